@@ -1,0 +1,67 @@
+# Everything a person does here is one of these targets; `make help` lists them.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
+PYTEST := $(BIN)/python -m pytest
+# Two test processes; each keeps its linear algebra to one thread.
+JOBS ?= 2
+export OPENBLAS_NUM_THREADS ?= 1
+MANIFEST := pyproject.toml constraints.txt
+
+.PHONY: help setup run test quick lint format type bench docs reference clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(VENV)/main.stamp: $(MANIFEST)
+	@echo "setting up $(VENV) for the main job"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) -e '.[main]'
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/main.stamp
+	@echo "completing $(VENV) with every extra and the development tools"
+	@$(PIP) -e '.[dev]'
+	@touch $@
+
+setup: $(VENV)/dev.stamp  ## make .venv with everything in it
+
+run: $(VENV)/main.stamp  ## compare every method on the diabetes data: leaderboard and HTML report
+	@mkdir -p build
+	@$(BIN)/python -m bottega.cli compare diabetes --out build/report.html
+
+test: setup  ## run all tests
+	$(PYTEST) -n $(JOBS)
+
+quick: setup  ## run the tests that take under five seconds each
+	$(PYTEST) -n $(JOBS) -m "not slow"
+
+lint: setup  ## check format, lint rules and import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+
+format: setup  ## rewrite the code in the one format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+type: setup  ## check types (strict on bottega.core)
+	$(BIN)/mypy
+
+bench:  ## time every case against its peers and write benchmarks/RESULTS.md
+	@test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
+	@.venv-bench/bin/python -m pip --disable-pip-version-check install --quiet -c constraints.txt -e '.[bench]'
+	env -u OPENBLAS_NUM_THREADS .venv-bench/bin/python -m benchmarks
+
+docs: setup  ## build the HTML documentation in build/docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+
+reference: ## rerun the R scripts that made the reference numbers (needs R)
+	@for script in tests/reference/*/*.R; do echo "$$script"; Rscript "$$script" || exit 1; done
+
+clean:  ## remove what the other targets made, compiled kernels included
+	rm -rf build dist .venv .venv-bench .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,76 @@
+"""The errors a user can meet. Each message says what is wrong, where, and what to do about it."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from importlib import import_module
+from types import ModuleType
+
+from sklearn.exceptions import ConvergenceWarning
+
+__all__ = [
+    "BottegaError",
+    "ConvergenceWarning",
+    "DataWarning",
+    "InputError",
+    "MissingExtra",
+    "ModelFileError",
+    "ParameterError",
+    "TestSetAlreadyUsed",
+    "did_you_mean",
+    "require",
+]
+
+
+class BottegaError(Exception):
+    """Whatever bottega raises on purpose."""
+
+
+class InputError(BottegaError, ValueError):
+    """The data cannot be used as they are."""
+
+
+class ParameterError(InputError, TypeError):
+    """A parameter has a value outside its declared set."""
+
+
+class ModelFileError(InputError):
+    """A file is not a model saved by bottega, or may not be trusted."""
+
+
+class MissingExtra(BottegaError, ImportError):
+    """An optional library is needed and not installed."""
+
+
+class TestSetAlreadyUsed(BottegaError, RuntimeError):
+    """The locked test part was asked for its score a second time."""
+
+    __test__ = False  # not a test case, whatever pytest thinks of the name
+
+
+class DataWarning(UserWarning):
+    """Something about the data the user should know before trusting the result."""
+
+
+def did_you_mean(given: str, known: Iterable[str]) -> str:
+    """Return a sentence that suggests the nearest known name, or an empty string.
+
+    Examples
+    --------
+    >>> did_you_mean("pirce", ["price", "rooms"])
+    " Did you mean 'price'?"
+    """
+    near = get_close_matches(str(given), [str(name) for name in known], n=1, cutoff=0.5)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def require(module: str, extra: str) -> ModuleType:
+    """Import an optional library, or say which extra of bottega brings it."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] != module.split(".")[0]:
+            raise
+        raise MissingExtra(
+            f"This needs the library {module.split('.')[0]!r}, which is not installed: "
+            f"run  pip install 'bottega[{extra}]'."
+        ) from error

@@ -1,0 +1,52 @@
+"""Data frames at the edges: what the user gave is what the user gets back.
+
+Inside bottega there are arrays. A result that is a table is a pandas frame, or a polars frame
+when the data were polars; without pandas the first of polars and pyarrow that is installed.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from bottega.core.errors import MissingExtra
+
+__all__ = ["backend_of", "is_frame", "make_frame", "take_rows"]
+
+_BACKENDS = ("pandas", "polars", "pyarrow")
+
+
+def is_frame(data: Any) -> bool:
+    """Tell whether `data` is an eager data frame that narwhals understands."""
+    return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
+
+
+def backend_of(data: Any) -> str:
+    """Return which library results about `data` should be shown in."""
+    frame = nw.from_native(data, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return str(frame.implementation.name).lower()
+    for name in _BACKENDS:
+        if find_spec(name) is not None:
+            return name
+    raise MissingExtra(
+        "Tables of results need a data frame library and none is installed: "
+        "run  pip install 'bottega[data]'."
+    )
+
+
+def make_frame(columns: Mapping[str, Any], like: Any = None) -> Any:
+    """Build a data frame from named columns, in the library of `like` (a frame, or its name)."""
+    backend = like if isinstance(like, str) else backend_of(like)
+    data = {name: np.asarray(values).tolist() for name, values in columns.items()}
+    return nw.from_dict(data, backend=import_module(backend)).to_native()
+
+
+def take_rows(data: Any, rows: np.ndarray) -> Any:
+    """Return the given rows of a frame or an array."""
+    if is_frame(data):
+        return nw.from_native(data, eager_only=True)[np.asarray(rows), :].to_native()
+    return np.asarray(data)[rows]

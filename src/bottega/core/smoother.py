@@ -1,0 +1,303 @@
+r"""The algebra of linear smoothers, written once.
+
+Whatever predicts by :math:`\hat y = S y`, with :math:`S` not depending on :math:`y`, shares degrees
+of freedom, leverages, exact leave-one-out residuals, generalised cross-validation, the residual
+scale, information criteria and the approximate F test. All of them follow from
+:math:`\hat y = Sy`, :math:`\mathrm{diag}\, S` and :math:`\mathrm{tr}\, S`.
+
+Symbols
+-------
+n       rows with a positive weight
+rss     sum of w (y - y_hat)^2
+df      tr S
+sigma^2 rss / (n - df)
+p       df + 1: the scale is a parameter of the likelihood too (as R's ``AIC`` counts)
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from bottega.core.errors import BottegaError, InputError
+from bottega.core.tables import Section, Summary
+from bottega.core.typing import FloatArray
+
+__all__ = ["FTest", "Smoother", "f_test", "gaussian_criteria", "interval", "mean_and_se"]
+
+
+def gaussian_criteria(
+    rss: Any, df: Any, n: int, *, scale: float | None = None, log_weights: float = 0.0
+) -> dict[str, FloatArray]:
+    """Return aic, aicc, bic, hq, gcv (and cp when `scale` is known) for any number of fits at once.
+
+    Parameters
+    ----------
+    rss, df : array_like
+        Weighted residual sums of squares and degrees of freedom, one entry a fit.
+    n : int
+        Number of rows.
+    scale : float, optional
+        Residual standard deviation of a model rich enough to have no bias, for Mallows' Cp.
+    log_weights : float
+        Sum of the logarithms of the weights.
+
+    Notes
+    -----
+    A fit that leaves no degrees of freedom has infinite gcv and aicc, never a flattering value.
+    """
+    rss, df = np.asarray(rss, dtype=np.float64), np.asarray(df, dtype=np.float64)
+    p = df + 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        minus_two_loglik = n * (np.log(2 * np.pi * rss / n) + 1) - log_weights
+        found = {
+            "aic": minus_two_loglik + 2 * p,
+            "aicc": np.where(n > p + 1, minus_two_loglik + 2 * p * n / (n - p - 1), np.inf),
+            "bic": minus_two_loglik + p * np.log(n),
+            "hq": minus_two_loglik + 2 * p * np.log(np.log(n)),
+            "gcv": np.where(df < n, n * rss / (n - df) ** 2, np.inf),
+        }
+        if scale is not None:
+            found["cp"] = rss / scale**2 - n + 2 * df
+    return found
+
+
+def mean_and_se(loss: FloatArray, weight: FloatArray | None = None) -> tuple[Any, Any]:
+    """Return the (weighted) mean of the losses over the rows, and its standard error."""
+    n = loss.shape[0]
+    if weight is None:
+        mean = loss.mean(axis=0)
+        spread = loss.std(axis=0, ddof=1) if n > 1 else np.full_like(mean, np.nan)
+        return mean, spread / np.sqrt(n)
+    share = (weight / weight.sum()).reshape((n,) + (1,) * (loss.ndim - 1))
+    mean = (share * loss).sum(axis=0)
+    return mean, np.sqrt((share**2 * (loss - mean) ** 2).sum(axis=0))
+
+
+@dataclass(frozen=True)
+class Smoother:
+    r"""A fitted linear smoother, reduced to the numbers everything else follows from.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,) or (n, q)
+        Responses.
+    fitted : ndarray of the shape of `y`
+        :math:`S y`.
+    leverage : ndarray of shape (n,)
+        Diagonal of :math:`S`.
+    df : float, optional
+        Trace of :math:`S`; the sum of the leverages by default.
+    weight : ndarray of shape (n,), optional
+        Row weights; rows of weight zero count for nothing.
+    trace_sst : float, optional
+        :math:`\mathrm{tr}\, SS^\top`, where the other two definitions of df are wanted.
+    scale : float, optional
+        Residual standard deviation for Cp (of the richest model); the fit's own by default.
+
+    Examples
+    --------
+    >>> y = np.array([1.0, 2.0, 6.0])
+    >>> mean = Smoother(y, np.full(3, 3.0), np.full(3, 1 / 3))
+    >>> mean.df, float(mean.sigma), mean.loo_residuals
+    (1.0, 2.6457513110645907, array([-3. , -1.5,  4.5]))
+    """
+
+    y: FloatArray
+    fitted: FloatArray
+    leverage: FloatArray
+    df: float = np.nan
+    weight: FloatArray | None = None
+    trace_sst: float | None = None
+    scale: float | None = None
+
+    def __post_init__(self) -> None:
+        if np.isnan(self.df):
+            object.__setattr__(self, "df", float(np.sum(self.leverage)))
+
+    @property
+    def n(self) -> int:
+        """Number of rows that count."""
+        return len(self.y) if self.weight is None else int(np.count_nonzero(self.weight))
+
+    @property
+    def residuals(self) -> FloatArray:
+        """Observed minus fitted."""
+        return self.y - self.fitted
+
+    @property
+    def _column_weight(self) -> Any:
+        if self.weight is None:
+            return 1.0
+        return self.weight if self.y.ndim == 1 else self.weight[:, None]
+
+    @cached_property
+    def rss(self) -> Any:
+        """Weighted residual sum of squares, one entry a response."""
+        return np.sum(self._column_weight * self.residuals**2, axis=0)
+
+    @property
+    def df_residual(self) -> float:
+        """Degrees of freedom left for the residuals."""
+        return self.n - self.df
+
+    @property
+    def df_definitions(self) -> dict[str, float]:
+        """The three equivalent degrees of freedom: tr S, tr SS' and tr(2S - SS')."""
+        if self.trace_sst is None:
+            raise BottegaError("tr SS' was not asked for when this smoother was fitted.")
+        return {
+            "tr S": self.df,
+            "tr SS'": self.trace_sst,
+            "tr(2S - SS')": 2 * self.df - self.trace_sst,
+        }
+
+    @property
+    def sigma(self) -> Any:
+        """Residual standard deviation (nan where no degrees of freedom are left)."""
+        left = self.df_residual
+        return np.sqrt(self.rss / left) if left > 1e-9 * self.n else np.full_like(self.rss, np.nan)
+
+    @property
+    def loo_residuals(self) -> FloatArray:
+        """Residual of each row under the fit without it: (y - y_hat) / (1 - h)."""
+        left = 1 - self.leverage
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.residuals / (left if self.y.ndim == 1 else left[:, None])
+
+    @property
+    def loo(self) -> float:
+        """Mean squared leave-one-out residual."""
+        squared = self.loo_residuals**2
+        per_row = squared if squared.ndim == 1 else squared.mean(axis=1)
+        return float(mean_and_se(per_row, self.weight)[0])
+
+    @cached_property
+    def criteria(self) -> dict[str, float]:
+        """Information criteria of the fit; of several responses, the sum (gcv: the mean)."""
+        scale = self.scale if self.scale is not None else self.sigma
+        logs = 0.0
+        if self.weight is not None:
+            logs = float(np.sum(np.log(self.weight[self.weight > 0])))
+        found = gaussian_criteria(self.rss, self.df, self.n, scale=scale, log_weights=logs)
+        return {
+            name: float(np.mean(each) if name == "gcv" else np.sum(each))
+            for name, each in found.items()
+        }
+
+    @property
+    def loglik(self) -> float:
+        """Gaussian log-likelihood at its maximum over the scale."""
+        q = 1 if self.y.ndim == 1 else self.y.shape[1]
+        return -0.5 * (self.criteria["aic"] - 2 * q * (self.df + 1))
+
+    @property
+    def r_squared(self) -> Any:
+        """Share of the variation about the (weighted) mean that is explained."""
+        w = self._column_weight
+        total_weight = len(self.y) if self.weight is None else self.weight.sum()
+        center = np.sum(w * self.y, axis=0) / total_weight
+        total = np.sum(w * (self.y - center) ** 2, axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return 1 - self.rss / total
+
+    @property
+    def std_residuals(self) -> FloatArray:
+        """Residuals divided by their estimated standard deviation."""
+        left = np.where(self.leverage < 1, 1 - self.leverage, np.nan)
+        root_weight = 1.0 if self.weight is None else np.sqrt(self.weight)
+        factor = root_weight / np.sqrt(left)
+        scaled: FloatArray = self.residuals * (factor if self.y.ndim == 1 else factor[:, None])
+        return scaled / np.asarray(self.sigma, dtype=np.float64)
+
+    @property
+    def cooks(self) -> FloatArray:
+        """Cook's distance: how far all fitted values move when the row is left out."""
+        odds = self.leverage / np.where(self.leverage < 1, 1 - self.leverage, np.nan)
+        factor = odds if self.y.ndim == 1 else odds[:, None]
+        return self.std_residuals**2 * factor / self.df
+
+
+def interval(
+    mean: FloatArray,
+    standard_error: FloatArray,
+    smoother: Smoother,
+    *,
+    level: float = 0.95,
+    kind: str = "confidence",
+) -> tuple[FloatArray, FloatArray]:
+    """Return the limits about `mean` by Student's t with n - df degrees of freedom.
+
+    ``"confidence"`` is for the mean at a point, ``"prediction"`` for a new observation there.
+    """
+    if not 0 < level < 1:
+        raise InputError(f"level={level!r} is not allowed; level must lie between 0 and 1.")
+    if kind not in ("confidence", "prediction"):
+        raise InputError(f"kind={kind!r} is not allowed; use 'confidence' or 'prediction'.")
+    if not smoother.df_residual > 0:
+        raise InputError(
+            f"No interval: the fit uses all {smoother.n} degrees of freedom; fit a simpler model."
+        )
+    spread = standard_error
+    if kind == "prediction":
+        spread = np.sqrt(standard_error**2 + smoother.sigma**2)
+    half = stats.t.ppf(0.5 + level / 2, smoother.df_residual) * spread
+    return mean - half, mean + half
+
+
+@dataclass(frozen=True)
+class FTest:
+    """The approximate F test of a small smoother inside a big one."""
+
+    statistic: float
+    df: tuple[float, float]
+    p_value: float
+
+    def summary(self) -> Summary:
+        """Return the test as a table."""
+        row = {
+            "F": [self.statistic],
+            "df": [self.df[0]],
+            "df residual": [self.df[1]],
+            "p value": [self.p_value],
+        }
+        note = "Approximate unless both fits are projections; the small model must be nested."
+        return Summary("F test between nested smoothers", (Section("", row),), (note,))
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+
+def f_test(small: Any, big: Any) -> FTest:
+    """Test whether the bigger of two nested smoothers explains more than noise.
+
+    Parameters
+    ----------
+    small, big : Smoother or fitted estimator
+        Fits of the same response; `big` has more degrees of freedom.
+
+    Returns
+    -------
+    FTest
+        With ``F = ((rss_small - rss_big) / (df_big - df_small)) / (rss_big / (n - df_big))``.
+    """
+    small, big = (getattr(model, "smoother_", model) for model in (small, big))
+    if small.y.shape != big.y.shape or not np.array_equal(small.y, big.y):
+        raise InputError("An F test needs two fits of the same response; these differ.")
+    if small.y.ndim != 1:
+        raise InputError("An F test is for one response at a time; these fits have several.")
+    gained = big.df - small.df
+    if not gained > 0:
+        raise InputError(
+            f"The first fit must be the smaller: df {small.df:.4g} is not below {big.df:.4g}."
+        )
+    if not big.df_residual > 0:
+        raise InputError("The bigger fit leaves no degrees of freedom for the residuals.")
+    statistic = float((small.rss - big.rss) / gained / (big.rss / big.df_residual))
+    return FTest(
+        statistic,
+        (gained, big.df_residual),
+        float(stats.f.sf(statistic, gained, big.df_residual)),
+    )
