@@ -17,7 +17,7 @@ from bottega.core.frames import backend_of, is_frame, make_frame
 from bottega.core.loss import loss_of
 from bottega.core.params import Parameter, check_params
 from bottega.core.path import Path
-from bottega.core.smoother import Smoother, interval
+from bottega.core.smoother import Smoother, SmootherSums, interval
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, FloatArray
 
@@ -158,7 +158,7 @@ class LinearSmoother:
     fitted mean at each row of X. The bands say nothing about bias.
     """
 
-    smoother_: Smoother
+    smoother_: Smoother | SmootherSums
 
     @property
     def df_(self) -> float:
@@ -220,7 +220,7 @@ class LinearSmoother:
         """Mallows' Cp against the richest model of the path (against itself without a path)."""
         return self._fitted_smoother().criteria["cp"]
 
-    def _fitted_smoother(self) -> Smoother:
+    def _fitted_smoother(self) -> Smoother | SmootherSums:
         check_is_fitted(self)
         return self.smoother_
 
@@ -281,7 +281,7 @@ class LinearSmoother:
             `std_residual`, `leverage` and `cooks` too.
         """
         fit = self._fitted_smoother()
-        if fit.y.ndim != 1:
+        if np.ndim(fit.rss) != 0:
             raise InputError("augment is for one response; select one and fit it alone.")
         if X is not None:
             fitted = self.predict(X)  # type: ignore[attr-defined]

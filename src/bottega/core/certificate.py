@@ -27,6 +27,8 @@ class Certificate:
         Number of rows the estimate rests on.
     quantity : str
         What is estimated, in words.
+    approximate : bool
+        Whether the confidence is only reached as n grows (a normal approximation).
 
     Examples
     --------
@@ -43,6 +45,7 @@ class Certificate:
     assumptions: tuple[str, ...]
     n: int
     quantity: str = "risk"
+    approximate: bool = False
 
     def __post_init__(self) -> None:
         if not self.lower <= self.estimate <= self.upper:
@@ -62,7 +65,8 @@ class Certificate:
     def __str__(self) -> str:
         return (
             f"{self.quantity} {self.estimate:.4g}, between {self.lower:.4g} and {self.upper:.4g} "
-            f"with probability at least {100 * self.confidence:g}% "
+            f"with probability {'about' if self.approximate else 'at least'} "
+            f"{100 * self.confidence:g}% "
             f"({self.method}, n = {self.n:,})"
         )
 

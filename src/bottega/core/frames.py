@@ -41,8 +41,16 @@ def backend_of(data: Any) -> str:
 def make_frame(columns: Mapping[str, Any], like: Any = None) -> Any:
     """Build a data frame from named columns, in the library of `like` (a frame, or its name)."""
     backend = like if isinstance(like, str) else backend_of(like)
-    data = {name: np.asarray(values).tolist() for name, values in columns.items()}
+    data = {name: _column(values) for name, values in columns.items()}
     return nw.from_dict(data, backend=import_module(backend)).to_native()
+
+
+def _column(values: Any) -> Any:
+    """Return numbers as an array; labels as a list, for each library to find their type."""
+    if isinstance(values, list):
+        return values
+    array = np.asarray(values)
+    return array if array.dtype.kind in "biuf" else array.tolist()
 
 
 def take_rows(data: Any, rows: np.ndarray) -> Any:

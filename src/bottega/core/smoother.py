@@ -25,7 +25,15 @@ from bottega.core.errors import BottegaError, InputError
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
 
-__all__ = ["FTest", "Smoother", "f_test", "gaussian_criteria", "interval", "mean_and_se"]
+__all__ = [
+    "FTest",
+    "Smoother",
+    "SmootherSums",
+    "f_test",
+    "gaussian_criteria",
+    "interval",
+    "mean_and_se",
+]
 
 
 def gaussian_criteria(
@@ -76,8 +84,65 @@ def mean_and_se(loss: FloatArray, weight: FloatArray | None = None) -> tuple[Any
     return mean, np.sqrt((share**2 * (loss - mean) ** 2).sum(axis=0))
 
 
+class _Scalars:
+    """What a smoother tells about the fit as a whole, from sums over its rows alone."""
+
+    n: int
+    rss: Any
+    tss: Any
+    log_weights: float
+    df: float
+    trace_sst: float | None
+    scale: Any
+
+    @property
+    def df_residual(self) -> float:
+        """Degrees of freedom left for the residuals."""
+        return self.n - self.df
+
+    @property
+    def df_definitions(self) -> dict[str, float]:
+        """The three equivalent degrees of freedom: tr S, tr SS' and tr(2S - SS')."""
+        if self.trace_sst is None:
+            raise BottegaError("tr SS' was not asked for when this smoother was fitted.")
+        return {
+            "tr S": self.df,
+            "tr SS'": self.trace_sst,
+            "tr(2S - SS')": 2 * self.df - self.trace_sst,
+        }
+
+    @property
+    def sigma(self) -> Any:
+        """Residual standard deviation (nan where no degrees of freedom are left)."""
+        left = self.df_residual
+        return np.sqrt(self.rss / left) if left > 1e-9 * self.n else np.full_like(self.rss, np.nan)
+
+    @cached_property
+    def criteria(self) -> dict[str, float]:
+        """Information criteria of the fit; of several responses, the sum (gcv: the mean)."""
+        scale = self.scale if self.scale is not None else self.sigma
+        found = gaussian_criteria(
+            self.rss, self.df, self.n, scale=scale, log_weights=self.log_weights
+        )
+        return {
+            name: float(np.mean(each) if name == "gcv" else np.sum(each))
+            for name, each in found.items()
+        }
+
+    @property
+    def loglik(self) -> float:
+        """Gaussian log-likelihood at its maximum over the scale."""
+        return -0.5 * (self.criteria["aic"] - 2 * np.size(self.rss) * (self.df + 1))
+
+    @property
+    def r_squared(self) -> Any:
+        """Share of the variation about the (weighted) mean that is explained."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return 1 - self.rss / self.tss
+
+
 @dataclass(frozen=True)
-class Smoother:
+class Smoother(_Scalars):
     r"""A fitted linear smoother, reduced to the numbers everything else follows from.
 
     Parameters
@@ -111,14 +176,14 @@ class Smoother:
     df: float = np.nan
     weight: FloatArray | None = None
     trace_sst: float | None = None
-    scale: float | None = None
+    scale: Any = None
 
     def __post_init__(self) -> None:
         if np.isnan(self.df):
             object.__setattr__(self, "df", float(np.sum(self.leverage)))
 
     @property
-    def n(self) -> int:
+    def n(self) -> int:  # type: ignore[override]
         """Number of rows that count."""
         return len(self.y) if self.weight is None else int(np.count_nonzero(self.weight))
 
@@ -139,28 +204,6 @@ class Smoother:
         return np.sum(self._column_weight * self.residuals**2, axis=0)
 
     @property
-    def df_residual(self) -> float:
-        """Degrees of freedom left for the residuals."""
-        return self.n - self.df
-
-    @property
-    def df_definitions(self) -> dict[str, float]:
-        """The three equivalent degrees of freedom: tr S, tr SS' and tr(2S - SS')."""
-        if self.trace_sst is None:
-            raise BottegaError("tr SS' was not asked for when this smoother was fitted.")
-        return {
-            "tr S": self.df,
-            "tr SS'": self.trace_sst,
-            "tr(2S - SS')": 2 * self.df - self.trace_sst,
-        }
-
-    @property
-    def sigma(self) -> Any:
-        """Residual standard deviation (nan where no degrees of freedom are left)."""
-        left = self.df_residual
-        return np.sqrt(self.rss / left) if left > 1e-9 * self.n else np.full_like(self.rss, np.nan)
-
-    @property
     def loo_residuals(self) -> FloatArray:
         """Residual of each row under the fit without it: (y - y_hat) / (1 - h)."""
         left = 1 - self.leverage
@@ -174,34 +217,20 @@ class Smoother:
         per_row = squared if squared.ndim == 1 else squared.mean(axis=1)
         return float(mean_and_se(per_row, self.weight)[0])
 
-    @cached_property
-    def criteria(self) -> dict[str, float]:
-        """Information criteria of the fit; of several responses, the sum (gcv: the mean)."""
-        scale = self.scale if self.scale is not None else self.sigma
-        logs = 0.0
-        if self.weight is not None:
-            logs = float(np.sum(np.log(self.weight[self.weight > 0])))
-        found = gaussian_criteria(self.rss, self.df, self.n, scale=scale, log_weights=logs)
-        return {
-            name: float(np.mean(each) if name == "gcv" else np.sum(each))
-            for name, each in found.items()
-        }
-
     @property
-    def loglik(self) -> float:
-        """Gaussian log-likelihood at its maximum over the scale."""
-        q = 1 if self.y.ndim == 1 else self.y.shape[1]
-        return -0.5 * (self.criteria["aic"] - 2 * q * (self.df + 1))
-
-    @property
-    def r_squared(self) -> Any:
-        """Share of the variation about the (weighted) mean that is explained."""
+    def tss(self) -> Any:
+        """Weighted sum of squares about the (weighted) mean, one entry a response."""
         w = self._column_weight
         total_weight = len(self.y) if self.weight is None else self.weight.sum()
         center = np.sum(w * self.y, axis=0) / total_weight
-        total = np.sum(w * (self.y - center) ** 2, axis=0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return 1 - self.rss / total
+        return np.sum(w * (self.y - center) ** 2, axis=0)
+
+    @property
+    def log_weights(self) -> float:  # type: ignore[override]
+        """Sum of the logarithms of the weights."""
+        if self.weight is None:
+            return 0.0
+        return float(np.sum(np.log(self.weight[self.weight > 0])))
 
     @property
     def std_residuals(self) -> FloatArray:
@@ -220,10 +249,53 @@ class Smoother:
         return self.std_residuals**2 * factor / self.df
 
 
+@dataclass(frozen=True)
+class SmootherSums(_Scalars):
+    """A linear smoother fitted chunk by chunk: its sums, without anything that is per row.
+
+    Attributes
+    ----------
+    n : int
+        Rows with a positive weight.
+    rss, tss : float or ndarray of shape (q,)
+        Weighted residual and total sums of squares.
+    df : float
+        Trace of S.
+    loo : float
+        Mean squared leave-one-out residual.
+    log_weights, trace_sst, scale
+        As in `Smoother`.
+    """
+
+    n: int
+    rss: Any
+    tss: Any
+    df: float
+    loo: float
+    log_weights: float = 0.0
+    trace_sst: float | None = None
+    scale: Any = None
+
+    def _absent(self) -> Any:
+        raise InputError(
+            "A fit in chunks keeps no numbers per row (leverages, residuals, fitted values): "
+            "give the rows to predict, or fit in memory."
+        )
+
+    y = property(_absent)
+    weight = property(_absent)
+    fitted = property(_absent)
+    leverage = property(_absent)
+    residuals = property(_absent)
+    loo_residuals = property(_absent)
+    std_residuals = property(_absent)
+    cooks = property(_absent)
+
+
 def interval(
     mean: FloatArray,
     standard_error: FloatArray,
-    smoother: Smoother,
+    smoother: "Smoother | SmootherSums",
     *,
     level: float = 0.95,
     kind: str = "confidence",

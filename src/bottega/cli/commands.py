@@ -1,0 +1,204 @@
+"""What the commands do; `app` only declares their options."""
+
+import json
+import math
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from bottega.catalogue import cards
+from bottega.core import progress
+from bottega.core.cards import CAPABILITIES
+from bottega.core.errors import InputError, require
+from bottega.core.files import write_atomically
+from bottega.core.frames import make_frame
+from bottega.core.tables import Section, Summary
+from bottega.data import read
+from bottega.data.read import read_frame
+from bottega.workbench import Comparison, load
+from bottega.workbench import compare as compare_methods
+from bottega.workbench import warmup as warm_up
+
+__all__ = ["compare", "methods", "parse_kinds", "predict", "warmup"]
+
+
+def compare(
+    data: str,
+    *,
+    reading: dict[str, Any],
+    comparing: dict[str, Any],
+    out: Path | None,
+    save: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Read, compare, certify, print the leaderboard, write report and model."""
+    for path in (out, save):
+        _check_writable(path)
+    if out is not None:
+        for module in ("jinja2", "altair", "vl_convert"):
+            require(module, "report,plot")
+    table = read(data, **reading)
+    with nullcontext() if quiet else _progress_bar():
+        found = compare_methods(table, command=shlex.join(["bottega", *sys.argv[1:]]), **comparing)
+    if found.test is not None:
+        found.certify()
+    if as_json:
+        _print(json.dumps(_as_json(found), indent=2))
+    else:
+        _print(str(found.summary()))
+    if save is not None:
+        _say(f"model: {found.save(save)}", quiet)
+    if out is not None:
+        _say(f"report: {found.report(out)}", quiet)
+    if found.interrupted:
+        _say("stopped early: only the methods that were done are shown", quiet)
+        raise SystemExit(1)
+
+
+def predict(
+    model: Path,
+    data: str,
+    *,
+    out: Path | None,
+    probabilities: bool,
+    new_categories: str,
+    encoding: str,
+    quiet: bool,
+) -> None:
+    """Read a model and new rows, write one prediction a row as CSV."""
+    if new_categories not in ("error", "ignore"):
+        raise InputError(f"--new-categories {new_categories!r}: use error or ignore.")
+    _check_writable(out)
+    saved = load(model)
+    frame = read_frame(data, encoding=encoding)
+    encoder = saved.model.named_steps.get("encode")
+    if encoder is not None:
+        encoder.set_params(new_categories=new_categories)
+    columns = {f"predicted_{saved.target}": saved.predict(frame)}
+    if probabilities:
+        chances = saved.predict_proba(frame)
+        columns |= {f"probability_{label}": chances[:, k] for k, label in enumerate(saved.classes)}
+    text = nw.from_native(make_frame(columns), eager_only=True).write_csv()
+    if out is None:
+        _print(text, end="")
+    else:
+        write_atomically(out, text.encode())
+        _say(f"{len(frame):,} predictions by {saved.method}: {out}", quiet)
+
+
+def methods(task: str | None, *, as_json: bool) -> None:
+    """Print the catalogue."""
+    if task not in (None, "regression", "classification"):
+        raise InputError(f"--task {task!r}: use regression or classification.")
+    found = cards() if task is None else cards(task=task)
+    if as_json:
+        _print(json.dumps([card.__dict__ for card in found], indent=2))
+        return
+    columns = {
+        "method": [card.method for card in found],
+        "task": [card.task for card in found],
+        "title": [card.title for card in found],
+        "knob": [card.knob or "-" for card in found],
+        "offers": [
+            ", ".join(name for name in CAPABILITIES if getattr(card, name)) for card in found
+        ],
+    }
+    _print(str(Summary("Methods", (Section("", columns),))))
+
+
+def warmup(*, quiet: bool) -> None:
+    """Compile every kernel."""
+    with nullcontext() if quiet else _progress_bar():
+        seconds = warm_up()
+    _say(f"all kernels compiled in {seconds:.1f} s", quiet)
+
+
+def parse_kinds(pairs: list[str]) -> dict[str, str] | None:
+    """Read the NAME=KIND options."""
+    kinds = {}
+    for pair in pairs:
+        name, sign, kind = pair.rpartition("=")
+        if not sign:
+            raise InputError(f"--kind {pair!r}: write NAME=KIND, for example age=number.")
+        kinds[name] = kind
+    return kinds or None
+
+
+def _check_writable(path: Path | None) -> None:
+    """Refuse at once a file that could not be written after minutes of work."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise InputError(f"{str(path)!r} is a folder; give the name of a file.")
+    if not path.parent.is_dir():
+        raise InputError(f"There is no folder {str(path.parent)!r} to write in; make it first.")
+
+
+def _as_json(found: Comparison) -> dict[str, Any]:
+    """Return the comparison as plain values, with null for what is not a number."""
+    rows = nw.from_native(found.leaderboard, eager_only=True).rows(named=True)
+    certificate = found.certificate
+    return {
+        "target": found.target,
+        "task": found.task,
+        "loss": found.loss,
+        "n_train": found.n_train,
+        "n_test": found.n_test,
+        "test_looks": found.looks,
+        "select": found.select,
+        "outer": found.outer,
+        "seed": found.seed,
+        "best": found.best_method,
+        "leaderboard": [{name: _plain(value) for name, value in row.items()} for row in rows],
+        "certificate": None
+        if certificate is None
+        else {name: _plain(value) for name, value in certificate.__dict__.items()},
+        "findings": [finding.message for finding in found.table.warnings],
+        "failures": found.failures,
+        "interrupted": found.interrupted,
+        "versions": found.versions,
+    }
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return list(value) if isinstance(value, tuple) else value
+
+
+@contextmanager
+def _progress_bar() -> Iterator[None]:
+    """Show progress on the terminal; nothing where standard error is not one."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(event: progress.Event) -> None:
+            bar.update(task, description=event.stage, completed=event.done, total=event.total)
+
+        with progress.listen(show):
+            yield
+
+
+def _print(text: str, end: str = "\n") -> None:
+    sys.stdout.write(text + end)
+    sys.stdout.flush()
+
+
+def _say(message: str, quiet: bool) -> None:
+    if not quiet:
+        sys.stderr.write(message + "\n")

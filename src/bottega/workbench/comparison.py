@@ -1,0 +1,203 @@
+"""The outcome of a comparison: leaderboard, best model, certificate, report, model file."""
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
+
+import bottega
+from bottega.core.certificate import Certificate
+from bottega.core.errors import InputError
+from bottega.core.frames import make_frame
+from bottega.core.tables import Section, Summary
+from bottega.core.typing import Array
+from bottega.data import LockedPart, Table
+from bottega.risk import certify
+from bottega.workbench.persist import SavedModel, save
+from bottega.workbench.results import MethodResult, leaderboard_columns
+
+__all__ = ["Comparison"]
+
+
+@dataclass
+class Comparison:
+    """Many methods on one data set, compared honestly; made by `bottega.compare`.
+
+    Attributes
+    ----------
+    table : Table
+        Everything that was read.
+    train : Table
+        The rows that methods were fitted to and compared on.
+    test : LockedPart or None
+        The locked rows; None when none were set aside.
+    results : dict of str to MethodResult
+        One record a method.
+    failures : dict of str to str
+        Methods that could not be fitted, with the reason.
+    select, outer, seed
+        The rule that picks from each path, the number of outer folds, the seed.
+    loss : str
+        Name of the loss that the errors average.
+    command : str
+        The call that repeats the comparison.
+    versions : dict of str to str
+        Versions of the libraries.
+    seconds : float
+        Wall-clock time of the whole comparison.
+    interrupted : bool
+        Whether it was stopped before all methods were done.
+    certificate : Certificate or None
+        Set by `certify`.
+    """
+
+    table: Table
+    train: Table
+    test: LockedPart | None
+    results: dict[str, MethodResult]
+    failures: dict[str, str]
+    select: str
+    outer: int
+    seed: int
+    loss: str
+    command: str
+    versions: dict[str, str]
+    seconds: float
+    interrupted: bool = False
+    certificate: Certificate | None = field(default=None)
+
+    @property
+    def task(self) -> str:
+        """What is predicted: "regression" or "classification"."""
+        return str(self.table.task)
+
+    @property
+    def target(self) -> str:
+        """Name of the column that is predicted."""
+        return str(self.table.target)
+
+    @property
+    def n_train(self) -> int:
+        """Number of rows compared on."""
+        return self.train.n_rows
+
+    @property
+    def n_test(self) -> int:
+        """Number of locked rows."""
+        return 0 if self.test is None else self.test.n_rows
+
+    @property
+    def looks(self) -> int:
+        """How often the locked part was opened."""
+        return 0 if self.test is None else self.test.looks
+
+    @property
+    def y_train(self) -> Array:
+        """The target of the training rows."""
+        return np.asarray(self.train.y)
+
+    @property
+    def best_method(self) -> str:
+        """Short name of the method with the least error."""
+        return min(self.results, key=lambda method: self.results[method].error)
+
+    @property
+    def best(self) -> Any:
+        """The best procedure, fitted to all training rows."""
+        return self.results[self.best_method].model
+
+    @property
+    def leaderboard(self) -> Any:
+        """One row a method, the least error first, as a data frame.
+
+        `error` and `std_error` are of the whole procedure, tuning included; `versus_baseline` is
+        the share of the baseline's error that is removed; `difference` is the error minus that of
+        the best, over the same folds, with its 95 % interval; `df`, `knob` and `value` describe the
+        model fitted to all training rows; `seconds` is the time of that fit, tuning included.
+        """
+        return make_frame(leaderboard_columns(self.results, self.best_method), self.table.frame)
+
+    def certify(self, *, delta: float = 0.05, again: bool = False) -> Certificate:
+        """Open the locked part and return the best model's error on it with its interval.
+
+        Parameters
+        ----------
+        delta : float
+            Probability with which the interval may miss the risk.
+        again : bool
+            Look a second time, which makes the answer optimistic; without it a second look raises
+            `TestSetAlreadyUsed`.
+        """
+        if self.test is None:
+            raise InputError(
+                "No rows were set aside for a certificate; compare with a test share, test=0.25."
+            )
+        part = self.test.open(again=again)
+        self.certificate = certify(self.best, part.X, part.y, delta=delta)
+        return self.certificate
+
+    def report(self, path: Any) -> FilePath:
+        """Write the HTML report, one file that works offline, and return its path."""
+        written = import_module("bottega.report").write(self, path)
+        return FilePath(written)
+
+    def save(self, path: Any) -> FilePath:
+        """Write the best model to a skops file that `bottega.load` and ``bottega predict`` read."""
+        columns = [column.name for column in self.table.columns if column.role == "feature"]
+        saved = SavedModel(
+            model=self.best,
+            method=self.best_method,
+            task=self.task,
+            target=self.target,
+            columns=tuple(columns),
+            certificate="" if self.certificate is None else str(self.certificate),
+            version=bottega.__version__,
+        )
+        return save(saved, path)
+
+    def summary(self) -> Summary:
+        """Return the leaderboard as a table that shows itself as text, HTML and Markdown."""
+        columns = leaderboard_columns(self.results, self.best_method)
+        interval = [
+            "-" if method == self.best_method else f"[{low:.4g}, {high:.4g}]"
+            for method, low, high in zip(
+                columns["method"],
+                columns["difference_low"],
+                columns["difference_high"],
+                strict=True,
+            )
+        ]
+        knob = [
+            "-" if name is None else f"{name} = {value:.4g}"
+            for name, value in zip(columns["knob"], columns["value"], strict=True)
+        ]
+        shown = {
+            "method": columns["method"],
+            "error": columns["error"],
+            "std. error": columns["std_error"],
+            "vs baseline": [f"{100 * share:+.1f}%" for share in columns["versus_baseline"]],
+            "to the best": columns["difference"],
+            "95% interval": interval,
+            "df": columns["df"],
+            "chosen": knob,
+            "seconds": columns["seconds"],
+        }
+        title = f"{self.task.capitalize()} of {self.target} on {self.n_train:,} rows"
+        notes = [
+            f"error: mean {self.loss} over {self.outer} outer folds, tuning inside each "
+            f"(rule {self.select}); vs baseline: share of the baseline's error removed",
+        ]
+        if self.certificate is not None:
+            notes.append(f"on {self.n_test:,} locked rows: {self.certificate}")
+        notes += [f"{method} failed: {reason}" for method, reason in self.failures.items()]
+        if self.interrupted:
+            notes.append("stopped early: only the methods that were done are shown")
+        return Summary(title, (Section("", shown),), tuple(notes))
+
+    def __repr__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary().to_html()

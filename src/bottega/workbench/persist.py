@@ -1,0 +1,140 @@
+"""A saved model: one skops file that never runs code when it is opened.
+
+The file holds the fitted procedure and what a table must have to be predicted. Only classes of
+bottega's own catalogue and the plain types that skops knows to be safe are ever built from it.
+"""
+
+import warnings
+import zipfile
+from dataclasses import dataclass, fields
+from pathlib import Path as FilePath
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+import bottega
+from bottega.catalogue import estimators
+from bottega.core.errors import InputError, ModelFileError, did_you_mean, require
+from bottega.core.files import write_atomically
+from bottega.core.frames import is_frame
+
+__all__ = ["SavedModel", "load", "save", "trusted_types"]
+
+_FORMAT = "bottega model 1"
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A fitted procedure with what it needs to know about a table.
+
+    Attributes
+    ----------
+    model : Pipeline
+        The fitted procedure.
+    method : str
+        Short name of the method.
+    task : {"regression", "classification"}
+        What it predicts.
+    target : str
+        Name of the column it predicts.
+    columns : tuple of str
+        The feature columns, in the order of the fit.
+    certificate : str
+        The certificate of the test part in words; empty when there was none.
+    version : str
+        Version of bottega that saved it.
+    """
+
+    model: Any
+    method: str
+    task: str
+    target: str
+    columns: tuple[str, ...]
+    certificate: str
+    version: str
+
+    def predict(self, data: Any) -> Any:
+        """Return the prediction for each row of a frame (or of an array in the fit's order)."""
+        return self.model.predict(self._features(data))
+
+    def predict_proba(self, data: Any) -> Any:
+        """Return the class probabilities for each row."""
+        if not hasattr(self.model, "predict_proba"):
+            raise InputError(f"The method {self.method!r} has no probabilities to give.")
+        return self.model.predict_proba(self._features(data))
+
+    @property
+    def classes(self) -> Any:
+        """The classes, for a classifier."""
+        return getattr(self.model, "classes_", None)
+
+    def _features(self, data: Any) -> Any:
+        if not is_frame(data):
+            return data
+        frame = nw.from_native(data, eager_only=True)
+        absent = [name for name in self.columns if name not in frame.columns]
+        if absent:
+            raise InputError(
+                f"The column {absent[0]!r} that the model was fitted on is missing from the new "
+                f"data ({len(absent)} of {len(self.columns)} are); add it."
+                + did_you_mean(absent[0], frame.columns)
+            )
+        return frame.select(self.columns).to_native()
+
+
+def trusted_types() -> list[str]:
+    """Return the names of the types, beyond skops' own safe ones, a model file may hold."""
+    own = {f"{each.__module__}.{each.__name__}" for each in estimators()}
+    return sorted(own | set(_PARTS))
+
+
+# What the estimators keep besides arrays and numbers.
+_PARTS = (
+    "bottega.core.path.Path",
+    "bottega.core.smoother.Smoother",
+    "bottega.data.encoder.Encoder",
+)
+
+
+def save(saved: SavedModel, path: Any) -> FilePath:
+    """Write a model file."""
+    io = require("skops.io", "report")
+    content = {"format": _FORMAT, **{f.name: getattr(saved, f.name) for f in fields(saved)}}
+    content["columns"] = list(saved.columns)
+    return write_atomically(path, io.dumps(content))
+
+
+def load(path: Any) -> SavedModel:
+    """Read a model file written by `Comparison.save` or ``bottega compare --save``.
+
+    Nothing in the file is executed: a file that holds any type outside `trusted_types` is refused.
+    """
+    path = FilePath(path)
+    if not path.exists():
+        raise ModelFileError(f"There is no file {str(path)!r}; check the path of the model.")
+    if not path.is_file() or not zipfile.is_zipfile(path):
+        raise ModelFileError(f"{str(path)!r} is not a model saved by bottega; save one anew.")
+    io = require("skops.io", "report")
+    allowed = trusted_types()
+    try:
+        foreign = set(io.get_untrusted_types(file=path)) - set(allowed)
+        if foreign:
+            raise ModelFileError(
+                f"{str(path)!r} holds the type {sorted(foreign)[0]}, which bottega never saves, so "
+                "it is not opened; use a model saved by bottega."
+            )
+        with warnings.catch_warnings():
+            # scikit-learn's version note is turned into our own check of versions below.
+            warnings.simplefilter("ignore")
+            content = io.load(path, trusted=allowed)
+    except ModelFileError:
+        raise
+    except Exception as error:
+        raise ModelFileError(
+            f"{str(path)!r} cannot be read as a model saved by bottega {bottega.__version__} "
+            f"({type(error).__name__}); save the model anew."
+        ) from error
+    if not isinstance(content, dict) or content.pop("format", None) != _FORMAT:
+        raise ModelFileError(f"{str(path)!r} is not a model saved by bottega; save one anew.")
+    content["columns"] = tuple(content["columns"])
+    return SavedModel(**content)

@@ -1,0 +1,100 @@
+"""Moments do not depend on how the rows are cut."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bottega.core.chunks import Mergeable, Moments, iterate_chunks, split_rows
+from bottega.core.errors import InputError
+
+
+def exact_moments(X, w):
+    """Mean and scatter in extended precision."""
+    X, w = X.astype(np.longdouble), w.astype(np.longdouble)
+    mean = (w[:, None] * X).sum(axis=0) / w.sum()
+    centred = X - mean
+    return mean, (w[:, None] * centred).T @ centred
+
+
+def relative(found, expected):
+    """Largest error, relative to the size of each entry's row and column."""
+    size = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
+    return float(np.max(np.abs(found - expected) / size))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.integers(0, 10_000),
+    st.lists(st.integers(1, 40), min_size=1, max_size=8),
+    st.sampled_from([0.0, 1.0, 1e3]),
+    st.booleans(),
+)
+def test_any_split_and_any_order_give_the_same_moments(seed, sizes, offset, weighted):
+    rng = np.random.default_rng(seed)
+    n = sum(sizes) + 1
+    X = rng.normal(size=(n, 3)) * [1.0, 10.0, 0.1] + offset
+    w = rng.uniform(0.1, 2.0, size=n) if weighted else np.ones(n)
+    given_weight = w if weighted else None
+    cuts = np.cumsum([0, *sizes, 1])
+    parts = [
+        Moments().update(X[a:b], w=None if given_weight is None else w[a:b])
+        for a, b in pairwise(cuts)
+    ]
+    rng.shuffle(parts)
+    merged = Moments()
+    for part in parts:
+        merged.merge(part)
+    mean, scatter = exact_moments(X, w)
+    assert merged.count == n
+    assert merged.weight == pytest.approx(w.sum(), rel=1e-14)
+    assert relative(merged.scatter, scatter) < 1e-12
+    assert np.allclose(merged.mean, np.asarray(mean, dtype=float), rtol=1e-13, atol=1e-13)
+
+
+def test_row_by_row_is_the_same_to_twelve_digits():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(2000, 2)) + 5
+    whole = Moments().update(X)
+    rows = Moments()
+    for row in X:
+        rows.update(row[None])
+    assert relative(rows.scatter, whole.scatter) < 1e-12
+
+
+def test_responses_join_the_columns_and_zero_weights_count_for_nothing():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
+    w = np.ones(30)
+    w[5:] = 0
+    kept = Moments().update(X, y, w)
+    assert kept.count == 5
+    assert kept.covariance() == pytest.approx(np.cov(np.column_stack([X, y])[:5].T))
+    nothing = Moments().update(X, y, np.zeros(30))
+    assert nothing.count == 0
+    assert Moments().update(X[:0]).count == 0
+    assert isinstance(nothing, Mergeable)
+
+
+def test_wrong_chunks_are_named():
+    with pytest.raises(InputError, match="2 so far, 3 now"):
+        Moments().update(np.ones((2, 2))).update(np.ones((2, 3)))
+    with pytest.raises(InputError, match="1-D"):
+        Moments().update(np.ones(3))
+    with pytest.raises(InputError, match="one-shot iterator"):
+        list(iterate_chunks(iter([(np.ones((2, 1)), np.ones(2))])))
+
+
+def test_rows_are_cut_without_loss():
+    assert [range(10)[part] for part in split_rows(10, 4)] == [
+        range(4),
+        range(4, 8),
+        range(8, 10),
+    ]
+    X, y = np.ones((2, 1)), np.ones(2)
+    [(_, _, none)] = iterate_chunks([(X, y)])
+    [(_, _, w)] = iterate_chunks([(X, y, [1, 2])])
+    assert none is None
+    assert w.tolist() == [1.0, 2.0]

@@ -1,0 +1,104 @@
+"""The rules that pick from a path, above all the side on which the one-SE rule looks."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bottega.core.errors import BottegaError, ParameterError
+from bottega.core.path import Path
+
+
+def make_path(error, se, values=None, **more):
+    m = len(error)
+    values = np.arange(m) if values is None else values
+    return Path(
+        "k", values, np.arange(1.0, m + 1), np.zeros(m), error, se, "loo", "squared error", **more
+    )
+
+
+def test_one_se_takes_the_simplest_not_the_most_complex_within_reach():
+    # Positions 1 and 4 are both within one standard error of the least at 3: 1 is simpler.
+    curve = make_path([9.0, 5.2, 5.6, 5.0, 5.1], [0.3] * 5)
+    assert curve.best("min") == 3
+    assert curve.best("one_se") == 1
+
+
+@pytest.mark.parametrize("decreasing", [True, False])
+def test_one_se_in_both_orientations_of_the_knob(decreasing):
+    """A knob that grows with complexity (leaves) and one that falls with it (k, lambda)."""
+    knob = np.array([1, 2, 3, 4, 5])
+    error_by_complexity = [9.0, 5.2, 5.0, 5.1, 7.0]
+    values = knob[::-1] if decreasing else knob
+    curve = make_path(error_by_complexity, [0.3] * 5, values)
+    picked = curve.values[curve.best("one_se")]
+    assert picked == (4 if decreasing else 2)
+
+
+def test_one_se_uses_the_standard_error_at_the_minimum():
+    curve = make_path([5.4, 5.0], [100.0, 0.3])
+    assert curve.best("one_se") == 1
+    curve = make_path([5.4, 5.0], [0.0, 0.4])
+    assert curve.best("one_se") == 0
+
+
+def test_ties_go_to_the_simplest():
+    curve = make_path([3.0, 1.0, 1.0], [0.0] * 3)
+    assert curve.best("min") == 1
+    assert curve.best("one_se") == 1
+
+
+def test_criteria_are_rules_too():
+    curve = make_path([1.0, 2.0], [0.1, 0.1], criteria={"bic": [5.0, 4.0]})
+    assert curve.best("bic") == 1
+    with pytest.raises(ParameterError, match="no rule 'aic'; use one of min, one_se, bic"):
+        curve.best("aic")
+
+
+def test_values_that_are_not_numbers_are_passed_over():
+    curve = make_path([np.nan, np.inf, 2.0], [0.0] * 3)
+    assert curve.best("min") == 2
+    with pytest.raises(BottegaError, match="finite"):
+        make_path([np.nan], [0.0]).best("min")
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 100), st.floats(0, 10)),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_one_se_is_never_more_complex_than_min_and_within_reach(pairs):
+    error, se = (np.array(column) for column in zip(*pairs, strict=True))
+    curve = make_path(error, se)
+    least, picked = curve.best("min"), curve.best("one_se")
+    assert picked <= least
+    assert error[picked] <= error[least] + se[least]
+    assert np.all(error[:picked] > error[least] + se[least])
+
+
+def test_order_and_shapes_are_checked():
+    with pytest.raises(ValueError, match="df must not decrease"):
+        Path("k", [1, 2], [3.0, 1.0], [0, 0], [1, 1], [0, 0], "loo", "squared error")
+    with pytest.raises(ValueError, match="train_error has shape"):
+        Path("k", [1, 2], [1.0, 2.0], [0.0], [1, 1], [0, 0], "loo", "squared error")
+    with pytest.raises(ValueError, match="at least one value"):
+        Path("k", [], [], [], [], [], "loo", "squared error")
+
+
+def test_frame_has_one_row_a_value_and_the_criteria():
+    frame = make_path([1.0, 2.0], [0.1, 0.2], criteria={"gcv": [3.0, 4.0]}).to_frame()
+    assert list(frame.columns) == ["k", "df", "train_error", "error", "error_se", "gcv"]
+    assert frame["gcv"].tolist() == [3.0, 4.0]
+
+
+def test_at_needs_the_data_and_pickling_drops_them():
+    curve = make_path([1.0, 2.0], [0.1, 0.2], refit=lambda value: ("fitted", value))
+    assert curve.at(1) == ("fitted", 1)
+    kept = pickle.loads(pickle.dumps(curve.without_data()))
+    assert np.array_equal(kept.error, curve.error)
+    with pytest.raises(BottegaError, match="without its data"):
+        kept.at(0)
