@@ -7,6 +7,8 @@ went wrong on our side (or was stopped), 2 the input or the call is wrong.
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +27,33 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+
+@contextmanager
+def _one_sentence() -> Iterator[None]:
+    """Turn every error into one sentence on standard error and an exit code."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("stopped", err=True)
+        raise SystemExit(1) from None
+    except BrokenPipeError:
+        raise  # the reader of our output has gone (``| head``); typer ends quietly
+    except Exception as error:
+        if os.environ.get("BOTTEGA_TRACEBACK"):
+            raise
+        from bottega.core.errors import BottegaError
+
+        if isinstance(error, BottegaError):
+            typer.echo(f"error: {error}", err=True)
+            raise SystemExit(2) from None
+        typer.echo(
+            f"internal error: {type(error).__name__}: {error}\n"
+            "This is a fault of bottega; set BOTTEGA_TRACEBACK=1 to see where it happened.",
+            err=True,
+        )
+        raise SystemExit(1) from None
+
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no messages.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")]
@@ -69,35 +98,36 @@ def compare(
     quiet: Quiet = False,
 ) -> None:
     """Compare all methods that fit the task; print the leaderboard, write the report."""
-    from bottega.cli import commands
+    with _one_sentence():
+        from bottega.cli import commands
 
-    commands.compare(
-        data,
-        reading={
-            "target": target,
-            "kinds": commands.parse_kinds(kind or []),
-            "weight": weight,
-            "group": group,
-            "time": time,
-            "ignore": tuple(ignore or ()),
-            "task": task,
-            "table": table,
-            "query": query,
-            "encoding": encoding,
-        },
-        comparing={
-            "methods": None if methods is None else [m.strip() for m in methods.split(",")],
-            "select": select,
-            "outer": outer,
-            "test": test,
-            "seed": seed,
-            "n_jobs": jobs,
-        },
-        out=out,
-        save=save,
-        as_json=as_json,
-        quiet=quiet,
-    )
+        commands.compare(
+            data,
+            reading={
+                "target": target,
+                "kinds": commands.parse_kinds(kind or []),
+                "weight": weight,
+                "group": group,
+                "time": time,
+                "ignore": tuple(ignore or ()),
+                "task": task,
+                "table": table,
+                "query": query,
+                "encoding": encoding,
+            },
+            comparing={
+                "methods": None if methods is None else [m.strip() for m in methods.split(",")],
+                "select": select,
+                "outer": outer,
+                "test": test,
+                "seed": seed,
+                "n_jobs": jobs,
+            },
+            out=out,
+            save=save,
+            as_json=as_json,
+            quiet=quiet,
+        )
 
 
 @app.command()
@@ -117,17 +147,18 @@ def predict(
     quiet: Quiet = False,
 ) -> None:
     """Predict new rows with a saved model."""
-    from bottega.cli import commands
+    with _one_sentence():
+        from bottega.cli import commands
 
-    commands.predict(
-        model,
-        data,
-        out=out,
-        probabilities=probabilities,
-        new_categories=new_categories,
-        encoding=encoding,
-        quiet=quiet,
-    )
+        commands.predict(
+            model,
+            data,
+            out=out,
+            probabilities=probabilities,
+            new_categories=new_categories,
+            encoding=encoding,
+            quiet=quiet,
+        )
 
 
 @app.command()
@@ -136,17 +167,19 @@ def methods(
     as_json: AsJson = False,
 ) -> None:
     """List the methods, what they need and what they offer."""
-    from bottega.cli import commands
+    with _one_sentence():
+        from bottega.cli import commands
 
-    commands.methods(task, as_json=as_json)
+        commands.methods(task, as_json=as_json)
 
 
 @app.command()
 def warmup(quiet: Quiet = False) -> None:
     """Compile every kernel once, so that the first fit is as fast as the next."""
-    from bottega.cli import commands
+    with _one_sentence():
+        from bottega.cli import commands
 
-    commands.warmup(quiet=quiet)
+        commands.warmup(quiet=quiet)
 
 
 def _show_version(value: bool) -> None:
@@ -167,27 +200,5 @@ def options(
 
 
 def main() -> None:
-    """Run the command; turn every error into one sentence and an exit code."""
-    try:
-        app()
-    except KeyboardInterrupt:
-        typer.echo("stopped: nothing was written", err=True)
-        raise SystemExit(1) from None
-    except BrokenPipeError:
-        # The reader of our output has gone (``| head``); Python would complain again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(1) from None
-    except Exception as error:
-        if os.environ.get("BOTTEGA_TRACEBACK"):
-            raise
-        from bottega.core.errors import BottegaError
-
-        if isinstance(error, BottegaError):
-            typer.echo(f"error: {error}", err=True)
-            raise SystemExit(2) from None
-        typer.echo(
-            f"internal error: {type(error).__name__}: {error}\n"
-            "This is a fault of bottega; set BOTTEGA_TRACEBACK=1 to see where it happened.",
-            err=True,
-        )
-        raise SystemExit(1) from None
+    """Run the command."""
+    app()

@@ -12,15 +12,14 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from bottega.catalogue import cards
 from bottega.core import progress
 from bottega.core.cards import CAPABILITIES
 from bottega.core.errors import InputError, require
 from bottega.core.files import write_atomically
 from bottega.core.frames import make_frame
 from bottega.core.tables import Section, Summary
-from bottega.data import read
-from bottega.data.read import read_frame
+from bottega.data import read, read_frame
+from bottega.registry import cards
 from bottega.workbench import Comparison, load
 from bottega.workbench import compare as compare_methods
 from bottega.workbench import warmup as warm_up
@@ -45,7 +44,7 @@ def compare(
         for module in ("jinja2", "altair", "vl_convert"):
             require(module, "report,plot")
     table = read(data, **reading)
-    with nullcontext() if quiet else _progress_bar():
+    with nullcontext() if quiet else _progress_bar("comparing"):
         found = compare_methods(table, command=shlex.join(["bottega", *sys.argv[1:]]), **comparing)
     if found.test is not None:
         found.certify()
@@ -115,7 +114,7 @@ def methods(task: str | None, *, as_json: bool) -> None:
 
 def warmup(*, quiet: bool) -> None:
     """Compile every kernel."""
-    with nullcontext() if quiet else _progress_bar():
+    with nullcontext() if quiet else _progress_bar("compiling"):
         seconds = warm_up()
     _say(f"all kernels compiled in {seconds:.1f} s", quiet)
 
@@ -175,8 +174,8 @@ def _plain(value: Any) -> Any:
 
 
 @contextmanager
-def _progress_bar() -> Iterator[None]:
-    """Show progress on the terminal; nothing where standard error is not one."""
+def _progress_bar(stage: str) -> Iterator[None]:
+    """Show the progress of one stage on the terminal; nothing where standard error is not one."""
     if not sys.stderr.isatty():
         yield
         return
@@ -185,10 +184,11 @@ def _progress_bar() -> Iterator[None]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
+        task = bar.add_task(stage, total=None)
 
         def show(event: progress.Event) -> None:
-            bar.update(task, description=event.stage, completed=event.done, total=event.total)
+            if event.stage == stage:
+                bar.update(task, completed=event.done, total=event.total)
 
         with progress.listen(show):
             yield

@@ -126,8 +126,9 @@ class Tuned(Estimator):
             predicted = self._path_predictions(
                 X[train], y[train], None if weight is None else weight[train], curve.values, X[test]
             )
-            loss = loss_of(task, y[test], predicted)
-            if loss.ndim == 3:  # several responses: (rows, values, responses)
+            several = np.ndim(y) == 2  # then predictions are (rows, values, responses)
+            loss = loss_of(task, y[test][:, None] if several else y[test], predicted)
+            if several:
                 loss = loss.mean(axis=2)
             share = None if weight is None else weight[test]
             fold_error.append(np.average(loss, axis=0, weights=share))

@@ -20,15 +20,20 @@ _BACKENDS = ("pandas", "polars", "pyarrow")
 
 
 def is_frame(data: Any) -> bool:
-    """Tell whether `data` is an eager data frame that narwhals understands."""
-    return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
+    """Tell whether `data` is an eager data frame that narwhals understands.
+
+    A pandas frame with two columns of one name is none: its names cannot be told apart.
+    """
+    try:
+        return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
+    except nw.exceptions.DuplicateError:
+        return False
 
 
 def backend_of(data: Any) -> str:
     """Return which library results about `data` should be shown in."""
-    frame = nw.from_native(data, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return str(frame.implementation.name).lower()
+    if is_frame(data):
+        return str(nw.from_native(data, eager_only=True).implementation.name).lower()
     for name in _BACKENDS:
         if find_spec(name) is not None:
             return name

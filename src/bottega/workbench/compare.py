@@ -12,7 +12,6 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from bottega.catalogue import methods as methods_for
 from bottega.core.base import Estimator
 from bottega.core.errors import BottegaError, InputError, ParameterError, did_you_mean
 from bottega.core.frames import is_frame, make_frame
@@ -21,6 +20,7 @@ from bottega.core.params import Integer, Real
 from bottega.core.path import RULES, Path
 from bottega.core.typing import Array, FloatArray
 from bottega.data import LockedPart, Table, folds, read
+from bottega.registry import methods as methods_for
 from bottega.workbench.comparison import Comparison
 from bottega.workbench.parallel import run_tasks
 from bottega.workbench.procedure import Encoded, as_pipeline, make_model
@@ -151,7 +151,7 @@ def _as_table(data: Any, target: Any, task: str | None) -> Table:
         return table
     if target is None:
         raise InputError("What should be predicted? Give the responses, or the target's name.")
-    if is_frame(data) and isinstance(target, str):
+    if isinstance(target, str):
         return Table(data, target=target, task=task)
     return _joined(data, target, task)
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bottega.catalogue import estimators
 from bottega.core import progress
 from bottega.core.base import Estimator
 from bottega.core.params import AnyOf, Choice
+from bottega.registry import estimators
 
 __all__ = ["warmup"]
 

@@ -1,0 +1,28 @@
+"""Data in: reading, kinds and roles, splits, encoding, and generators with known truth.
+
+>>> from bottega.data import read
+>>> table = read("iris")
+>>> table.n_rows, table.task
+(150, 'classification')
+"""
+
+import bottega.data.make as make
+from bottega.data.columns import Column
+from bottega.data.encoder import Encoder
+from bottega.data.findings import Finding
+from bottega.data.read import read, read_frame
+from bottega.data.splits import LockedPart, Split, folds
+from bottega.data.table import Table
+
+__all__ = [
+    "Column",
+    "Encoder",
+    "Finding",
+    "LockedPart",
+    "Split",
+    "Table",
+    "folds",
+    "make",
+    "read",
+    "read_frame",
+]

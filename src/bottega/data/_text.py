@@ -1,0 +1,169 @@
+"""Text files before DuckDB sees them: encoding, header and lines of the wrong length."""
+
+import codecs
+import csv
+import gzip
+import os
+import re
+import zlib
+from collections import Counter
+from contextlib import ExitStack
+from itertools import islice
+from typing import Any, NamedTuple
+
+from bottega.core.errors import InputError
+from bottega.data import _values
+
+_CHUNK = 1 << 20
+_POINT = re.compile(r"\s*[+-]?\d*\.\d+\s*")
+_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
+
+
+class File(NamedTuple):
+    """A file to read, and the name to call it by: a re-encoded copy goes by its original's."""
+
+    path: str
+    name: str
+
+
+def _open(path: str) -> Any:
+    return gzip.open(path, "rb") if path.lower().endswith(".gz") else open(path, "rb")
+
+
+def check_readable(path: str) -> None:
+    """Raise when a file cannot be opened or is empty."""
+    try:
+        with _open(path) as file:
+            first = file.read(1)
+    except PermissionError as error:
+        raise InputError(
+            f"The file {path!r} may not be read (permission denied); change its permissions."
+        ) from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"The file {path!r} cannot be opened: {error}.") from error
+    if not first:
+        raise InputError(f"The file {path!r} is empty.")
+
+
+def as_utf8(files: list[File], encoding: str, folder: str) -> list[File]:
+    """Check that text files are UTF-8, or write UTF-8 copies of them into `folder`."""
+    try:
+        codec = codecs.lookup(encoding)
+    except LookupError as error:
+        raise InputError(
+            f"The encoding {encoding!r} is not known; try 'utf-8', 'latin-1' or 'utf-16'."
+        ) from error
+    plain = codec.name in ("utf-8", "utf-8-sig")
+    result = []
+    for number, file in enumerate(files):
+        copy = None if plain else os.path.join(folder, f"{number}.csv")
+        _decode(file.path, codec.name, copy)
+        result.append(File(copy or file.path, file.name))
+    return result
+
+
+def _decode(path: str, encoding: str, copy: str | None) -> None:
+    """Read a text file to its end, writing it out as UTF-8 if there is a `copy` to write."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    lines = 0
+    with ExitStack() as stack:
+        file = stack.enter_context(_open(path))
+        out = stack.enter_context(open(copy, "wb")) if copy else None
+        chunk = b"anything"
+        while chunk:
+            try:
+                chunk = file.read(_CHUNK)
+            except (OSError, EOFError, zlib.error) as error:  # a damaged .gz
+                raise InputError(f"The file {path!r} cannot be read: {error}.") from error
+            held = decoder.getstate()[0]
+            try:
+                text = decoder.decode(chunk, final=not chunk)
+            except UnicodeDecodeError as error:
+                line = lines + (held + chunk)[: error.start].count(b"\n") + 1
+                cure = "'latin-1'" if encoding.startswith("utf-8") else "'utf-8' or another one"
+                raise InputError(
+                    f"The file {path!r} is not {encoding.upper()} text: line {line} holds a byte "
+                    f"that cannot be read; give encoding={cure}, or save the file as UTF-8."
+                ) from error
+            lines += text.count("\n")
+            if out:
+                out.write(text.encode("utf-8"))
+
+
+def header(file: File, kind: str) -> tuple[list[str], str]:
+    """Return the column names and the separator of a CSV file."""
+    with _open(file.path) as raw:
+        lines = codecs.getreader("utf-8-sig")(raw)
+        first = lines.readline()
+        separator = "\t" if kind == "tsv" else _separator(first)
+    with _open(file.path) as raw:  # a quoted name may run over several lines: read them afresh
+        lines = codecs.getreader("utf-8-sig")(raw)
+        names = next(csv.reader(lines, delimiter=separator), [])
+    return [name.strip() for name in names], separator
+
+
+def _separator(header: str) -> str:
+    bare = re.sub(r'"[^"]*"', "", header)
+    return max(",;\t|", key=bare.count)
+
+
+def decimal_sign(file: File, separator: str) -> str:
+    """Return the decimal sign of a file: a comma where numbers are written 1,5 and never 1.5.
+
+    The first thousand lines decide. Between commas a decimal comma cannot be meant.
+    """
+    if separator == ",":
+        return "."
+    commas = 0
+    with _open(file.path) as raw:
+        rows = csv.reader(codecs.getreader("utf-8-sig")(raw), delimiter=separator)
+        for row in islice(rows, 1, 1001):
+            if any(_POINT.fullmatch(field) for field in row):
+                return "."
+            commas += sum(_COMMA.fullmatch(field) is not None for field in row)
+    return "," if commas else "."
+
+
+def check_headers(files: list[File], kind: str) -> None:
+    """Raise when a header names no columns, or two alike."""
+    for file in files:
+        try:
+            names, _ = header(file, kind)
+        except csv.Error as error:
+            raise InputError(f"The first line of {file.name!r} cannot be read: {error}.") from error
+        if not any(names):
+            raise InputError(
+                f"The first line of {file.name!r} is blank; put the column names there."
+            )
+        for name, count in Counter(names).items():
+            if count > 1:
+                called = (
+                    f"The column name {name!r} stands" if name else "A column without a name is"
+                )
+                raise InputError(
+                    f"{called} {count} times in the header of {file.name!r}; give every column a "
+                    "name of its own."
+                )
+        if all(_values.is_number(name) for name in names):
+            raise InputError(
+                f"The first line of {file.name!r} holds only numbers; put a line with the column "
+                "names above it."
+            )
+
+
+def odd_line(file: File, kind: str) -> str | None:
+    """Find the first line with more or fewer fields than the header."""
+    names, separator = header(file, kind)
+    with _open(file.path) as raw:
+        rows = csv.reader(codecs.getreader("utf-8-sig")(raw), delimiter=separator)
+        try:
+            for row in rows:
+                if row and len(row) != len(names):
+                    return (
+                        f"Line {rows.line_num} of {file.name!r} has {len(row)} "
+                        f"field{'' if len(row) == 1 else 's'} where the header has {len(names)}; "
+                        "correct that line, or remove what stands above the header."
+                    )
+        except csv.Error:
+            return None
+    return None

@@ -1,0 +1,294 @@
+"""From a column of any data frame library to arrays: one reading for pandas, polars and pyarrow.
+
+Missing means null or NaN, everywhere. Row numbers in messages count from 1, as a reader would.
+"""
+
+import datetime as dt
+import math
+import numbers as abstract
+import re
+from collections import Counter
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from narwhals.exceptions import DuplicateError
+
+from bottega.core.errors import InputError
+
+Series = nw.Series[Any]
+Frame = nw.DataFrame[Any]
+MICROSECONDS_A_DAY = 86_400_000_000
+TRUTH = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def as_frame(data: Any) -> Frame:
+    """Wrap a frame; its column names are made text and must differ from one another."""
+    frame = frame_or_none(data)
+    if frame is None:
+        raise InputError(
+            f"A data frame (pandas, polars or pyarrow) is needed here, not {type(data).__name__}."
+        )
+    return frame
+
+
+def frame_or_none(data: Any) -> Frame | None:
+    """Wrap a frame as `as_frame` does; None if it is none."""
+    try:
+        frame = nw.from_native(data, eager_only=True, pass_through=True)
+    except DuplicateError as error:
+        arrow = type(data).__module__.startswith("pyarrow")
+        names = data.column_names if arrow else data.columns
+        raise InputError(_repeated([str(name) for name in names])) from error
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    given = list(frame.columns)
+    if len(set(given)) == len(given) and all(type(name) is str for name in given):
+        return frame
+    names = [str(name) for name in given]
+    if len(set(names)) < len(names):  # 1 beside "1"
+        raise InputError(_repeated(names))
+    return frame.rename(dict(zip(given, names, strict=True)))
+
+
+def _repeated(names: list[str]) -> str:
+    name, times = Counter(names).most_common(1)[0]
+    return (
+        f"The column name {name!r} stands {times} times in the data; give every column a name of "
+        "its own."
+    )
+
+
+def storage(series: Series) -> str:
+    """Say how the values are stored: integer, number, boolean, date, string or empty."""
+    dtype = series.dtype
+    if dtype.is_integer():
+        return "integer"
+    if dtype.is_numeric():
+        return "number"
+    if dtype == nw.Boolean:
+        return "boolean"
+    if dtype == nw.Date or dtype == nw.Datetime:
+        return "date"
+    if dtype == nw.String or dtype == nw.Categorical or dtype == nw.Enum:
+        return "string"
+    return _storage_of_objects(series)
+
+
+def _storage_of_objects(series: Series) -> str:
+    absent = series.is_null().to_numpy()
+    present = [v for v, gone in zip(series.to_list(), absent, strict=True) if not gone]
+    found = Counter(_family(value) for value in present)
+    if not found:
+        return "empty"
+    if len(found) == 1:
+        (family,) = found
+        if family in ("number", "boolean", "date", "string"):
+            return family
+        raise InputError(
+            f"Column {series.name!r} holds values of type {family}, which no method can use; "
+            f"{leave_out(series.name)}."
+        )
+    common = found.most_common(1)[0][0]
+    odd = next(
+        i
+        for i, (value, gone) in enumerate(zip(series.to_list(), absent, strict=True))
+        if not gone and _family(value) != common
+    )
+    raise InputError(
+        f"Column {series.name!r} mixes types ({_list_counts(found)}): "
+        f"row {odd + 1} holds {short(series.to_list()[odd])} among values of type {common}; "
+        f"correct them, or give kinds={{{series.name!r}: 'category'}}, or "
+        f"{leave_out(series.name)}."
+    )
+
+
+def _family(value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "boolean"
+    if isinstance(value, abstract.Number) and not isinstance(value, complex):
+        return "number"
+    if type(value).__name__ == "Decimal":
+        return "number"
+    if isinstance(value, dt.date | np.datetime64):
+        return "date"
+    if isinstance(value, str):
+        return "string"
+    return type(value).__name__
+
+
+def _list_counts(found: Counter[str]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in found.most_common())
+
+
+def leave_out(name: str) -> str:
+    return f"leave it out with ignore=[{name!r}] (on the command line --ignore {name})"
+
+
+def short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def missing(series: Series) -> np.ndarray:
+    """Mark the missing values: null or NaN."""
+    mask = np.array(series.is_null().to_numpy(), dtype=bool)
+    if series.dtype.is_float():
+        mask |= np.isnan(series.to_numpy())
+    return mask
+
+
+def texts(series: Series) -> list[str | None]:
+    """Return the values of a string column, None where missing."""
+    values = series.to_list()
+    if series.null_count():
+        absent = series.is_null().to_numpy()
+        values = [None if gone else v for v, gone in zip(values, absent, strict=True)]
+    return values
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a text is a plain decimal number."""
+    return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def numbers(series: Series) -> np.ndarray:
+    """Read a column as float64, NaN where missing; numbers written as text are understood."""
+    stored = storage(series)
+    if stored in ("integer", "number", "boolean"):
+        if series.dtype.is_numeric() and not series.dtype.is_decimal():
+            return np.asarray(series.to_numpy(), dtype=np.float64)
+        return _floats_of_objects(series)
+    if stored == "empty":
+        return np.full(len(series), np.nan)
+    if stored == "date":
+        raise InputError(f"Column {series.name!r} holds dates where numbers are needed.")
+    return _lookup(series, _parse_number, "a number")
+
+
+def _floats_of_objects(series: Series) -> np.ndarray:
+    absent = series.is_null().to_numpy()
+    values = series.to_list()
+    return np.fromiter(
+        (math.nan if gone else float(v) for v, gone in zip(values, absent, strict=True)),
+        dtype=np.float64,
+        count=len(values),
+    )
+
+
+def days(series: Series) -> np.ndarray:
+    """Read a column of dates as days since 1970-01-01, NaN where missing; ISO text will do."""
+    stored = storage(series)
+    if stored == "empty":
+        return np.full(len(series), np.nan)
+    if stored == "string":
+        return _lookup(series, _parse_date, "a date like 2026-01-31")
+    if stored != "date":
+        raise InputError(f"Column {series.name!r} holds {stored} values where dates are needed.")
+    values = series.to_numpy()
+    if values.dtype == object:
+        values = np.array([_naive(v) for v in series.to_list()], dtype="datetime64[us]")
+    stamps = values.astype("datetime64[us]")
+    result = stamps.astype(np.int64) / MICROSECONDS_A_DAY
+    result[np.isnat(stamps)] = np.nan
+    return result
+
+
+def _naive(value: Any) -> Any:
+    if isinstance(value, dt.datetime) and value.tzinfo is not None:
+        return value.astimezone(dt.UTC).replace(tzinfo=None)
+    return value
+
+
+def truths(series: Series) -> np.ndarray:
+    """Read a column of two values as 0 and 1, NaN where missing: bool, 0/1, yes/no, true/false."""
+    stored = storage(series)
+    if stored == "string":
+        return _lookup(series, lambda text: TRUTH.get(text.strip().lower()), "yes, no, true, false")
+    values = numbers(series)
+    wrong = np.flatnonzero(~np.isnan(values) & (values != 0) & (values != 1))
+    if wrong.size:
+        raise InputError(
+            f"Column {series.name!r} should hold only 0 and 1, but {wrong.size:,} values differ, "
+            f"first {values[wrong[0]]:g} in row {wrong[0] + 1}."
+        )
+    return values
+
+
+def labels(series: Series) -> list[str | None]:
+    """Read any column as text labels, None where missing; 3 and 3.0 are both '3'."""
+    try:
+        stored = storage(series)
+    except InputError:  # of several types: the user asked for a category, so each prints itself
+        absent = series.is_null().to_numpy()
+        values = series.to_list()
+        return [None if gone else str(v) for v, gone in zip(values, absent, strict=True)]
+    if stored == "string":
+        return texts(series)
+    if stored == "empty":
+        return [None] * len(series)
+    if stored == "date":
+        stamps = days(series)
+        name = name_of_day
+    else:
+        stamps = numbers(series)
+        name = _name_of_truth if stored == "boolean" else name_of_number
+    levels, code = np.unique(stamps, return_inverse=True)
+    names = [None if math.isnan(level) else name(level) for level in levels.tolist()]
+    return [names[i] for i in code.tolist()]
+
+
+def name_of_number(value: float) -> str:
+    """Write a number as a label."""
+    return str(int(value)) if value.is_integer() else repr(value)
+
+
+def _name_of_truth(value: float) -> str:
+    return "True" if value else "False"
+
+
+def name_of_day(value: float) -> str:
+    stamp = dt.datetime(1970, 1, 1) + dt.timedelta(days=value)
+    if stamp.time() == dt.time():
+        return stamp.date().isoformat()
+    return stamp.isoformat(sep=" ")
+
+
+def _parse_number(text: str) -> float | None:
+    return float(text) if is_number(text) else None
+
+
+def _parse_date(text: str) -> float | None:
+    try:
+        stamp = _naive(dt.datetime.fromisoformat(text.strip()))
+    except ValueError:
+        return None
+    return float((stamp - dt.datetime(1970, 1, 1)) / dt.timedelta(days=1))
+
+
+def _lookup(series: Series, parse: Any, wanted: str) -> np.ndarray:
+    """Translate each distinct text once, then spread the answers over the rows."""
+    values = texts(series)
+    known: dict[str | None, Any] = {text: parse(text) for text in set(values) if text is not None}
+    bad = {text for text, value in known.items() if value is None}
+    if bad:
+        rows = [i for i, text in enumerate(values) if text in bad]
+        raise InputError(
+            f"Column {series.name!r} cannot be read as asked: {len(rows):,} of its values are not "
+            f"{wanted}, first {short(values[rows[0]])} in row {rows[0] + 1}; correct them, or "
+            f"give the column another kind."
+        )
+    known[None] = math.nan
+    return np.fromiter(map(known.__getitem__, values), dtype=np.float64, count=len(values))
+
+
+def refuse_infinite(values: np.ndarray, name: str) -> None:
+    """Raise when a column holds infinite values."""
+    rows = np.flatnonzero(np.isinf(values))
+    if rows.size:
+        raise InputError(
+            f"Column {name!r} holds {rows.size:,} infinite value{'s' if rows.size > 1 else ''}, "
+            f"first in row {rows[0] + 1}; replace them by numbers or by missing values, or "
+            f"{leave_out(name)}."
+        )

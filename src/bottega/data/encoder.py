@@ -1,0 +1,394 @@
+"""From a frame of mixed columns to the matrix of numbers most methods need."""
+
+from collections.abc import Mapping
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bottega.core.errors import InputError, ParameterError, did_you_mean
+from bottega.data import _values
+from bottega.data._values import Frame, Series
+from bottega.data.columns import KINDS, UNUSABLE, profile, refuse_levels
+
+__all__ = ["Encoder"]
+
+_READERS = {"number": _values.numbers, "boolean": _values.truths, "date": _values.days}
+
+
+class Encoder(TransformerMixin, BaseEstimator):
+    """Turn numbers, booleans, dates and categories into one float64 matrix.
+
+    Numbers and dates (as days since 1970-01-01) have missing values replaced by the median, then
+    mean 0 and standard deviation 1. Booleans become 0 and 1, the commoner value where missing.
+    Each column that had missing values in `fit` adds a 0/1 column that marks them, after all
+    others. Categories become one 0/1 column a level, in sorted order; missing is a level of its
+    own if it was seen in `fit`. Columns come in the order of `fit`, whatever the order at
+    `transform`; other columns are ignored there.
+
+    Cost: one pass over the data, and for each category a hash of each value. Not for methods that
+    take categories and missing values themselves (trees): they lose by it.
+
+    Parameters
+    ----------
+    standardize : bool
+        Centre and scale numbers and dates.
+    one_hot : bool
+        False gives one column of integer codes a category, NaN where missing.
+    impute : bool
+        False leaves missing numbers NaN and adds no marks.
+    kinds : dict of str to str, optional
+        The kind of each column, as `Table.kinds` has it; inferred for columns not named. Columns of
+        kind id, text and constant are refused: a table leaves them out.
+    new_categories : {"error", "ignore"}
+        What to do with a level that `fit` has not seen; ``"ignore"`` codes it as all zeros
+        (NaN with ``one_hot=False``).
+
+    Attributes
+    ----------
+    kinds_ : list of str
+        The kind of each input column.
+    fill_, center_, scale_ : ndarray
+        What replaces missing values, is subtracted and divided by, for each column that is not a
+        category.
+    marked_ : ndarray of int
+        Which of these columns have a column that marks missing values.
+    levels_ : list of list of str
+        The levels of each category, without the missing one.
+    missing_level_ : list of bool
+        Whether missing is a level, for each category.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"size": [1.0, None, 3.0], "colour": ["red", "blue", "red"]})
+    >>> encoder = Encoder(standardize=False).fit(X)
+    >>> encoder.get_feature_names_out().tolist()
+    ['size', 'colour=blue', 'colour=red', 'size is missing']
+    >>> encoder.transform(X).tolist()
+    [[1.0, 0.0, 1.0, 0.0], [2.0, 1.0, 0.0, 1.0], [3.0, 0.0, 1.0, 0.0]]
+    """
+
+    def __init__(
+        self,
+        *,
+        standardize: bool = True,
+        one_hot: bool = True,
+        impute: bool = True,
+        kinds: Mapping[str, str] | None = None,
+        new_categories: str = "error",
+    ) -> None:
+        self.standardize = standardize
+        self.one_hot = one_hot
+        self.impute = impute
+        self.kinds = kinds
+        self.new_categories = new_categories
+
+    def fit(self, X: Any, y: Any = None) -> "Encoder":
+        """Learn levels, medians, means and standard deviations; `y` is not used."""
+        self._learn(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
+        """Learn from `X` and encode it, reading it once."""
+        return self._encode(*self._learn(X))
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Encode the columns of `X` that `fit` has seen."""
+        check_is_fitted(self)
+        frame = _frame_or_none(X)
+        if frame is None:
+            return self._encode(self._read_array(X, reset=False), [])
+        names = self._names_in()
+        given = frame.columns
+        if given != names:
+            gone = sorted(set(names) - set(given), key=names.index)
+            if gone:
+                raise InputError(
+                    f"The column {gone[0]!r} is missing: the model was learnt with it."
+                    f"{did_you_mean(gone[0], given)}"
+                )
+        return self._encode(self._read_numbers(frame, names), self._read_labels(frame, names))
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns of the matrix."""
+        check_is_fitted(self)
+        names = self._names_in()
+        if input_features is not None:
+            given = [str(name) for name in input_features]
+            if len(given) != len(names):
+                raise InputError(
+                    f"input_features should have length equal to the number of features "
+                    f"({len(names)}), got {len(given)}."
+                )
+            if hasattr(self, "feature_names_in_") and given != names:
+                raise InputError("input_features is not equal to feature_names_in_.")
+            names = given
+        result, numeric, category = [], [], 0
+        for name, kind in zip(names, self.kinds_, strict=True):
+            if kind != "category":
+                numeric.append(name)
+                result.append(name)
+            else:
+                result += self._names_of_category(name, category)
+                category += 1
+        result += [f"{numeric[i]} is missing" for i in self.marked_]
+        return np.array(result, dtype=object)
+
+    def _names_of_category(self, name: str, category: int) -> list[str]:
+        if not self.one_hot:
+            return [name]
+        levels = [f"{name}={level}" for level in self.levels_[category]]
+        if self.missing_level_[category]:
+            # A level may itself be called "missing".
+            word = "missing" if "missing" not in self.levels_[category] else "(missing)"
+            levels.append(f"{name}={word}")
+        return levels
+
+    def _learn(self, X: Any) -> tuple[np.ndarray, list[list[str | None]]]:
+        if self.new_categories not in ("error", "ignore"):
+            raise ParameterError(
+                f"new_categories is 'error' or 'ignore', not {self.new_categories!r}."
+            )
+        frame = _frame_or_none(X)
+        if frame is None:
+            if self.kinds:
+                raise InputError("kinds needs a data frame; the columns of an array are numbers.")
+            matrix = self._read_array(X, reset=True)
+            self.kinds_ = ["number"] * matrix.shape[1]
+            labels: list[list[str | None]] = []
+        else:
+            if not len(frame) or not frame.columns:
+                raise InputError(
+                    f"Found a frame with {len(frame)} rows and {len(frame.columns)} columns; a "
+                    "minimum of 1 of each is required."
+                )
+            names = list(frame.columns)
+            self.kinds_ = self._choose_kinds(frame)
+            self.feature_names_in_ = np.array(names, dtype=object)
+            self.n_features_in_ = len(names)
+            matrix = self._read_numbers(frame, names)
+            labels = self._read_labels(frame, names)
+        self._learn_numbers(matrix)
+        self._learn_levels(labels)
+        return matrix, labels
+
+    def _choose_kinds(self, frame: Frame) -> list[str]:
+        given = {str(name): kind for name, kind in (self.kinds or {}).items()}
+        for name, wish in given.items():
+            if name not in frame.columns:
+                raise InputError(
+                    f"kinds names a column {name!r} that is not there."
+                    f"{did_you_mean(name, frame.columns)}"
+                )
+            if wish not in KINDS:
+                raise ParameterError(
+                    f"Column {name!r} cannot be of kind {wish!r}.{did_you_mean(wish, KINDS)} "
+                    f"The kinds are {', '.join(KINDS)}."
+                )
+        chosen = []
+        for name, dtype in frame.schema.items():
+            kind = given.get(name)
+            if kind is None:
+                kind = "number" if dtype.is_numeric() else _infer(frame[name])
+            if kind in UNUSABLE:
+                raise InputError(
+                    f"Column {name!r} is of kind {kind}, which cannot be encoded; drop it, or give "
+                    f"kinds={{{name!r}: 'category'}}."
+                )
+            chosen.append(kind)
+        return chosen
+
+    def _learn_numbers(self, matrix: np.ndarray) -> None:
+        absent = np.isnan(matrix)
+        with_gaps = np.flatnonzero(absent.any(axis=0)) if matrix.size else np.arange(0)
+        kinds = [kind for kind in self.kinds_ if kind != "category"]
+        self.fill_ = np.full(matrix.shape[1], np.nan)
+        self.marked_ = np.arange(0)
+        if self.impute:
+            self.fill_ = _medians(matrix, with_gaps)
+            for j, kind in enumerate(kinds):
+                if kind == "boolean":
+                    seen = matrix[~absent[:, j], j]
+                    self.fill_[j] = float(seen.size > 0 and seen.mean() > 0.5)
+            self.marked_ = with_gaps
+            if with_gaps.size:
+                matrix = np.where(absent, self.fill_, matrix)
+        self.center_ = np.zeros(matrix.shape[1])
+        self.scale_ = np.ones(matrix.shape[1])
+        if self.standardize and matrix.shape[1]:
+            mean, deviation = _moments(matrix)
+            # Rounding leaves a constant column a tiny deviation: it must not be blown up.
+            steady = ~(deviation > 10 * np.finfo(float).eps * np.abs(mean))
+            scaled = np.array([kind != "boolean" for kind in kinds])
+            self.center_[scaled] = np.nan_to_num(mean[scaled])
+            self.scale_[scaled & ~steady] = deviation[scaled & ~steady]
+
+    def _learn_levels(self, labels: list[list[str | None]]) -> None:
+        self.levels_ = []
+        self.missing_level_ = []
+        names = [
+            n for n, kind in zip(self._names_in(), self.kinds_, strict=True) if kind == "category"
+        ]
+        for name, values in zip(names, labels, strict=True):
+            seen: set[str | None] = set(values)
+            self.missing_level_.append(None in seen and self.one_hot)
+            self.levels_.append(sorted(level for level in seen if level is not None))
+            refuse_levels(name, len(self.levels_[-1]))
+
+    def _encode(self, matrix: np.ndarray, labels: list[list[str | None]]) -> np.ndarray:
+        absent = np.isnan(matrix) if self.impute else None
+        if absent is not None and absent.any():
+            matrix = np.where(absent, self.fill_, matrix)
+        numeric = (matrix - self.center_) / self.scale_
+        if not labels and not self.marked_.size:
+            return numeric
+        widths = self._widths()
+        starts = np.cumsum([0, *widths])
+        of_numbers = [s for s, k in zip(starts, self.kinds_, strict=False) if k != "category"]
+        out = np.zeros((len(matrix), starts[-1] + self.marked_.size))
+        out[:, of_numbers] = numeric
+        category = 0
+        for name, kind, start in zip(self._names_in(), self.kinds_, starts, strict=False):
+            if kind == "category":
+                codes = self._codes(name, category, labels[category])
+                if self.one_hot:
+                    seen = np.flatnonzero(codes >= 0)
+                    out[seen, start + codes[seen]] = 1.0
+                else:
+                    out[:, start] = np.where(codes < 0, np.nan, codes)
+                category += 1
+        if absent is not None and self.marked_.size:
+            out[:, starts[-1] :] = absent[:, self.marked_]
+        return out
+
+    def _widths(self) -> list[int]:
+        """Return how many columns each input column becomes, marks left out."""
+        levels = iter(zip(self.levels_, self.missing_level_, strict=True))
+        widths = []
+        for kind in self.kinds_:
+            if kind == "category":
+                known, with_missing = next(levels)
+                widths.append(len(known) + with_missing if self.one_hot else 1)
+            else:
+                widths.append(1)
+        return widths
+
+    def _codes(self, name: str, category: int, values: list[str | None]) -> np.ndarray:
+        """Return the place of each value among the levels, -1 for a new one."""
+        levels = self.levels_[category]
+        known: dict[str | None, int] = {level: i for i, level in enumerate(levels)}
+        if self.missing_level_[category]:
+            known[None] = len(levels)
+        # A hash of each value: measured twice as fast as a binary search among the levels.
+        codes = np.fromiter(map(known.get, values, repeat(-1)), dtype=np.int64, count=len(values))
+        new = np.flatnonzero(codes < 0)
+        if new.size and self.new_categories == "error":
+            self._refuse_new(name, category, [values[i] for i in new], int(new[0]))
+        return codes
+
+    def _refuse_new(self, name: str, category: int, values: list[str | None], row: int) -> None:
+        present = [value for value in values if value is not None]
+        if present:
+            distinct = len(set(present))
+            raise InputError(
+                f"Column {name!r} holds {distinct:,} "
+                f"categor{'y' if distinct == 1 else 'ies'} never seen when the model was learnt, "
+                f"{_values.short(present[0])} among them, in {len(present):,} "
+                f"row{'' if len(present) == 1 else 's'}"
+                f"; correct them, or give new_categories='ignore'."
+                f"{did_you_mean(present[0], self.levels_[category])}"
+            )
+        if self.one_hot:
+            raise InputError(
+                f"Column {name!r} is missing in {len(values):,} rows, first in row {row + 1}, and "
+                "had no missing value when the model was learnt; fill it in, or give "
+                "new_categories='ignore'."
+            )
+
+    def _names_in(self) -> list[str]:
+        if hasattr(self, "feature_names_in_"):
+            return [str(name) for name in self.feature_names_in_]
+        return [f"x{i}" for i in range(self.n_features_in_)]
+
+    def _read_array(self, X: Any, *, reset: bool) -> np.ndarray:
+        if reset and hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        matrix = validate_data(
+            self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"
+        )
+        return np.asarray(matrix)
+
+    def _read_numbers(self, frame: Frame, names: list[str]) -> np.ndarray:
+        chosen = [(n, k) for n, k in zip(names, self.kinds_, strict=True) if k != "category"]
+        if not chosen:
+            return np.empty((len(frame), 0))
+        if all(kind == "number" for _, kind in chosen):
+            wanted = [name for name, _ in chosen]
+            part = frame if frame.columns == wanted else frame.select(wanted)
+            matrix = part.to_numpy()
+            if matrix.dtype.kind in "fiu":  # every column was stored as numbers
+                matrix = np.asarray(matrix, dtype=np.float64)
+                if not np.isinf(matrix).any():
+                    return matrix
+        columns = []
+        for name, kind in chosen:
+            values = _READERS[kind](frame[name])
+            _values.refuse_infinite(values, name)
+            columns.append(values)
+        return np.column_stack(columns)
+
+    def _read_labels(self, frame: Frame, names: list[str]) -> list[list[str | None]]:
+        return [
+            _values.labels(frame[name])
+            for name, kind in zip(names, self.kinds_, strict=True)
+            if kind == "category"
+        ]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _frame_or_none(X: Any) -> Frame | None:
+    if isinstance(X, np.ndarray):
+        return None
+    return _values.frame_or_none(X)
+
+
+def _infer(series: Series) -> str:
+    """Infer the kind of a column that is not stored as numbers.
+
+    A part of a table may lack what the whole has: a column constant in it is no reason to stop.
+    """
+    stored = _values.storage(series)
+    if stored != "string":
+        return "number" if stored in ("empty", "integer") else stored
+    levels = {text.strip().lower() for text in _values.texts(series) if text is not None}
+    if levels and (levels <= {"yes", "no"} or levels <= {"true", "false"}):
+        return "boolean"
+    kind = profile(series).kind
+    return "category" if kind == "constant" else kind
+
+
+def _medians(matrix: np.ndarray, with_gaps: np.ndarray) -> np.ndarray:
+    """Return the median of each column; 0 for a column that is missing altogether."""
+    medians = np.median(matrix, axis=0) if matrix.size else np.zeros(matrix.shape[1])
+    for j in with_gaps:
+        seen = matrix[~np.isnan(matrix[:, j]), j]
+        medians[j] = np.median(seen) if seen.size else 0.0
+    return medians
+
+
+def _moments(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and standard deviation of each column, missing values left out."""
+    if not np.isnan(matrix).any():
+        return matrix.mean(axis=0), matrix.std(axis=0)
+    n_seen = np.maximum(np.sum(~np.isnan(matrix), axis=0), 1)
+    mean = np.nansum(matrix, axis=0) / n_seen
+    return mean, np.sqrt(np.nansum((matrix - mean) ** 2, axis=0) / n_seen)

@@ -1,0 +1,353 @@
+"""Train, validation and a locked test part; folds for cross-validation."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import count, pairwise
+
+import numpy as np
+
+from bottega.core.errors import InputError, TestSetAlreadyUsed
+from bottega.data.table import Table
+
+__all__ = ["LockedPart", "Split", "folds"]
+
+_EPSILON = 1e-9  # 100 * 0.29 is a hair under 29
+
+
+class LockedPart:
+    """The test part of a split: it can be opened once.
+
+    Whoever looks at a test score, changes something and looks again has tuned on the test part;
+    its score then flatters. A second look therefore has to be asked for.
+
+    Attributes
+    ----------
+    n_rows : int
+        How many rows are locked up.
+    looks : int
+        How often the part was opened.
+    first_opened : datetime or None
+        When that happened first.
+
+    Examples
+    --------
+    >>> from bottega.data import read
+    >>> test = read("iris").split().test
+    >>> test.open().n_rows, test.looks
+    (37, 1)
+    >>> test.open()
+    Traceback (most recent call last):
+        ...
+    bottega.core.errors.TestSetAlreadyUsed: The test part was opened already, first at ...
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self.n_rows = table.n_rows
+        self.looks = 0
+        self.first_opened: datetime | None = None
+
+    def open(self, *, again: bool = False) -> Table:
+        """Return the test rows; a second time only with ``again=True``."""
+        if self.first_opened is None:
+            self.first_opened = datetime.now()
+        elif not again:
+            raise TestSetAlreadyUsed(
+                f"The test part was opened already, first at {self.first_opened:%Y-%m-%d %H:%M}: "
+                "a score looked at twice has been chosen, so it is too optimistic; get new test "
+                "rows, or give again=True and say in the report how often it was looked at."
+            )
+        self.looks += 1
+        return self._table
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        seen = "not opened yet" if not self.looks else f"opened {self.looks} times"
+        return f"LockedPart({self.n_rows:,} rows, {seen})"
+
+
+@dataclass(frozen=True)
+class Split:
+    """A table cut into parts, by `Table.split`.
+
+    The fractions sum to 1; a fraction of 0 leaves a part out (``validation=0`` with ``train=0.75``
+    is the 75/25 form). For classification each part keeps the class shares within one row, and
+    each class is in the training part. Rows of one group stay in one part. With a time column the
+    parts follow one another in time, the test part last, and rows of the same time stay together.
+
+    Attributes
+    ----------
+    train : Table
+        To fit on.
+    validation : Table or None
+        To choose with.
+    test : LockedPart or None
+        To judge with, once.
+
+    Examples
+    --------
+    >>> from bottega.data import read
+    >>> parts = read("diabetes").split(train=0.75, validation=0, test=0.25)
+    >>> parts.train.n_rows, parts.validation, parts.test.n_rows
+    (332, None, 110)
+    """
+
+    train: Table
+    validation: Table | None
+    test: LockedPart | None
+
+
+def split(
+    table: Table,
+    *,
+    fractions: tuple[float, float, float],
+    stratify: bool | str,
+    group: str | bool | None,
+    time: str | bool | None,
+    seed: int,
+) -> Split:
+    """Cut a table into train, validation and test: see `Table.split`."""
+    _check_fractions(fractions)
+    used = [i for i, fraction in enumerate(fractions) if fraction > 0]
+    shares = np.array([fractions[i] for i in used])
+    part = _assign(table, shares, stratify, group, time, np.random.default_rng(seed))
+    rows: list[np.ndarray | None] = [None, None, None]
+    for place, i in enumerate(used):
+        rows[i] = np.flatnonzero(part == place)
+    train, validation, test = (None if r is None else table.take(r) for r in rows)
+    assert train is not None
+    return Split(train, validation, None if test is None else LockedPart(test))
+
+
+def folds(
+    table: Table,
+    k: int,
+    *,
+    seed: int = 0,
+    stratify: bool | str = "auto",
+    group: str | bool | None = None,
+    time: str | bool | None = None,
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the rows to train and to test on, for each fold of a cross-validation.
+
+    Classes are spread evenly over the folds; rows of one group stay in one fold; with a time column
+    the rows are cut into ``k + 1`` stretches of time, and fold i is tested on stretch i + 1 after
+    training on all stretches before it.
+
+    Parameters
+    ----------
+    table : Table
+        The data; its roles say which kind of folds they need.
+    k : int
+        How many folds, at least 2.
+    seed : int
+        For the shuffling.
+    stratify, group, time
+        As in `Table.split`.
+
+    Examples
+    --------
+    >>> from bottega.data import read
+    >>> [(train.size, test.size) for train, test in folds(read("iris"), 4)]
+    [(112, 38), (112, 38), (113, 37), (113, 37)]
+    """
+    if not isinstance(k, int | np.integer) or k < 2:
+        raise InputError(f"The number of folds must be a whole number of at least 2, not {k!r}.")
+    if table.n_rows < k:
+        raise InputError(
+            f"{k} folds need at least {k} rows and the table has {table.n_rows}; use fewer folds."
+        )
+    rng = np.random.default_rng(seed)
+    groups, order = _structure(table, group, time)
+    if order is not None:
+        stretch = _stretches(order, np.full(k + 1, 1 / (k + 1)), f"{k} folds")
+        return [(np.flatnonzero(stretch <= i), np.flatnonzero(stretch == i + 1)) for i in range(k)]
+    codes = _class_codes(table, stratify)
+    if groups is not None:
+        fold = _by_group(groups, codes, np.full(k, 1 / k), rng, f"{k} folds")
+    else:
+        shuffled = rng.permutation(table.n_rows)
+        dealt = shuffled[np.argsort(codes[shuffled], kind="stable")]
+        fold = np.empty(table.n_rows, dtype=np.int64)
+        fold[dealt] = np.arange(table.n_rows) % k  # class after class, like cards
+    return [(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(k)]
+
+
+def _check_fractions(fractions: tuple[float, float, float]) -> None:
+    total = sum(fractions)
+    if min(fractions) < 0 or fractions[0] <= 0 or not math.isclose(total, 1, abs_tol=1e-9):
+        given = ", ".join(
+            f"{n}={f:g}" for n, f in zip(("train", "validation", "test"), fractions, strict=True)
+        )
+        raise InputError(
+            f"train, validation and test are fractions that sum to 1, train above 0; {given} "
+            f"sum to {total:g}."
+        )
+
+
+def _assign(
+    table: Table,
+    shares: np.ndarray,
+    stratify: bool | str,
+    group: str | bool | None,
+    time: str | bool | None,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Return the part of each row."""
+    what = "/".join(f"{100 * share:g}" for share in shares) + " split"
+    groups, order = _structure(table, group, time)
+    if order is not None:
+        return _stretches(order, shares, f"the {what}")
+    codes = _class_codes(table, stratify)
+    if groups is None:
+        part = _by_class(codes, shares, rng)
+        if np.unique(part).size < shares.size:
+            nothing = np.zeros(shares.size)
+            least = next(n for n in count(shares.size) if _allot(n, shares, nothing).all())
+            if codes.any():
+                raise InputError(
+                    f"The {what} that keeps class shares needs at least {least} rows of one class, "
+                    f"and no class has more than {np.bincount(codes).max()}; add rows, or give "
+                    f"stratify=False, which needs {least} rows in all."
+                )
+            raise InputError(
+                f"The {what} needs at least {least} rows and the table has {table.n_rows}; add "
+                "rows or leave a part out."
+            )
+        return part
+    part = _by_group(groups, codes, shares, rng, f"the {what}")
+    absent = np.setdiff1d(codes, codes[part == 0])
+    if absent.size and table.classes is not None:
+        raise InputError(
+            f"Class {table.classes[absent[0]].item()!r} is in too few groups to be in the training "
+            "part; try another seed, or give group=False."
+        )
+    return part
+
+
+def _structure(
+    table: Table, group: str | bool | None, time: str | bool | None
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    groups = _column(table.groups, group, "group", lambda name: table.labels_of("group", name))
+    order = _column(table.time, time, "time", lambda name: table.order_of("time", name))
+    if groups is not None and order is not None:
+        raise InputError(
+            "The table has both a group and a time column; give group=False or time=False to say "
+            "which of them the parts should respect."
+        )
+    return groups, order
+
+
+def _column(
+    own: np.ndarray | None,
+    wish: str | bool | None,
+    role: str,
+    fetch: Callable[[str], np.ndarray | None],
+) -> np.ndarray | None:
+    if wish is False:
+        return None
+    if isinstance(wish, str):
+        return fetch(wish)
+    if wish is True and own is None:
+        raise InputError(f"The table has no {role} column; name one with {role}='...'.")
+    return own
+
+
+def _class_codes(table: Table, stratify: bool | str) -> np.ndarray:
+    """Return the class of each row as a number, all 0 where classes do not matter."""
+    if stratify not in (True, False, "auto"):
+        raise InputError(f"stratify is True, False or 'auto', not {stratify!r}.")
+    if stratify is True and table.task != "classification":
+        raise InputError("Only a classification table has classes to stratify by.")
+    if not stratify or table.classes is None or table.y is None:
+        return np.zeros(table.n_rows, dtype=np.int64)
+    return np.searchsorted(table.classes, table.y)
+
+
+def _by_class(codes: np.ndarray, shares: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Give each class to the parts in proportion, never more than one row off.
+
+    The rows that do not come out even go to the parts that are furthest behind over all classes so
+    far, so that the parts as a whole come out even too.
+    """
+    part = np.empty(codes.size, dtype=np.int64)
+    behind = np.zeros(shares.size)
+    shuffled = rng.permutation(codes.size)
+    in_order = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    for rows in np.split(in_order, np.cumsum(np.bincount(codes))[:-1]):
+        if not rows.size:
+            continue
+        given = _allot(rows.size, shares, behind)
+        behind += rows.size * shares - given
+        part[rows] = np.repeat(np.arange(shares.size), given)
+    return part
+
+
+def _allot(size: int, shares: np.ndarray, behind: np.ndarray) -> np.ndarray:
+    """Return how many of `size` rows each part gets; `behind` is what each part lacks so far."""
+    fair = size * shares
+    given = np.floor(fair + _EPSILON).astype(np.int64)
+    uneven = np.flatnonzero(fair - given > _EPSILON)
+    most_behind = uneven[np.argsort(-(behind + fair - given)[uneven], kind="stable")].tolist()
+    if given[0] == 0:  # each class must be known to the training part
+        most_behind.remove(0)
+        most_behind.insert(0, 0)
+    given[most_behind[: size - given.sum()]] += 1
+    return given
+
+
+def _by_group(
+    groups: np.ndarray,
+    codes: np.ndarray,
+    shares: np.ndarray,
+    rng: np.random.Generator,
+    what: str,
+) -> np.ndarray:
+    """Give whole groups, large ones first, to the part that lacks most of what they hold."""
+    names, of_row = np.unique(groups, return_inverse=True)
+    if names.size < shares.size:
+        raise InputError(
+            f"{what[0].upper()}{what[1:]} by group needs at least {shares.size} groups, "
+            f"and there are {names.size}."
+        )
+    n_classes = int(codes.max()) + 1
+    content = np.zeros((names.size, n_classes))
+    np.add.at(content, (of_row, codes), 1)
+    # The size counts beside the classes: parts behind in one class should not fall behind in all.
+    content = np.column_stack([content, content.sum(axis=1)])
+    lacking = np.outer(shares, content.sum(axis=0))
+    shuffled = rng.permutation(names.size)
+    order = shuffled[np.argsort(-content[shuffled, -1], kind="stable")]
+    part = np.empty(names.size, dtype=np.int64)
+    empty = np.ones(shares.size, dtype=bool)
+    for place, i in enumerate(order):
+        wanted = lacking @ content[i]
+        if names.size - place <= empty.sum():  # the last groups must fill the empty parts
+            wanted = np.where(empty, wanted, -np.inf)
+        best = int(np.argmax(wanted))
+        part[i] = best
+        empty[best] = False
+        lacking[best] -= content[i]
+    return part[of_row]
+
+
+def _stretches(order: np.ndarray, shares: np.ndarray, what: str) -> np.ndarray:
+    """Cut time into stretches of the given shares; rows of the same time stay together."""
+    moments, of_row, sizes = np.unique(order, return_inverse=True, return_counts=True)
+    ends = np.cumsum(sizes)
+    wanted = np.cumsum(shares)[:-1] * order.size
+    edges = [0]
+    for goal in wanted:
+        edges.append(int(np.argmin(np.abs(ends - goal))) + 1)
+    edges.append(moments.size)
+    if any(left >= right for left, right in pairwise(edges)):
+        raise InputError(
+            f"{what[0].upper()}{what[1:]} in time order needs at least {shares.size} distinct "
+            f"times, evenly filled, and there are {moments.size} in {order.size} rows."
+        )
+    stretch_of_moment = np.repeat(np.arange(shares.size), np.diff(edges))
+    return stretch_of_moment[of_row]

@@ -1,0 +1,425 @@
+"""A data set that knows what its columns hold and what they are for."""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bottega.core.errors import InputError, did_you_mean
+from bottega.core.frames import make_frame
+from bottega.data import _values, findings
+from bottega.data._examine import (
+    about_feature,
+    as_numbers,
+    assign_roles,
+    check_kinds,
+    class_labels,
+    examine,
+    extent,
+)
+from bottega.data.columns import MAX_LEVELS, MIN_ID_ROWS, UNUSABLE, Column, count
+from bottega.data.findings import Finding
+
+if TYPE_CHECKING:
+    from bottega.data.splits import Split
+
+__all__ = ["Table"]
+
+
+class Table:
+    """A data frame with the kind and the role of each column.
+
+    Nothing is imputed or encoded: missing values stay missing, and `X` is the user's own kind of
+    frame. Rows whose target is missing are dropped, and `warnings` says how many. Cost: one pass
+    over each column, and a sort of each column for the search for leakers.
+
+    Parameters
+    ----------
+    frame : pandas, polars or pyarrow frame
+        The data.
+    target : str, optional
+        The column to predict.
+    kinds : dict of str to str, optional
+        Kinds that override the inferred ones (see `Column`). ``"number"`` and ``"date"`` convert
+        texts; ``"category"`` turns numbers into labels.
+    weight, group, time : str, optional
+        The column of row weights; of groups that must not be split; of the time order.
+    ignore : str or iterable of str
+        Columns to leave out. Columns of kind id, constant and text are left out anyway, unless
+        `kinds` gives them another kind.
+    task : {"regression", "classification"}, optional
+        Overrides the rule: a category, a boolean or a number with exactly two values is a
+        classification target, any other number a regression target.
+    source : str, optional
+        Where the data came from, for reports.
+
+    Attributes
+    ----------
+    frame : native frame
+        All columns, converted where `kinds` asked for it.
+    columns : tuple of Column
+        Name, kind, role, missing and distinct values of each.
+    n_rows, target, task, source
+        As said.
+    X : native frame
+        The feature columns.
+    y : ndarray or None
+        float64 for regression, labels for classification.
+    classes : ndarray or None
+        The sorted labels.
+    weight, groups, time : ndarray or None
+        The columns of those roles (`time` as numbers; dates as days since 1970-01-01).
+    warnings : tuple of Finding
+        What to know before trusting a model.
+
+    Raises
+    ------
+    InputError
+        When the data cannot be used as they are; the message names the column and the cure.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> houses = pd.DataFrame({"rooms": [3, 4, 2, 5], "price": [10.5, 14.0, 8.0, 21.0]})
+    >>> table = Table(houses, target="price")
+    >>> table.task, table.column("rooms").kind
+    ('regression', 'number')
+    """
+
+    def __init__(
+        self,
+        frame: Any,
+        *,
+        target: str | None = None,
+        kinds: Mapping[str, str] | None = None,
+        weight: str | None = None,
+        group: str | None = None,
+        time: str | None = None,
+        ignore: str | Iterable[str] = (),
+        task: str | None = None,
+        source: str | None = None,
+    ) -> None:
+        data = _values.as_frame(frame)
+        kinds = {str(name): kind for name, kind in (kinds or {}).items()}
+        left_out = {ignore} if isinstance(ignore, str) else set(ignore)
+        roles = assign_roles(data, target, weight, group, time, left_out)
+        check_kinds(kinds, data.columns)
+        if task not in (None, "regression", "classification"):
+            raise InputError(f"task is 'regression' or 'classification', not {task!r}.")
+        if len(data) == 0:
+            raise InputError("The data have no rows, only column names.")
+        self.target = target
+        self.source = source
+        self._roles = roles
+        self._kinds: dict[str, str] = {}
+        notes: list[Finding] = []
+        columns: list[Column] = []
+        for name in data.columns:
+            series, seen = examine(data[name], roles[name], kinds.get(name))
+            if series is not None:
+                data = data.with_columns(series)
+            self._kinds[name] = seen.kind
+            if roles[name] == "feature":
+                notes += about_feature(name, seen, chosen=name in kinds)
+                if seen.kind in UNUSABLE:
+                    roles[name] = "ignore"
+            columns.append(Column(name, seen.kind, roles[name], seen.missing, seen.distinct))
+        self._data = data
+        self._read_roles(task, notes)
+        if self.n_rows == len(frame):  # every row was kept, so the counts stand
+            self.columns = tuple(columns)
+        if not self.features:
+            reasons = [f"{c.name!r} ({c.kind})" for c in self.columns if c.role == "ignore"]
+            raise InputError(
+                "No column is left to learn from"
+                + (f": left out are {', '.join(reasons[:10])}" if reasons else "")
+                + "; give kinds={...} to use one of them, or add columns."
+            )
+        notes += self._search_leakers()
+        self.warnings = tuple(notes)
+
+    def _read_roles(self, task: str | None, notes: list[Finding]) -> None:
+        """Read target, weights, groups and time, and drop the rows that have no target."""
+        if self.target is not None:
+            series = self._data[self.target]
+            absent = _values.missing(series)
+            if absent.all():
+                raise InputError(f"Target {self.target!r} has no value at all; choose another.")
+            if absent.any():
+                self._data = self._data[np.flatnonzero(~absent), :]
+                notes.append(
+                    Finding(
+                        "missing_target",
+                        self.target,
+                        f"{absent.sum():,} of {absent.size:,} rows have no value of "
+                        f"{self.target!r} and were left out.",
+                    )
+                )
+        notes += findings.about_size(len(self._data))
+        self.n_rows = len(self._data)
+        self.y, self.task, self.classes = self._read_target(task, notes)
+        self.weight = self._read_weight()
+        self.groups = self.labels_of("group")
+        self.time = self.order_of("time")
+
+    def _read_target(
+        self, task: str | None, notes: list[Finding]
+    ) -> tuple[np.ndarray | None, str | None, np.ndarray | None]:
+        name = self.target
+        if name is None:
+            return None, None, None
+        series, kind = self._data[name], self._kinds[name]
+        distinct = count(series)[1]
+        if distinct == 1:
+            value = _values.short(series.to_list()[0])
+            raise InputError(
+                f"Target {name!r} has one value only ({value}): there is nothing to learn; "
+                "choose another target or add rows."
+            )
+        if kind in ("date", "text"):
+            raise InputError(
+                f"Target {name!r} holds {'dates' if kind == 'date' else 'free text'}, which no "
+                "method predicts; choose another target or turn it into numbers or labels."
+            )
+        if kind == "number" and task != "classification" and (task or distinct > 2):
+            y = _values.numbers(series)
+            notes += findings.about_numbers(y, name)
+            return y, "regression", None
+        if task == "regression":
+            raise InputError(
+                f"Target {name!r} is of kind {kind}, and regression needs numbers; leave task out "
+                f"or give kinds={{{name!r}: 'number'}}."
+            )
+        if distinct == self.n_rows >= MIN_ID_ROWS:
+            raise InputError(
+                f"Target {name!r} has a different value in each of the {distinct:,} rows: no class "
+                "can be learnt from one row; choose another target."
+            )
+        if distinct > MAX_LEVELS:
+            raise InputError(
+                f"Target {name!r} has {distinct:,} classes, and {MAX_LEVELS:,} are the most that "
+                "can be used; group its rare classes, or choose another target."
+            )
+        y = class_labels(series)
+        notes += findings.about_classes(y, name)
+        return y, "classification", np.unique(y)
+
+    def _read_weight(self) -> np.ndarray | None:
+        name = self._name_of("weight")
+        if name is None:
+            return None
+        weight = _values.numbers(self._data[name])
+        bad = np.flatnonzero(~(weight >= 0))
+        if bad.size:
+            raise InputError(
+                f"Weights must be zero or more, and {bad.size:,} values of {name!r} are negative "
+                f"or missing, first in row {bad[0] + 1}; correct them."
+            )
+        if not weight.any():
+            raise InputError(f"All weights in {name!r} are zero; leave weight out or correct them.")
+        return weight
+
+    def _search_leakers(self) -> Iterable[Finding]:
+        if self.y is None or self.target is None:
+            return
+        classes = self.classes
+        codes = np.searchsorted(classes, self.y) if classes is not None else None
+        for name in self.features:
+            series, kind = self._data[name], self._kinds[name]
+            if classes is None or codes is None:
+                found = kind != "category" and findings.tells_number(
+                    as_numbers(series, kind), self.y
+                )
+            elif kind == "category":
+                found = findings.names_classes(_codes(_values.labels(series)), codes)
+            else:
+                found = findings.cuts_classes(as_numbers(series, kind), codes, classes.size)
+            if found:
+                yield findings.leaker(name, self.target)
+
+    def _name_of(self, role: str) -> str | None:
+        return next((name for name, its in self._roles.items() if its == role), None)
+
+    def labels_of(self, role: str, name: str | None = None) -> np.ndarray | None:
+        """Return a column, by role or by name, as an array of text labels without gaps."""
+        name = self._name_of(role) if name is None else self._known(name)
+        if name is None:
+            return None
+        labels = _values.labels(self._data[name])
+        if None in labels:
+            raise InputError(
+                f"Column {name!r} names the {role} of each row, and {labels.count(None):,} values "
+                f"are missing, first in row {labels.index(None) + 1}; fill them in."
+            )
+        return np.array(labels)
+
+    def order_of(self, role: str, name: str | None = None) -> np.ndarray | None:
+        """Return a column, by role or by name, as numbers without gaps to order the rows by."""
+        name = self._name_of(role) if name is None else self._known(name)
+        if name is None:
+            return None
+        stored = _values.storage(self._data[name])
+        read = _values.days if stored in ("date", "string") else _values.numbers
+        values = read(self._data[name])
+        if np.isnan(values).any():
+            first = int(np.flatnonzero(np.isnan(values))[0])
+            raise InputError(
+                f"Column {name!r} gives the {role} of each row, and "
+                f"{np.isnan(values).sum():,} values are missing, first in row {first + 1}; "
+                "fill them in."
+            )
+        return values
+
+    def _known(self, name: str) -> str:
+        if name not in self._roles:
+            raise InputError(f"There is no column {name!r}.{did_you_mean(name, self._roles)}")
+        return name
+
+    @property
+    def frame(self) -> Any:
+        """All columns, as the user's own kind of frame."""
+        return self._data.to_native()
+
+    @cached_property
+    def X(self) -> Any:  # noqa: N802 - the name every estimator knows
+        """The feature columns, as the user's own kind of frame."""
+        return self._data.select(list(self.features)).to_native()
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """Name, kind, role, missing and distinct values of each column."""
+        return tuple(
+            Column(name, self._kinds[name], self._roles[name], *count(self._data[name]))
+            for name in self._data.columns
+        )
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names of the feature columns."""
+        return tuple(name for name in self._data.columns if self._roles[name] == "feature")
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kind of each feature column: what `Encoder` takes."""
+        return {name: self._kinds[name] for name in self.features}
+
+    def column(self, name: str) -> Column:
+        """Return one column's description."""
+        self._known(name)
+        return next(column for column in self.columns if column.name == name)
+
+    def take(self, rows: Any) -> "Table":
+        """Return the given rows (positions or a mask); kinds, roles and warnings stay."""
+        rows = np.asarray(rows)
+        if rows.dtype == bool:
+            rows = np.flatnonzero(rows)
+        part = object.__new__(Table)
+        part.target, part.source, part.task = self.target, self.source, self.task
+        part._roles, part._kinds = self._roles, self._kinds
+        part.warnings, part.classes = self.warnings, self.classes
+        part._data = self._data[rows.astype(np.int64), :]
+        part.n_rows = rows.size
+        for name in ("y", "weight", "groups", "time"):
+            values = getattr(self, name)
+            setattr(part, name, None if values is None else values[rows])
+        return part
+
+    def split(
+        self,
+        *,
+        train: float = 0.5,
+        validation: float = 0.25,
+        test: float = 0.25,
+        stratify: bool | str = "auto",
+        group: str | bool | None = None,
+        time: str | bool | None = None,
+        seed: int = 0,
+    ) -> "Split":
+        """Cut the table into train, validation and a locked test part: see `Split`.
+
+        Parameters
+        ----------
+        train, validation, test : float
+            Fractions that sum to 1; 0 leaves a part out.
+        stratify : bool or "auto"
+            Keep the class shares; ``"auto"`` does it for classification.
+        group, time : str or False, optional
+            The column whose groups must stay together, or whose order the parts must follow, in
+            place of the table's own; False disregards it.
+        seed : int
+            For the shuffling.
+        """
+        from bottega.data.splits import split  # splits are made of tables: a circle otherwise
+
+        return split(
+            self,
+            fractions=(train, validation, test),
+            stratify=stratify,
+            group=group,
+            time=time,
+            seed=seed,
+        )
+
+    def overview(self) -> Any:
+        """Return one row a column: kind, role, missing and distinct values, range, commonest label.
+
+        `low`, `high` and `most_common` are text, empty where they have no meaning.
+        """
+        ranges = [extent(self._data[c.name], c.kind) for c in self.columns]
+        rows = {
+            "column": [c.name for c in self.columns],
+            "kind": [c.kind for c in self.columns],
+            "role": [c.role for c in self.columns],
+            "missing": [c.missing for c in self.columns],
+            "missing_share": [c.missing / max(self.n_rows, 1) for c in self.columns],
+            "distinct": [c.distinct for c in self.columns],
+            "low": [low for low, _, _ in ranges],
+            "high": [high for _, high, _ in ranges],
+            "most_common": [common for _, _, common in ranges],
+        }
+        return make_frame(rows, like=self._data.to_native())
+
+    def _title(self) -> str:
+        title = f"{self.n_rows:,} rows, {len(self.features)} features"
+        if self.target is not None:
+            title += f", target {self.target!r} ({self.task})"
+        return title
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        width = max(len(c.name) for c in self.columns)
+        lines = [f"Table: {self._title()}"]
+        lines += [
+            f"  {c.name:<{width}}  {c.kind:<8}  {c.role:<7}  "
+            f"{c.missing:,} missing, {c.distinct:,} distinct"
+            for c in self.columns
+        ]
+        return "\n".join(lines + [f"  ! {finding.message}" for finding in self.warnings])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{h}</th>" for h in ("column", "kind", "role", "missing", "distinct"))
+        body = "".join(
+            f"<tr><td>{escape(c.name)}</td><td>{c.kind}</td><td>{c.role}</td>"
+            f"<td>{c.missing:,}</td><td>{c.distinct:,}</td></tr>"
+            for c in self.columns
+        )
+        notes = "".join(f"<li>{escape(f.message)}</li>" for f in self.warnings)
+        return (
+            f"<table><caption>Table: {escape(self._title())}</caption>"
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            + (f"<ul>{notes}</ul>" if notes else "")
+        )
+
+
+def _codes(labels: list[str | None]) -> np.ndarray:
+    """Return a number for each label, -1 where missing."""
+    known: dict[str | None, int] = {}
+    for label in labels:
+        if label is not None:
+            known.setdefault(label, len(known))
+    known[None] = -1
+    return np.fromiter(map(known.__getitem__, labels), dtype=np.int64, count=len(labels))

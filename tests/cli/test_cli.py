@@ -1,0 +1,266 @@
+"""The command line as a user meets it: a process, its streams and its exit code."""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import bottega
+from bottega.cli.app import app
+from bottega.data import read_frame
+
+COMMAND = [sys.executable, "-m", "bottega"]
+
+
+def run_process(*arguments, timeout=120, **environment):
+    """Run the command as a process of its own."""
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env={**os.environ, **environment},
+        check=False,
+    )
+
+
+def run(*arguments):
+    """Run the command in this process, without the seconds that imports cost."""
+    out, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+        try:
+            app(list(map(str, arguments)))
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+    return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=errors.getvalue())
+
+
+@pytest.fixture(scope="module")
+def houses(tmp_path_factory):
+    """A small CSV with numbers, categories and gaps."""
+    rng = np.random.default_rng(0)
+    folder = tmp_path_factory.mktemp("data")
+    lines = ["rooms,area,town,price"]
+    for _ in range(80):
+        rooms, area = rng.integers(1, 7), round(float(rng.normal(80, 20)), 1)
+        town = rng.choice(["Pisa", "Lucca", ""])
+        price = round(20 * rooms + 2 * area + (30 if town == "Pisa" else 0) + rng.normal(0, 9), 2)
+        lines.append(f"{rooms},{area if rng.random() > 0.1 else ''},{town},{price}")
+    path = folder / "houses.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_compare_prints_the_leaderboard_and_writes_report_and_model(houses, tmp_path):
+    report, model = tmp_path / "report.html", tmp_path / "model.skops"
+    done = run_process("compare", houses, "--target", "price", "--out", report, "--save", model)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Regression of price on 60 rows")
+    for method in ("ridge", "neighbors", "baseline"):
+        assert method in done.stdout
+    assert f"report: {report}" in done.stderr
+    assert f"model: {model}" in done.stderr
+    assert report.read_text().startswith("<!doctype html>") or "<html" in report.read_text()[:200]
+
+    out = tmp_path / "out.csv"
+    predicted = run_process("predict", model, houses, "-o", out)
+    assert predicted.returncode == 0, predicted.stderr
+    assert predicted.stdout == ""
+    rows = list(csv.DictReader(io.StringIO(out.read_text())))
+    assert len(rows) == 80
+    saved = bottega.load(model)
+    expected = saved.predict(read_frame(houses))
+    assert [float(row["predicted_price"]) for row in rows] == pytest.approx(expected)
+
+
+def test_json_is_data_and_nothing_else(houses):
+    done = run("compare", houses, "--target", "price", "--json", "--methods", "ridge", "--quiet")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    found = json.loads(done.stdout)
+    assert [row["method"] for row in found["leaderboard"]] == ["ridge", "baseline"]
+    assert found["best"] == "ridge"
+    assert found["test_looks"] == 1
+    assert found["certificate"]["n"] == 20
+    table = bottega.read(houses, target="price")
+    expected = bottega.compare(table, methods=["ridge"])
+    assert found["leaderboard"][0]["error"] == pytest.approx(expected.results["ridge"].error)
+
+
+def test_predictions_go_to_standard_output_with_probabilities(tmp_path):
+    model = tmp_path / "iris.skops"
+    done = run("compare", "iris", "--methods", "neighbors", "--save", model, "--quiet")
+    assert done.returncode == 0, done.stderr
+    flowers = tmp_path / "flowers.csv"
+    bottega.read("iris").frame.head(3).drop(columns="target").to_csv(flowers, index=False)
+    predicted = run("predict", model, flowers, "--probabilities")
+    rows = list(csv.DictReader(io.StringIO(predicted.stdout)))
+    assert [row["predicted_target"] for row in rows] == ["setosa"] * 3
+    chances = [float(v) for name, v in rows[0].items() if name.startswith("probability_")]
+    assert sum(chances) == pytest.approx(1)
+
+
+def test_methods_as_table_and_as_json():
+    table = run("methods", "--task", "regression")
+    assert table.returncode == 0
+    assert "ridge" in table.stdout
+    assert "parzen" not in table.stdout
+    cards = json.loads(run("methods", "--json").stdout)
+    assert {card["method"] for card in cards} >= {"baseline", "neighbors", "parzen", "ridge"}
+
+
+def test_help_and_version():
+    for arguments in (["--help"], ["compare", "--help"], ["predict", "--help"]):
+        done = run(*arguments)
+        assert done.returncode == 0
+        assert "Usage" in done.stdout
+    assert run("--version").stdout.strip() == f"bottega {bottega.__version__}"
+
+
+@pytest.mark.slow
+def test_warmup_compiles_everything_into_a_fresh_cache(tmp_path):
+    done = run_process("warmup", NUMBA_CACHE_DIR=str(tmp_path), timeout=280)
+    assert done.returncode == 0, done.stderr
+    assert "all kernels compiled" in done.stderr
+    assert any(tmp_path.rglob("*.nbi"))
+
+
+def one_sentence(done):
+    """The contract of a bad input: exit code 2, one line, no traceback, nothing on stdout."""
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("error: ")
+    return lines[0]
+
+
+BAD_FILES = {
+    "empty": (b"", "empty"),
+    "header only": (b"a,b,y\n", "no rows"),
+    "one value": (b"a,y\n" + b"".join(b"%d.5,1\n" % i for i in range(30)), "one value"),
+    "all missing": (b"a,b,y\n" + b"".join(b"%d.5,,%d.5\n" % (i, i) for i in range(30)), "'b'"),
+    "infinite": (
+        b"a,y\n" + b"".join(b"%d.5,%d.5\n" % (i, i) for i in range(30)) + b"inf,2\n",
+        "inf",
+    ),
+    "duplicate names": (b"a,a,y\n1,2,3\n2,3,4\n", "'a'"),
+    "mixed": (
+        b"a,y\n" + b"".join(b"%d.5,%d.5\n" % (i, i) for i in range(30)) + b"many,2\n",
+        "many",
+    ),
+    "not utf-8": (b"a,y\n" + b"caf\xe9,1.5\n" * 30, "UTF-8"),
+    "few rows": (b"a,y\n1.5,2.5\n2.5,3.5\n3.1,4.2\n", "rows"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_a_bad_file_is_one_clear_sentence(name, tmp_path):
+    content, words = BAD_FILES[name]
+    path = tmp_path / "data.csv"
+    path.write_bytes(content)
+    report = tmp_path / "report.html"
+    launch = run_process if name == "mixed" else run
+    message = one_sentence(launch("compare", path, "--target", "y", "--out", report))
+    assert words in message
+    assert [entry.name for entry in tmp_path.iterdir()] == ["data.csv"]
+
+
+def test_200_000_categories_are_one_clear_sentence(tmp_path):
+    path = tmp_path / "data.csv"
+    with path.open("w") as stream:
+        stream.write("code,y\n")
+        stream.writelines(f"c{i % 200_000},{i % 7}.5\n" for i in range(400_000))
+    message = one_sentence(run("compare", path, "--target", "y"))
+    assert "200,000" in message
+    assert "'code'" in message
+
+
+def test_a_wrong_target_suggests_the_nearest(houses):
+    message = one_sentence(run("compare", houses, "--target", "prise"))
+    assert "Did you mean 'price'?" in message
+
+
+def test_a_missing_file_and_a_missing_target(houses, tmp_path):
+    assert "nowhere.csv" in one_sentence(run("compare", tmp_path / "nowhere.csv", "--target", "y"))
+    assert "target" in one_sentence(run("compare", houses))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--methods", "magic"], "magic"),
+        (["--select", "luck"], "luck"),
+        (["--outer", "1"], "outer=1"),
+        (["--outer", "75"], "fold"),
+        (["--kind", "rooms"], "NAME=KIND"),
+        (["--kind", "rooms=colour"], "colour"),
+        (["--ignore", "romos"], "rooms"),
+        (["--out", "no/such/folder/report.html"], "no/such/folder"),
+        (["--task", "guess"], "guess"),
+    ],
+)
+def test_a_wrong_option_is_one_clear_sentence(houses, arguments, words):
+    assert words in one_sentence(run("compare", houses, "--target", "price", *arguments))
+
+
+def test_predict_refuses_what_it_cannot_do(houses, tmp_path):
+    model = tmp_path / "m.skops"
+    assert run("compare", houses, "--target", "price", "--save", model, "-q").returncode == 0
+    text = houses.read_text()
+    new = tmp_path / "new.csv"
+
+    new.write_text(text.replace("Pisa", "Siena"))
+    assert "'Siena'" in one_sentence(run("predict", model, new))
+    assert run("predict", model, new, "--new-categories", "ignore").returncode == 0
+
+    new.write_text(text.replace("rooms,", "room,", 1))
+    out = tmp_path / "out.csv"
+    assert "Did you mean 'room'?" in one_sentence(run("predict", model, new, "-o", out))
+    assert not out.exists()
+
+    assert "not a model" in one_sentence(run("predict", houses, new))
+    assert "no file" in one_sentence(run("predict", tmp_path / "none.skops", new))
+    assert "no probabilities" in one_sentence(run("predict", model, houses, "--probabilities"))
+
+
+def test_an_unknown_option_is_a_usage_error():
+    done = run("compare", "iris", "--nonsense")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is sent as a POSIX signal")
+def test_ctrl_c_stops_without_a_traceback(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "big.csv"
+    np.savetxt(
+        path,
+        rng.normal(size=(60_000, 12)),
+        delimiter=",",
+        header=",".join([*(f"x{j}" for j in range(11)), "y"]),
+        comments="",
+    )
+    process = subprocess.Popen(
+        [*COMMAND, "compare", str(path), "--target", "y", "--out", str(tmp_path / "report.html")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "Traceback" not in errors
+    assert "stopped" in errors

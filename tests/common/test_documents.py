@@ -1,0 +1,50 @@
+"""README, citations of paths and the change log keep up with the code."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def method_table():
+    spec = importlib.util.spec_from_file_location("method_table", ROOT / "docs/method_table.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_readme_table_is_made_from_the_cards(method_table):
+    text = (ROOT / "README.md").read_text()
+    shown = text.split(method_table.START)[1].split(method_table.END)[0].strip()
+    assert shown == method_table.readme_table()
+
+
+def test_readme_links_and_pictures_exist():
+    text = (ROOT / "README.md").read_text()
+    targets = re.findall(r"\]\(([^)#]+)\)", text)
+    assert targets
+    for target in targets:
+        assert (ROOT / target).exists(), target
+
+
+def test_every_make_target_is_described():
+    makefile = (ROOT / "Makefile").read_text()
+    declared = re.search(r"\.PHONY: (.+)", makefile).group(1).split()
+    described = re.findall(r"^([a-z-]+):.*##", makefile, flags=re.MULTILINE)
+    assert sorted(declared) == sorted(described)
+
+
+def test_reference_numbers_come_with_their_script():
+    for answer in (ROOT / "tests/reference").rglob("*.json"):
+        scripts = [answer.with_suffix(suffix) for suffix in (".R", ".py")]
+        assert any(script.exists() for script in scripts), answer
+
+
+def test_change_log_names_the_version():
+    import bottega
+
+    assert f"## {bottega.__version__}" in (ROOT / "CHANGELOG.md").read_text()
