@@ -16,6 +16,9 @@ def test_mean_is_a_linear_smoother_with_one_degree_of_freedom():
     by_hand = [y[i] - np.delete(y, i).mean() for i in range(4)]
     assert model.loo_residuals_ == pytest.approx(by_hand)
     assert model.sigma_ == pytest.approx(y.std(ddof=1))
+    assert model.predict(np.zeros((1, 2)), return_std=True)[1] == pytest.approx(
+        [y.std(ddof=1) / np.sqrt(4)]
+    )
     low, high = model.interval(np.zeros((1, 2)))
     # Student's 97.5% point with 3 degrees of freedom is 3.182446.
     assert high - low == pytest.approx(2 * 3.182446 * y.std(ddof=1) / 2, rel=1e-6)

@@ -143,6 +143,7 @@ class Tuned(Estimator):
 
     def _resolve_knob(self, X: Any, y: Any, sample_weight: Any) -> Any:
         """Return the knob's value: as given, or picked from the path, which is then kept."""
+        self.__dict__.pop("path_", None)  # of an earlier fit
         given = getattr(self, self.knob)
         if not (isinstance(given, str) and given == "auto"):
             return given

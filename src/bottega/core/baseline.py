@@ -92,10 +92,11 @@ class BaselineRegressor(RegressorMixin, LinearSmoother, Estimator):
         self.smoother_ = Smoother(y, np.full(len(y), self.constant_), share, weight=weight)
         return self
 
-    def predict(self, X: Any) -> FloatArray:
-        """Return the mean for each row of X."""
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the mean for each row of X, and with `return_std` its standard error too."""
         check_is_fitted(self)
-        return np.full(_count_rows(self, X), self.constant_)
+        mean = np.full(_count_rows(self, X), self.constant_)
+        return (mean, self._standard_error(X)) if return_std else mean
 
     def _standard_error(self, X: Any) -> FloatArray:
         # Var y_i = sigma^2 / w_i, so Var(sum w_i y_i / sum w) = sigma^2 / sum w.

@@ -10,6 +10,7 @@ import bottega.data.make as make
 from bottega.data.columns import Column
 from bottega.data.encoder import Encoder
 from bottega.data.findings import Finding
+from bottega.data.prepare import prepare
 from bottega.data.read import read, read_frame
 from bottega.data.splits import LockedPart, Split, folds
 from bottega.data.table import Table
@@ -23,6 +24,7 @@ __all__ = [
     "Table",
     "folds",
     "make",
+    "prepare",
     "read",
     "read_frame",
 ]

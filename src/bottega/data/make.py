@@ -117,7 +117,9 @@ def sparse_linear(
     correlation: float = 0.0,
     seed: int = 0,
 ) -> Sample:
-    """Draw normal x with corr(x_i, x_j) = correlation^|i-j| and y = x b + noise, b mostly zero.
+    """Draw normal x with correlations falling off and y = x b + noise, with b mostly zero.
+
+    Columns i and j have correlation ``correlation ** abs(i - j)``.
 
     The nonzero coefficients are 1, -2, 3, ... in turn, at places spread evenly over the features;
     ``sample.bayes(np.eye(features))`` returns b.
@@ -142,7 +144,7 @@ def sparse_linear(
 
 
 def nested_spheres(n: int, *, useless: int = 0, seed: int = 0) -> Sample:
-    """Draw class 0 as four normals, and class 1 as four normals given 9 <= |x|^2 <= 16.
+    """Draw class 0 as four normals, and class 1 as four normals whose sum of squares is in [9, 16].
 
     Both classes are equally likely; `useless` normal features may be added. The Bayes rule says
     class 1 within the shell: there its density is class 0's divided by the shell's probability. It

@@ -8,8 +8,9 @@ from bottega.core.base import Estimator
 from bottega.core.cards import Card
 from bottega.core.frames import take_rows
 from bottega.data import Encoder, Table
+from bottega.data.prepare import encoder_for
 
-__all__ = ["Encoded", "encoder_for", "make_model"]
+__all__ = ["Encoded", "as_pipeline", "make_model"]
 
 
 def make_model(estimator_class: type[Estimator], select: str) -> Estimator:
@@ -18,19 +19,6 @@ def make_model(estimator_class: type[Estimator], select: str) -> Estimator:
     if "select" in model.get_params(deep=False):
         model.set_params(select=select)
     return model
-
-
-def encoder_for(card: Card, table: Table) -> Encoder | None:
-    """Return the preprocessing that a method needs for this table, or None when it needs none."""
-    kinds = {column.name: column.kind for column in table.columns if column.role == "feature"}
-    if card.missing and card.categories:
-        return None
-    return Encoder(
-        standardize=card.standardize,
-        one_hot=not card.categories,
-        impute=not card.missing,
-        kinds=kinds,
-    )
 
 
 class Encoded:

@@ -1,0 +1,285 @@
+"""Classification and regression by the k nearest neighbours."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from bottega.core.cards import Card
+from bottega.core.errors import InputError
+from bottega.core.params import Anything, Choice, Parameter
+from bottega.core.path import Rule
+from bottega.core.smoother import gaussian_criteria
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.neighbors import _kernels as kernels
+from bottega.neighbors._base import SCHEMES, SHARED_PARAMS, NearestNeighborsBase, reject_weight
+
+__all__ = ["NearestNeighborsClassifier", "NearestNeighborsRegressor"]
+
+_SHARED_CARD: dict[str, Any] = {
+    "method": "neighbors",
+    "title": "Nearest neighbours",
+    "knob": "k",
+    "strengths": (
+        "Assumes only that near rows have near responses; any shape of the truth can be found.",
+        "Nothing to optimise, and one search scores every k by exact leave-one-out.",
+        "Works on whatever has a distance, strings and objects included.",
+    ),
+    "weaknesses": (
+        "Keeps every training row, and each prediction searches among them.",
+        "In many dimensions the nearest rows are far, and columns that do not matter hide "
+        "those that do.",
+        "Depends on the scale of the columns; a k too small follows the noise.",
+    ),
+    "cost": "n^2 p by brute force, near n log n in few dimensions",
+    "source": "M103-M143, A19-A25, C02-C07, D96",
+    "standardize": True,
+    "wide": True,
+}
+
+
+class NearestNeighborsClassifier(ClassifierMixin, NearestNeighborsBase):
+    r"""Classify by the vote of the nearest training rows.
+
+    .. math:: \hat p(c \mid x) = \frac{\sum_{i \in N_k(x)} w_i\, [y_i = c]}
+                                     {\sum_{i \in N_k(x)} w_i}
+
+    The neighbourhood :math:`N_k(x)` holds every training row no farther than the k-th nearest:
+    rows at the same distance as the k-th all vote, so the order of the rows does not matter.
+    Equal votes go to `default_label` if it is among the tied classes, else to the first of them
+    in sorted order.
+
+    Parameters
+    ----------
+    k : int or "auto"
+        Number of neighbours; larger is simpler. ``"auto"`` takes it from the path.
+    weights : {"uniform", "distance", "cost"}
+        One row one vote; votes by inverse distance (rows at distance 0 then vote alone); or votes
+        of class c times ``n_largest / n_c``, which lets a rare class speak as loud as a frequent.
+    metric : str or callable
+        Distance, see `NeighborSearch`.
+    k_max : int or "auto"
+        Largest k of the path; ``"auto"`` is ``max(50, sqrt(n))``. Always below n.
+    default_label : object, optional
+        Class that wins equal votes.
+    select : {"min", "one_se"}
+        Rule that picks k from the path.
+
+    Attributes
+    ----------
+    k_ : int
+        The k in use.
+    classes_ : ndarray of shape (K,)
+        The classes, sorted.
+    search_ : NeighborSearch
+        The stored rows.
+    path_ : Path
+        Exact leave-one-out misclassification for every k; with ``k="auto"`` only.
+    df_ : float
+        Equivalent degrees of freedom, the sum over rows of 1 / (size of their neighbourhood);
+        with ``weights="distance"`` a row is predicted by its exact matches alone.
+    n_features_in_ : int
+        Number of columns seen in `fit` (not for objects).
+
+    See Also
+    --------
+    ParzenClassifier : votes by a smooth kernel instead of a fixed number of neighbours.
+    edit, condense : drop training rows that harm, or that are not needed.
+
+    Notes
+    -----
+    Inputs are not put on one scale here: standardise them first, or use
+    ``metric="mahalanobis"``. Leave-one-out counts each neighbour list once for all k; the class
+    frequencies of ``"cost"`` leave the row out too, the covariance of ``"mahalanobis"`` does not.
+
+    Not for many columns that do not matter, nor where predictions must be cheap.
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]]
+    >>> y = ["low", "low", "low", "high", "high", "high"]
+    >>> model = NearestNeighborsClassifier(k=3).fit(X, y)
+    >>> model.predict([[1.5], [9.0]])
+    array(['low', 'high'], dtype='<U4')
+    >>> NearestNeighborsClassifier(k=1, metric="edit").fit(["cat", "dog"], [0, 1]).predict(["cut"])
+    array([0])
+    """
+
+    params: ClassVar[Mapping[str, Parameter]] = {
+        **SHARED_PARAMS,
+        "weights": Choice("uniform", "distance", "cost", help="how much each neighbour's vote is"),
+        "default_label": Anything(help="class that wins equal votes; the first class by default"),
+        "select": Choice("min", "one_se", help="rule that picks k from the path"),
+    }
+    card: ClassVar[Card] = Card(task="classification", probabilities=True, **_SHARED_CARD)
+
+    def __init__(
+        self,
+        k: int | str = "auto",
+        *,
+        weights: str = "uniform",
+        metric: Any = "euclidean",
+        k_max: int | str = "auto",
+        default_label: Any = None,
+        select: str = "one_se",
+    ) -> None:
+        self.k = k
+        self.weights = weights
+        self.metric = metric
+        self.k_max = k_max
+        self.default_label = default_label
+        self.select = select
+
+    def predict(self, X: Any) -> Array:
+        """Return the class that wins the vote for each row of X."""
+        codes = self._predict(X)
+        return self.classes_[codes]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the share of the (weighted) votes of each class, one column a class."""
+        check_is_fitted(self)
+        X = self._check_new(X)
+        counts = np.bincount(self.y_, minlength=len(self.classes_))
+        found = np.empty((len(X), len(counts)))
+        for rows, distances, indices in self.search_.neighborhoods(X, self.k_):
+            found[rows] = kernels.neighbor_shares(
+                distances, indices, self.y_, self.k_, SCHEMES[self.weights], counts
+            )
+        return found
+
+    def _validate(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, IntArray, None]:
+        reject_weight(self, sample_weight)
+        X, y = self._check_training(X, y)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self._default = -1
+        if self.default_label is not None:
+            where = np.flatnonzero(self.classes_ == self.default_label)
+            if not len(where):
+                raise InputError(
+                    f"default_label={self.default_label!r} is not a class of y; "
+                    f"the classes are {', '.join(map(repr, self.classes_.tolist()))}."
+                )
+            self._default = int(where[0])
+        return X, codes, None
+
+    def _from_lists(
+        self, distances: FloatArray, indices: IntArray, left_out: IntArray, y: Array, ks: IntArray
+    ) -> IntArray:
+        counts = np.bincount(y, minlength=len(self.classes_))
+        scheme = SCHEMES[self.weights]
+        return kernels.neighbor_labels(
+            distances, indices, left_out, y, ks, scheme, counts, self._default
+        )
+
+
+class NearestNeighborsRegressor(RegressorMixin, NearestNeighborsBase):
+    r"""Predict by the mean response of the nearest training rows.
+
+    .. math:: \hat f(x) = \frac{\sum_{i \in N_k(x)} w_i\, y_i}{\sum_{i \in N_k(x)} w_i}
+
+    The neighbourhood :math:`N_k(x)` holds every training row no farther than the k-th nearest,
+    rows at the same distance as the k-th included; :math:`w_i` is 1 or the inverse distance.
+
+    Parameters
+    ----------
+    k : int or "auto"
+        Number of neighbours; larger is smoother. ``"auto"`` takes it from the path.
+    weights : {"uniform", "distance"}
+        Plain mean, or mean weighted by inverse distance (rows at distance 0 then count alone).
+    metric : str or callable
+        Distance, see `NeighborSearch`.
+    k_max : int or "auto"
+        Largest k of the path; ``"auto"`` is ``max(50, sqrt(n))``. Always below n.
+    select : {"min", "one_se", "aic", "aicc", "bic", "hq", "gcv", "cp"}
+        Rule that picks k from the path.
+
+    Attributes
+    ----------
+    k_ : int
+        The k in use.
+    search_ : NeighborSearch
+        The stored rows.
+    path_ : Path
+        Exact leave-one-out squared error for every k; with ``k="auto"`` only.
+    df_ : float
+        Equivalent degrees of freedom, tr S: the sum over rows of 1 / (size of their
+        neighbourhood); with ``weights="distance"`` a row is predicted by its exact matches alone.
+    n_features_in_ : int
+        Number of columns seen in `fit` (not for objects).
+
+    See Also
+    --------
+    NearestNeighborsClassifier : the same for classes.
+
+    Notes
+    -----
+    It is a linear smoother, but leaving a row out lets another in, so the leverage shortcut does
+    not give its leave-one-out error; here the row is taken out of its own list of neighbours,
+    which does, for every k from one search. Criteria are given where df < n, Cp with the residual
+    scale of the richest fit with df at most n/2: for k = 2 that is the estimate from differences
+    between nearest neighbours. A fit that passes through every row has none.
+
+    Inputs are not put on one scale here: standardise them first, or use
+    ``metric="mahalanobis"``. Not for extrapolation: beyond the data the prediction stays flat.
+
+    Examples
+    --------
+    >>> model = NearestNeighborsRegressor(k=2).fit([[0.0], [1.0], [4.0]], [0.0, 1.0, 8.0])
+    >>> model.predict([[0.4], [3.0]])
+    array([0.5, 4.5])
+    >>> model.set_params(weights="distance").fit([[0.0], [1.0], [4.0]], [0.0, 1.0, 8.0])
+    NearestNeighborsRegressor(k=2, weights='distance')
+    >>> model.predict([[0.5], [4.0]])
+    array([0.5, 8. ])
+    """
+
+    params: ClassVar[Mapping[str, Parameter]] = {
+        **SHARED_PARAMS,
+        "weights": Choice("uniform", "distance", help="how much each neighbour counts"),
+        "select": Rule(),
+    }
+    card: ClassVar[Card] = Card(task="regression", **_SHARED_CARD)
+
+    def __init__(
+        self,
+        k: int | str = "auto",
+        *,
+        weights: str = "uniform",
+        metric: Any = "euclidean",
+        k_max: int | str = "auto",
+        select: str = "one_se",
+    ) -> None:
+        self.k = k
+        self.weights = weights
+        self.metric = metric
+        self.k_max = k_max
+        self.select = select
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return the mean response of the neighbourhood of each row of X."""
+        return self._predict(X)
+
+    def _validate(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, FloatArray, None]:
+        reject_weight(self, sample_weight)
+        X, y = self._check_training(X, y, y_numeric=True)
+        return X, np.asarray(y, dtype=np.float64), None
+
+    def _from_lists(
+        self, distances: FloatArray, indices: IntArray, left_out: IntArray, y: Array, ks: IntArray
+    ) -> FloatArray:
+        return kernels.neighbor_means(distances, indices, left_out, y, ks, SCHEMES[self.weights])
+
+    def _criteria(self, train_error: FloatArray, df: FloatArray, n: int) -> dict[str, FloatArray]:
+        rss = n * train_error
+        rough = np.flatnonzero(df <= n / 2)
+        scale = None
+        if len(rough) and rss[rough[-1]] > 0:
+            scale = float(np.sqrt(rss[rough[-1]] / (n - df[rough[-1]])))
+        found = gaussian_criteria(rss, df, n, scale=scale)
+        # A likelihood without residuals is unbounded: it says nothing about new rows.
+        saturated = df > n * (1 - 1e-9)
+        return {name: np.where(saturated, np.inf, column) for name, column in found.items()}

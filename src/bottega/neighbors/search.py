@@ -1,0 +1,349 @@
+"""Exact search for nearest neighbours, whatever the distance."""
+
+import threading
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy.spatial import cKDTree
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import check_array
+from threadpoolctl import ThreadpoolController
+
+from bottega.core.chunks import Moments, split_rows
+from bottega.core.errors import InputError
+from bottega.core.params import AnyOf, Choice, Function
+from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
+from bottega.neighbors import _kernels as kernels
+
+__all__ = ["METRICS", "NeighborSearch", "metric_parameter"]
+
+METRICS = ("euclidean", "manhattan", "chebyshev", "cosine", "hamming", "mahalanobis", "edit")
+
+# Cosine and Mahalanobis distances are Euclidean ones after a change of coordinates.
+_CODES = {
+    "euclidean": kernels.EUCLIDEAN,
+    "cosine": kernels.EUCLIDEAN,
+    "mahalanobis": kernels.EUCLIDEAN,
+    "manhattan": kernels.MANHATTAN,
+    "chebyshev": kernels.CHEBYSHEV,
+    "hamming": kernels.HAMMING,
+}
+_BRUTE_NAMES = ("euclidean", "manhattan", "chebyshev", "hamming")
+_TREE_POWERS = (2.0, 1.0, np.inf)
+
+# Entries of a table of distances that is held at once (64 MB with its indices).
+_ENTRIES = 4_000_000
+# Pairs of rows from which brute force is spread over the cores (measured).
+_PAIRS_TO_SPREAD = 50_000_000
+# Directions closer than this are the same: it is the rounding of their normalisation.
+_SAME_DIRECTION = 1e-28
+
+
+def metric_parameter() -> AnyOf:
+    """Declare a parameter that names a distance."""
+    return AnyOf(Choice(*METRICS), Function(), help="distance: its name, or a callable(a, b)")
+
+
+class NeighborSearch:
+    r"""Finds the nearest of the stored rows, exactly.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, p), or a sequence of n strings or objects
+        Rows to search among. Objects need ``metric="edit"`` (strings) or a callable.
+    metric : str or callable
+        ``"euclidean"``, ``"manhattan"``, ``"chebyshev"`` (the largest difference), ``"hamming"``
+        (share of the coordinates that differ), ``"cosine"`` (1 minus the cosine of the angle; a
+        row of zeros is at right angles to all others), ``"mahalanobis"`` (with the covariance of
+        X, or its pseudo-inverse where it is singular), ``"edit"`` (fewest insertions, deletions
+        and replacements of characters), or any ``metric(a, b) -> float``, at least 0, which is
+        called with the rows of a table or with the entries of any other sequence.
+
+    Notes
+    -----
+    Few columns, or very many rows for their number, are searched by SciPy's k-d tree, the rest by
+    scikit-learn's brute force. Both only name candidates: their distances are computed again from
+    differences, so that duplicates are at distance exactly 0, and a list is taken as final only
+    when nothing outside it can belong to it, ties and the rounding of matrix products considered.
+
+    Strings and callables are compared with every row: n distances a query.
+
+    Examples
+    --------
+    >>> search = NeighborSearch(["cat", "cart", "dog"], metric="edit")
+    >>> distances, indices = search.query(["car"], k=2)
+    >>> distances, indices
+    (array([[1., 1.]]), array([[0, 1]]))
+    """
+
+    def __init__(self, X: Any, metric: str | Callable[[Any, Any], float] = "euclidean") -> None:
+        metric_parameter().check("NeighborSearch", "metric", metric)
+        self.metric = metric
+        self.n_columns: int | None = None
+        self.directions: FloatArray | None = None
+        if metric == "mahalanobis":
+            self.directions = _whitening(check_array(X, dtype=np.float64))
+        self.points = self._encode(X)
+        self._build()
+
+    @property
+    def n(self) -> int:
+        """Number of stored rows."""
+        return len(self.points)
+
+    def query(self, X: Any, k: int) -> tuple[FloatArray, IntArray]:
+        """Return the k nearest stored rows of each row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p), or a sequence of m objects
+            Points.
+        k : int
+            How many; of rows at the same distance the first are taken.
+
+        Returns
+        -------
+        distances, indices : ndarray of shape (m, k)
+            By distance, then by row.
+        """
+        if not 1 <= k <= self.n:
+            raise InputError(f"k={k} neighbours were asked for among {self.n} rows; give 1 to n.")
+        points = self._encode(X)
+        distances = np.empty((len(points), k))
+        indices = np.empty((len(points), k), dtype=np.intp)
+        for rows, listed, named in self._lists(points, np.arange(len(points)), k, k + 1):
+            # Equal up to rounding is equal here too, or rounding would choose among ties.
+            order = np.lexsort((named, _rounded(listed)), axis=1)[:, :k]
+            distances[rows] = np.take_along_axis(listed, order, axis=1)
+            indices[rows] = np.take_along_axis(named, order, axis=1)
+        return distances, indices
+
+    def neighborhoods(self, X: Any, k: int) -> Iterator[tuple[IntArray, FloatArray, IntArray]]:
+        """Yield lists that hold everything no farther than the k-th neighbour, ties included.
+
+        Parameters
+        ----------
+        X : array-like, sequence of objects, or None
+            Points; None stands for the stored rows themselves.
+        k : int
+            Size of the neighbourhood, at most n.
+
+        Yields
+        ------
+        rows, distances, indices
+            Which rows of X, and their lists, by distance; the lists of one table are of one
+            length, and may go on beyond the neighbourhood.
+        """
+        points = self.points if X is None else self._encode(X)
+        yield from self._lists(points, np.arange(len(points)), k, k + 1)
+
+    def distances(self, X: Any) -> FloatArray:
+        """Return the distance from each row of X to each stored row."""
+        return self._all(self._encode(X))
+
+    def distances_from(self, row: int) -> FloatArray:
+        """Return the distance from a stored row to each stored row."""
+        found: FloatArray = self._all(self.points[row : row + 1])[0]
+        return found
+
+    def _lists(
+        self, points: Array, rows: IntArray, k: int, width: int
+    ) -> Iterator[tuple[IntArray, FloatArray, IntArray]]:
+        exhaustive = self.metric == "edit" or callable(self.metric)
+        width = self.n if exhaustive else min(width, self.n)
+        for part in split_rows(len(rows), max(1, _ENTRIES // width)):
+            block = rows[part]
+            if exhaustive:
+                yield (block, *_nearest(self._all(points[block]), k))
+                continue
+            distances, indices, final = self._candidates(points[block], k, width)
+            if final.all():
+                yield block, distances, indices
+                continue
+            if final.any():
+                yield block[final], distances[final], indices[final]
+            yield from self._lists(points, block[~final], k, 2 * width)
+
+    def _candidates(
+        self, points: FloatArray, k: int, width: int
+    ) -> tuple[FloatArray, IntArray, BoolArray]:
+        """Return lists of `width` neighbours, and which of them are final for k."""
+        code = _CODES[str(self.metric)]
+        if self._tree is not None:
+            bound, indices = self._tree.query(points, width, p=_TREE_POWERS[code])
+            bound, indices = bound.reshape(-1, width), indices.reshape(-1, width)
+        else:
+            with _threads(len(points) * self.n):
+                bound, indices = self._brute.kneighbors(points - self._center, width)
+        distances = kernels.listed_distances(points, self.points, indices, code)
+        order = np.argsort(distances, axis=1, kind="stable")
+        distances = np.take_along_axis(distances, order, axis=1)
+        indices = np.take_along_axis(indices, order, axis=1)
+        radius = distances[:, k - 1] * (1 + 2 * kernels.TIE)
+        if self.metric == "cosine":
+            radius = np.maximum(radius, np.sqrt(2 * _SAME_DIRECTION))
+        if width == self.n:
+            final = np.ones(len(points), dtype=np.bool_)
+        elif self._tree is None and code == kernels.EUCLIDEAN:
+            # Brute force expands the square, so what it left out may be nearer than it thought,
+            # by rounding. Only rows no longer than |x| + radius can be inside the radius.
+            length = np.sqrt(np.sum((points - self._center) ** 2, axis=1))
+            factor = 4 * (points.shape[1] + 4) * np.finfo(np.float64).eps
+            final = radius**2 < bound[:, -1] ** 2 - factor * (2 * length + radius) ** 2
+        else:
+            final = radius < bound[:, -1]
+        return self._scaled(distances), indices, final
+
+    def _all(self, points: Array) -> FloatArray:
+        """Return all distances from points in the coordinates of the search."""
+        if callable(self.metric):
+            found: FloatArray = np.array(
+                [[self.metric(a, b) for b in self.points] for a in points], dtype=np.float64
+            ).reshape(len(points), self.n)
+            if not np.all(found >= 0) or np.any(np.isinf(found)):
+                raise InputError(
+                    f"The metric {self.metric!r} gave a value that is not a distance "
+                    "(negative, infinite or not a number); it must return a number at least 0."
+                )
+            return found
+        if self.metric == "edit":
+            return kernels.edit_distances(*_letters(points), *_letters(self.points))
+        return self._scaled(kernels.all_distances(points, self.points, _CODES[self.metric]))
+
+    def _scaled(self, distances: FloatArray) -> FloatArray:
+        """Return distances between encoded points as those of the metric."""
+        if self.metric != "cosine":
+            return distances
+        found: FloatArray = distances**2 / 2  # of unit vectors: 1 minus the cosine
+        found[found < _SAME_DIRECTION] = 0.0
+        return found
+
+    def _encode(self, X: Any) -> Array:
+        """Return rows in the coordinates in which they are searched."""
+        if self.metric == "edit":
+            return as_strings(X)
+        if callable(self.metric):
+            return as_objects(X)
+        table: FloatArray = check_array(X, dtype=np.float64, order="C")
+        if self.n_columns is None:
+            self.n_columns = table.shape[1]
+        elif table.shape[1] != self.n_columns:
+            raise InputError(
+                f"X has {table.shape[1]} columns, but the stored rows have {self.n_columns}."
+            )
+        if self.directions is not None:
+            return kernels.project(table, self.directions)
+        if self.metric == "cosine":
+            length = np.sqrt(np.sum(table**2, axis=1))
+            # A coordinate of their own makes rows of zeros a direction at right angles to all.
+            unit = table / np.where(length > 0, length, 1.0)[:, None]
+            return np.column_stack([unit, length == 0])
+        return table
+
+    def _build(self) -> None:
+        self._tree: Any = None
+        self._brute: Any = None
+        if self.metric == "edit" or callable(self.metric):
+            return
+        code = _CODES[self.metric]
+        n, p = self.points.shape
+        # A tree pays when it has many more leaves than a ball has directions (measured).
+        if code != kernels.HAMMING and (p <= 6 or n >= 128 * 2.0**p):
+            self._tree = cKDTree(self.points, leafsize=32)
+            return
+        # Products of centred rows cancel less; distances do not change.
+        self._center = self.points.mean(axis=0) if code == kernels.EUCLIDEAN else np.zeros(p)
+        self._brute = NearestNeighbors(algorithm="brute", metric=_BRUTE_NAMES[code])
+        self._brute.fit(self.points - self._center)
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = ("metric", "n_columns", "directions", "points")
+        return {name: self.__dict__[name] for name in kept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._build()
+
+
+def as_objects(X: Any) -> Array:
+    """Return rows for a callable: a numeric table as it is, anything else as a list of objects.
+
+    A table (frame or array) with one column that is not numeric stands for its entries.
+    """
+    if hasattr(X, "columns") or (isinstance(X, np.ndarray) and X.ndim == 2):
+        table = np.asarray(X)
+        if table.shape[1] != 1 or table.dtype.kind in "biuf":
+            return table
+        X = table[:, 0]
+    elif isinstance(X, str) or not hasattr(X, "__len__"):
+        raise InputError(f"X must be a table or a sequence of objects; got {type(X).__name__}.")
+    found = np.empty(len(X), dtype=object)
+    for i, item in enumerate(X):
+        found[i] = item
+    return found
+
+
+def as_strings(X: Any) -> Array:
+    """Return strings as an array of objects."""
+    found = as_objects(X)
+    strange = "a table of several columns" if found.ndim != 1 else None
+    if strange is None:
+        strange = next((repr(item) for item in found if not isinstance(item, str)), None)
+    if strange is not None:
+        raise InputError(
+            "metric='edit' compares strings: X must be a sequence of strings or a table with one "
+            f"column of them; got {strange}."
+        )
+    return found
+
+
+def _letters(strings: Array) -> tuple[IntArray, IntArray]:
+    """Return the code points of all strings in a row, and where each string starts."""
+    starts = np.cumsum([0, *map(len, strings)])
+    joined = "".join(strings).encode("utf-32-le", "surrogatepass")
+    return np.frombuffer(joined, dtype=np.int32).astype(np.intp), starts
+
+
+def _whitening(X: FloatArray) -> FloatArray:
+    """Return W with ``W W'`` the (pseudo-)inverse of the covariance of X."""
+    p = X.shape[1]
+    if len(X) < 2:
+        return np.zeros((p, 1))
+    spread, directions = np.linalg.eigh(Moments().update(X).covariance())
+    kept = spread > spread[-1] * p * np.finfo(np.float64).eps
+    return directions[:, kept] / np.sqrt(spread[kept]) if kept.any() else np.zeros((p, 1))
+
+
+def _nearest(table: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
+    """Return lists out of a table of all distances, long enough for all ties at the k-th."""
+    limit = np.partition(table, k - 1, axis=1)[:, k - 1] * (1 + 2 * kernels.TIE)
+    width = int(np.max(np.sum(table <= limit[:, None], axis=1)))
+    indices = np.argsort(table, axis=1, kind="stable")[:, :width]
+    return np.take_along_axis(table, indices, axis=1), indices
+
+
+def _rounded(distances: FloatArray) -> FloatArray:
+    """Return ascending distances with those that only rounding tells apart made equal."""
+    found = distances.copy()
+    for j in range(1, found.shape[1]):
+        same = found[:, j] <= found[:, j - 1] * (1 + kernels.TIE)
+        found[same, j] = found[same, j - 1]
+    return found
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _threads(pairs: int) -> Any:
+    """Return a context that lets brute force spread over the cores where that pays.
+
+    Work too small is slower on several threads than on one, and a search inside a worker thread
+    has others beside it that want the cores.
+    """
+    alone = threading.current_thread() is threading.main_thread()
+    spread = alone and pairs >= _PAIRS_TO_SPREAD
+    return _controller().limit(limits=None if spread else 1, user_api="openmp")
