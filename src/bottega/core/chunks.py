@@ -12,7 +12,7 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
 
-__all__ = ["Mergeable", "Moments", "iterate_chunks", "split_rows"]
+__all__ = ["LossSums", "Mergeable", "Moments", "iterate_chunks", "split_rows"]
 
 
 @runtime_checkable
@@ -113,6 +113,63 @@ class Moments:
     def covariance(self, ddof: int = 1) -> FloatArray:
         """Return the covariance matrix of the columns."""
         return self.scatter / (self.weight - ddof)
+
+
+class LossSums:
+    """Weighted mean of columns of losses and its standard error, block by block.
+
+    Blocks are reduced about their own mean and merged by the pairwise formula. The result is that
+    of `bottega.core.smoother.mean_and_se` on all rows at once.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.weighted = False
+        self.weight = 0.0
+        self.mean: Any = 0.0
+        # The standard error weighs squared deviations by squared weights, about their own centre.
+        self.weight2 = 0.0
+        self.center: Any = 0.0
+        self.scatter: Any = 0.0
+
+    def update(self, loss: FloatArray, w: Any = None) -> Self:
+        """Take in the losses of a block of rows, one column a model."""
+        other = type(self)()
+        other.count = len(loss)
+        if w is None:
+            other.weight = other.weight2 = float(len(loss))
+            other.mean = other.center = loss.mean(axis=0)
+            gap = loss - other.center
+            other.scatter = np.einsum("ij,ij->j", gap, gap)
+        else:
+            other.weighted = bool(np.any(w != 1))
+            other.weight, other.weight2 = float(w.sum()), float(w @ w)
+            other.mean = w @ loss / other.weight
+            other.center = w**2 @ loss / other.weight2
+            other.scatter = w**2 @ (loss - other.center) ** 2
+        return self.merge(other)
+
+    def merge(self, other: Self) -> Self:
+        """Take in the losses of other rows."""
+        if not other.count:
+            return self
+        total, total2 = self.weight + other.weight, self.weight2 + other.weight2
+        gap = other.center - self.center
+        self.scatter = (
+            self.scatter + other.scatter + gap**2 * (self.weight2 * other.weight2 / total2)
+        )
+        self.center = self.center + gap * (other.weight2 / total2)
+        self.mean = self.mean + (other.mean - self.mean) * (other.weight / total)
+        self.weight, self.weight2, self.count = total, total2, self.count + other.count
+        self.weighted = self.weighted or other.weighted
+        return self
+
+    def mean_and_se(self) -> tuple[FloatArray, FloatArray]:
+        """Return the mean and its standard error, one entry a model."""
+        if not self.weighted:
+            return self.mean, np.sqrt(self.scatter / ((self.count - 1) * self.count))
+        about_mean = self.scatter + self.weight2 * (self.center - self.mean) ** 2
+        return self.mean, np.sqrt(about_mean) / self.weight
 
 
 def split_rows(n: int, size: int) -> Iterator[slice]:

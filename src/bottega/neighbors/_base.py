@@ -1,7 +1,6 @@
 """What the classifier and the regressor by nearest neighbours share."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,9 +9,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from bottega.core import progress
 from bottega.core.base import Tuned
+from bottega.core.chunks import LossSums
 from bottega.core.errors import InputError
 from bottega.core.loss import LOSS_OF_TASK, loss_of
-from bottega.core.params import Auto, Integer, Parameter
+from bottega.core.params import Auto, Integer
 from bottega.core.path import Path
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.neighbors import _kernels as kernels
@@ -22,11 +22,9 @@ __all__ = ["NearestNeighborsBase", "reject_weight"]
 
 SCHEMES = {"uniform": kernels.UNIFORM, "distance": kernels.INVERSE, "cost": kernels.COST}
 
-SHARED_PARAMS: Mapping[str, Parameter] = {
-    "k": Auto(Integer(1), help="number of neighbours; 'auto': by leave-one-out error"),
-    "metric": metric_parameter(),
-    "k_max": Auto(Integer(1), help="largest k of the path; 'auto': max(50, sqrt(n)), below n"),
-}
+K = Auto(Integer(1), help="number of neighbours; 'auto': by leave-one-out error")
+METRIC = metric_parameter()
+K_MAX = Auto(Integer(1), help="largest k of the path; 'auto': a third of the rows, within limits")
 
 
 class NearestNeighborsBase(Tuned):
@@ -124,7 +122,7 @@ class NearestNeighborsBase(Tuned):
         task = type(self).card.task
         scheme = SCHEMES[self.weights]
         search = NeighborSearch(X, self.metric)
-        honest, fitted = _Average(len(ks)), _Average(len(ks))
+        honest, fitted = LossSums(), LossSums()
         df = np.zeros(len(ks))
         # A row is its own nearest neighbour, so one more than k_max leaves k_max others.
         for rows, distances, indices in search.neighborhoods(None, int(ks[-1]) + 1):
@@ -136,14 +134,15 @@ class NearestNeighborsBase(Tuned):
             df += kernels.own_weights(distances, ks, scheme)
             progress.report("neighbours", honest.count, n)
         simplest_first = slice(None, None, -1)
+        error, error_se = honest.mean_and_se()
         train_error, df = fitted.mean[simplest_first], df[simplest_first]
         return Path(
             self.knob,
             ks[simplest_first],
             df=df,
             train_error=train_error,
-            error=honest.mean[simplest_first],
-            error_se=honest.standard_error[simplest_first],
+            error=error[simplest_first],
+            error_se=error_se[simplest_first],
             estimate="loo",
             loss=LOSS_OF_TASK[task],
             criteria=self._criteria(train_error, df, n),
@@ -163,7 +162,8 @@ class NearestNeighborsBase(Tuned):
                 f"Choosing k needs at least two rows to leave one out; got n_samples = {n}."
             )
         if values is None:
-            k_max = max(50, int(np.sqrt(n))) if self.k_max == "auto" else int(self.k_max)
+            most = max(200, int(np.sqrt(n)))
+            k_max = max(50, min(n // 3, most)) if self.k_max == "auto" else int(self.k_max)
             return np.arange(1, min(k_max, n - 1) + 1)
         ks = np.unique(np.asarray(values))
         if not len(ks) or ks.dtype.kind not in "iu" or ks[0] < 1 or ks[-1] > n - 1:
@@ -205,27 +205,3 @@ def reject_weight(estimator: Any, sample_weight: Any) -> None:
         raise InputError(
             f"{type(estimator).__name__} takes no sample_weight: leave it out, or repeat rows."
         )
-
-
-class _Average:
-    """Mean and standard error of the columns of a table that comes in blocks of rows."""
-
-    def __init__(self, columns: int) -> None:
-        self.count = 0
-        self.mean = np.zeros(columns)
-        self._scatter = np.zeros(columns)
-
-    def update(self, block: FloatArray) -> None:
-        """Take in a block, by the pairwise formula: no large sums cancel."""
-        count = self.count + len(block)
-        mean = block.mean(axis=0)
-        gap = mean - self.mean
-        self._scatter += np.sum((block - mean) ** 2, axis=0)
-        self._scatter += gap**2 * (self.count * len(block) / count)
-        self.mean = self.mean + gap * (len(block) / count)
-        self.count = count
-
-    @property
-    def standard_error(self) -> FloatArray:
-        """Standard error of the mean."""
-        return np.sqrt(self._scatter / (self.count - 1) / self.count)

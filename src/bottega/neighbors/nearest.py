@@ -15,7 +15,7 @@ from bottega.core.path import Rule
 from bottega.core.smoother import gaussian_criteria
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.neighbors import _kernels as kernels
-from bottega.neighbors._base import SCHEMES, SHARED_PARAMS, NearestNeighborsBase, reject_weight
+from bottega.neighbors._base import K_MAX, METRIC, SCHEMES, K, NearestNeighborsBase, reject_weight
 
 __all__ = ["NearestNeighborsClassifier", "NearestNeighborsRegressor"]
 
@@ -62,7 +62,8 @@ class NearestNeighborsClassifier(ClassifierMixin, NearestNeighborsBase):
     metric : str or callable
         Distance, see `NeighborSearch`.
     k_max : int or "auto"
-        Largest k of the path; ``"auto"`` is ``max(50, sqrt(n))``. Always below n.
+        Largest k of the path; ``"auto"`` is a third of the rows, within 50 and the larger of 200
+        and ``sqrt(n)``. Always below n.
     default_label : object, optional
         Class that wins equal votes.
     select : {"min", "one_se"}
@@ -109,8 +110,10 @@ class NearestNeighborsClassifier(ClassifierMixin, NearestNeighborsBase):
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {
-        **SHARED_PARAMS,
+        "k": K,
         "weights": Choice("uniform", "distance", "cost", help="how much each neighbour's vote is"),
+        "metric": METRIC,
+        "k_max": K_MAX,
         "default_label": Anything(help="class that wins equal votes; the first class by default"),
         "select": Choice("min", "one_se", help="rule that picks k from the path"),
     }
@@ -193,7 +196,8 @@ class NearestNeighborsRegressor(RegressorMixin, NearestNeighborsBase):
     metric : str or callable
         Distance, see `NeighborSearch`.
     k_max : int or "auto"
-        Largest k of the path; ``"auto"`` is ``max(50, sqrt(n))``. Always below n.
+        Largest k of the path; ``"auto"`` is a third of the rows, within 50 and the larger of 200
+        and ``sqrt(n)``. Always below n.
     select : {"min", "one_se", "aic", "aicc", "bic", "hq", "gcv", "cp"}
         Rule that picks k from the path.
 
@@ -238,8 +242,10 @@ class NearestNeighborsRegressor(RegressorMixin, NearestNeighborsBase):
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {
-        **SHARED_PARAMS,
+        "k": K,
         "weights": Choice("uniform", "distance", help="how much each neighbour counts"),
+        "metric": METRIC,
+        "k_max": K_MAX,
         "select": Rule(),
     }
     card: ClassVar[Card] = Card(task="regression", **_SHARED_CARD)

@@ -177,7 +177,7 @@ class Comparison:
             "method": columns["method"],
             "error": columns["error"],
             "std. error": columns["std_error"],
-            "vs baseline": [f"{100 * share:+.1f}%" for share in columns["versus_baseline"]],
+            "vs baseline": [_less_or_more(share) for share in columns["versus_baseline"]],
             "to the best": columns["difference"],
             "95% interval": interval,
             "df": columns["df"],
@@ -187,7 +187,7 @@ class Comparison:
         title = f"{self.task.capitalize()} of {self.target} on {self.n_train:,} rows"
         notes = [
             f"error: mean {self.loss} over {self.outer} outer folds, tuning inside each "
-            f"(rule {self.select}); vs baseline: share of the baseline's error removed",
+            f"(rule {self.select}); interval: of the difference to the best",
         ]
         if self.certificate is not None:
             notes.append(f"on {self.n_test:,} locked rows: {self.certificate}")
@@ -201,3 +201,10 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return self.summary().to_html()
+
+
+def _less_or_more(share: float) -> str:
+    """Write the share of the baseline's error that is removed."""
+    if share == 0 or np.isnan(share):
+        return "-"
+    return f"{100 * abs(share):.1f}% {'less' if share > 0 else 'more'}"

@@ -1,0 +1,112 @@
+r"""Exact leave-one-out errors of many ridge fits in one pass over the rows.
+
+The residual of a linear smoother under the fit without the row is
+:math:`(y_i - \hat y_i) / (1 - h_i)`. In singular coordinates both parts are sums of what no alpha
+touches (the part of the row outside the column space) and of what alpha takes away,
+
+.. math:: y_i - \hat y_i = e_i + \sum_j u_{ij} \frac{\alpha}{d_j^2+\alpha} (U^\top y)_j, \qquad
+          1 - h_i = c_i + \sum_j u_{ij}^2 \frac{\alpha}{d_j^2+\alpha},
+
+so nothing cancels when alpha is small, and all alphas at once are two matrix products a block.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bottega.core.chunks import LossSums, split_rows
+from bottega.core.typing import FloatArray
+from bottega.linear.spectrum import Spectrum
+
+__all__ = ["LeaveOneOut", "RowBlock", "leave_one_out"]
+
+# Rows a block: a block by a hundred alphas (0.8 MB) stays in the cache.
+BLOCK = 1024
+
+
+@dataclass(frozen=True)
+class RowBlock:
+    """Some rows in singular coordinates.
+
+    Attributes
+    ----------
+    U : ndarray of shape (b, r)
+        Their rows of the left singular vectors.
+    outside : ndarray of shape (b, q)
+        Their residuals (times the root of the weight) without a penalty.
+    room : ndarray of shape (b,)
+        One minus their leverages without a penalty.
+    weight : ndarray of shape (b,) or None
+        Their weights.
+    """
+
+    U: FloatArray
+    outside: FloatArray
+    room: FloatArray
+    weight: Any
+
+    def split(self) -> Iterator["RowBlock"]:
+        """Yield the block in parts that fit the cache."""
+        for rows in split_rows(len(self.U), BLOCK):
+            w = None if self.weight is None else self.weight[rows]
+            yield RowBlock(self.U[rows], self.outside[rows], self.room[rows], w)
+
+    def residuals(self, spectrum: Spectrum, alpha: float) -> tuple[FloatArray, FloatArray]:
+        """Return the residuals (b, q) on the scale of y, and one minus the leverages (b,)."""
+        lost = spectrum.lost(alpha)
+        residuals = self.outside + self.U @ (lost * spectrum.rotated)
+        if self.weight is not None:
+            residuals /= np.sqrt(self.weight)[:, None]
+        return residuals, self.room + (self.U**2 @ lost)[:, 0]
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """Errors of the fits at several alphas.
+
+    Attributes
+    ----------
+    error, error_se : ndarray of shape (m,)
+        Mean squared leave-one-out residual and its standard error.
+    rss : ndarray of shape (m, q)
+        Weighted residual sums of squares.
+    """
+
+    error: FloatArray
+    error_se: FloatArray
+    rss: FloatArray
+
+
+def leave_one_out(
+    blocks: Iterable[RowBlock], spectrum: Spectrum, alphas: FloatArray
+) -> LeaveOneOut:
+    """Return the exact leave-one-out error of the fit at each alpha.
+
+    Costs ``4 n r m`` operations in matrix products and never holds more than a block by m.
+    """
+    lost = spectrum.lost(alphas)
+    q = spectrum.rotated.shape[1]
+    pull = [lost * spectrum.rotated[:, [k]] for k in range(q)]
+    sums, outside = LossSums(), np.zeros(q)
+    # A row that alone spans a direction has no fit without it at alpha = 0: its error is infinite.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for whole in blocks:
+            for block in whole.split():
+                left = block.U**2 @ lost
+                left += block.room[:, None]
+                loss: Any = 0.0
+                for k in range(q):
+                    residual = block.U @ pull[k]
+                    residual += block.outside[:, [k]]
+                    residual /= left
+                    np.square(residual, out=residual)
+                    loss = residual if q == 1 else loss + residual / q
+                if block.weight is not None:
+                    loss /= block.weight[:, None]
+                sums.update(loss, block.weight)
+                outside += np.einsum("ij,ij->j", block.outside, block.outside)
+        error, error_se = sums.mean_and_se()
+    rss = outside + np.square(lost).T @ np.square(spectrum.rotated)
+    return LeaveOneOut(error, error_se, rss)

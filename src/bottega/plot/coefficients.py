@@ -1,0 +1,125 @@
+"""Coefficient profiles: how each coefficient grows as the model may be more complex."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bottega.core.errors import InputError
+from bottega.plot.theme import altair, finish, number, plain
+
+__all__ = ["coefficient_chart"]
+
+_MOST_LINES = 30
+_NAMED = 8
+
+
+def coefficient_chart(
+    path: Any, *, rule: str = "one_se", names: Sequence[str] | None = None
+) -> Any:
+    """Draw each coefficient against the degrees of freedom, the picked model marked.
+
+    Parameters
+    ----------
+    path : Path
+        With `coef` of shape (m, p).
+    rule : str
+        Rule by which the model is picked.
+    names : sequence of str, optional
+        Names of the p columns; ``x1, x2, ...`` by default.
+
+    Returns
+    -------
+    altair.LayerChart
+        At most the 30 coefficients that grow largest; the first 8 in colour and named.
+
+    Examples
+    --------
+    >>> from bottega.core.path import Path
+    >>> curve = Path("alpha", [10.0, 1.0], df=[0.5, 1.5], train_error=[2, 1], error=[2, 1.5],
+    ...              error_se=[0.1, 0.1], estimate="loo", loss="squared error",
+    ...              coef=[[0.1, 0.0], [0.9, -0.2]])
+    >>> coefficient_chart(curve).to_dict()["title"]["text"]
+    'Coefficients along alpha'
+    """
+    alt = altair()
+    if path.coef is None:
+        raise InputError(f"The path along {path.knob!r} has no coefficients to draw.")
+    coef = np.asarray(path.coef, dtype=np.float64)
+    if coef.ndim != 2 or len(coef) != len(path.values):
+        raise InputError(
+            f"coef has shape {coef.shape}; a chart needs one response, so "
+            f"({len(path.values)}, number of columns)."
+        )
+    terms = [f"x{j + 1}" for j in range(coef.shape[1])] if names is None else list(map(str, names))
+    if len(terms) != coef.shape[1]:
+        raise InputError(f"names has {len(terms)} entries for {coef.shape[1]} coefficients.")
+    height = np.nan_to_num(np.abs(coef)).max(axis=0)
+    drawn = np.argsort(-height, kind="stable")[:_MOST_LINES]
+    picked = path.best(rule)
+    rows = [
+        {
+            "term": int(rank),
+            "name": terms[j],
+            "df": plain(path.df[i]),
+            "value": number(path.values[i]),
+            "coef": plain(coef[i, j]),
+            **({"named": terms[j]} if rank < _NAMED else {}),
+            **({"picked": True} if i == picked else {}),
+        }
+        for rank, j in enumerate(drawn)
+        for i in range(len(coef))
+    ]
+    base = alt.Chart().encode(
+        x=alt.X(
+            "df",
+            type="quantitative",
+            title="degrees of freedom  (more complex →)",
+            scale=alt.Scale(zero=False, nice=False, padding=6),
+            axis=alt.Axis(grid=False, tickCount=8),
+        ),
+        y=alt.Y("coef", type="quantitative", title="coefficient"),
+        detail=alt.Detail("term", type="nominal"),
+        tooltip=[
+            alt.Tooltip("name", type="nominal", title="column"),
+            alt.Tooltip("value", type="nominal", title=path.knob),
+            alt.Tooltip("df", type="quantitative", title="degrees of freedom", format=".4~g"),
+            alt.Tooltip("coef", type="quantitative", title="coefficient", format=".4~g"),
+        ],
+    )
+    legend = [terms[j] for j in drawn[:_NAMED]]
+    layers = []
+    if drawn.size > _NAMED:
+        layers.append(base.mark_line(style="faint").transform_filter("!isValid(datum.named)"))
+    layers += [
+        base.mark_line(strokeWidth=2)
+        .transform_filter("isValid(datum.named)")
+        .encode(
+            color=alt.Color(
+                "named",
+                type="nominal",
+                scale=alt.Scale(domain=legend, range="category"),
+                legend=alt.Legend(orient="right", columns=1, labelLimit=140),
+            )
+        ),
+        alt.Chart().mark_rule(style="guide", aria=False).encode(y=alt.datum(0)),
+        base.mark_rule(style="reference")
+        .transform_filter("datum.picked && datum.term == 0")
+        .encode(y=alt.value(0), y2=alt.value("height")),
+    ]
+    shown = (
+        f"The {drawn.size} largest of {coef.shape[1]:,} coefficients; the"
+        if (drawn.size < coef.shape[1])
+        else "The"
+    )
+    return finish(
+        alt.layer(*layers, data=alt.Data(values=rows)),
+        title=f"Coefficients along {path.knob}",
+        subtitle=f"{shown} dashed line is the picked model, {path.knob} = "
+        f"{number(path.values[picked])}.",
+        description=(
+            f"Line chart of {drawn.size} coefficients against degrees of freedom; picked: "
+            f"{path.knob} = {number(path.values[picked])} with {number(path.df[picked])} degrees "
+            f"of freedom. Largest: {', '.join(legend)}."
+        ),
+    )

@@ -1,0 +1,119 @@
+"""The comparison at one glance: each method's error with its uncertainty."""
+
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from bottega.core.errors import InputError
+from bottega.plot.theme import altair, finish, number, plain
+
+__all__ = ["leaderboard_chart"]
+
+
+def leaderboard_chart(leaderboard: Any, *, loss: str = "error", best: str | None = None) -> Any:
+    """Draw each method's error with one standard error to both sides, the best on top.
+
+    Parameters
+    ----------
+    leaderboard : data frame or list of dict
+        With ``method``, ``title``, ``error`` and ``std_error``.
+    loss : str
+        Name of the loss that the errors average.
+    best : str, optional
+        Method to mark; the one of least error by default.
+
+    Returns
+    -------
+    altair.LayerChart
+        The dashed line is the error of the baseline: a method to its right has learned nothing.
+
+    Examples
+    --------
+    >>> rows = [dict(method="ridge", title="Ridge", error=2.0, std_error=0.1),
+    ...         dict(method="baseline", title="Mean", error=3.0, std_error=0.2)]
+    >>> leaderboard_chart(rows).to_dict()["title"]["text"]
+    'Error of each method'
+    """
+    alt = altair()
+    frame = nw.from_native(leaderboard, eager_only=True, pass_through=True)
+    given = list(frame.iter_rows(named=True)) if isinstance(frame, nw.DataFrame) else list(frame)
+    given = [row for row in given if row["error"] is not None and np.isfinite(row["error"])]
+    if not given:
+        raise InputError("The leaderboard has no method with a finite error to draw.")
+    given.sort(key=lambda row: row["error"])
+    best = given[0]["method"] if best is None else best
+    titles = [str(row["title"]) for row in given]
+    rows = []
+    for row, title in zip(given, titles, strict=True):
+        error, se = float(row["error"]), float(row["std_error"])
+        rows.append(
+            {
+                "title": title if titles.count(title) == 1 else f"{title} ({row['method']})",
+                "method": str(row["method"]),
+                "error": plain(error),
+                "se": plain(se),
+                "low": plain(error - se),
+                "high": plain(error + se),
+                "best": row["method"] == best,
+            }
+        )
+    names = [row["title"] for row in rows]
+    ends = [row[key] for row in rows for key in ("low", "high") if row[key] is not None]
+    ends += [row["error"] for row in rows]
+    log = min(ends) > 0 and max(ends) > 100 * min(ends)
+    # An error axis from zero shows how much is left; far from zero it would hide the differences.
+    zero = min(ends) < 0.4 * max(ends)
+    scale = alt.Scale(type="log") if log else alt.Scale(zero=zero, nice=True)
+    y = alt.Y(
+        "title",
+        type="nominal",
+        sort=names,
+        title=None,
+        axis=alt.Axis(
+            domain=False,
+            ticks=False,
+            labelPadding=10,
+            labelLimit=190,
+            grid=True,
+            labelFontSize=12.5,
+        ),
+    )
+    tooltip = [
+        alt.Tooltip("title", type="nominal", title="method"),
+        alt.Tooltip("error", type="quantitative", title=f"mean {loss}", format=".5~g"),
+        alt.Tooltip("se", type="quantitative", title="its standard error", format=".3~g"),
+    ]
+    base = alt.Chart().encode(y=y, tooltip=tooltip)
+    x = alt.X(
+        "error",
+        type="quantitative",
+        title=f"mean {loss}",
+        scale=scale,
+        axis=alt.Axis(tickCount=6),
+    )
+    layers = []
+    reference = next((row for row in rows if row["method"] == "baseline"), None)
+    if reference is not None:
+        line = alt.Chart().transform_filter("datum.method == 'baseline'")
+        layers.append(line.mark_rule(style="reference").encode(x=x))
+    for style, which, size in (("honest", "!datum.best", 90), ("picked", "datum.best", 140)):
+        part = base.transform_filter(which)
+        layers += [
+            part.mark_rule(style=style, strokeWidth=2).encode(
+                x=alt.X("low", type="quantitative"), x2="high"
+            ),
+            part.mark_point(style=style, filled=True, size=size, opacity=1).encode(x=x),
+        ]
+    words = "the dashed line is the baseline" if reference is not None else "no baseline was run"
+    return finish(
+        alt.layer(*layers, data=alt.Data(values=rows)),
+        title="Error of each method",
+        subtitle=f"Further left is better; bars are ± 1 standard error; {words}.",
+        description=(
+            f"Dot chart of the mean {loss} of {len(rows)} methods: "
+            + ", ".join(f"{row['title']} {number(row['error'])}" for row in rows)
+            + "."
+        ),
+        height=38 * len(rows),
+    )

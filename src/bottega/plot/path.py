@@ -1,0 +1,270 @@
+"""The complexity path as a picture: honest and training error against the knob."""
+
+import json
+from typing import Any
+
+import numpy as np
+
+from bottega.core.typing import FloatArray
+from bottega.plot.theme import HEIGHT, altair, decades, finish, number, plain
+
+__all__ = ["ESTIMATES", "RULE_WORDS", "path_chart"]
+
+ESTIMATES = {
+    "loo": "leave-one-out",
+    "gcv": "generalised cross-validation",
+    "cv": "cross-validation",
+    "oob": "out-of-bag rows",
+    "validation": "validation rows",
+}
+RULE_WORDS = {"min": "the least error", "one_se": "the one-SE rule"}
+
+_HEADROOM = 44  # pixels above the curves, where the two labels stand
+_MANY = 40  # from here on error bars would touch: a band is drawn
+_MOST = 400  # more points than pixels show nothing more
+
+
+def path_chart(path: Any, *, rule: str = "one_se") -> Any:
+    """Draw a path: honest error with its standard error, training error, and the picked model.
+
+    Parameters
+    ----------
+    path : Path
+        Or any object with its attributes and `best`.
+    rule : str
+        Rule by which the model is picked.
+
+    Returns
+    -------
+    altair.LayerChart
+        Complexity grows to the right. The dashed line is the least error plus its standard error:
+        the one-SE rule picks the simplest model below it.
+
+    Notes
+    -----
+    Both axes turn logarithmic by themselves: the knob when it spans over two decades (or over a
+    factor of five in equal ratios), the error when its greatest value is over a hundred times its
+    least. On a logarithmic axis a training error below a tenth of the least honest error, and
+    whatever is below 1e-12 of the greatest, runs out of the picture at the bottom.
+
+    Examples
+    --------
+    >>> from bottega.core.path import Path
+    >>> curve = Path("k", [9, 5, 1], df=[1, 2, 10], train_error=[4, 2, 0], error=[4.1, 3.9, 6],
+    ...              error_se=[0.3, 0.3, 0.5], estimate="loo", loss="squared error")
+    >>> path_chart(curve).to_dict()["title"]["text"]
+    'Error along k'
+    """
+    alt = altair()
+    picked, least = path.best(rule), path.best("min")
+    limit = plain(path.error[least] + path.error_se[least])
+    x, share = _knob_axis(alt, path)
+    scale, axis, floor = _error_scale(alt, path, limit)
+
+    honest = f"honest error ({ESTIMATES.get(path.estimate, path.estimate)}) ± 1 SE"
+    series = [honest, "training error", "least error + 1 SE"][: 2 if limit is None else 3]
+
+    def named(chart: Any, place: int) -> Any:
+        """Give a layer its name in the legend, which is made of all of them."""
+        dashes = [[1, 0], [1, 0], [5, 4]][: len(series)]
+        kind: dict[str, Any] = {"type": "nominal", "legend": alt.Legend(title=None)}
+        return chart.transform_calculate(series=json.dumps(series[place])).encode(
+            color=alt.Color("series", scale=alt.Scale(domain=series, range="ordinal"), **kind),
+            strokeDash=alt.StrokeDash(
+                "series", scale=alt.Scale(domain=series, range=dashes), **kind
+            ),
+        )
+
+    y = alt.Y("error", type="quantitative", scale=scale, axis=axis, title=f"mean {path.loss}")
+    train = alt.Y("train", type="quantitative")
+    tooltip = [
+        alt.Tooltip("value", type="nominal", title=path.knob),
+        alt.Tooltip("df", type="quantitative", title="degrees of freedom", format=".4~g"),
+        alt.Tooltip("error", type="quantitative", title="honest error", format=".5~g"),
+        alt.Tooltip("se", type="quantitative", title="its standard error", format=".3~g"),
+        alt.Tooltip("train", type="quantitative", title="training error", format=".5~g"),
+    ]
+    base = alt.Chart().encode(x=x)
+    spread = {"y": alt.Y("low", type="quantitative"), "y2": "high"}
+    layers = [
+        base.mark_area(style="honest", opacity=0.16, strokeWidth=0, aria=False).encode(**spread)
+        if len(path) > _MANY
+        else base.mark_rule(style="honest", strokeWidth=1.3, opacity=0.75, aria=False).encode(
+            **spread
+        ),
+        named(base.mark_line(strokeWidth=1.8, clip=True).encode(y=train), 1),
+        named(base.mark_line(strokeWidth=2, clip=floor is not None).encode(y=y), 0),
+        base.mark_point(
+            style="honest", size=22, opacity=1, filled=True, clip=floor is not None
+        ).encode(y=y, tooltip=tooltip),
+    ]
+    if limit is not None:
+        line = alt.Chart().transform_filter("datum.mark == 'least'").mark_rule(style="reference")
+        layers.append(named(line.encode(y=alt.Y("limit", type="quantitative")), 2))
+    layers += _marked(alt, path, x, y, tooltip, share, picked, least)
+    rows = _rows(path, picked, least, limit, floor)
+    how = RULE_WORDS.get(rule, f"least {rule.upper()}")
+    return finish(
+        alt.layer(*layers, data=alt.Data(values=rows)),
+        title=f"Error along {path.knob}",
+        subtitle=f"Simple models on the left, complex ones on the right; picked by {how}.",
+        description=(
+            f"Line chart of the mean {path.loss} against {path.knob}, {len(path)} values from "
+            f"simple to complex. Least honest error {number(path.error[least])} at {path.knob} = "
+            f"{number(path.values[least])}; picked by {how}: {path.knob} = "
+            f"{number(path.values[picked])} with error {number(path.error[picked])}."
+        ),
+    )
+
+
+def _marked(
+    alt: Any, path: Any, x: Any, y: Any, tooltip: Any, share: FloatArray, picked: int, least: int
+) -> list[Any]:
+    """Mark the picked and the least point, each labelled on a line of its own above the curves."""
+
+    def into_room(i: int) -> str:
+        return "right" if share[i] > 0.5 else "left"
+
+    marks = [("least" if picked == least else "picked", picked, 8, into_room(picked))]
+    if picked != least:
+        # The dotted line of the upper label runs through the row of the lower one: the lower goes
+        # to the mark with more room on the far side from the other, and points to that side.
+        room = {
+            i: share[i] if share[i] < share[j] else 1 - share[i]
+            for i, j in ((picked, least), (least, picked))
+        }
+        low = max(room, key=lambda i: room[i])
+        outward = "right" if share[low] <= min(share[picked], share[least]) else "left"
+        side = outward if room[low] >= 0.3 else into_room(low)
+        marks = [
+            (code, i, 26 if i == low else 8, side if i == low else into_room(i))
+            for code, i in (("picked", picked), ("least", least))
+        ]
+    layers = []
+    for code, i, top, align in marks:
+        base = alt.Chart().transform_filter(f"datum.mark == '{code}'").encode(x=x)
+        style = "picked" if i == picked else "honest"
+        words = "picked" if i == picked else "least error"
+        layers += [
+            base.mark_rule(style="guide").encode(y=y, y2=alt.value(top + 7)),
+            base.mark_point(
+                style=style, size=110, opacity=1, filled=style == "picked", strokeWidth=2.5
+            ).encode(y=y, tooltip=tooltip),
+            base.mark_text(
+                style="strong-label" if i == picked else "label",
+                text=f"{words}: {path.knob} = {number(path.values[i])}",
+                align=align,
+                dx=4 if align == "right" else -4,
+                baseline="middle",
+            ).encode(y=alt.value(top)),
+        ]
+    return layers
+
+
+def _rows(
+    path: Any, picked: int, least: int, limit: float | None, floor: float | None
+) -> list[dict[str, Any]]:
+    """Return one row a value of the knob, thinned where there are more than can be seen."""
+    shown = np.arange(len(path))
+    if len(path) > _MOST:
+        even = np.linspace(0, len(path) - 1, _MOST).round().astype(int)
+        shown = np.union1d(even, [picked, least])
+    rows = []
+    for i in shown:
+        error, se = float(path.error[i]), float(path.error_se[i])
+        value, train = path.values[i], path.train_error[i]
+        row = {
+            "x": plain(value) if _is_axis_of_numbers(path) else number(value),
+            "value": number(value),
+            "df": plain(path.df[i]),
+            "error": plain(error),
+            "se": plain(se),
+            "low": plain(error - se if floor is None else max(error - se, floor)),
+            "high": plain(error + se),
+            "train": plain(train) if floor is None or train > 0 else None,
+        }
+        if i in (picked, least):
+            row["mark"] = "least" if i == least else "picked"
+        if i == least:
+            row["limit"] = limit
+        rows.append(row)
+    return rows
+
+
+def _is_axis_of_numbers(path: Any) -> bool:
+    values = path.values
+    if values.dtype.kind not in "iuf" or not np.all(np.isfinite(values)):
+        return False
+    step = np.diff(values)
+    return bool(np.all(step > 0) or np.all(step < 0))
+
+
+def _knob_axis(alt: Any, path: Any) -> tuple[Any, FloatArray]:
+    """Return the x channel, simplest left, and each value's place on it as a share of its width."""
+    title = f"{path.knob}  (more complex →)"
+    if not _is_axis_of_numbers(path):
+        place = np.linspace(0, 1, len(path)) if len(path) > 1 else np.zeros(1)
+        order = [number(value) for value in path.values]
+        axis = alt.Axis(labelAngle=0, labelOverlap=True)
+        return alt.X("x", type="ordinal", sort=order, title=title, axis=axis), place
+    values = path.values.astype(np.float64)
+    positive = values[values > 0]
+    wide = values.min() >= 0 and positive.size > 0 and _is_log_scaled(positive)
+    scale: dict[str, Any] = {"reverse": bool(values[0] > values[-1]), "nice": False}
+    ticks_at: dict[str, Any] = {"tickCount": 8, "labelOverlap": True, "grid": False}
+    place = values
+    if wide:
+        ticks = decades(positive.min(), positive.max())
+        if values.min() > 0:
+            scale["type"] = "log"
+            place = np.log10(values)
+        else:  # zero has no logarithm: linear up to the least positive value, logarithmic above
+            scale |= {"type": "symlog", "constant": float(positive.min())}
+            place = np.log1p(values / positive.min())
+            ticks = [0.0, *ticks]
+        ticks_at |= {"values": ticks, "format": "~g"}
+    else:
+        scale["zero"] = False
+    span = place[-1] - place[0]
+    share = (place - place[0]) / (span if span else 1.0)
+    channel = alt.X(
+        "x",
+        type="quantitative",
+        title=title,
+        scale=alt.Scale(padding=12, **scale),
+        axis=alt.Axis(**ticks_at),
+    )
+    return channel, share
+
+
+def _is_log_scaled(values: FloatArray) -> bool:
+    """Tell whether positive values span over two decades, or were laid out in equal ratios."""
+    if values.max() > 100 * values.min():
+        return True
+    ratios = np.diff(np.log(values))
+    return values.max() > 5 * values.min() and bool(np.ptp(ratios) < 0.01 * np.abs(ratios).max())
+
+
+def _error_scale(alt: Any, path: Any, limit: float | None) -> tuple[Any, Any, float | None]:
+    """Return y scale and axis, with room for labels on top; on a log scale the lowest value too."""
+    error, se = path.error, np.nan_to_num(path.error_se)
+    candidates = np.concatenate([error, error + se, path.train_error, [limit or np.nan]])
+    finite = candidates[np.isfinite(candidates)]
+    high = float(finite.max())
+    honest = error[np.isfinite(error)]
+    stretch = HEIGHT / (HEIGHT - _HEADROOM)
+    if honest.min() > 0 and honest.max() > 100 * honest.min():
+        train = path.train_error[np.isfinite(path.train_error) & (path.train_error > 0)]
+        least = max(min(honest.min(), train.min(initial=np.inf)), honest.min() / 10)
+        floor = float(max(least / 1.3, high * 1e-12))
+        top = floor * (high / floor) ** stretch
+        axis = alt.Axis(values=decades(floor, high, most=7), format="~g")
+        return alt.Scale(type="log", domain=[plain(floor), plain(top)], nice=False), axis, floor
+    low = float(np.concatenate([finite, (error - se)[np.isfinite(error)]]).min())
+    if low < 0.35 * high:
+        low = min(low, 0.0)  # near zero already: show how far from it the errors are
+    else:
+        low -= 0.06 * (high - low)
+    top = low + ((high - low) or 1.0) * stretch
+    axis = alt.Axis(tickCount=7)
+    return alt.Scale(domain=[plain(low), plain(top)], nice=False, zero=False), axis, None

@@ -1,0 +1,151 @@
+"""How well scores separate the classes: the ROC curve."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import roc_auc_score, roc_curve
+
+from bottega.core.errors import InputError
+from bottega.core.typing import Array, FloatArray
+from bottega.plot.theme import altair, finish, plain
+
+__all__ = ["MOST_CURVES", "roc_chart"]
+
+MOST_CURVES = 10
+_MOST_POINTS = 200
+
+
+def roc_chart(y_true: Any, scores: Any, classes: Any) -> Any:
+    """Draw the ROC curve of the second of two classes, or of each class against the rest.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Observed labels.
+    scores : array-like of shape (n,) or (n, K)
+        Scores or probabilities, one column a class; for two classes the scores of the second
+        class alone will do.
+    classes : array-like of shape (K,)
+        The labels, in the order of the columns. Of more than 10 the most frequent 10 are drawn.
+
+    Returns
+    -------
+    altair.LayerChart
+        With the area under each curve (AUC) in words: the probability that a row of the class has
+        a higher score than a row outside it. Half is chance.
+
+    Examples
+    --------
+    >>> chart = roc_chart(["a", "b", "b"], [0.2, 0.1, 0.9], ["a", "b"])
+    >>> chart.to_dict()["title"]["subtitle"]
+    ["AUC 0.500 for class 'b' (1 is perfect, 0.5 is chance)."]
+    """
+    alt = altair()
+    true, names = np.asarray(y_true), np.asarray(classes)
+    score = _columns(np.asarray(scores, dtype=np.float64), true, names)
+    usable = np.all(np.isfinite(score), axis=1)
+    true, score = true[usable], score[usable]
+    sizes = np.array([np.count_nonzero(true == label) for label in names])
+    if len(names) == 2:
+        drawn = np.array([1])
+    else:
+        drawn = np.sort(np.argsort(-sizes, kind="stable")[:MOST_CURVES])
+    drawn = drawn[(sizes[drawn] > 0) & (sizes[drawn] < true.size)]
+    if not drawn.size:
+        raise InputError("A ROC curve needs rows of at least two classes; there is only one here.")
+    rows: list[dict[str, Any]] = []
+    legend, areas = [], []
+    for j in drawn:
+        positive = true == names[j]
+        area = float(roc_auc_score(positive, score[:, j]))
+        name = f"{names[j]}: AUC {area:.3f}"
+        legend.append(name)
+        areas.append(area)
+        rows += [
+            {"curve": name, "false": plain(f), "true": plain(t), "order": i}
+            for i, (f, t) in enumerate(_curve(positive, score[:, j]))
+        ]
+    if len(names) == 2:
+        label = names[1].item() if isinstance(names[1], np.generic) else names[1]
+        subtitle = f"AUC {areas[0]:.3f} for class {label!r} (1 is perfect, 0.5 is chance)."
+    else:
+        shown = f"the {len(drawn)} most frequent" if len(drawn) < len(names) else "each"
+        subtitle = (
+            f"Of {shown} against the rest; mean AUC {np.mean(areas):.3f} "
+            "(1 is perfect, 0.5 is chance)."
+        )
+    curve = (
+        alt.Chart()
+        .mark_line(strokeWidth=2, interpolate="linear")
+        .encode(
+            x=alt.X(
+                "false",
+                type="quantitative",
+                title="false alarms (share of the other rows)",
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(format="~%", tickCount=5),
+            ),
+            y=alt.Y(
+                "true",
+                type="quantitative",
+                title="found (share of the rows of the class)",
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(format="~%", tickCount=5),
+            ),
+            order=alt.Order("order", type="quantitative"),
+            color=alt.Color(
+                "curve",
+                type="nominal",
+                sort=legend,
+                scale=alt.Scale(domain=legend, range="category"),
+                legend=None
+                if len(names) == 2
+                else alt.Legend(
+                    orient="bottom" if len(legend) > 4 else "top",
+                    columns=2 if len(legend) > 4 else 1,
+                    labelLimit=130 if len(legend) > 4 else 320,
+                ),
+            ),
+            tooltip=[
+                alt.Tooltip("curve", type="nominal", title="class"),
+                alt.Tooltip("false", type="quantitative", title="false alarms", format=".1%"),
+                alt.Tooltip("true", type="quantitative", title="found", format=".1%"),
+            ],
+        )
+    )
+    chance = (
+        alt.Chart()
+        .mark_rule(style="reference", aria=False)
+        .encode(x=alt.datum(0), y=alt.datum(0), x2=alt.datum(1), y2=alt.datum(1))
+    )
+    return finish(
+        alt.layer(chance, curve, data=alt.Data(values=rows)),
+        title="How well the scores separate the classes (ROC)",
+        subtitle=subtitle,
+        description="ROC curve with the chance diagonal; " + "; ".join(legend) + ".",
+        width=360,
+        height=330,
+    )
+
+
+def _columns(score: FloatArray, true: Array, names: Array) -> FloatArray:
+    if score.ndim == 1 and len(names) == 2:
+        score = np.column_stack([-score, score])
+    if score.shape != (true.size, len(names)):
+        raise InputError(
+            f"scores has shape {score.shape}; {true.size} rows and {len(names)} classes need "
+            f"({true.size}, {len(names)})."
+        )
+    return score
+
+
+def _curve(positive: Array, score: FloatArray) -> list[tuple[float, float]]:
+    """Return the corners of a curve, at most 200, evenly spread along its length."""
+    false, true, _ = roc_curve(positive, score)
+    if false.size > _MOST_POINTS:
+        along = false + true  # grows from 0 to 2 along the curve
+        wanted = np.linspace(0, along[-1], _MOST_POINTS)
+        kept = np.unique(np.searchsorted(along, wanted).clip(0, false.size - 1))
+        kept[0], kept[-1] = 0, false.size - 1
+        false, true = false[kept], true[kept]
+    return list(zip(false.tolist(), true.tolist(), strict=True))

@@ -1,0 +1,62 @@
+"""The JavaScript that draws the charts, as one text to put inside a page.
+
+vl-convert carries Vega, Vega-Lite and Vega-Embed and joins them in about three seconds; the result
+is kept in the user's cache folder, so that only the first report pays for it.
+"""
+
+import os
+import sys
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+from bottega.core.errors import BottegaError, require
+from bottega.core.files import write_atomically
+
+__all__ = ["javascript", "user_cache"]
+
+
+def user_cache() -> Path:
+    """Return the folder where this user's programs keep what they can make again."""
+    if sys.platform == "win32":
+        home = os.environ.get("LOCALAPPDATA")
+        return Path(home) if home else Path.home() / "AppData" / "Local"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    home = os.environ.get("XDG_CACHE_HOME")
+    return Path(home) if home else Path.home() / ".cache"
+
+
+def javascript() -> str:
+    """Return the drawing libraries as one script; it sets ``window.vegaEmbed``."""
+    vl_convert = require("vl_convert", "plot")
+    kept = _kept_file(vl_convert.__version__)
+    try:
+        text = "" if kept is None else kept.read_text(encoding="utf-8")
+        digest, _, script = text.partition("\n")
+        if digest == _digest(script):  # a damaged file is as good as none
+            return script
+    except (OSError, UnicodeDecodeError):
+        pass
+    # A carriage return would be read as a line feed inside a page, which changes the script's hash.
+    script = str(vl_convert.javascript_bundle()).replace("\r", "")
+    if kept is not None:
+        _keep(kept, script)
+    return script
+
+
+def _kept_file(version: str) -> Path | None:
+    try:
+        return user_cache() / "bottega" / f"vega-{version}.js"
+    except RuntimeError:  # there is no home folder
+        return None
+
+
+def _keep(path: Path, script: str) -> None:
+    with suppress(OSError, BottegaError):  # a cache that cannot be written only costs time
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, f"{_digest(script)}\n{script}".encode())
+
+
+def _digest(script: str) -> str:
+    return sha256(script.encode()).hexdigest()

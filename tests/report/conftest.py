@@ -1,0 +1,216 @@
+"""Comparisons to report on, made by hand so that every sentence can be checked, and a browser."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bottega.core.baseline import BaselineClassifier, BaselineRegressor
+from bottega.core.cards import Card
+from bottega.core.certificate import Certificate
+from bottega.core.path import Path
+from bottega.data import Table
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSER_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The browser of this machine; without one the test is skipped, loudly."""
+    for name in BROWSERS:
+        found = shutil.which(name)
+        if found:
+            return found
+    reason = (
+        f"NO BROWSER: none of {', '.join(BROWSERS)} is installed, so the report was NOT looked at "
+        "in a browser. Install chromium (Debian: apt-get install chromium)."
+    )
+    if os.environ.get("BOTTEGA_REQUIRE_ALL") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=BROWSER_ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+def _card(method: str, title: str, task: str, knob: str | None) -> Card:
+    return Card(
+        method=method,
+        title=title,
+        task=task,
+        knob=knob,
+        strengths=("It is quick.",),
+        weaknesses=("It is blunt.",),
+        cost="n p",
+        source="D72",
+        wide=True,
+    )
+
+
+def _path(knob: str, loss: str, coef: Any = None) -> Path:
+    return Path(
+        knob,
+        [100.0, 10.0, 1.0],
+        df=[1.0, 2.0, 4.0],
+        train_error=[5.0, 2.0, 1.0],
+        error=[5.5, 2.6, 2.5],
+        error_se=[0.5, 0.3, 0.3],
+        estimate="loo",
+        loss=loss,
+        coef=coef,
+    )
+
+
+def _result(card: Card, error: float, se: float, path: Any, predicted: Any, **more: Any) -> Any:
+    picked = None if path is None else path.values[path.best("one_se")]
+    return SimpleNamespace(
+        card=card,
+        error=error,
+        error_se=se,
+        df=None if path is None else 2.0,
+        knob_value=picked,
+        seconds=0.25,
+        path=path,
+        fold_values=() if path is None else (10.0, 10.0, 1.0),
+        predicted=predicted,
+        **{"probability": None, "classes": None, **more},
+    )
+
+
+def _board(results: dict[str, Any], gaps: dict[str, tuple[float, float]]) -> pd.DataFrame:
+    ordered = sorted(results.items(), key=lambda item: item[1].error)
+    best, base = ordered[0][1].error, results["baseline"].error
+    return pd.DataFrame(
+        [
+            {
+                "method": method,
+                "title": result.card.title,
+                "error": result.error,
+                "std_error": result.error_se,
+                "versus_baseline": 1 - result.error / base,
+                "difference": result.error - best,
+                "difference_low": gaps.get(method, (0.0, 0.0))[0],
+                "difference_high": gaps.get(method, (0.0, 0.0))[1],
+                "df": np.nan,
+                "knob": result.card.knob,
+                "value": np.nan,
+                "seconds": result.seconds,
+            }
+            for method, result in ordered
+        ]
+    )
+
+
+def _comparison(table: Table, loss: str, results: Any, gaps: Any, **changed: Any) -> Any:
+    told = {
+        "table": table,
+        "task": table.task,
+        "loss": loss,
+        "target": table.target,
+        "select": "one_se",
+        "outer": 3,
+        "seed": 17,
+        "n_train": table.n_rows,
+        "n_test": 50,
+        "looks": 1,
+        "interrupted": False,
+        "seconds": 12.3,
+        "command": "bottega compare houses.csv --target price --seed 17",
+        "versions": {"python": "3.11.7", "numpy": "2.4.6"},
+        "failures": {},
+        "results": results,
+        "y_train": table.y,
+        "best_method": min(results, key=lambda m: results[m].error),
+        "leaderboard": _board(results, gaps),
+        "certificate": Certificate(
+            2.4, 2.0, 2.9, 0.05, "Student's t", ("The rows are independent.",), 50, "squared error"
+        ),
+    }
+    return SimpleNamespace(**{**told, **changed})
+
+
+@pytest.fixture
+def regression() -> Callable[..., Any]:
+    """Ridge (2.5) before neighbours (3.0) and the baseline (5.0), on 40 houses."""
+
+    def make(
+        *, target: str = "price", columns: tuple[str, ...] = ("rooms", "age"), **changed: Any
+    ) -> Any:
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(40, len(columns)))
+        frame = pd.DataFrame(X, columns=list(columns))
+        frame[target] = X.sum(axis=1) + rng.normal(size=40)
+        table = Table(frame, target=target, source="folder/houses.csv")
+        y, loss = table.y, "squared error"
+        coef = np.array([[0.1, 0.2], [0.5, 0.7], [1.0, 1.1]])
+        results = {
+            "ridge": _result(
+                _card("ridge", "Ridge", "regression", "alpha"),
+                2.5,
+                0.25,
+                _path("alpha", loss, coef),
+                y + 0.5,
+            ),
+            "knn": _result(
+                _card("knn", "Neighbours", "regression", "k"), 3.0, 0.3, _path("k", loss), y + 1
+            ),
+            "baseline": _result(BaselineRegressor.card, 5.0, 0.5, None, np.full(40, y.mean())),
+        }
+        gaps = {"knn": (0.1, 0.9), "baseline": (1.5, 3.5)}
+        return _comparison(table, loss, results, changed.pop("gaps", gaps), **changed)
+
+    return make
+
+
+@pytest.fixture
+def classification() -> Callable[..., Any]:
+    """Neighbours wrong in 10 of 60 rows, the baseline in 40."""
+
+    def make(*, labels: tuple[str, ...] = ("a", "b", "c"), **changed: Any) -> Any:
+        y = np.repeat(np.array(labels), 60 // len(labels))
+        frame = pd.DataFrame({"x": np.arange(60.0) % 7 + 0.5, "label": y})
+        table = Table(frame, target="label")
+        predicted = y.copy()
+        predicted[:10] = labels[1]
+        codes = np.searchsorted(table.classes, predicted)
+        probability = 0.1 + 0.7 * np.eye(len(labels))[codes]
+        loss = "misclassification"
+        results = {
+            "knn": _result(
+                _card("knn", "Neighbours", "classification", "k"),
+                1 / 6,
+                0.05,
+                _path("k", loss),
+                predicted,
+                probability=probability,
+                classes=table.classes,
+            ),
+            "baseline": _result(BaselineClassifier.card, 2 / 3, 0.06, None, np.full(60, labels[0])),
+        }
+        certificate = Certificate(
+            0.2, 0.1, 0.35, 0.05, "Clopper-Pearson", ("Rows are independent.",), 50
+        )
+        changed = {"certificate": certificate, **changed}
+        return _comparison(table, loss, results, {"baseline": (0.4, 0.6)}, **changed)
+
+    return make

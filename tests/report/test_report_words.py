@@ -1,0 +1,147 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+from bottega.report.content import content
+from bottega.report.words import data_name, duration, fold_sentence, percent
+
+
+def said(comparison, date=None):
+    import datetime
+
+    return content(comparison, date or datetime.datetime(2026, 1, 31, 12, 0))
+
+
+def test_verdict_names_winner_lead_and_certificate(regression):
+    first, second, third = said(regression())["verdict"]
+    assert first == (
+        "Ridge has the least error: mean squared error 2.5 (± 0.25) on rows it had not seen, "
+        "50% less than the baseline, which ignores every input (mean squared error 5)."
+    )
+    assert second == (
+        "The runner-up, Neighbours, is 0.5 behind, and the 95% interval for the difference, 0.1 to "
+        "0.9, leaves out zero: the lead is clear."
+    )
+    assert third == (
+        "On 50 locked rows that took no part in fitting or choosing, its mean squared error is "
+        "2.4; the true error lies between 2 and 2.9 with probability at least 95%."
+    )
+
+
+def test_verdict_admits_a_lead_that_is_not_clear(regression):
+    second = said(regression(gaps={"knn": (-0.2, 1.2)}))["verdict"][1]
+    assert "−0.2 to 1.2, includes zero: these data cannot tell the two apart" in second
+
+
+def test_verdict_of_classes_is_in_percent(classification):
+    first, second, third = said(classification())["verdict"]
+    assert "17% wrong (± 5.0%)" in first
+    assert "75% less than the baseline" in first
+    assert "50.0 percentage points behind" in second
+    assert "20% of its predictions are wrong; the true error lies between 10% and 35%" in third
+
+
+def test_verdict_when_nothing_beats_the_baseline(regression):
+    comparison = regression(best_method="baseline")
+    assert said(comparison)["verdict"][0].startswith("No method beat the baseline")
+
+
+def test_verdict_when_there_is_only_the_baseline(regression):
+    comparison = regression()
+    only = {"baseline": comparison.results["baseline"]}
+    comparison.results, comparison.best_method = only, "baseline"
+    comparison.leaderboard = comparison.leaderboard.query("method == 'baseline'")
+    first, second, _ = said(comparison)["verdict"]
+    assert first == "Only the baseline was run (mean of the responses): mean squared error 5."
+    assert second == "There is no other method to compare it with."
+
+
+def test_no_certificate_is_explained(regression):
+    locked = regression(certificate=None, looks=0)
+    assert "have not been opened" in said(locked)["verdict"][2]
+    none = regression(certificate=None, looks=0, n_test=0)
+    assert "No rows were locked away for a final test" in said(none)["verdict"][2]
+    assert said(none)["certificate"]["looked"] == "No rows were locked away."
+
+
+def test_one_sided_and_approximate_certificates(regression):
+    comparison = regression()
+    certificate = dataclasses.replace(comparison.certificate, lower=-np.inf, approximate=True)
+    third = said(regression(certificate=certificate))["verdict"][2]
+    assert "the true error is at most 2.9 with probability about 95%" in third
+
+
+@pytest.mark.parametrize(
+    ("looks", "words"), [(0, "opened never"), (1, "opened once"), (3, "opened 3 times")]
+)
+def test_looks_at_the_test_part_are_told(looks, words, regression):
+    certificate = said(regression(looks=looks))["certificate"]
+    assert words in certificate["looked"]
+    assert certificate["looked_twice"] == (looks > 1)
+
+
+def test_leaderboard_rows(regression):
+    best, second, baseline = said(regression())["leaderboard"]["rows"]
+    assert (best["error"], best["versus"], best["difference"]) == ("2.5", "50% less", "–")
+    assert best["chosen"] == "alpha = 10"
+    assert second["interval"] == "0.1 to 0.9"
+    assert (baseline["versus"], baseline["chosen"], baseline["df"]) == ("–", "–", "–")
+
+
+def test_method_tells_its_pick_and_its_folds(regression):
+    ridge = said(regression())["methods"][0]
+    # 2.6 is within 2.5 + 0.3, and 10 is simpler than 1.
+    assert ridge["sentence"] == (
+        "Of 3 values, alpha = 10 was picked (2.0 degrees of freedom, mean squared error 2.6 by "
+        "leave-one-out)."
+    )
+    assert ridge["folds"] == (
+        "The 3 outer folds picked alpha = 10, 10, 1; on all training rows it is 10."
+    )
+    assert (
+        fold_sentence("k", (5, 5), 5) == "Each of the 2 outer folds picked k = 5: a stable choice."
+    )
+
+
+def test_alerts_stand_first(regression):
+    comparison = regression(interrupted=True, failures={"gam": "ValueError: no convergence"})
+    stopped, failed = said(comparison)["head"]["alerts"]
+    assert "stopped before all methods were done" in stopped
+    assert failed == "The method 'gam' could not be fitted: ValueError: no convergence"
+
+
+def test_rows_never_held_out_are_not_drawn(regression):
+    comparison = regression()
+    fold = np.repeat([-1, 0, 1, 2], 10)
+    comparison.results["ridge"].fold = fold
+    observed, residuals = said(comparison)["misses"]["figures"]
+    assert len(observed.spec["data"]["values"]) == 30
+    kept = {round(row["residual"], 6) for row in residuals.spec["data"]["values"]}
+    assert kept == {-0.5}  # the fake predictions are half above the observations
+
+
+def test_charts_of_the_best_classifier(classification):
+    confusion, roc = said(classification())["misses"]["figures"]
+    wrong = [
+        row["count"]
+        for row in confusion.spec["data"]["values"]
+        if (row["predicted"], row["observed"]) == ("b", "a")
+    ]
+    assert wrong == [10]
+    assert "AUC" in roc.description
+
+
+def test_wide_table_lists_its_first_columns(regression):
+    names = tuple(f"c{j}" for j in range(250))
+    comparison = regression(columns=names)
+    comparison.results["ridge"].path = None
+    data = said(comparison)["data"]
+    assert (len(data["rows"]), data["left_out"]) == (200, 51)
+
+
+def test_small_words():
+    assert percent(-0.05) == "−5.0%"
+    assert duration(59.94) == "59.9 s"
+    assert data_name("C:\\data\\houses.csv") == "houses.csv"
+    assert data_name("x" * 100) == "x" * 79 + "…"
