@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from bottega.core.chunks import LossSums
 from bottega.core.smoother import mean_and_se
 from bottega.linear import Ridge, leave_one_out, problem
-from bottega.core.chunks import LossSums
 from bottega.linear.problem import problem_from_chunks, problem_from_rows
 from bottega.linear.spectrum import by_dual_gram, by_gram, by_svd, by_triangle
 

@@ -105,10 +105,12 @@ def test_method_tells_its_pick_and_its_folds(regression):
 
 
 def test_alerts_stand_first(regression):
-    comparison = regression(interrupted=True, failures={"gam": "ValueError: no convergence"})
+    comparison = regression(
+        interrupted=True, failures={"gam": "failed with ValueError: no convergence"}
+    )
     stopped, failed = said(comparison)["head"]["alerts"]
     assert "stopped before all methods were done" in stopped
-    assert failed == "The method 'gam' could not be fitted: ValueError: no convergence"
+    assert failed == "The method 'gam' is not shown: failed with ValueError: no convergence."
 
 
 def test_rows_never_held_out_are_not_drawn(regression):

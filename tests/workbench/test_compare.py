@@ -196,9 +196,19 @@ def test_a_method_that_fails_is_named_and_the_others_stand(monkeypatch):
 
     monkeypatch.setattr(NearestNeighborsRegressor, "fit", broken)
     found = bottega.compare("diabetes", outer=2)
-    assert found.failures == {"neighbors": "RuntimeError: no luck today"}
+    assert found.failures == {"neighbors": "failed with RuntimeError: no luck today"}
     assert set(found.results) == {"baseline", "ridge"}
-    assert "neighbors failed" in repr(found)
+    assert "neighbors: failed with RuntimeError" in repr(found)
+
+
+def test_a_method_too_slow_for_the_rows_is_left_out_unless_named():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(27_000, 1))
+    y = np.where(X[:, 0] + rng.normal(size=27_000) > 0, "a", "b")
+    found = bottega.compare(X, y, outer=2)
+    assert set(found.results) == {"baseline", "neighbors"}
+    assert "more than 20,000 rows" in found.failures["parzen"]
+    assert "parzen: left out" in repr(found)
 
 
 def test_stopping_early_keeps_the_methods_that_are_done():

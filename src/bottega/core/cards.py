@@ -39,6 +39,9 @@ class Card:
         Items of the course notes it implements.
     standardize : bool
         Whether it wants its inputs on one scale first.
+    most_rows : int or None
+        Beyond this many rows a fit takes minutes: a comparison leaves the method out unless it is
+        asked for by name.
     missing, categories, wide, stream, chunks, linear_smoother, probabilities, weights, multioutput
         Capabilities, see `CAPABILITIES`.
     """
@@ -52,6 +55,7 @@ class Card:
     cost: str
     source: str
     standardize: bool = False
+    most_rows: int | None = None
     missing: bool = False
     categories: bool = False
     wide: bool = False

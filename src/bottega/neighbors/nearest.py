@@ -37,6 +37,7 @@ _SHARED_CARD: dict[str, Any] = {
     "cost": "n^2 p by brute force, near n log n in few dimensions",
     "source": "M103-M143, A19-A25, C02-C07, D96",
     "standardize": True,
+    "most_rows": 100_000,
     "wide": True,
 }
 

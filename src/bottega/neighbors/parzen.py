@@ -114,6 +114,7 @@ class ParzenClassifier(ClassifierMixin, Tuned):
         ),
         cost="n^2 p",
         source="M133-M135",
+        most_rows=20_000,
         standardize=True,
         wide=True,
         probabilities=True,

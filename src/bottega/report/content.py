@@ -78,7 +78,7 @@ def _head(comparison: Any) -> dict[str, Any]:
             "shown, and a missing one might have been better."
         )
     alerts += [
-        f"The method {method!r} could not be fitted: {reason}"
+        f"The method {method!r} is not shown: {reason}."
         for method, reason in comparison.failures.items()
     ]
     return {

@@ -101,13 +101,14 @@ def compare(
     Integer(0).check("compare", "seed", seed)
     Real(0, 1, open_high=True).check("compare", "test", test)
     table = _as_table(data, target, task)
-    chosen = _choose(str(table.task), methods)
     train, locked = _lock(table, float(test), seed)
+    chosen, left_out = _choose(str(table.task), methods, train.n_rows)
     outer_folds = folds(train, outer, seed=seed)
     answers, complete = run_tasks(
         _tasks(chosen, train, outer_folds, select), n_jobs=n_jobs, stage="comparing"
     )
     results, failures = _collect(chosen, train, outer_folds, answers)
+    failures |= left_out
     if not results:
         reasons = "; ".join(f"{method}: {reason}" for method, reason in failures.items())
         raise BottegaError(
@@ -185,18 +186,26 @@ def _joined(X: Any, y: Any, task: str | None) -> Table:
     return Table(make_frame({**columns, name: responses}, like), target=name, task=task)
 
 
-def _choose(task: str, wanted: Sequence[str] | None) -> dict[str, type[Estimator]]:
-    """Return the classes to compare, the baseline first."""
+def _choose(
+    task: str, wanted: Sequence[str] | None, n: int
+) -> tuple[dict[str, type[Estimator]], dict[str, str]]:
+    """Return the classes to compare, the baseline first, and why others were left out."""
     known = methods_for(task)
     if wanted is None:
-        return known
+        left_out = {
+            name: f"left out, being slow on more than {each.card.most_rows:,} rows; "
+            "name it among the methods to include it"
+            for name, each in known.items()
+            if each.card.most_rows is not None and n > each.card.most_rows
+        }
+        return {name: known[name] for name in known if name not in left_out}, left_out
     for name in wanted:
         if name not in known:
             raise InputError(
                 f"There is no method {name!r} for {task}; there are {', '.join(known)}."
                 + did_you_mean(name, known)
             )
-    return {name: known[name] for name in known if name in wanted or name == "baseline"}
+    return {name: known[name] for name in known if name in wanted or name == "baseline"}, {}
 
 
 def _lock(table: Table, test: float, seed: int) -> tuple[Table, LockedPart | None]:
@@ -245,7 +254,7 @@ class _Task:
                 if card.probabilities:
                     probability = model.predict_proba(X_test)
         except Exception as error:  # one method's failure must not take the others down
-            return f"{type(error).__name__}: {error}"
+            return f"failed with {type(error).__name__}: {error}"
         value = None if card.knob is None else getattr(model, f"{card.knob}_")
         return _FoldAnswer(as_pipeline(encoder, model), predicted, probability, value, seconds)
 

@@ -36,7 +36,7 @@ class Comparison:
     results : dict of str to MethodResult
         One record a method.
     failures : dict of str to str
-        Methods that could not be fitted, with the reason.
+        Methods that are not among the results, with the reason.
     select, outer, seed
         The rule that picks from each path, the number of outer folds, the seed.
     loss : str
@@ -191,7 +191,7 @@ class Comparison:
         ]
         if self.certificate is not None:
             notes.append(f"on {self.n_test:,} locked rows: {self.certificate}")
-        notes += [f"{method} failed: {reason}" for method, reason in self.failures.items()]
+        notes += [f"{method}: {reason}" for method, reason in self.failures.items()]
         if self.interrupted:
             notes.append("stopped early: only the methods that were done are shown")
         return Summary(title, (Section("", shown),), tuple(notes))
