@@ -235,6 +235,30 @@ def test_predict_refuses_what_it_cannot_do(houses, tmp_path):
     assert "no probabilities" in one_sentence(run("predict", model, houses, "--probabilities"))
 
 
+def test_codes_and_words_are_read_as_they_were_when_the_model_was_fitted(tmp_path):
+    """A column that holds only "no" in the new rows, or codes such as 007, keeps its labels."""
+    rng = np.random.default_rng(0)
+    rows = [(rng.choice(["sì", "no"]), rng.choice(["007", "A1"]), rng.normal()) for _ in range(60)]
+    lines = [f"{lift},{code},{x:.4f},{x + (code == '007'):.4f}" for lift, code, x in rows]
+    old, new, model = tmp_path / "old.csv", tmp_path / "new.csv", tmp_path / "m.skops"
+    old.write_text("lift,code,x,y\n" + "\n".join(lines))
+    new.write_text("lift,code,x\nno,007,0.5\nno,007,1.5\n")
+    assert run("compare", old, "--target", "y", "--save", model, "-q").returncode == 0
+    done = run("predict", model, new)
+    assert done.returncode == 0, done.stderr
+    first, second = (float(value) for value in done.stdout.split()[1:])
+    assert 0.5 < second - first < 1.5
+
+
+def test_findings_are_told_in_words_of_the_command_line(tmp_path):
+    path = tmp_path / "data.csv"
+    rows = [f"{i},{i % 7}.5,{(i % 7) * 100 + 50}" for i in range(60)]
+    path.write_text("key,y,cents\n" + "\n".join(rows))
+    done = run("compare", path, "--target", "y")
+    assert "note: Column 'key'" in done.stderr
+    assert "--ignore 'cents'" in done.stderr
+
+
 def test_an_unknown_option_is_a_usage_error():
     done = run("compare", "iris", "--nonsense")
     assert done.returncode == 2
@@ -258,7 +282,7 @@ def test_ctrl_c_stops_without_a_traceback(tmp_path):
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(1.5)
+    time.sleep(4)  # imports are behind it by then, and the neighbours of 45,000 rows are not
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 1

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
+from bottega.cli.wording import in_words_of_the_command_line
+
 try:
     import typer
 except ModuleNotFoundError:  # the extra is what brings the command line
@@ -45,7 +47,7 @@ def _one_sentence() -> Iterator[None]:
         from bottega.core.errors import BottegaError
 
         if isinstance(error, BottegaError):
-            typer.echo(f"error: {error}", err=True)
+            typer.echo(f"error: {in_words_of_the_command_line(str(error))}", err=True)
             raise SystemExit(2) from None
         typer.echo(
             f"internal error: {type(error).__name__}: {error}\n"

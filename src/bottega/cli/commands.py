@@ -12,6 +12,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from bottega.cli.wording import in_words_of_the_command_line
 from bottega.core import progress
 from bottega.core.cards import CAPABILITIES
 from bottega.core.errors import InputError, require
@@ -46,6 +47,8 @@ def compare(
     table = read(data, **reading)
     with nullcontext() if quiet else _progress_bar("comparing"):
         found = compare_methods(table, command=shlex.join(["bottega", *sys.argv[1:]]), **comparing)
+    for finding in table.warnings:
+        _say(f"note: {in_words_of_the_command_line(finding.message)}", quiet)
     if found.test is not None:
         found.certify()
     if as_json:
@@ -76,10 +79,13 @@ def predict(
         raise InputError(f"--new-categories {new_categories!r}: use error or ignore.")
     _check_writable(out)
     saved = load(model)
-    frame = read_frame(data, encoding=encoding)
     encoder = saved.model.named_steps.get("encode")
+    labels: list[str] = []
     if encoder is not None:
         encoder.set_params(new_categories=new_categories)
+        kinds = zip(saved.columns, encoder.kinds_, strict=True)
+        labels = [name for name, kind in kinds if kind == "category"]
+    frame = read_frame(data, encoding=encoding, text=labels)
     columns = {f"predicted_{saved.target}": saved.predict(frame)}
     if probabilities:
         chances = saved.predict_proba(frame)

@@ -148,7 +148,7 @@ def about_feature(name: str, seen: Profile, *, chosen: bool) -> Iterable[Finding
     if chosen or seen.kind not in UNUSABLE:
         return
     reason = {
-        "id": "has a different value in every row, like a key",
+        "id": "has a different value in every row, like a key,",
         "constant": "has the same value in every row",
         "text": "holds free text",
     }[seen.kind]

@@ -123,7 +123,7 @@ def _list_counts(found: Counter[str]) -> str:
 
 
 def leave_out(name: str) -> str:
-    return f"leave it out with ignore=[{name!r}] (on the command line --ignore {name})"
+    return f"leave it out with ignore=[{name!r}]"
 
 
 def short(value: Any) -> str:

@@ -86,7 +86,8 @@ def read(
     """
     if isinstance(source, str) and _is_bundled(source):
         target = target or "target"
-    frame = read_frame(source, table=table, query=query, encoding=encoding)
+    labels = [name for name, kind in (kinds or {}).items() if kind in ("category", "text", "id")]
+    frame = read_frame(source, table=table, query=query, encoding=encoding, text=labels)
     return Table(
         frame,
         target=target,
@@ -101,7 +102,12 @@ def read(
 
 
 def read_frame(
-    source: Any, *, table: str | None = None, query: str | None = None, encoding: str = "utf-8"
+    source: Any,
+    *,
+    table: str | None = None,
+    query: str | None = None,
+    encoding: str = "utf-8",
+    text: Iterable[str] = (),
 ) -> Any:
     """Read data as a plain frame, without kinds and roles: rows to predict, for instance.
 
@@ -109,6 +115,9 @@ def read_frame(
     ----------
     source, table, query, encoding
         As in `read`.
+    text : iterable of str
+        Columns of a CSV file to read as they are written, so that a code such as 007 stays one and
+        a column that happens to hold only "no" does not become a truth value.
 
     Returns
     -------
@@ -132,7 +141,7 @@ def read_frame(
     path = os.fspath(source)
     if _is_bundled(path):
         return _bundled(path)
-    frame = _load(os.path.expanduser(path), table, query, encoding)
+    frame = _load(os.path.expanduser(path), table, query, encoding, set(text))
     if not len(frame):
         raise InputError(f"The data in {path!r} have column names but no rows.")
     return frame
@@ -153,7 +162,7 @@ def _bundled(name: str) -> Any:
     return frame
 
 
-def _load(path: str, table: str | None, query: str | None, encoding: str) -> Any:
+def _load(path: str, table: str | None, query: str | None, encoding: str, text: set[str]) -> Any:
     paths = _find(path)
     kind = _kind_of(paths)
     duckdb = require("duckdb", "data")
@@ -167,7 +176,7 @@ def _load(path: str, table: str | None, query: str | None, encoding: str) -> Any
         if kind in ("csv", "tsv"):
             files = _text.as_utf8(files, encoding, folder)
             _text.check_headers(files, kind)
-        return _scan(duckdb, files, kind)
+        return _scan(duckdb, files, kind, text)
 
 
 def _find(path: str) -> list[str]:
@@ -233,7 +242,7 @@ def _kind_of(files: list[str]) -> str:
     return kind
 
 
-def _scan(duckdb: Any, files: list[_text.File], kind: str) -> Any:
+def _scan(duckdb: Any, files: list[_text.File], kind: str, text: set[str]) -> Any:
     """Let DuckDB read the files; names and options travel as parameters, never as SQL text."""
     options: list[Any] = [[_literal(file.path) for file in files]]
     if kind == "parquet":
@@ -251,6 +260,10 @@ def _scan(duckdb: Any, files: list[_text.File], kind: str) -> Any:
         separator = separators.pop()
         decimals = {_text.decimal_sign(file, separator) for file in files}
         options += [separator, "," if decimals == {","} else ".", list(MISSING_MARKERS)]
+        named = {name for file in files for name in _text.header(file, kind)[0]}
+        if text & named:
+            call = call[:-1] + ", types=?)"
+            options.append(dict.fromkeys(text & named, "VARCHAR"))
     connection = duckdb.connect(":memory:", config=_SETTINGS)
     try:
         frame = _plain(connection.execute(f"SELECT * FROM {call}", options).df())

@@ -182,7 +182,7 @@ class Comparison:
             "95% interval": interval,
             "df": columns["df"],
             "chosen": knob,
-            "seconds": columns["seconds"],
+            "seconds": [f"{seconds:.2g}" for seconds in columns["seconds"]],
         }
         title = f"{self.task.capitalize()} of {self.target} on {self.n_train:,} rows"
         notes = [

@@ -29,6 +29,7 @@ _PARTS = (
     "bottega.data.encoder.Encoder",
     "bottega.linear.centering.Centering",
     "bottega.linear.spectrum.Spectrum",
+    "bottega.linear.triangle.Triangle",
     "bottega.neighbors.search.NeighborSearch",
 )
 
