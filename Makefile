@@ -54,6 +54,9 @@ type: setup  ## check types (strict on bottega.core)
 bench:  ## time every case against its peers and write benchmarks/RESULTS.md
 	@test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
 	@.venv-bench/bin/python -m pip --disable-pip-version-check install --quiet -c constraints.txt -e '.[bench]'
+	@# adelie needs numpy below 2, so it has an environment of its own.
+	@test -x .venv-adelie/bin/python || $(PYTHON) -m venv .venv-adelie
+	@.venv-adelie/bin/python -m pip --disable-pip-version-check install --quiet -r benchmarks/peers/adelie.txt
 	env -u OPENBLAS_NUM_THREADS .venv-bench/bin/python -m benchmarks
 
 docs: setup  ## build the HTML documentation in build/docs
@@ -63,5 +66,5 @@ reference: ## rerun the R scripts that made the reference numbers (needs R)
 	@for script in tests/reference/*/*.R; do echo "$$script"; Rscript "$$script" || exit 1; done
 
 clean:  ## remove what the other targets made, compiled kernels included
-	rm -rf build dist .venv .venv-bench .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf build dist .venv .venv-bench .venv-adelie .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

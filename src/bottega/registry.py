@@ -33,8 +33,8 @@ def cards(**wanted: Any) -> list[Card]:
 
     Examples
     --------
-    >>> [card.method for card in cards(task="regression", wide=True)]
-    ['baseline', 'ridge', 'neighbors']
+    >>> [card.method for card in cards(task="classification", wide=True, weights=False)]
+    ['neighbors', 'parzen']
     """
     known = [field.name for field in fields(Card)]
     for name in wanted:

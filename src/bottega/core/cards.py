@@ -42,6 +42,9 @@ class Card:
     most_rows : int or None
         Beyond this many rows a fit takes minutes: a comparison leaves the method out unless it is
         asked for by name.
+    twin_of : str or None
+        Method that gives the same answer: a comparison shows one of the two, unless both are
+        asked for by name.
     missing, categories, wide, stream, chunks, linear_smoother, probabilities, weights, multioutput
         Capabilities, see `CAPABILITIES`.
     """
@@ -56,6 +59,7 @@ class Card:
     source: str
     standardize: bool = False
     most_rows: int | None = None
+    twin_of: str | None = None
     missing: bool = False
     categories: bool = False
     wide: bool = False

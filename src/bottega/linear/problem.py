@@ -8,12 +8,20 @@ import numpy as np
 
 from bottega.core.chunks import Moments, split_rows
 from bottega.core.errors import InputError
+from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray
 from bottega.linear.centering import Centering
 from bottega.linear.leave_one_out import RowBlock
 from bottega.linear.spectrum import Spectrum, by_dual_gram, by_gram, by_svd, by_triangle
 
-__all__ = ["Problem", "problem_from_chunks", "problem_from_rows"]
+__all__ = [
+    "Problem",
+    "problem_from_chunks",
+    "problem_from_rows",
+    "row_block",
+    "row_parts",
+    "sum_of_logs",
+]
 
 # Up to this many multiplications (n p min(n, p)) a singular value decomposition of the rows takes
 # under a tenth of a second, and nothing is more accurate.
@@ -86,11 +94,11 @@ def problem_from_rows(
     spectrum, U = found
 
     def blocks() -> Iterator[RowBlock]:
-        yield _block(centering, spectrum, U, Y, w)
+        yield row_block(centering, spectrum, U, Y, w)
 
     center = np.average(y, axis=0, weights=w)
     tss = np.average((y - center) ** 2, axis=0, weights=w) * centering.weight
-    return Problem(centering, spectrum, solver, blocks, tss, _log(w))
+    return Problem(centering, spectrum, solver, blocks, tss, sum_of_logs(w))
 
 
 def problem_from_chunks(
@@ -102,9 +110,9 @@ def problem_from_chunks(
     too many digits, a second pass merges QR factors instead. `blocks` is a further pass.
     """
     moments, log_weights, p = Moments(), 0.0, 0
-    for X, y, w in _parts(chunks):
+    for X, y, w in row_parts(chunks):
         moments.update(X, y, w)
-        log_weights += _log(w)
+        log_weights += sum_of_logs(w)
         p = X.shape[1]
     if moments.count < 2:
         raise InputError(
@@ -121,9 +129,9 @@ def problem_from_chunks(
     to_left = spectrum.V / np.sqrt(spectrum.lam)
 
     def blocks() -> Iterator[RowBlock]:
-        for X, y, w in _parts(chunks):
+        for X, y, w in row_parts(chunks):
             A, Y = centering.rows(X, y, w)
-            yield _block(centering, spectrum, A @ to_left, Y, w)
+            yield row_block(centering, spectrum, A @ to_left, Y, w)
 
     tss = np.diag(moments.scatter)[p:].copy()
     return Problem(centering, spectrum, solver, blocks, tss, log_weights)
@@ -133,21 +141,24 @@ def _merge_triangles(chunks: Iterable[Chunk], centering: Centering) -> Spectrum:
     """Return the spectrum from the QR factor of all rows of ``[X, y]``, merged part by part."""
     p = len(centering.mean)
     R = np.zeros((0, p + len(centering.y_mean)))
-    for X, y, w in _parts(chunks):
+    for X, y, w in row_parts(chunks):
         stacked = np.vstack([R, np.hstack(centering.rows(X, y, w))])
-        R = np.asarray(np.linalg.qr(stacked, mode="r"))
+        with one_thread():
+            R = np.asarray(np.linalg.qr(stacked, mode="r"))
     return by_triangle(R[:p, :p], R[:p, p:], centering.n)
 
 
-def _parts(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+def row_parts(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+    """Yield the chunks in parts of a size that BLAS likes."""
     for X, y, w in chunks:
         for rows in split_rows(len(X), _STREAM):
             yield X[rows], y[rows], None if w is None else w[rows]
 
 
-def _block(
+def row_block(
     centering: Centering, spectrum: Spectrum, U: FloatArray, Y: FloatArray, w: Any
 ) -> RowBlock:
+    """Return rows in singular coordinates, with what is outside the column space."""
     if centering.n - centering.fit_intercept - spectrum.rank <= 0:
         # The inputs span all responses: exactly nothing is outside.
         return RowBlock(U, np.zeros_like(Y), np.zeros(len(U)), w)
@@ -158,5 +169,6 @@ def _block(
     return RowBlock(U, Y - U @ spectrum.rotated, np.maximum(room, 0), w)
 
 
-def _log(w: Any) -> float:
+def sum_of_logs(w: Any) -> float:
+    """Return the sum of the logarithms of the weights; zero without weights."""
     return 0.0 if w is None else float(np.sum(np.log(w)))

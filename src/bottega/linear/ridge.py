@@ -20,6 +20,7 @@ from bottega.linear.chunked import CheckedChunks
 from bottega.linear.inference import CoefficientInference
 from bottega.linear.leave_one_out import leave_one_out
 from bottega.linear.problem import Problem, problem_from_chunks, problem_from_rows
+from bottega.linear.shapes import squeeze
 
 __all__ = ["Ridge"]
 
@@ -231,8 +232,8 @@ class Ridge(RegressorMixin, CoefficientInference, Tuned):
         loo = leave_one_out(problem.blocks(), problem.spectrum, alphas)
         self.smoother_ = SmootherSums(
             n=problem.centering.n,
-            rss=_squeeze(loo.rss[0], y_ndim),
-            tss=_squeeze(problem.tss, y_ndim),
+            rss=squeeze(loo.rss[0], y_ndim),
+            tss=squeeze(problem.tss, y_ndim),
             df=float(problem.df(alphas)[0]),
             loo=float(loo.error[0]),
             log_weights=problem.log_weights,
@@ -288,8 +289,8 @@ class Ridge(RegressorMixin, CoefficientInference, Tuned):
             problem.spectrum.check_full_rank()
         scaled = problem.spectrum.coef(np.array([self.alpha_]))
         coef, intercept = problem.centering.original(scaled[0])
-        self.coef_ = _squeeze(coef, y_ndim)
-        self.intercept_ = _squeeze(intercept, y_ndim)
+        self.coef_ = squeeze(coef, y_ndim)
+        self.intercept_ = squeeze(intercept, y_ndim)
         self.solver_ = problem.solver
         self._centering, self._spectrum = problem.centering, problem.spectrum
         return scale
@@ -314,7 +315,7 @@ class Ridge(RegressorMixin, CoefficientInference, Tuned):
         scale = None
         if len(rich):
             scale = np.sqrt(loo.rss[rich[-1]] / (n - df[rich[-1]]))
-            scale = _squeeze(scale, y_ndim) if np.all(scale > 0) else None
+            scale = squeeze(scale, y_ndim) if np.all(scale > 0) else None
         each = gaussian_criteria(
             loo.rss, df[:, None], n, scale=scale, log_weights=problem.log_weights
         )
@@ -404,10 +405,3 @@ def _check_alphas(values: Any) -> FloatArray:
             f"values must be a list of finite penalties, none negative; got {values!r}."
         )
     return np.sort(alphas)[::-1]
-
-
-def _squeeze(found: FloatArray, y_ndim: int) -> Any:
-    """Take off the axis of responses when the response was one-dimensional."""
-    if y_ndim == 2:
-        return found
-    return float(found[0]) if found.ndim == 1 else found[0]

@@ -12,6 +12,7 @@ kept      d^2 / (d^2 + alpha), the share of each direction that a fit keeps
 lost      alpha / (d^2 + alpha) = 1 - kept, computed without cancellation
 """
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray
 
 __all__ = ["Spectrum", "by_dual_gram", "by_gram", "by_svd", "by_triangle"]
@@ -26,6 +28,8 @@ __all__ = ["Spectrum", "by_dual_gram", "by_gram", "by_svd", "by_triangle"]
 # A Gram matrix squares the condition number: with lam_min / lam_max at this ratio ten digits of
 # the smallest eigenvalue are still right; below it the rows themselves must be decomposed.
 _WELL_CONDITIONED = 1e-6
+# Multiplications up to which a decomposition is quickest in one thread.
+_SMALL = 5e7
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,8 @@ class Spectrum:
 
 def by_svd(X: FloatArray, y: FloatArray) -> tuple[Spectrum, FloatArray]:
     """Decompose the rows themselves: the most accurate way. Returns the spectrum and U."""
-    U, d, Vt = np.linalg.svd(X, full_matrices=False)
+    with one_thread() if X.size * min(X.shape) <= _SMALL else nullcontext():
+        U, d, Vt = np.linalg.svd(X, full_matrices=False)
     r = _rank(d, max(X.shape))
     U = U[:, :r]
     return Spectrum(d[:r] ** 2, U.T @ y, (np.ascontiguousarray(Vt[:r].T),)), U
@@ -139,7 +144,8 @@ def by_gram(gram: FloatArray, cross: FloatArray) -> Spectrum | None:
 
     None is returned where squaring the singular values would cost too many digits.
     """
-    lam, V = np.linalg.eigh(gram)
+    with one_thread() if gram.size * len(gram) <= _SMALL else nullcontext():
+        lam, V = np.linalg.eigh(gram)
     lam, V = lam[::-1], np.ascontiguousarray(V[:, ::-1])
     if not lam[-1] > _WELL_CONDITIONED * lam[0]:
         return None

@@ -5,10 +5,13 @@ Each function takes arrays or an object with the named attributes, never a data 
 
 from bottega.plot.coefficients import coefficient_chart
 from bottega.plot.confusion import confusion_chart
+from bottega.plot.criteria import criteria_chart
 from bottega.plot.leaderboard import leaderboard_chart
 from bottega.plot.path import path_chart
+from bottega.plot.regions import region_chart
 from bottega.plot.residuals import observed_chart, residual_chart
 from bottega.plot.roc import roc_chart
+from bottega.plot.shrinkage import shrinkage_chart, threshold_chart
 from bottega.plot.target import target_chart
 from bottega.plot.theme import DARK, LIGHT, config
 
@@ -18,10 +21,14 @@ __all__ = [
     "coefficient_chart",
     "config",
     "confusion_chart",
+    "criteria_chart",
     "leaderboard_chart",
     "observed_chart",
     "path_chart",
+    "region_chart",
     "residual_chart",
     "roc_chart",
+    "shrinkage_chart",
     "target_chart",
+    "threshold_chart",
 ]

@@ -6,18 +6,29 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.typing import FloatArray
+from bottega.plot.path import is_axis_of_numbers, knob_axis
 from bottega.plot.theme import altair, finish, number, plain
 
 __all__ = ["coefficient_chart"]
 
 _MOST_LINES = 30
 _NAMED = 8
+_WORDS = {
+    "df": "degrees of freedom",
+    "knob": "the knob",
+    "l1": "the sum of their absolute values",
+}
 
 
 def coefficient_chart(
-    path: Any, *, rule: str = "one_se", names: Sequence[str] | None = None
+    path: Any,
+    *,
+    rule: str = "one_se",
+    names: Sequence[str] | None = None,
+    against: str = "df",
 ) -> Any:
-    """Draw each coefficient against the degrees of freedom, the picked model marked.
+    """Draw each coefficient against the complexity, the picked model marked.
 
     Parameters
     ----------
@@ -27,6 +38,9 @@ def coefficient_chart(
         Rule by which the model is picked.
     names : sequence of str, optional
         Names of the p columns; ``x1, x2, ...`` by default.
+    against : {"df", "knob", "l1"}
+        What stands on the axis: the degrees of freedom, the knob (on a logarithmic axis where it
+        spans decades, simple models left), or the sum of the absolute coefficients.
 
     Returns
     -------
@@ -54,6 +68,9 @@ def coefficient_chart(
     terms = [f"x{j + 1}" for j in range(coef.shape[1])] if names is None else list(map(str, names))
     if len(terms) != coef.shape[1]:
         raise InputError(f"names has {len(terms)} entries for {coef.shape[1]} coefficients.")
+    if against not in ("df", "knob", "l1"):
+        raise InputError(f"against={against!r} is not allowed; use 'df', 'knob' or 'l1'.")
+    x, place = _axis(alt, path, coef, against)
     height = np.nan_to_num(np.abs(coef)).max(axis=0)
     drawn = np.argsort(-height, kind="stable")[:_MOST_LINES]
     picked = path.best(rule)
@@ -64,6 +81,7 @@ def coefficient_chart(
             "df": plain(path.df[i]),
             "value": number(path.values[i]),
             "coef": plain(coef[i, j]),
+            **({} if against == "df" else {"x": place[i]}),
             **({"named": terms[j]} if rank < _NAMED else {}),
             **({"picked": True} if i == picked else {}),
         }
@@ -71,13 +89,7 @@ def coefficient_chart(
         for i in range(len(coef))
     ]
     base = alt.Chart().encode(
-        x=alt.X(
-            "df",
-            type="quantitative",
-            title="degrees of freedom  (more complex →)",
-            scale=alt.Scale(zero=False, nice=False, padding=6),
-            axis=alt.Axis(grid=False, tickCount=8),
-        ),
+        x=x,
         y=alt.Y("coef", type="quantitative", title="coefficient"),
         detail=alt.Detail("term", type="nominal"),
         tooltip=[
@@ -118,8 +130,26 @@ def coefficient_chart(
         subtitle=f"{shown} dashed line is the picked model, {path.knob} = "
         f"{number(path.values[picked])}.",
         description=(
-            f"Line chart of {drawn.size} coefficients against degrees of freedom; picked: "
-            f"{path.knob} = {number(path.values[picked])} with {number(path.df[picked])} degrees "
-            f"of freedom. Largest: {', '.join(legend)}."
+            f"Line chart of {drawn.size} coefficients against {_WORDS[against]}; "
+            f"picked: {path.knob} = {number(path.values[picked])} with "
+            f"{number(path.df[picked])} degrees of freedom. Largest: {', '.join(legend)}."
         ),
     )
+
+
+def _axis(alt: Any, path: Any, coef: FloatArray, against: str) -> tuple[Any, list[Any]]:
+    """Return the x channel and each model's place on it."""
+    if against == "knob":
+        numbers = is_axis_of_numbers(path)
+        return knob_axis(alt, path)[0], [
+            plain(value) if numbers else number(value) for value in path.values
+        ]
+    title = "degrees of freedom" if against == "df" else "sum of absolute coefficients"
+    channel = alt.X(
+        "df" if against == "df" else "x",
+        type="quantitative",
+        title=f"{title}  (more complex →)",
+        scale=alt.Scale(zero=False, nice=False, padding=6),
+        axis=alt.Axis(grid=False, tickCount=8),
+    )
+    return channel, [plain(size) for size in np.abs(coef).sum(axis=1)]

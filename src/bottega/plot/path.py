@@ -8,7 +8,7 @@ import numpy as np
 from bottega.core.typing import FloatArray
 from bottega.plot.theme import HEIGHT, altair, decades, finish, number, plain
 
-__all__ = ["ESTIMATES", "RULE_WORDS", "path_chart"]
+__all__ = ["ESTIMATES", "RULE_WORDS", "is_axis_of_numbers", "knob_axis", "path_chart"]
 
 ESTIMATES = {
     "loo": "leave-one-out",
@@ -58,7 +58,7 @@ def path_chart(path: Any, *, rule: str = "one_se") -> Any:
     alt = altair()
     picked, least = path.best(rule), path.best("min")
     limit = plain(path.error[least] + path.error_se[least])
-    x, share = _knob_axis(alt, path)
+    x, share = knob_axis(alt, path)
     scale, axis, floor = _error_scale(alt, path, limit)
 
     honest = f"honest error ({ESTIMATES.get(path.estimate, path.estimate)}) ± 1 SE"
@@ -174,7 +174,7 @@ def _rows(
         error, se = float(path.error[i]), float(path.error_se[i])
         value, train = path.values[i], path.train_error[i]
         row = {
-            "x": plain(value) if _is_axis_of_numbers(path) else number(value),
+            "x": plain(value) if is_axis_of_numbers(path) else number(value),
             "value": number(value),
             "df": plain(path.df[i]),
             "error": plain(error),
@@ -191,7 +191,8 @@ def _rows(
     return rows
 
 
-def _is_axis_of_numbers(path: Any) -> bool:
+def is_axis_of_numbers(path: Any) -> bool:
+    """Tell whether the knob's values are numbers that run one way."""
     values = path.values
     if values.dtype.kind not in "iuf" or not np.all(np.isfinite(values)):
         return False
@@ -199,10 +200,10 @@ def _is_axis_of_numbers(path: Any) -> bool:
     return bool(np.all(step > 0) or np.all(step < 0))
 
 
-def _knob_axis(alt: Any, path: Any) -> tuple[Any, FloatArray]:
+def knob_axis(alt: Any, path: Any) -> tuple[Any, FloatArray]:
     """Return the x channel, simplest left, and each value's place on it as a share of its width."""
     title = f"{path.knob}  (more complex →)"
-    if not _is_axis_of_numbers(path):
+    if not is_axis_of_numbers(path):
         place = np.linspace(0, 1, len(path)) if len(path) > 1 else np.zeros(1)
         order = [number(value) for value in path.values]
         axis = alt.Axis(labelAngle=0, labelOverlap=True)

@@ -3,6 +3,7 @@
 import os
 import platform
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -13,7 +14,13 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.base import Estimator
-from bottega.core.errors import BottegaError, InputError, ParameterError, did_you_mean
+from bottega.core.errors import (
+    BottegaError,
+    DataWarning,
+    InputError,
+    ParameterError,
+    did_you_mean,
+)
 from bottega.core.frames import is_frame, make_frame
 from bottega.core.loss import LOSS_OF_TASK, loss_of
 from bottega.core.params import Integer, Real
@@ -104,9 +111,12 @@ def compare(
     train, locked = _lock(table, float(test), seed)
     chosen, left_out = _choose(str(table.task), methods, train.n_rows)
     outer_folds = folds(train, outer, seed=seed)
-    answers, complete = run_tasks(
-        _tasks(chosen, train, outer_folds, select), n_jobs=n_jobs, stage="comparing"
-    )
+    with warnings.catch_warnings():
+        # The levels of a category are collinear with the intercept by their very encoding.
+        warnings.simplefilter("ignore", DataWarning)
+        answers, complete = run_tasks(
+            _tasks(chosen, train, outer_folds, select), n_jobs=n_jobs, stage="comparing"
+        )
     results, failures = _collect(chosen, train, outer_folds, answers)
     failures |= left_out
     if not results:
@@ -192,6 +202,7 @@ def _choose(
     """Return the classes to compare, the baseline first, and why others were left out."""
     known = methods_for(task)
     if wanted is None:
+        known = {name: each for name, each in known.items() if each.card.twin_of is None}
         left_out = {
             name: f"left out, being slow on more than {each.card.most_rows:,} rows; "
             "name it among the methods to include it"

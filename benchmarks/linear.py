@@ -1,0 +1,277 @@
+"""The linear family: lasso paths, best subsets, recursive least squares, memory."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from sklearn.linear_model import LassoCV, lasso_path
+
+from benchmarks.measure import Result, best_peer, in_new_process, in_turns
+from benchmarks.processes import exchange, has_adelie, has_r, run_peer
+from bottega.linear import Lasso, RecursiveLeastSquares, SubsetSelection
+
+GAP = 1e-6
+
+
+def run() -> Iterator[Result]:
+    yield from lasso_paths("1,000 x 5,000, 50 true inputs", *sparse_truth(1_000, 5_000), eps=1e-2)
+    yield from lasso_paths("100,000 x 100, 10 true inputs", *sparse_truth(100_000, 100), eps=1e-3)
+    yield lasso_cross_validated(1_000, 5_000, repeats=1)
+    yield lasso_cross_validated(100_000, 100, repeats=3)
+    yield from best_subsets()
+    yield from recursive()
+    yield memory()
+
+
+def sparse_truth(n, p):
+    """Standardised inputs with correlation 0.5 between neighbours, and a sparse response."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, p))
+    for j in range(1, p):
+        X[:, j] = 0.5 * X[:, j - 1] + np.sqrt(0.75) * X[:, j]
+    X = np.asfortranarray((X - X.mean(axis=0)) / X.std(axis=0))
+    beta = np.zeros(p)
+    true = rng.choice(p, size=50 if p > n else 10, replace=False)
+    beta[true] = rng.choice([-1.0, 1.0], size=len(true)) * rng.uniform(0.5, 2, size=len(true))
+    signal = X @ beta
+    y = signal + signal.std() / 2 * rng.normal(size=n)
+    return X, y - y.mean()
+
+
+def worst_gap(X, y, alphas, coef):
+    """Return the largest duality gap along a path, relative to half the mean square of y."""
+    n = len(y)
+    worst = 0.0
+    for alpha, b in zip(alphas, coef, strict=True):
+        r = y - X @ b
+        primal = r @ r / (2 * n) + alpha * np.abs(b).sum()
+        scale = min(1.0, n * alpha / np.max(np.abs(X.T @ r)))
+        dual = y @ y / (2 * n) - np.sum((y - scale * r) ** 2) / (2 * n)
+        worst = max(worst, (primal - dual) / (y @ y / (2 * n)))
+    return worst
+
+
+def loosest(call: Callable[[float], np.ndarray], tolerances, X, y, alphas):
+    """Return the loosest tolerance at which a peer's path has the gap asked for, and that gap."""
+    for tolerance in tolerances:
+        gap = worst_gap(X, y, alphas, call(tolerance))
+        if gap <= GAP:
+            break
+    return tolerance, gap
+
+
+def lasso_paths(name, X, y, eps) -> Iterator[Result]:
+    n = len(y)
+    alphas = np.max(np.abs(X.T @ y)) / n * np.logspace(0, np.log10(eps), 100)
+
+    def ours():
+        return Lasso(standardize=False, fit_intercept=False, cv=None).path(X, y, values=alphas)
+
+    gap = worst_gap(X, y, alphas, ours().coef)
+    peers = {"scikit-learn lasso_path": (_sklearn(X, y, alphas), [5e-7])}
+    peers["skglm Lasso.path"] = (_skglm(X, y, alphas), [1e-4, 1e-5, 1e-6, 1e-7, 1e-8])
+    peers["celer_path"] = (_celer(X, y, alphas), [1e-6, 5e-7, 1e-7])
+    calls, gaps = {}, {}
+    for peer, (call, tolerances) in peers.items():
+        tolerance, gaps[peer] = loosest(call, tolerances, X, y, alphas)
+        calls[peer] = lambda call=call, tolerance=tolerance: call(tolerance)
+    medians = in_turns({"ours": ours, **calls}, repeats=3)
+    with exchange(X=X, y=y, alphas=alphas) as folder:
+        outside = {}
+        if has_r():
+            outside["R glmnet"] = ("glmnet_path.R", [1e-10, 1e-12, 1e-14, 1e-16])
+        if has_adelie():
+            outside["adelie grpnet"] = ("adelie_path.py", [1e-10, 1e-12, 1e-14, 1e-16])
+        for peer, (script, tolerances) in outside.items():
+
+            def call(tolerance, script=script):
+                run_peer(script, folder, tolerance, 1)
+                return np.fromfile(folder / "coef.bin").reshape(len(alphas), X.shape[1])
+
+            tolerance, gaps[peer] = loosest(call, tolerances, X, y, alphas)
+            medians[peer] = run_peer(script, folder, tolerance, 3)
+    for peer, seconds in medians.items():
+        if peer != "ours":
+            yield Result(
+                f"lasso path, 100 penalties, {name}",
+                peer,
+                medians["ours"],
+                seconds,
+                bar=1,
+                accuracy=f"largest relative duality gap {gap:.1e} against {gaps[peer]:.1e}",
+            )
+
+
+def _sklearn(X, y, alphas):
+    def call(tolerance):
+        return lasso_path(X, y, alphas=alphas, tol=tolerance, max_iter=100_000)[1].T
+
+    return call
+
+
+def _skglm(X, y, alphas):
+    import skglm
+
+    def call(tolerance):
+        model = skglm.Lasso(tol=tolerance, max_iter=500, max_epochs=100_000, fit_intercept=False)
+        return model.path(X, y, alphas)[1].T
+
+    return call
+
+
+def _celer(X, y, alphas):
+    import celer
+
+    def call(tolerance):
+        return celer.celer_path(X, y, "lasso", alphas=alphas, tol=tolerance, max_iter=200)[1].T
+
+    return call
+
+
+def lasso_cross_validated(n, p, repeats) -> Result:
+    X, y = sparse_truth(n, p)
+    alphas = np.max(np.abs(X.T @ y)) / n * np.logspace(0, -2 if p > n else -3, 100)
+
+    def ours():
+        return Lasso(cv=10).path(X, y, values=alphas)
+
+    def theirs(n_jobs):
+        return lambda: LassoCV(alphas=alphas, cv=10, tol=5e-7, max_iter=100_000, n_jobs=n_jobs).fit(
+            X, y
+        )
+
+    curve = ours()
+    medians = in_turns(
+        {"ours": ours, "LassoCV(cv=10, n_jobs=-1)": theirs(-1), "LassoCV(cv=10)": theirs(None)},
+        repeats,
+    )
+    name, seconds = best_peer(medians, "ours")
+    picked = {rule: f"{curve.values[curve.best(rule)]:.4g}" for rule in ("min", "one_se")}
+    return Result(
+        f"lasso, 10-fold path of 100 penalties with one-SE, {n:,} x {p:,}",
+        f"scikit-learn {name}",
+        medians["ours"],
+        seconds,
+        bar=3,
+        accuracy=f"least cross-validated error {curve.error.min():.4g}; alpha by rule: {picked}",
+    )
+
+
+def best_subsets() -> Iterator[Result]:
+    for p, limit in ((30, None), (20, 0.2)):
+        X, y = sparse_truth(1_000, p)
+
+        def ours(X=X, y=y):
+            return SubsetSelection(10).fit(X, y)  # finds the best subset of every size
+
+        found = ours()
+        seconds = in_turns({"ours": ours}, repeats=5)["ours"]
+        if limit is not None:
+            yield Result(
+                f"best subset of every size, 1,000 x {p}",
+                f"limit of {limit} s",
+                seconds,
+                limit,
+                bar=1,
+                accuracy="-",
+                limit=True,
+            )
+        elif has_r():
+            with exchange(X=X, y=y) as folder:
+                theirs = run_peer("leaps_subsets.R", folder, 5)
+                rss = np.fromfile(folder / "rss.bin")
+            gap = np.max(np.abs(np.asarray(found.rss_)[1:] / rss - 1))
+            yield Result(
+                f"best subset of every size, 1,000 x {p}",
+                "R leaps::regsubsets",
+                seconds,
+                theirs,
+                bar=1,
+                accuracy=f"residual sums of squares of all sizes agree to {gap:.0e}",
+            )
+
+
+def recursive() -> Iterator[Result]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1_000_000, 10))
+    y = X.sum(axis=1) + rng.normal(size=len(X))
+
+    def in_blocks():
+        model = RecursiveLeastSquares()
+        for start in range(0, len(X), 10_000):
+            model.partial_fit(X[start : start + 10_000], y[start : start + 10_000])
+        return model
+
+    def row_by_row():
+        return RecursiveLeastSquares().partial_fit(X, y, row_by_row=True)
+
+    batch = np.linalg.lstsq(np.column_stack([np.ones(len(X)), X]), y, rcond=None)[0]
+    gap = np.max(np.abs(in_blocks().coef_ - batch[1:]))
+    medians = in_turns({"blocks": in_blocks, "rows": row_by_row}, repeats=3)
+    yield Result(
+        "recursive least squares in blocks of 10,000, p = 10",
+        "a million rows a second",
+        medians["blocks"],
+        len(X) / 1_000_000,
+        bar=1,
+        accuracy=f"coefficients within {gap:.0e} of a batch fit; rows a second "
+        f"{len(X) / medians['blocks']:.2g}",
+    )
+    for name, model in _river_models().items():
+        rate = _river_rate(model, X[:10_000], y[:10_000])
+        yield Result(
+            "recursive least squares row by row, each row predicted before it is seen, "
+            "1,000,000 rows, p = 10",
+            f"river {name}.learn_one, at its rate over 10,000 rows",
+            medians["rows"],
+            len(X) / rate,
+            bar=50,
+            accuracy=f"rows a second {len(X) / medians['rows']:.2g} against {rate:.2g}",
+        )
+
+
+def _river_models():
+    from river import linear_model, preprocessing
+
+    return {
+        "BayesianLinearRegression (the exact update, as ours)": (
+            linear_model.BayesianLinearRegression()
+        ),
+        "StandardScaler and LinearRegression (gradient steps)": (
+            preprocessing.StandardScaler() | linear_model.LinearRegression()
+        ),
+        "LinearRegression alone (gradient steps on inputs scaled beforehand)": (
+            linear_model.LinearRegression()
+        ),
+    }
+
+
+def _river_rate(model, X, y):
+    rows = [dict(enumerate(row)) for row in X.tolist()]
+    start = time.perf_counter()
+    for row, target in zip(rows, y.tolist(), strict=True):
+        model.learn_one(row, target)
+    return len(X) / (time.perf_counter() - start)
+
+
+def memory() -> Result:
+    code = (
+        "import re, numpy as np\n"
+        "from bottega.linear import LeastSquares\n"
+        "rng = np.random.default_rng(0)\n"
+        "X = np.empty((1_000_000, 50))\n"
+        "rng.standard_normal(out=X)\n"
+        "LeastSquares().fit(X, X[:, 0])\n"
+        "status = open('/proc/self/status').read()\n"
+        "print(int(re.search(r'VmHWM:\\s+(\\d+)', status)[1]) * 1024 / X.nbytes)"
+    )
+    return Result(
+        "peak memory of LeastSquares on 1,000,000 x 50, the whole process, X included",
+        "limit of 2.5 copies of X",
+        float(in_new_process(code)),
+        2.5,
+        bar=1,
+        accuracy="-",
+        unit="copies",
+        limit=True,
+    )

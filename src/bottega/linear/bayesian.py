@@ -1,0 +1,486 @@
+"""Bayesian linear regression: a normal prior on the coefficients, a normal posterior."""
+
+import warnings
+from collections.abc import Iterable, Mapping
+from copy import copy
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import stats
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bottega.core.base import Estimator
+from bottega.core.cards import Card
+from bottega.core.errors import ConvergenceWarning, InputError
+from bottega.core.params import Anything, Auto, Boolean, Parameter, Real
+from bottega.core.tables import Section, Summary
+from bottega.core.typing import FloatArray
+from bottega.core.weights import check_weight
+from bottega.linear.chunked import CheckedChunks
+from bottega.linear.evidence import Evidence, Maximum
+from bottega.linear.prior import normal_prior
+from bottega.linear.rank import term_names
+from bottega.linear.triangle import Triangle
+
+__all__ = ["BayesianRegression"]
+
+_SHOWN = 20  # coefficients in a summary
+# A sum of squares about the mean below this share of that about zero is rounding alone.
+_ROUNDING = 1e-26
+
+
+class BayesianRegression(RegressorMixin, Estimator):
+    r"""Linear regression with a normal prior on the coefficients.
+
+    With responses :math:`y \sim N(\Phi w, I / \beta)` and the prior :math:`w \sim N(m_0, S_0)` the
+    posterior is :math:`N(m_N, S_N)` with
+
+    .. math:: S_N^{-1} = S_0^{-1} + \beta \Phi^\top \Phi, \qquad
+              m_N = S_N (S_0^{-1} m_0 + \beta \Phi^\top y),
+
+    and a new response at :math:`\phi` is
+    :math:`N(m_N^\top \phi,\; 1/\beta + \phi^\top S_N \phi)`.
+
+    Parameters
+    ----------
+    alpha : float or "auto", default="auto"
+        Precision of the prior N(m0, I / alpha) on the coefficients; larger values shrink more.
+        ``"auto"``: where the evidence is greatest.
+    beta : float or "auto", default="auto"
+        Precision of the noise (one over its variance). ``"auto"``: where the evidence is greatest.
+    prior_mean : array-like of shape (p,) or (p + 1,), optional
+        Prior mean m0; zero by default.
+    prior_covariance : array-like of shape (p, p) or (p + 1, p + 1), optional
+        Prior covariance S0, instead of `alpha`. Of size p + 1 (with an intercept) it is for the
+        intercept, first, and the coefficients; of size p for the coefficients alone.
+    fit_intercept : bool, default=True
+        Whether there is an intercept. Its prior is flat, unless `prior_covariance` says otherwise:
+        it is never shrunk.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (p,)
+        Posterior mean of the coefficients, which is their mode (MAP) too.
+    intercept_ : float
+        Posterior mean of the intercept.
+    covariance_ : ndarray of shape (d, d)
+        Posterior covariance of the intercept (first, where there is one) and the coefficients.
+    alpha_, beta_ : float
+        The precisions in use. `alpha_` is one with a `prior_covariance`, and infinite where the
+        evidence is greatest with all coefficients at the prior mean: the inputs explain no more
+        than chance would.
+    df_ : float
+        Degrees of freedom: `gamma_`, and one for the intercept.
+    gamma_ : float
+        Effective number of coefficients: those that the data settle rather than the prior.
+    evidence_ : float
+        Logarithm of the evidence, p(y | alpha, beta). A flat prior on the intercept has density
+        one: compare evidence only among models that treat the intercept alike.
+    n_iter_ : int
+        Steps of the search for the greatest evidence; 0 when both precisions are given.
+    converged_ : bool
+        False where the evidence only rises with beta (the inputs fit y without error).
+    n_samples_seen_ : int
+        Rows of positive weight seen.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (p,)
+        Names of the columns, when X is a data frame.
+
+    Notes
+    -----
+    The posterior mean is ridge regression with penalty alpha / beta on unscaled inputs; with
+    alpha near zero it is least squares. Inputs of different units want different priors:
+    standardise them first, or give a `prior_covariance`.
+
+    The rows are reduced to their QR triangle, n p^2 operations, and one singular value
+    decomposition, p^3, serves all precisions. `partial_fit` updates the triangle: any split of the
+    rows gives the posterior of all of them, with ``"auto"`` too.
+
+    `gamma_` is the df of the coefficients. A weight of k is k copies of the row. The flat
+    prior on the intercept uses up one observation: beta is estimated from n - 1 (scikit-learn's
+    `BayesianRidge` counts n there, and calls the noise precision alpha, the prior's lambda).
+
+    Do not read the intervals as more than the model: they assume a linear truth and
+    independent normal noise, and with ``"auto"`` take the precisions for known.
+
+    References
+    ----------
+    .. [1] Bishop, C. M. (2006). Pattern Recognition and Machine Learning, sections 3.3-3.5.
+       Springer.
+    .. [2] MacKay, D. J. C. (1992). Bayesian interpolation. Neural Computation 4, 415-447.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(50, 2))
+    >>> y = 1 + X @ [2.0, -1.0] + 0.5 * rng.normal(size=50)
+    >>> model = BayesianRegression().fit(X, y)
+    >>> model.coef_.round(2), round(model.beta_, 1)
+    (array([ 2.08, -1.  ]), 4.3)
+    >>> mean, std = model.predict([[0.0, 0.0]], return_std=True)
+    >>> mean.round(2), std.round(2)
+    (array([1.01]), array([0.49]))
+    >>> model.sample(3, seed=0).shape
+    (3, 3)
+    """
+
+    params: ClassVar[Mapping[str, Parameter]] = {
+        "alpha": Auto(Real(0, None, log=True, open_low=True), help="precision of the prior"),
+        "beta": Auto(Real(0, None, log=True, open_low=True), help="precision of the noise"),
+        "prior_mean": Anything(help="mean of the prior; zero by default"),
+        "prior_covariance": Anything(help="covariance of the prior, instead of alpha"),
+        "fit_intercept": Boolean(help="have an intercept, with a flat prior"),
+    }
+    card: ClassVar[Card] = Card(
+        method="bayesian_regression",
+        title="Bayesian linear regression",
+        task="regression",
+        knob=None,
+        strengths=(
+            "Gives a distribution of coefficients and predictions, not one guess.",
+            "Sets its own shrinkage by the evidence, without a validation set.",
+            "What is known before enters as a prior; new rows update the posterior exactly.",
+        ),
+        weaknesses=(
+            "Only sees straight lines: anything curved or interacting is bias.",
+            "Its intervals trust the normal model and the chosen precisions.",
+            "Keeps every input: it never selects.",
+        ),
+        cost="n p^2 + p^3",
+        source="M420-M432, E21-E25",
+        standardize=True,
+        wide=True,
+        stream=True,
+        chunks=True,
+        weights=True,
+    )
+
+    def __init__(
+        self,
+        alpha: float | str = "auto",
+        beta: float | str = "auto",
+        *,
+        prior_mean: Any = None,
+        prior_covariance: Any = None,
+        fit_intercept: bool = True,
+    ) -> None:
+        self.alpha = alpha
+        self.beta = beta
+        self.prior_mean = prior_mean
+        self.prior_covariance = prior_covariance
+        self.fit_intercept = fit_intercept
+
+    # ---- learning -------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the posterior given these rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, p)
+            Inputs.
+        y : array-like of shape (n,)
+            Responses.
+        sample_weight : array-like of shape (n,), optional
+            Row weights: how many times each row counts.
+
+        Returns
+        -------
+        BayesianRegression
+            The fitted estimator.
+        """
+        return self._learn(X, y, sample_weight, reset=True)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Update the posterior by more rows: it becomes that of all rows so far.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (m, p)
+            Inputs.
+        y : array-like of shape (m,)
+            Responses.
+        sample_weight : array-like of shape (m,), optional
+            Row weights.
+
+        Returns
+        -------
+        BayesianRegression
+            The estimator. With ``"auto"`` the precisions are found anew from all rows, and the
+            first block needs enough rows to tell.
+        """
+        return self._learn(X, y, sample_weight, reset=not hasattr(self, "_triangle"))
+
+    def fit_chunks(self, chunks: Iterable[Any]) -> Self:
+        """Find the posterior given rows that come in chunks.
+
+        Parameters
+        ----------
+        chunks : iterable of (X, y) or (X, y, w)
+            As `fit`, chunk by chunk.
+
+        Returns
+        -------
+        BayesianRegression
+            The fitted estimator.
+        """
+        self._check_params()
+        first = next(iter(chunks), None)
+        if first is None:
+            raise InputError("There are no chunks to fit; give at least one (X, y).")
+        X, y, *_ = first
+        self._remember_frame(X)
+        # Sets the number of columns and their names; the rows are checked chunk by chunk.
+        validate_data(self, X, skip_check_array=True)
+        triangle = Triangle(self.n_features_in_, intercept=self.fit_intercept)
+        for X_part, y_part, w in CheckedChunks(chunks, self.n_features_in_, np.ndim(y)):
+            if y_part.shape[1] != 1:
+                raise InputError(f"One response is wanted and the chunks have {y_part.shape[1]}.")
+            triangle.update(X_part, y_part[:, 0], w)
+        return self._settle(triangle)
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Self:
+        self._check_params()
+        self._remember_frame(X)
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=reset)
+        weight = check_weight(sample_weight, len(y))
+        if reset:
+            triangle = Triangle(self.n_features_in_, intercept=self.fit_intercept)
+        else:
+            triangle = copy(self._triangle)  # an error below leaves the model as it was
+            if triangle.intercept != self.fit_intercept:
+                raise InputError(
+                    "fit_intercept has changed since the first rows; call fit to start afresh."
+                )
+        triangle.update(X, np.asarray(y, dtype=np.float64), weight)
+        return self._settle(triangle)
+
+    def _settle(self, triangle: Triangle) -> Self:
+        """Find the posterior from the triangle of all rows."""
+        mean, root = normal_prior(
+            self.prior_mean, self.prior_covariance, self.n_features_in_, self.fit_intercept
+        )
+        size, d = len(mean), len(triangle.R) - 1
+        # Below the first row of a triangle that begins with the constant stands that of the centred
+        # columns: what is left for the coefficients when the intercept is free.
+        flat = d - size
+        R, responses = triangle.R[flat:d, flat:d], triangle.R[flat:d, d]
+        size_about_zero = np.sum(triangle.R[:, flat:d] ** 2, axis=0)
+        R = np.where(np.sum(R**2, axis=0) > _ROUNDING * size_about_zero, R, 0.0)
+        # With w = m0 + root v the prior of v is N(0, I / alpha).
+        U, singular, Vt = np.linalg.svd(R @ root)
+        rotated = U.T @ (responses - R @ mean)
+        known = singular > singular[0] * size * np.finfo(np.float64).eps
+        lam = np.where(known, singular**2, 0.0)
+        evidence = Evidence(
+            lam[known],
+            rotated[known] ** 2,
+            float(np.sum(rotated[~known] ** 2) + triangle.R[d, d] ** 2),
+            triangle.weight - flat,
+        )
+        found = self._precisions(evidence, triangle.count, float(np.sum(triangle.R[:, d] ** 2)))
+        self.alpha_, self.beta_ = found.alpha, found.beta
+        self.n_iter_, self.converged_ = found.n_iter, found.converged
+        self.gamma_ = evidence.gamma(self.alpha_, self.beta_)
+        self.df_ = float(self.gamma_ + self.fit_intercept)
+        self.evidence_ = float(evidence(self.alpha_, self.beta_))
+        precision = self.alpha_ + self.beta_ * lam
+        v = Vt.T @ (self.beta_ * np.sqrt(lam) * rotated / precision)
+        factor = root @ Vt.T / np.sqrt(precision)
+        w, covariance = mean + root @ v, factor @ factor.T
+        if flat:
+            self.evidence_ -= 0.5 * np.log(triangle.weight)
+            centre = triangle.R[0, 1:] / triangle.R[0, 0]
+            cross = -covariance @ centre[:-1]
+            corner = 1 / (self.beta_ * triangle.weight) - cross @ centre[:-1]
+            w = np.concatenate([[centre[-1] - centre[:-1] @ w], w])
+            covariance = np.block([[np.atleast_2d(corner), cross], [cross[:, None], covariance]])
+        first = int(self.fit_intercept)
+        self.coef_, self.intercept_ = w[first:], float(w[0]) if first else 0.0
+        self.covariance_ = covariance
+        self._triangle = triangle
+        self.n_samples_seen_ = triangle.count
+        return self
+
+    def _precisions(self, evidence: Evidence, seen: int, square: float) -> Maximum:
+        alpha = None if isinstance(self.alpha, str) else float(self.alpha)
+        if self.prior_covariance is not None:
+            if alpha is not None:
+                raise InputError(
+                    f"Give alpha={alpha:g} or a prior_covariance, not both: leave alpha at 'auto'."
+                )
+            alpha = 1.0
+        beta = None if isinstance(self.beta, str) else float(self.beta)
+        total = evidence.rest + float(evidence.power.sum())
+        if beta is None and not (evidence.n > 0 and total > _ROUNDING * square):
+            raise InputError(
+                f"The precision of the noise cannot be told from n_samples = {seen}: there are "
+                "too few, or y does not vary. Give more rows, or a number as beta."
+            )
+        if alpha is None and not len(evidence.lam):
+            raise InputError(
+                "The precision of the prior cannot be told from these rows: no input varies. Give "
+                "more rows, or a number as alpha."
+            )
+        found = evidence.maximize(alpha, beta)
+        if not found.converged:
+            warnings.warn(
+                "The evidence has no maximum, it only rises with beta: the inputs fit y without "
+                f"error. alpha_={found.alpha:.3g} and beta_={found.beta:.3g} are where the search "
+                "ended; give a number as beta, or fewer inputs.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return found
+
+    # ---- predicting -----------------------------------------------------------------------------
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the mean of a new response at each row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Points.
+        return_std : bool
+            Whether to return the standard deviation of a new response too: of noise and
+            coefficients together.
+
+        Returns
+        -------
+        mean : ndarray of shape (m,)
+        std : ndarray of shape (m,)
+            Only with `return_std`.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        mean = X @ self.coef_ + self.intercept_
+        return (mean, np.sqrt(self._variance(X) + 1 / self.beta_)) if return_std else mean
+
+    def interval(
+        self, X: Any, level: float = 0.95, kind: str = "confidence"
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return lower and upper credible limits at each row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Points.
+        level : float
+            Posterior probability of each interval, pointwise.
+        kind : {"confidence", "prediction"}
+            For the mean at the point, or for a new observation there.
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (m,)
+        """
+        _check_level(level)
+        if kind not in ("confidence", "prediction"):
+            raise InputError(f"kind={kind!r} is not allowed; use 'confidence' or 'prediction'.")
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        mean = X @ self.coef_ + self.intercept_
+        variance = self._variance(X) + (1 / self.beta_ if kind == "prediction" else 0.0)
+        half = stats.norm.ppf(0.5 + level / 2) * np.sqrt(variance)
+        return mean - half, mean + half
+
+    def _variance(self, X: FloatArray) -> FloatArray:
+        """Return the posterior variance of the mean at each row."""
+        points = np.column_stack([np.ones(len(X)), X]) if self.fit_intercept else X
+        found: FloatArray = np.einsum("ij,ij->i", points @ self.covariance_, points)
+        return np.maximum(found, 0)
+
+    def sample(self, n: int = 1, seed: Any = None) -> FloatArray:
+        """Draw coefficients from the posterior.
+
+        Parameters
+        ----------
+        n : int
+            Number of draws.
+        seed : int, numpy.random.Generator or None
+            What makes the draws repeatable.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            One draw a row: the intercept first, where there is one, then the coefficients.
+        """
+        check_is_fitted(self)
+        rng = np.random.default_rng(seed)
+        return rng.multivariate_normal(self._mean(), self.covariance_, size=n, method="eigh")
+
+    def _mean(self) -> FloatArray:
+        return np.append(self.intercept_, self.coef_) if self.fit_intercept else self.coef_
+
+    # ---- tables ---------------------------------------------------------------------------------
+
+    def _terms(self, level: float) -> dict[str, Any]:
+        _check_level(level)
+        check_is_fitted(self)
+        estimate, error = self._mean(), np.sqrt(np.diag(self.covariance_))
+        half = stats.norm.ppf(0.5 + level / 2) * error
+        absent = np.full_like(estimate, np.nan)
+        return {
+            "term": [*(["(Intercept)"] if self.fit_intercept else []), *term_names(self)],
+            "estimate": estimate,
+            "std_error": error,
+            "statistic": absent,
+            "p_value": absent,
+            "conf_low": estimate - half,
+            "conf_high": estimate + half,
+        }
+
+    def tidy(self, level: float = 0.95) -> Any:
+        """Return one row a term, as a data frame.
+
+        Parameters
+        ----------
+        level : float
+            Posterior probability of each interval.
+
+        Returns
+        -------
+        data frame
+            Columns term, estimate (posterior mean), std_error (posterior standard deviation),
+            statistic and p_value (missing: a posterior has no test), conf_low, conf_high.
+        """
+        return self._make_frame(self._terms(level))
+
+    def _row(self) -> dict[str, Any]:
+        check_is_fitted(self)
+        return {
+            "nobs": self.n_samples_seen_,
+            "df": self.gamma_,
+            "sigma": float(1 / np.sqrt(self.beta_)),
+            "alpha": self.alpha_,
+            "beta": self.beta_,
+            "evidence": self.evidence_,
+        }
+
+    def glance(self) -> Any:
+        """Return one row about the model: nobs, df (gamma), sigma, alpha, beta, evidence."""
+        return self._make_frame({name: [value] for name, value in self._row().items()})
+
+    def summary(self) -> Summary:
+        """Return tables about the posterior, as text, HTML and Markdown."""
+        terms = self._terms(0.95)
+        fit = Section("", {name: [value] for name, value in self._row().items()})
+        shown = {
+            name: list(column[:_SHOWN])
+            for name, column in terms.items()
+            if name not in ("statistic", "p_value")
+        }
+        notes = ["The limits hold 95 % of the posterior probability; evidence is its logarithm."]
+        if len(terms["term"]) > _SHOWN:
+            count = len(terms["term"])
+            notes.append(f"The first {_SHOWN} of {count} terms are shown; tidy() has them all.")
+        return Summary(self.card.title, (fit, Section("Posterior", shown)), tuple(notes))
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise InputError(f"level={level!r} is not allowed; level must lie between 0 and 1.")

@@ -1,0 +1,151 @@
+r"""The evidence of a Bayesian linear model, and where it is greatest.
+
+The evidence is the density of the responses with the coefficients integrated over their prior
+N(0, I / alpha), under noise of precision beta. In the coordinates of the singular vectors of the
+inputs it is a sum over directions, so a whole grid costs one decomposition.
+
+Symbols
+-------
+lam     squared singular values of the inputs above rounding, r of them
+power   squared coordinates of the responses along the left singular vectors
+rest    sum of squares of the responses outside of the inputs' span
+n       number of observations
+gamma   sum of beta lam / (alpha + beta lam): the coefficients that the data, not the prior, settle
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from bottega.core.typing import FloatArray
+
+__all__ = ["Evidence", "Maximum"]
+
+_PER_DECADE = 10  # points of the search grid
+_LEVEL = 1e-10  # slopes below this, a direction, are rounding errors
+
+
+@dataclass(frozen=True)
+class Maximum:
+    """Where the evidence is greatest.
+
+    Attributes
+    ----------
+    alpha, beta : float
+        Precisions of the prior and of the noise.
+    n_iter : int
+        Steps of the root finder.
+    converged : bool
+        Whether there is a maximum, rather than an evidence that only rises with beta.
+    """
+
+    alpha: float
+    beta: float
+    n_iter: int = 0
+    converged: bool = True
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The log evidence as a function of the two precisions."""
+
+    lam: FloatArray
+    power: FloatArray
+    rest: float
+    n: float
+
+    def _shares(self, alpha: Any, beta: Any) -> tuple[FloatArray, FloatArray]:
+        """Return what prior and data weigh in each direction: they add to one."""
+        odds = self.lam / np.asarray(alpha / beta)[..., None]  # an infinite alpha is allowed
+        return 1 / (1 + odds), odds / (1 + odds)
+
+    def __call__(self, alpha: Any, beta: Any) -> Any:
+        """Return the log evidence; arrays of precisions give arrays."""
+        prior, _ = self._shares(alpha, beta)
+        penalised = self.rest + prior @ self.power
+        return 0.5 * (
+            np.log(prior).sum(axis=-1)
+            + self.n * np.log(np.asarray(beta) / (2 * np.pi))
+            - beta * penalised
+        )
+
+    def gamma(self, alpha: float, beta: float) -> float:
+        """Return the effective number of coefficients."""
+        return float(self._shares(alpha, beta)[1].sum())
+
+    def maximize(self, alpha: float | None, beta: float | None) -> Maximum:
+        r"""Return the precisions of greatest evidence; those that are given stay as they are.
+
+        At an inner maximum MacKay's equations hold: :math:`\alpha = \gamma / \|m\|^2` and
+        :math:`\beta = (n - \gamma) / RSS`. Their root is bracketed on a grid, so that of several
+        maxima the greatest is found, and refined by Brent's method. Where the evidence only rises
+        with alpha, its limit is the model without inputs: alpha is infinite then.
+        """
+        if alpha is not None and beta is not None:
+            return Maximum(alpha, beta)
+        grid = self._grid(alpha, beta)
+        at = self._pair(np.exp(grid), alpha, beta)
+        slope, height = self._slope(*at, alpha, beta), self(*at)
+        # Far out the evidence is level, and the sign of its slope is that of rounding errors.
+        clear = np.flatnonzero(np.abs(slope) > _LEVEL * len(self.lam))
+        rises = slope[clear] > 0
+        peaks = np.flatnonzero(rises[:-1] & ~rises[1:])
+        best, n_iter, top = None, 0, -np.inf
+
+        def slope_at(u: float) -> float:
+            pair = self._pair(np.exp(u), alpha, beta)
+            return float(self._slope(*pair, alpha, beta))
+
+        for i in peaks:
+            u, report = brentq(
+                slope_at, grid[clear[i]], grid[clear[i + 1]], xtol=1e-13, full_output=True
+            )
+            n_iter += report.iterations
+            pair = self._pair(np.exp(u), alpha, beta)
+            if self(*pair) > top:
+                best, top = pair, float(self(*pair))
+        converged, end = True, int(np.argmax(height))
+        if best is None or height[end] > top:
+            if alpha is None and end == len(grid) - 1:
+                best = self._pair(np.array(np.inf), alpha, beta)
+            else:
+                best, converged = (at[0][end], at[1][end]), False
+        return Maximum(float(best[0]), float(best[1]), n_iter, converged)
+
+    def _pair(self, value: Any, alpha: float | None, beta: float | None) -> tuple[Any, Any]:
+        """Return (alpha, beta) where the free precision (of both: their ratio) has the value."""
+        if alpha is not None:
+            return np.full_like(value, alpha), value
+        if beta is not None:
+            return value, np.full_like(value, beta)
+        penalised = self.rest + self._shares(value, 1.0)[0] @ self.power
+        noise = self.n / penalised  # for a ratio, the best beta has a formula
+        return value * noise, noise
+
+    def _slope(self, alpha: Any, beta: Any, fixed_alpha: Any, fixed_beta: Any) -> Any:
+        """Return (twice) the derivative of the evidence by the logarithm of what is free."""
+        prior, data = self._shares(alpha, beta)
+        gamma = data.sum(axis=-1)
+        length = beta * ((prior * data) @ self.power)  # alpha ||m||^2
+        if fixed_alpha is not None:
+            return self.n - gamma - beta * (self.rest + prior**2 @ self.power)
+        return gamma - length
+
+    def _grid(self, alpha: float | None, beta: float | None) -> FloatArray:
+        """Return logarithms wide enough to hold every inner maximum."""
+        r, total = len(self.lam), self.rest + self.power.sum()
+        if alpha is not None:
+            # Noise between a thousand times the responses and what rounding leaves of them.
+            low, high = 1e-3 * self.n / total, 1e30 * self.n / total
+        else:
+            low, high = 1e-8 * self.lam.min(), 1e8 * self.lam.max()
+            length = np.sum(self.power / self.lam)  # of the coefficients without a prior
+            noise = self.rest / self.n if beta is None else 1 / beta
+            if noise > 0 and length > 0:
+                low = min(low, 1e-3 * r * noise / length)
+            if beta is not None:
+                low, high = low * beta, high * beta
+        count = int(_PER_DECADE * np.log10(high / low)) + 2
+        return np.linspace(np.log(low), np.log(high), count)

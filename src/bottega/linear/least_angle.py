@@ -1,0 +1,296 @@
+"""Least angle regression: the exact path from no coefficients to least squares."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from bottega.core.base import Tuned
+from bottega.core.cards import Card
+from bottega.core.errors import InputError
+from bottega.core.folds import fold_rows
+from bottega.core.params import Auto, Boolean, Choice, Integer, OrNone, Parameter
+from bottega.core.path import Path, Rule
+from bottega.core.smoother import gaussian_criteria
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.linear.angle_path import AnglePath, angle_path
+from bottega.linear.selected_terms import SelectedTerms, log_weights
+
+__all__ = ["LeastAngle"]
+
+
+class LeastAngle(SelectedTerms, RegressorMixin, Tuned):
+    r"""Linear regression along the path of least angles, or along the exact path of the lasso.
+
+    The walk starts with all coefficients at zero. The column most correlated with the residual
+    becomes active and its coefficient grows until another column is as correlated; then both move
+    along the direction that makes equal angles with them, and so on, to least squares. With
+    ``mode="lasso"`` a column whose coefficient comes back to zero leaves, and the walk visits every
+    solution of
+
+    .. math:: \min_{\beta_0, \beta} \; \frac{1}{2 \sum_i w_i} \sum_i w_i (y_i - \beta_0 - x_i^\top
+              \beta)^2 + \alpha \sum_j s_j |\beta_j|
+
+    where :math:`s_j` is the (weighted, divisor n) standard deviation of input j with
+    ``standardize=True``, and one otherwise.
+
+    Parameters
+    ----------
+    n_steps : int or "auto", default="auto"
+        Number of steps to walk: 0 is the mean of the response alone, each step adds (or, for the
+        lasso, drops) a column. ``"auto"`` picks from the path by the rule `select`. More steps
+        than the path has stay at its end.
+    mode : {"lar", "lasso"}, default="lar"
+        Whether active columns stay for good, or leave when their coefficient comes back to zero.
+    standardize : bool, default=True
+        Whether to compare columns on one scale; results are reported on the original one.
+    fit_intercept : bool, default=True
+        Whether there is an intercept, free of penalty.
+    select : str, default="one_se"
+        Rule that picks from the path: ``"min"`` or ``"one_se"`` of the cross-validated error, or a
+        criterion (``"aic"``, ``"aicc"``, ``"bic"``, ``"hq"``, ``"gcv"``, ``"cp"``).
+    cv : int, default=10
+        Folds of the cross-validation (at most one a row).
+    max_steps : int or None, default=None
+        Where to stop the walk; None walks to least squares (with p > n: to a perfect fit).
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (p,)
+        Coefficients on the original scale of the inputs.
+    intercept_ : float
+        Intercept.
+    support_ : ndarray of int
+        Columns with a coefficient.
+    n_steps_ : int
+        Steps walked to the model.
+    alpha_ : float
+        The largest absolute correlation ``|x_j' r| / n`` there: the lasso's penalty.
+    df_ : float
+        Degrees of freedom: the active columns, and one for the intercept.
+    knots_ : ndarray of shape (m,)
+        Alpha at every knot of the path, decreasing.
+    coef_path_ : ndarray of shape (m, p)
+        Coefficients at every knot, on the original scale; linear in alpha in between.
+    active_ : list of ndarray
+        Columns active on the segment that starts at each knot.
+    entered_ : ndarray of shape (m,)
+        Column that enters at each knot, -1 where none does.
+    drops_ : list of (int, int)
+        Knot and column of every column that leaves (``mode="lasso"``).
+    collinear_ : ndarray of int
+        Columns that lie in the span of those active at the end and were therefore never let in:
+        they keep a zero coefficient, and the fit loses nothing.
+    path_ : Path
+        The whole curve, when `n_steps` is ``"auto"``.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (p,)
+        Names of the columns, when X is a data frame.
+
+    Notes
+    -----
+    After one QR factor of the data, :math:`O(n p^2)`, a step costs :math:`O(p \min(n, p))`: the
+    triangular factor of the active columns is updated when one enters or leaves. With p > n at
+    most n - 1 columns are active (n without an intercept).
+
+    The degrees of freedom are the number of active columns (plus the intercept): exact for the
+    lasso on average, and for ``"lar"`` under mild conditions. A lasso path may drop several columns
+    in a row; its curve is ordered by degrees of freedom, then by steps.
+
+    The error is cross-validated at the knots of the whole data: for ``"lar"`` each fold is judged
+    after the same number of steps, for ``"lasso"`` where its own path passes the same alpha,
+    between two of its knots as a rule. A perfect fit with no degrees of freedom left has infinite
+    criteria.
+
+    Where two columns tie exactly the one on the left enters first, at a knot of its own with the
+    same alpha. Do not use it for p in the tens of thousands when a few alphas will do (coordinate
+    descent is quicker), nor read its coefficients as tested: they are shrunk and chosen.
+
+    References
+    ----------
+    .. [1] Efron, B., Hastie, T., Johnstone, I. and Tibshirani, R. (2004). Least angle regression.
+       Annals of Statistics 32, 407-499.
+    .. [2] Zou, H., Hastie, T. and Tibshirani, R. (2007). On the "degrees of freedom" of the lasso.
+       Annals of Statistics 35, 2173-2192.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 6))
+    >>> y = 2 * X[:, 1] - X[:, 4] + rng.normal(size=80)
+    >>> model = LeastAngle(select="min").fit(X, y)
+    >>> model.entered_[:2], len(model.knots_)
+    (array([1, 4]), 7)
+    >>> LeastAngle(2, mode="lasso").fit(X, y).support_
+    array([1, 4])
+    """
+
+    knob: ClassVar[str] = "n_steps"
+    params: ClassVar[Mapping[str, Parameter]] = {
+        "n_steps": Auto(Integer(0), help="number of steps along the path"),
+        "mode": Choice("lar", "lasso", help="whether columns may leave again"),
+        "standardize": Boolean(help="compare columns on one scale"),
+        "fit_intercept": Boolean(help="have an intercept, free of penalty"),
+        "select": Rule(),
+        "cv": Integer(2, None, help="folds of the cross-validation"),
+        "max_steps": OrNone(Integer(1), help="where to stop the walk"),
+    }
+    card: ClassVar[Card] = Card(
+        method="least_angle",
+        title="Least angle regression",
+        task="regression",
+        knob="n_steps",
+        strengths=(
+            "The whole path, exact, for the price of about one least-squares fit.",
+            "Selects columns and shrinks them: few inputs, and gently.",
+            "Works with more columns than rows.",
+            "The order in which columns enter tells a readable story.",
+        ),
+        weaknesses=(
+            "Only sees straight lines: anything curved or interacting is bias.",
+            "Among strongly related columns it picks one by small differences.",
+            "Coefficients are shrunk and chosen, so tests on them do not hold.",
+        ),
+        cost="n p min(n, p) in each fold",
+        source="D89-D90, D94",
+        wide=True,
+        weights=True,
+    )
+
+    def __init__(
+        self,
+        n_steps: int | str = "auto",
+        *,
+        mode: str = "lar",
+        standardize: bool = True,
+        fit_intercept: bool = True,
+        select: str = "one_se",
+        cv: int = 10,
+        max_steps: int | None = None,
+    ) -> None:
+        self.n_steps = n_steps
+        self.mode = mode
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.select = select
+        self.cv = cv
+        self.max_steps = max_steps
+
+    # ---- fitting --------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Walk the path and keep the model after the number of steps given or picked.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, p)
+            Inputs.
+        y : array-like of shape (n,)
+            Responses.
+        sample_weight : array-like of shape (n,), optional
+            Row weights; a row of weight zero counts for nothing.
+
+        Returns
+        -------
+        LeastAngle
+            The fitted estimator.
+        """
+        self._check_params()
+        self._remember_frame(X)
+        X, y, weight = self._validate(X, y, sample_weight)
+        walk = self._walk(X, y, weight)
+        self.__dict__.pop("path_", None)  # of an earlier fit
+        if isinstance(self.n_steps, str):
+            self.path_ = self._curve(walk, X, y, weight, None)
+            step = int(self.path_.values[self.path_.best(self.select)])
+        else:
+            step = min(int(self.n_steps), len(walk.alphas) - 1)
+        coef, intercept = walk.centering.original(walk.coef[:, None, :])
+        self.coef_path_ = coef[:, 0]
+        self.coef_, self.intercept_ = self.coef_path_[step], float(intercept[step, 0])
+        self.support_ = np.flatnonzero(self.coef_)
+        self.n_steps_, self.alpha_ = step, float(walk.alphas[step])
+        self.knots_, self.entered_, self.active_ = walk.alphas, walk.entered, walk.active()
+        self.drops_ = [(int(i), int(walk.left[i])) for i in np.flatnonzero(walk.left >= 0)]
+        self.collinear_ = walk.collinear
+        spread = (y - np.average(y, weights=weight)) ** 2
+        self._totals = {
+            "n": float(walk.centering.n),
+            "rss": float(walk.rss[step]),
+            "tss": float(np.average(spread, weights=weight) * walk.centering.weight),
+            "df": float(walk.count[step] + self.fit_intercept),
+            "log_weights": log_weights(weight),
+        }
+        self.df_ = self._totals["df"]
+        return self
+
+    def _walk(self, X: FloatArray, y: FloatArray, weight: Any) -> AnglePath:
+        return angle_path(
+            X,
+            y,
+            weight,
+            lasso=self.mode == "lasso",
+            standardize=self.standardize,
+            fit_intercept=self.fit_intercept,
+            max_steps=self.max_steps,
+        )
+
+    # ---- the path -------------------------------------------------------------------------------
+
+    def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
+        return self._curve(self._walk(X, y, sample_weight), X, y, sample_weight, values)
+
+    def _curve(
+        self, walk: AnglePath, X: FloatArray, y: FloatArray, weight: Any, values: Any
+    ) -> Path:
+        n = walk.centering.n
+        steps = np.arange(len(walk.alphas)) if values is None else _check_steps(values, walk)
+        # Simplest first; of equally many columns the one earlier on the path.
+        steps = steps[np.argsort(walk.count[steps], kind="stable")]
+        df = (walk.count[steps] + self.fit_intercept).astype(np.float64)
+        left = n - walk.rank - self.fit_intercept
+        scale = float(np.sqrt(walk.full_rss / left)) if left > 0 else 0.0
+        criteria = gaussian_criteria(
+            walk.rss[steps], df, n, scale=scale or None, log_weights=log_weights(weight)
+        )
+        coef, _ = walk.centering.original(walk.coef[steps][:, None, :])
+        curve = Path(
+            knob=self.knob,
+            values=steps,
+            df=df,
+            train_error=walk.rss[steps] / walk.centering.weight,
+            error=np.full(len(steps), np.nan),
+            error_se=np.full(len(steps), np.nan),
+            estimate="cv",
+            loss="squared error",
+            criteria={name: np.where(df < n, each, np.inf) for name, each in criteria.items()},
+            coef=coef[:, 0],
+        )
+        self._fold_alphas = walk.alphas[steps]  # where the lasso's folds are judged
+        folds = fold_rows(n, min(self.cv, n))
+        return self._cross_validate(curve, X, y, weight, folds)
+
+    def _path_predictions(
+        self, X: Any, y: Any, sample_weight: Any, values: Array, X_new: Any
+    ) -> Array:
+        walk = self._walk(X, y, sample_weight)
+        if self.mode == "lasso":
+            scaled = walk.at_alphas(self._fold_alphas)
+        else:
+            scaled = walk.coef[np.minimum(values, len(walk.alphas) - 1)]
+        coef, intercept = walk.centering.original(scaled[:, None, :])
+        return np.asarray(X_new @ coef[:, 0].T + intercept[:, 0])
+
+
+def _check_steps(values: Any, walk: AnglePath) -> IntArray:
+    steps = np.unique(np.asarray(values))
+    last = len(walk.alphas) - 1
+    whole = np.ndim(values) == 1 and len(steps) and steps.dtype.kind in "iu"
+    if not whole or steps[0] < 0 or steps[-1] > last:
+        raise InputError(
+            f"values must be a list of whole numbers from 0 to {last}; got {values!r}."
+        )
+    return np.asarray(steps, dtype=np.intp)

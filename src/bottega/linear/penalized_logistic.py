@@ -1,0 +1,305 @@
+"""Logistic and multinomial regression with a lasso or elastic-net penalty, by proximal Newton.
+
+The likelihood is replaced by its quadratic approximation at the current fit, which is the weighted
+least-squares problem that the kernels of the lasso solve, for all classes together.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import log_softmax
+
+from bottega.core.errors import InputError
+from bottega.core.typing import FloatArray, IntArray
+from bottega.linear import _kernels_coordinate as kernels
+from bottega.linear.penalized_columns import Columns, is_sparse
+from bottega.linear.penalized_penalty import FLOOR
+
+__all__ = ["LogisticProblem", "LogisticSolution"]
+
+# A spread this small against the mean is rounding.
+_CONSTANT = 1e-14
+# Products of two probabilities below this would divide by nothing.
+_LEAST = 1e-9
+_HALVINGS = 30
+# Sweeps of coordinate descent within a Newton step.
+_SWEEPS = 10_000
+
+
+@dataclass(frozen=True)
+class LogisticSolution:
+    """Fits along a path, on the original scale; one score a class, or one for two classes.
+
+    Attributes
+    ----------
+    alphas : ndarray of shape (m,)
+    coef, intercept : ndarray of shape (m, T, p) and (m, T)
+    deviance : ndarray of shape (m,)
+        Twice the (weighted) mean negative log-likelihood.
+    gap : ndarray of shape (m,)
+        Duality gap against the mean negative log-likelihood without inputs.
+    n_iter : ndarray of shape (m,)
+        Newton steps.
+    """
+
+    alphas: FloatArray
+    coef: FloatArray
+    intercept: FloatArray
+    deviance: FloatArray
+    gap: FloatArray
+    n_iter: IntArray
+
+
+class LogisticProblem:
+    """A penalised likelihood on some rows of shared columns.
+
+    Parameters
+    ----------
+    columns : Columns
+        The inputs.
+    codes : ndarray of int, shape (n,)
+        Classes 0, ..., K - 1, each of them present.
+    v : ndarray of shape (n,)
+        Row weights, positive.
+    l1_ratio : float
+        Share of the absolute values in the penalty.
+    standardize, fit_intercept : bool
+        Whether columns are scaled, and whether there are free intercepts.
+    """
+
+    def __init__(
+        self,
+        columns: Columns,
+        codes: IntArray,
+        v: FloatArray,
+        *,
+        l1_ratio: float,
+        standardize: bool,
+        fit_intercept: bool,
+    ) -> None:
+        self.columns, self.v, self.fit_intercept = columns, v, fit_intercept
+        self.l1_ratio = l1_ratio
+        self.weight = float(v.sum())
+        K = int(codes.max()) + 1
+        self.Y = (codes[:, None] == np.arange(K)).astype(np.float64)
+        self.scores = 1 if K == 2 else K
+        mean, variance = columns.moments(v)
+        size, spread = np.sqrt(variance + mean**2), np.sqrt(variance)
+        self.mean = mean if fit_intercept else np.zeros_like(mean)
+        spread = spread if fit_intercept else size
+        self.constant = spread <= _CONSTANT * size
+        scale = np.where(self.constant, 1.0, spread) if standardize else np.ones_like(spread)
+        self.inverse = np.where(self.constant, 0.0, 1 / scale)
+        p = len(mean)
+        self.B, self.b0 = np.zeros((self.scores, p)), np.zeros(self.scores)
+        if fit_intercept:
+            share = v @ self.Y / self.weight
+            logs = np.log(share)
+            self.b0 = np.array([logs[1] - logs[0]]) if K == 2 else logs - logs.mean()
+        self.eta = np.tile(self.b0, (len(v), 1))
+        self._kept: Any = None
+        self._likelihood()
+        self.null = self.nll
+        self.screen()
+
+    # ---- the likelihood -------------------------------------------------------------------------
+
+    def _all_scores(self, eta: FloatArray) -> FloatArray:
+        return np.column_stack([np.zeros(len(eta)), eta]) if self.scores == 1 else eta
+
+    def _likelihood(self) -> None:
+        logs = log_softmax(self._all_scores(self.eta), axis=1)
+        self.P = np.exp(logs)
+        self.nll = -float(self.v @ np.sum(self.Y * logs, axis=1)) / self.weight
+
+    def _penalty(self, alpha: float) -> float:
+        size = np.abs(self.B).sum() * self.l1_ratio
+        return alpha * float(size + 0.5 * (1 - self.l1_ratio) * np.sum(self.B**2))
+
+    def _residual(self) -> FloatArray:
+        """Return weighted observed minus fitted probabilities, one column a score."""
+        found = self.v[:, None] * (self.Y - self.P)
+        return found[:, 1:] if self.scores == 1 else found
+
+    def screen(self) -> None:
+        """Bring the products of all columns with the residuals up to date."""
+        R = self._residual()
+        product = self.columns.correlate(R) - np.outer(self.mean, R.sum(axis=0))
+        self.Q = (product * self.inverse[:, None]).T / self.weight
+
+    def alpha_max(self) -> float:
+        """Return the smallest alpha at which every coefficient is zero."""
+        return float(np.max(np.abs(self.Q), initial=0.0)) / self.l1_ratio
+
+    def gap(self, alpha: float) -> float:
+        """Return the relative duality gap; `screen` comes first.
+
+        The dual point moves the fitted probabilities towards the observed ones until no product
+        with an input exceeds its threshold.
+        """
+        l1, l2 = alpha * self.l1_ratio, alpha * (1 - self.l1_ratio)
+        most = float(np.max(np.abs(self.Q), initial=0.0))
+        scale = 1.0 if l2 > 0 or most <= l1 else l1 / most
+        mixed = self.Y + scale * (self.P - self.Y)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            entropy = -np.sum(np.where(mixed > 0, mixed * np.log(mixed), 0.0), axis=1)
+        dual = float(self.v @ entropy) / self.weight
+        if l2 > 0:
+            dual -= float(np.sum(np.maximum(np.abs(self.Q) - l1, 0.0) ** 2)) / (2 * l2)
+        return max(self.nll + self._penalty(alpha) - dual, 0.0) / self.null
+
+    # ---- Newton steps ---------------------------------------------------------------------------
+
+    def _newton(self, alpha: float, W: IntArray) -> float:
+        """Take a step for the coefficients of the columns W; return its squared size.
+
+        The intercepts are not penalised and follow from the coefficients: their block of the
+        Hessian, singular where there are several, is taken out of it.
+        """
+        T, m, Z = self.scores, len(W), self._block(W)
+        residual = self._residual()
+        pull = residual.sum(axis=0)
+        G = np.zeros((T, m, T, m))
+        toward = np.zeros((T, m, T))
+        total = np.zeros((T, T))
+        for t in range(T):
+            for u in range(t, T):
+                h = self._curvature(t, u)
+                total[t, u] = total[u, t] = h.sum()
+                if m:
+                    G[t, :, u, :] = _gram(Z, h)
+                    G[u, :, t, :] = G[t, :, u, :]
+                    toward[t, :, u] = toward[u, :, t] = Z.T @ h
+        inverse = np.tile(self.inverse[W], T)
+        b = self.B[:, W].ravel()
+        step, solved = np.zeros(T * m), _inverse(total)
+        cross = toward.reshape(T * m, T)
+        if m:
+            H = G.reshape(T * m, T * m)
+            g = np.asarray(Z.T @ residual).T.ravel()
+            if self.fit_intercept:
+                H = H - cross @ solved @ cross.T
+                g = g - cross @ (solved @ pull)
+            H = np.ascontiguousarray(H * np.outer(inverse, inverse)) / self.weight
+            step = self._lasso(alpha, H, g * inverse / self.weight, b) - b
+        beta = (step * inverse).reshape(T, m)
+        shift = solved @ (pull - cross.T @ beta.ravel()) if self.fit_intercept else np.zeros(T)
+        change = np.asarray(Z @ beta.T) + shift
+        return self._line_search(alpha, W, step.reshape(T, m), shift, change)
+
+    def _block(self, W: IntArray) -> Any:
+        """Return the columns W, kept from one Newton step to the next."""
+        if self._kept is None or not np.array_equal(self._kept[0], W):
+            self._kept = (W, self.columns.block(W))
+        return self._kept[1]
+
+    def _curvature(self, t: int, u: int) -> FloatArray:
+        """Return each row's second derivative by two scores; over all scores the sum is 0."""
+        if self.scores == 1:
+            return self.v * np.maximum(self.P[:, 0] * self.P[:, 1], _LEAST)
+        if t != u:
+            return -self.v * np.maximum(self.P[:, t] * self.P[:, u], _LEAST)
+        others = np.delete(self.P, t, axis=1)
+        return self.v * np.maximum(self.P[:, [t]] * others, _LEAST).sum(axis=1)
+
+    def _lasso(self, alpha: float, H: FloatArray, g: FloatArray, b: FloatArray) -> FloatArray:
+        """Return the minimum of the quadratic approximation with its penalty."""
+        m = len(b)
+        c = H @ b + g
+        l1, l2 = np.full(m, alpha * self.l1_ratio), np.full(m, alpha * (1 - self.l1_ratio))
+        floor = FLOOR * float(np.max(np.abs(c), initial=0.0))
+        found = b.copy()
+        kernels.solve_on_gram(
+            H, m, c, np.empty(m), found, l1, l2, floor, floor, _SWEEPS,
+            np.empty((m, m)), np.empty(m, np.intp), np.zeros(1, np.intp),
+        )  # fmt: skip
+        return found
+
+    def _line_search(
+        self, alpha: float, W: IntArray, step: FloatArray, shift: FloatArray, change: FloatArray
+    ) -> float:
+        """Go along the step as far as the objective falls; return the squared size of the step."""
+        before = self.nll + self._penalty(alpha)
+        eta, b, b0 = self.eta, self.B[:, W], self.b0
+        length = 1.0
+        for _ in range(_HALVINGS):
+            self.B[:, W] = b + length * step
+            self.b0 = b0 + length * shift
+            self.eta = eta + length * change
+            self._likelihood()
+            if self.nll + self._penalty(alpha) <= before + 1e-14 * self.null:
+                return length**2 * float(np.max(self.v @ change**2)) / self.weight
+            length /= 2
+        self.B[:, W], self.b0, self.eta = b, b0, eta
+        self._likelihood()
+        return 0.0
+
+    def _descend(self, alpha: float, W: IntArray, small: float, max_iter: int) -> int:
+        """Take Newton steps on the working set until they are small; return their number."""
+        for done in range(1, max_iter + 1):
+            if self._newton(alpha, W) <= small:
+                return done
+        return max_iter
+
+    def path(self, alphas: FloatArray, tol: float, max_iter: int) -> LogisticSolution:
+        """Return the fits at `alphas`, descending."""
+        count, p = len(alphas), self.B.shape[1]
+        coef, intercept = np.zeros((count, self.scores, p)), np.zeros((count, self.scores))
+        deviance, gap = np.zeros(count), np.zeros(count)
+        n_iter = np.zeros(count, np.intp)
+        last = max(self.alpha_max(), alphas[0])
+        for k, alpha in enumerate(alphas):
+            # Columns whose product may pass the threshold if it moves as fast as alpha does.
+            reach = np.max(np.abs(self.Q), axis=0)
+            candidate = reach > self.l1_ratio * (2 * alpha - last)
+            W = np.flatnonzero((candidate | np.any(self.B != 0, axis=0)) & ~self.constant)
+            small = tol
+            while True:
+                n_iter[k] += self._descend(alpha, W, small, max(1, max_iter - n_iter[k]))
+                self.screen()
+                reach = np.max(np.abs(self.Q), axis=0)
+                outside = reach > alpha * self.l1_ratio * (1 + 1e-9)
+                outside[W] = False
+                gap[k] = self.gap(alpha)
+                if n_iter[k] >= max_iter or small < 1e-30:
+                    break
+                if np.any(outside):
+                    W = np.union1d(W, np.flatnonzero(outside))
+                elif gap[k] <= tol:
+                    break
+                else:
+                    small *= 1e-3
+            deviance[k] = 2 * self.nll
+            coef[k] = self.B * (self.inverse * self.columns.factor)
+            intercept[k] = self.b0 - coef[k] @ self.columns.shift
+            last = alpha
+        if self.scores > 1:
+            intercept -= intercept.mean(axis=1, keepdims=True)
+        if not self.fit_intercept:
+            intercept = np.zeros_like(intercept)
+        return LogisticSolution(alphas, coef, intercept, deviance, gap, n_iter)
+
+
+def _gram(Z: Any, h: FloatArray) -> FloatArray:
+    """Return Z' diag(h) Z."""
+    if is_sparse(Z):
+        return np.asarray((Z.multiply(h[:, None]).T @ Z).toarray())
+    return np.asarray((Z * h[:, None]).T @ Z)
+
+
+def _inverse(total: FloatArray) -> FloatArray:
+    """Return the inverse on contrasts of the scores: the same number added to all does nothing."""
+    T = len(total)
+    if T == 1:
+        return 1 / total
+    size = np.trace(total) / T
+    return np.linalg.inv(total + size / T) - 1 / (T * size)
+
+
+def check_classes(classes: Any) -> None:
+    """Raise unless there are at least two classes."""
+    if len(classes) < 2:
+        raise InputError(
+            "There is only one class in y, and a classifier needs at least 2; check the target."
+        )

@@ -1,0 +1,306 @@
+"""The lasso family with many columns: working sets, screened by products with the residual.
+
+Several problems on the same rows (all of them, and each fold's training rows) go down the path
+side by side: one product of the columns with all their residuals screens all of them, which costs
+little more than screening one.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bottega.core import progress
+from bottega.core.typing import BoolArray, FloatArray, IntArray
+from bottega.linear import _kernels_coordinate as kernels
+from bottega.linear.penalized_columns import Columns
+from bottega.linear.penalized_penalty import (
+    FLOOR,
+    Penalty,
+    Solution,
+    Walk,
+    not_unique,
+    strongest,
+    thresholds,
+)
+
+__all__ = ["RowsProblem", "walk_together"]
+
+# A spread this small against the mean is rounding.
+_CONSTANT = 1e-14
+# Columns that may enter at once when the working set is empty or small.
+_FIRST = 32
+
+
+class RowsProblem:
+    """One weighted least-squares problem on shared columns, with its working set.
+
+    Parameters
+    ----------
+    columns : Columns
+        The shared columns.
+    y : ndarray of shape (n,)
+        Response.
+    v : ndarray of shape (n,)
+        Row weights; zero for rows that this problem does not see.
+    standardize, fit_intercept : bool
+        Whether columns are scaled, and whether there is a free intercept.
+    """
+
+    def __init__(
+        self,
+        columns: Columns,
+        y: FloatArray,
+        v: FloatArray,
+        *,
+        standardize: bool,
+        fit_intercept: bool,
+    ) -> None:
+        self.columns, self.v = columns, v
+        self.weight = float(v.sum())
+        mean, variance = columns.moments(v)
+        size = np.sqrt(variance + mean**2)
+        spread = np.sqrt(variance)
+        if not fit_intercept:
+            mean, spread = np.zeros_like(mean), size
+        self.mean = mean
+        self.constant: BoolArray = spread <= _CONSTANT * size
+        scale = np.where(self.constant, 1.0, spread) if standardize else np.ones_like(spread)
+        self.inverse = np.where(self.constant, 0.0, 1 / scale)
+        self.y_mean = float(v @ y) / self.weight if fit_intercept else 0.0
+        self.y = np.where(v > 0, y - self.y_mean, 0.0)
+        self.yy = float(v @ self.y**2) / self.weight
+        self.residual = self.y.copy()
+        self.c = self.q = np.zeros(0)  # products with y and with the residual, all columns
+        self.inside = np.zeros(len(mean), dtype=bool)
+        self.work = np.zeros(0, dtype=np.intp)
+        # Gram matrix, its factor (see the kernels) and coefficients of the working set, with room.
+        self.G, self.R = np.zeros((0, 0)), np.zeros((0, 0))
+        self.b, self.order, self.count = np.zeros(0), np.zeros(0, np.intp), np.zeros(1, np.intp)
+
+    def _allocate(self, capacity: int) -> None:
+        m = len(self.G)
+        G, R, order, b = self.G, self.R, self.order, self.b
+        self.G, self.R = np.zeros((capacity, capacity)), np.empty((capacity, capacity))
+        self.order, self.b = np.zeros(capacity, np.intp), np.zeros(capacity)
+        self.G[:m, :m], self.R[:m, :m] = G, R
+        self.order[:m], self.b[:m] = order, b
+
+    def penalise(self, penalty: Penalty) -> None:
+        """Set the penalty; the columns that are free of it enter at once."""
+        self.unit1, self.unit2 = penalty.units(self.constant)
+        self.free = np.flatnonzero(self.unit1 == 0)
+        self.extend(self.free)
+
+    @property
+    def original_inverse(self) -> FloatArray:
+        """What each of the user's centred columns is multiplied by."""
+        return self.inverse * self.columns.factor
+
+    def check_unique(self) -> None:
+        """Raise unless least squares on the columns that may enter is unique."""
+        usable = np.flatnonzero(np.isfinite(self.unit1))
+        if len(usable) < np.count_nonzero(self.v):
+            G = self.columns.gram(usable, usable, self.v) / self.weight
+            G -= np.outer(self.mean[usable], self.mean[usable])
+            G *= np.outer(self.inverse[usable], self.inverse[usable])
+            m = len(usable)
+            if kernels.least_squares_on(G, m, self.c[usable], np.ones(m), np.empty(m)):
+                return
+        raise not_unique(f"The {len(usable)} columns")
+
+    def weighted_residual(self) -> FloatArray:
+        """Return what the columns must be multiplied with."""
+        return self.v * self.residual
+
+    def receive(self, product: FloatArray) -> FloatArray:
+        """Return the products of this problem's scaled columns from those of the shared ones."""
+        # The residual sums to zero up to rounding, which a large mean would blow up.
+        total = float(self.v @ self.residual)
+        return (product - self.mean * total) * self.inverse / self.weight
+
+    def extend(self, new: IntArray) -> None:
+        """Take columns into the working set."""
+        new = new[~self.inside[new]]
+        if not len(new):
+            return
+        m = len(self.work)
+        work = np.concatenate([self.work, new])
+        if len(work) > len(self.G):
+            self._allocate(min(2 * len(work) + 64, len(self.inside)))
+        block = self.columns.gram(new, work, self.v) / self.weight
+        block -= np.outer(self.mean[new], self.mean[work])
+        block *= np.outer(self.inverse[new], self.inverse[work])
+        self.work = work
+        self.G[m : len(work), : len(work)] = block
+        self.G[:m, m : len(work)] = block[:, :m].T
+        self.inside[new] = True
+
+    def shrink(self, keep: IntArray) -> None:
+        """Leave out columns that are of no use, where the working set has grown too large."""
+        m = len(self.work)
+        useful = self.b[:m] != 0
+        useful |= np.isin(self.work, keep) | np.isin(self.work, self.free)
+        if m < 200 or m < 2 * np.count_nonzero(useful):
+            return
+        at = np.flatnonzero(useful)
+        self.inside[self.work] = False
+        self.work = self.work[at]
+        self.inside[self.work] = True
+        self.G[: len(at), : len(at)] = self.G[np.ix_(at, at)]
+        self.b[: len(at)] = self.b[at]
+        self.b[len(at) :] = 0.0
+        self.count[0] = 0
+
+    def minimise(self, alpha: float, walk: Walk) -> int:
+        """Solve on the working set; return the sweeps taken."""
+        m = len(self.work)
+        l1, l2 = thresholds(alpha, self.unit1[self.work], self.unit2[self.work])
+        c = self.c[self.work]
+        floor = FLOOR * float(np.max(np.abs(self.c), initial=0.0))
+        small = 1e-5 * walk.tol * np.sqrt(self.yy)
+        _, sweeps = kernels.solve_on_gram(
+            self.G, m, c, np.empty(m), self.b, l1, l2, floor, small, walk.max_iter,
+            self.R, self.order, self.count,
+        )  # fmt: skip
+        self.residual = self.y - self._fitted(self.b[:m])
+        return sweeps
+
+    def _fitted(self, b: FloatArray) -> FloatArray:
+        """Return the centred fit at the rows of this problem."""
+        at = np.flatnonzero(b)
+        S = self.work[at]
+        beta = b[at] * self.inverse[S]
+        out = np.full(len(self.y), -float(self.mean[S] @ beta))
+        self.columns.add(S, beta, out)
+        return np.where(self.v > 0, out, 0.0)
+
+    def candidates(self, alpha: float, before: float, ahead: FloatArray | None) -> IntArray:
+        """Return the columns outside that the path is about to reach.
+
+        Between its knots the path is linear in alpha, and so are the products with the residual:
+        `ahead` extrapolates them from the last two alphas.
+        """
+        limit, _ = thresholds(alpha - 0.1 * (before - alpha), self.unit1, self.unit2)
+        reach = np.abs(self.q) if ahead is None else np.maximum(np.abs(self.q), np.abs(ahead))
+        return self._strongest_first(reach - limit)
+
+    def violators(self, alpha: float) -> IntArray:
+        """Return the columns outside that break the optimality conditions."""
+        limit, _ = thresholds(alpha, self.unit1, self.unit2)
+        floor = FLOOR * float(np.max(np.abs(self.c), initial=0.0))
+        return self._strongest_first(np.abs(self.q) - limit - floor)
+
+    def _strongest_first(self, excess: FloatArray) -> IntArray:
+        """Return the columns outside with a positive excess: at most as many as are inside."""
+        found = np.flatnonzero((excess > 0) & ~self.inside)
+        most = max(_FIRST, len(self.work))
+        if len(found) > most:
+            found = found[np.argpartition(-excess[found], most)[:most]]
+        return found
+
+    def gap(self, alpha: float) -> float:
+        """Return the duality gap, against half the mean square of the response."""
+        l1, l2 = thresholds(alpha, self.unit1, self.unit2)
+        b = np.zeros(len(self.inside))
+        b[self.work] = self.b[: len(self.work)]
+        weighted = self.weighted_residual()
+        rr, yr = (float(weighted @ each) / self.weight for each in (self.residual, self.y))
+        half = 0.5 * self.yy if self.yy > 0 else 1.0
+        return float(kernels.dual_gap(self.q, b, rr, yr, l1, l2)) / half
+
+    def result(self, relax: bool) -> tuple[IntArray, FloatArray, float]:
+        """Return support, coefficients on the shared columns, and the mean squared residual."""
+        m = len(self.work)
+        b, residual = self.b[:m], self.residual
+        if relax:
+            out = np.empty(m)
+            kernels.least_squares_on(self.G, m, self.c[self.work], b, out)
+            b, residual = out, self.y - self._fitted(out)
+        at = np.flatnonzero(b)
+        S = self.work[at]
+        return S, b[at] * self.inverse[S], float(self.v @ residual**2) / self.weight
+
+
+@dataclass
+class _Record:
+    """What has been found for one problem so far."""
+
+    coef: FloatArray
+    mse: FloatArray
+    gap: FloatArray
+    n_iter: IntArray
+
+
+def screen(problems: list[RowsProblem]) -> None:
+    """Bring the products with the residuals of the problems up to date, all at once."""
+    R = np.column_stack([each.weighted_residual() for each in problems])
+    product = problems[0].columns.correlate(R)
+    for k, each in enumerate(problems):
+        each.q = each.receive(product[:, k])
+
+
+def begin(problems: list[RowsProblem], penalties: list[Penalty]) -> list[float]:
+    """Take the products with the response; return the smallest alpha without coefficients."""
+    screen(problems)
+    for each, penalty in zip(problems, penalties, strict=True):
+        each.c = each.q
+        each.penalise(penalty)
+        m = len(each.work)
+        if m:
+            out = np.empty(m)
+            if not kernels.least_squares_on(each.G, m, each.c[each.work], np.ones(m), out):
+                raise not_unique(f"The {m} columns that are not penalised")
+            each.b[:m] = out
+            each.residual = each.y - each._fitted(out)
+    if any(len(each.work) for each in problems):
+        screen(problems)
+    return [strongest(each.q, each.unit1) for each in problems]
+
+
+def walk_together(
+    problems: list[RowsProblem], alphas: FloatArray, walk: Walk, fit_intercept: bool
+) -> list[Solution]:
+    """Return the fits of each problem at `alphas`, descending; `begin` comes first."""
+    p, count = len(problems[0].inside), len(alphas)
+    records = [
+        _Record(np.zeros((count, p)), np.zeros(count), np.zeros(count), np.zeros(count, np.intp))
+        for _ in problems
+    ]
+    before: list[Any] = [None] * len(problems)
+    for k, alpha in enumerate(alphas):
+        last = alphas[k - 1] if k else alpha
+        for i, each in enumerate(problems):
+            ahead = None
+            if before[i] is not None and alphas[k - 2] > last:
+                slope = (alpha - last) / (last - alphas[k - 2])
+                ahead = each.q + slope * (each.q - before[i])
+            new = each.candidates(alpha, last, ahead)
+            each.shrink(new)
+            each.extend(new)
+            before[i] = each.q if k else None
+        waiting = list(range(len(problems)))
+        while waiting:
+            for i in waiting:
+                records[i].n_iter[k] += problems[i].minimise(alpha, walk)
+            screen([problems[i] for i in waiting])
+            again = []
+            for i in waiting:
+                new = problems[i].violators(alpha)
+                if len(new):
+                    problems[i].extend(new)
+                    again.append(i)
+            waiting = again
+        for each, record in zip(problems, records, strict=True):
+            record.gap[k] = each.gap(alpha)
+            S, beta, record.mse[k] = each.result(walk.relax)
+            record.coef[k, S] = beta
+        progress.report("penalties", k + 1, count)
+    found = []
+    for each, record in zip(problems, records, strict=True):
+        coef = record.coef * each.columns.factor
+        intercept = np.zeros(count)
+        if fit_intercept:
+            intercept = each.y_mean - record.coef @ each.mean - coef @ each.columns.shift
+        found.append(Solution(alphas, coef, intercept, record.mse, record.gap, record.n_iter))
+    return found

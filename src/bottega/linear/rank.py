@@ -1,0 +1,60 @@
+"""Which columns of a table say something that the columns before them do not."""
+
+from typing import Any
+
+import numpy as np
+
+from bottega.core.typing import BoolArray, FloatArray
+
+__all__ = ["TOLERANCE", "independent_columns", "names_of", "term_names"]
+
+# A column is a combination of earlier ones when less than this share of its length is left after
+# they are projected out. R's lm draws the line at the same place.
+TOLERANCE = 1e-7
+
+
+def independent_columns(R: FloatArray, tolerance: float = TOLERANCE) -> BoolArray:
+    """Return which columns are not combinations of the kept columns before them.
+
+    `R` is the table itself or any matrix with the same ``R'R`` (its QR factor, say).
+    """
+    rows, p = R.shape
+    floor = tolerance * np.linalg.norm(R, axis=0)
+    if rows == p and not np.any(np.tril(R, -1)):
+        # In a triangle the diagonal is what is left of each column; one look often settles it.
+        kept = np.abs(np.diag(R)) > floor
+        if kept.all():
+            return np.asarray(kept)
+    kept = np.zeros(p, dtype=np.bool_)
+    basis = np.zeros((rows, min(rows, p)))
+    rank = 0
+    for j in range(p):
+        if rank == basis.shape[1]:
+            break
+        found = basis[:, :rank]
+        left_over = R[:, j]
+        for _ in range(2):  # the second pass takes off what rounding left in the first
+            left_over = left_over - found @ (found.T @ left_over)
+        length = np.linalg.norm(left_over)
+        if length > floor[j]:
+            basis[:, rank] = left_over / length
+            kept[j] = True
+            rank += 1
+    return kept
+
+
+def term_names(estimator: Any) -> list[str]:
+    """Return the names of the inputs of a fitted estimator: its columns', or x0, x1, ..."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        return [f"x{j}" for j in range(estimator.n_features_in_)]
+    return [str(name) for name in names]
+
+
+def names_of(estimator: Any, which: BoolArray, most: int = 5) -> str:
+    """Return the marked inputs in words, the first few by name."""
+    marked = [
+        repr(name) for name, is_one in zip(term_names(estimator), which, strict=True) if is_one
+    ]
+    more = len(marked) - most
+    return ", ".join(marked[:most]) + (f" and {more} more" if more > 0 else "")

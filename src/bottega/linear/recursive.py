@@ -1,0 +1,457 @@
+"""Recursive least squares: a linear model that learns from rows as they come."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import stats
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bottega.core.base import Estimator
+from bottega.core.cards import Card
+from bottega.core.errors import InputError
+from bottega.core.params import Boolean, Choice, Parameter, Real
+from bottega.core.smoother import SmootherSums, interval
+from bottega.core.typing import BoolArray, FloatArray
+from bottega.core.weights import check_weight
+from bottega.linear.chunked import CheckedChunks
+from bottega.linear.rank import term_names
+from bottega.linear.triangle import Solution, Triangle
+
+__all__ = ["RecursiveLeastSquares"]
+
+
+class RecursiveLeastSquares(RegressorMixin, Estimator):
+    r"""Least squares on a stream: after every row or block, the fit to all rows so far.
+
+    Minimises :math:`\sum_{i \le n} \lambda^{n-i} w_i (y_i - \beta_0 - x_i^\top \beta)^2` with
+    :math:`\lambda` the forgetting factor. With :math:`\tilde x = (1, x)`,
+    :math:`V_n = (\sum_i \tilde x_i \tilde x_i^\top)^{-1}` and :math:`\lambda = 1`, a new row
+    changes the fit by its prediction error (the *innovation*) times a gain,
+
+    .. math:: h = \frac{1}{1 + \tilde x^\top V_n \tilde x}, \quad
+              e = y_{n+1} - \tilde x^\top \hat\beta_n, \quad
+              \hat\beta_{n+1} = \hat\beta_n + h V_n \tilde x\, e, \quad
+              V_{n+1} = V_n - h V_n \tilde x \tilde x^\top V_n,
+
+    and :math:`RSS_{n+1} = RSS_n + h e^2`. Written like this, rounding errors in V grow without
+    bound. The same numbers are computed here from the triangle R of the rows'
+    QR decomposition (:math:`V = (R^\top R)^{-1}`): a row is turned into it by Givens rotations,
+    whose cosines give h and e; a block by Householder's reflections.
+
+    Parameters
+    ----------
+    start : {"exact", "ridge"}, default="exact"
+        ``"exact"`` is least squares at every moment: while the rows do not yet determine all
+        coefficients, those of the columns that are combinations of earlier ones are zero.
+        ``"ridge"`` starts at :math:`\hat\beta_0 = 0, V_0 = I`, which is exactly ridge regression
+        with ``alpha=1`` on unscaled inputs, **the intercept penalised too**; with many rows it
+        hardly matters, and every coefficient is defined from the first row on.
+    forgetting : float, default=1.0
+        How much of the past each new row leaves, above 0 and at most 1. The fit remembers about
+        ``1 / (1 - forgetting)`` rows; 1 forgets nothing.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (p,)
+        Coefficients.
+    intercept_ : float
+        Intercept.
+    aliased_ : ndarray of bool, shape (p,)
+        Columns that, so far, are combinations of the columns before them: their coefficient is 0.
+    n_samples_seen_ : int
+        Rows of positive weight since the start.
+    innovations_ : ndarray of shape (m,)
+        Error of predicting each row of the last block from all rows before it, after
+        ``partial_fit(..., row_by_row=True)``; missing while no prediction is determined.
+    df_ : float
+        Number of determined coefficients; with ``start="ridge"`` the trace of the smoother matrix.
+    sigma_ : float
+        Residual standard deviation, root of RSS / (n - df); with forgetting, n counts each row by
+        the share that is remembered. Missing while n is not above df.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (p,)
+        Names of the columns, when X is a data frame.
+
+    Notes
+    -----
+    A row costs about 3 p^2 operations, a block of m rows 2 m p^2; memory is p^2 numbers. Give rows
+    in blocks where you can: a call has a fixed cost of its own, far above that of a row. A weight
+    of k is k copies of a row for the coefficients; the rows that count for sigma are those of
+    positive weight. Standard errors are those of :math:`\sigma^2 V_n`: with ``start="ridge"`` the
+    posterior standard deviation, with forgetting an approximation.
+
+    Columns are told from combinations of earlier ones to 1e-7 of their length, the constant among
+    them: take a large common level (a timestamp) off the inputs first.
+
+    Do not use it where the relation is not linear, or, without forgetting, where it changes in
+    time: all rows count the same.
+
+    References
+    ----------
+    .. [1] Plackett, R. L. (1950). Some theorems in least squares. Biometrika 37, 149-157.
+    .. [2] Gentleman, W. M. (1973). Least squares computations by Givens transformations without
+       square roots. IMA Journal of Applied Mathematics 12, 329-336.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 2))
+    >>> y = 1 + X @ [2.0, -1.0] + 0.1 * rng.normal(size=100)
+    >>> model = RecursiveLeastSquares()
+    >>> for part in np.split(np.arange(100), 10):
+    ...     model = model.partial_fit(X[part], y[part])
+    >>> model.coef_.round(2), round(model.intercept_, 2), model.n_samples_seen_
+    (array([ 1.99, -0.98]), 0.98, 100)
+    >>> low, high = model.interval(X[:1], kind="prediction")
+    >>> bool(low[0] < y[0] < high[0])
+    True
+    """
+
+    params: ClassVar[Mapping[str, Parameter]] = {
+        "start": Choice("exact", "ridge", help="nothing known at first, or (0, I): ridge, alpha 1"),
+        "forgetting": Real(0, 1, open_low=True, help="share of the past that a new row leaves"),
+        "fit_intercept": Boolean(help="have an intercept"),
+    }
+    card: ClassVar[Card] = Card(
+        method="recursive_least_squares",
+        title="Recursive least squares",
+        task="regression",
+        knob=None,
+        strengths=(
+            "Learns row by row, and is the fit to all rows at every moment.",
+            "Memory and time a row do not grow with the number of rows.",
+            "Follows relations that change, with a forgetting factor.",
+        ),
+        weaknesses=(
+            "Only sees straight lines: anything curved or interacting is bias.",
+            "Keeps no rows: no leverages, and outliers cannot be looked at again.",
+            "The row-by-row order cannot be shared among processors; blocks can be merged.",
+        ),
+        cost="n p^2",
+        source="D31-D36",
+        twin_of="least_squares",
+        stream=True,
+        chunks=True,
+        weights=True,
+    )
+
+    def __init__(
+        self, *, start: str = "exact", forgetting: float = 1.0, fit_intercept: bool = True
+    ) -> None:
+        self.start = start
+        self.forgetting = forgetting
+        self.fit_intercept = fit_intercept
+
+    # ---- learning -------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything and learn from these rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, p)
+            Inputs.
+        y : array-like of shape (n,)
+            Responses.
+        sample_weight : array-like of shape (n,), optional
+            Row weights.
+
+        Returns
+        -------
+        RecursiveLeastSquares
+            The fitted estimator.
+        """
+        return self._learn(X, y, sample_weight, reset=True, row_by_row=False)
+
+    def partial_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, row_by_row: bool = False
+    ) -> Self:
+        """Learn from more rows: one, or a block.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (m, p)
+            Inputs.
+        y : array-like of shape (m,)
+            Responses.
+        sample_weight : array-like of shape (m,), optional
+            Row weights.
+        row_by_row : bool
+            Go through the rows one after the other and keep the error of predicting each from
+            those before it, in `innovations_`. The coefficients are the same; it takes about
+            three times as long.
+
+        Returns
+        -------
+        RecursiveLeastSquares
+            The estimator.
+        """
+        reset = not hasattr(self, "_triangle")
+        return self._learn(X, y, sample_weight, reset=reset, row_by_row=row_by_row)
+
+    def fit_chunks(self, chunks: Iterable[Any]) -> Self:
+        """Forget everything and learn from rows that come in chunks.
+
+        Parameters
+        ----------
+        chunks : iterable of (X, y) or (X, y, w)
+            As `fit`, chunk by chunk.
+
+        Returns
+        -------
+        RecursiveLeastSquares
+            The fitted estimator.
+        """
+        self._check_params()
+        first = next(iter(chunks), None)
+        if first is None:
+            raise InputError("There are no chunks to fit; give at least one (X, y).")
+        X, y, *_ = first
+        self._begin(X)
+        # Sets the number of columns and their names; the rows are checked chunk by chunk.
+        validate_data(self, X, skip_check_array=True)
+        triangle = self._new_triangle()
+        for X_part, y_part, w in CheckedChunks(chunks, self.n_features_in_, np.ndim(y)):
+            if y_part.shape[1] != 1:
+                raise InputError(f"One response is wanted and the chunks have {y_part.shape[1]}.")
+            triangle.update(X_part, y_part[:, 0], w)
+        self._triangle = triangle
+        self.n_samples_seen_ = triangle.count
+        return self
+
+    def merge(self, other: "RecursiveLeastSquares") -> Self:
+        """Take in the rows that another learner saw: what both know adds up.
+
+        Parameters
+        ----------
+        other : RecursiveLeastSquares
+            A learner with the same parameters and columns, from a stream beside this one. With
+            forgetting, both keep what they still remember.
+
+        Returns
+        -------
+        RecursiveLeastSquares
+            This learner, as if it had seen all rows of both.
+        """
+        check_is_fitted(self)
+        check_is_fitted(other)
+        if self.get_params() != other.get_params():
+            raise InputError(
+                f"Only learners with the same parameters merge; got {self} and {other}."
+            )
+        if term_names(self) != term_names(other):
+            raise InputError(
+                f"Only learners of the same columns merge; got {term_names(self)} and "
+                f"{term_names(other)}."
+            )
+        self._triangle.merge(other._triangle)
+        self.n_samples_seen_ = self._triangle.count
+        self.__dict__.pop("innovations_", None)
+        return self
+
+    def _begin(self, X: Any) -> None:
+        self._remember_frame(X)
+        self.__dict__.pop("innovations_", None)
+
+    def _is_plain(self, X: Any, y: Any) -> bool:
+        """Tell whether rows need no check: the full one takes twenty times as long as a row."""
+        return (
+            type(X) is np.ndarray
+            and type(y) is np.ndarray
+            and X.dtype == y.dtype == np.float64
+            and X.shape == (len(y), self.n_features_in_)
+            and y.ndim == 1
+            and len(y) > 0
+            and not hasattr(self, "feature_names_in_")
+            and bool(np.isfinite(X).all() and np.isfinite(y).all())
+        )
+
+    def _new_triangle(self) -> Triangle:
+        return Triangle(
+            self.n_features_in_, intercept=self.fit_intercept, forgetting=float(self.forgetting)
+        )
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, row_by_row: bool) -> Self:
+        self._check_params()
+        if reset or not self._is_plain(X, y):
+            self._begin(X)
+            X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=reset)
+            y = np.asarray(y, dtype=np.float64)
+        weight = check_weight(sample_weight, len(y))
+        self.__dict__.pop("innovations_", None)  # of an earlier block
+        triangle = self._new_triangle() if reset else self._triangle
+        if triangle.forgetting != self.forgetting or triangle.intercept != self.fit_intercept:
+            raise InputError(
+                "forgetting or fit_intercept has changed since the first rows; call fit to start "
+                "afresh."
+            )
+        if row_by_row:
+            prior = self._prior(triangle)
+            self.innovations_ = triangle.update_by_row(X, y, weight, prior)
+        else:
+            triangle.update(X, y, weight)
+        self._triangle = triangle
+        self.n_samples_seen_ = triangle.count
+        return self
+
+    def _prior(self, triangle: Triangle) -> float:
+        """Return the precision of the start (0, I) that is still remembered."""
+        return float(triangle.forgetting**triangle.age) if self.start == "ridge" else 0.0
+
+    # ---- what is known --------------------------------------------------------------------------
+
+    def _solution(self) -> Solution:
+        check_is_fitted(self)
+        return self._triangle.solve(self._prior(self._triangle))
+
+    def _sums(self, solution: Solution) -> SmootherSums:
+        rows: Any = self._triangle.rows
+        return SmootherSums(n=rows, rss=solution.rss, tss=np.nan, df=solution.df, loo=np.nan)
+
+    @property
+    def coef_(self) -> FloatArray:
+        """Coefficients."""
+        return self._solution().coef[int(self.fit_intercept) :]
+
+    @property
+    def intercept_(self) -> float:
+        """Intercept."""
+        return float(self._solution().coef[0]) if self.fit_intercept else 0.0
+
+    @property
+    def aliased_(self) -> BoolArray:
+        """Columns that, so far, are combinations of the columns before them."""
+        return self._solution().aliased[int(self.fit_intercept) :]
+
+    @property
+    def df_(self) -> float:
+        """Degrees of freedom."""
+        return self._solution().df
+
+    @property
+    def sigma_(self) -> float:
+        """Residual standard deviation."""
+        return float(self._sums(self._solution()).sigma)
+
+    def covariance(self) -> FloatArray:
+        r"""Return :math:`\sigma^2 V_n`, the covariance of the coefficients, intercept first.
+
+        Returns
+        -------
+        ndarray of shape (d, d)
+            With d one more than the number of columns with an intercept. Rows and columns of
+            aliased inputs are missing.
+        """
+        solution = self._solution()
+        found = np.square(self._sums(solution).sigma) * solution.root @ solution.root.T
+        found[solution.aliased] = np.nan
+        found[:, solution.aliased] = np.nan
+        return np.asarray(found)
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the fitted mean at each row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Points.
+        return_std : bool
+            Whether to return the standard error of the fitted mean too.
+
+        Returns
+        -------
+        mean : ndarray of shape (m,)
+        std : ndarray of shape (m,)
+            Only with `return_std`.
+        """
+        solution = self._solution()
+        mean, unit = self._at(X, solution)
+        return (mean, unit * self._sums(solution).sigma) if return_std else mean
+
+    def interval(
+        self, X: Any, level: float = 0.95, kind: str = "confidence"
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return lower and upper limits at each row of X, from the rows seen so far.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Points.
+        level : float
+            Coverage of each interval, pointwise.
+        kind : {"confidence", "prediction"}
+            For the mean at the point, or for a new observation there.
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (m,)
+        """
+        solution = self._solution()
+        mean, unit = self._at(X, solution)
+        sums = self._sums(solution)
+        return interval(mean, unit * sums.sigma, sums, level=level, kind=kind)
+
+    def _at(self, X: Any, solution: Solution) -> tuple[FloatArray, FloatArray]:
+        """Return the mean at each row, and its standard error over sigma."""
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        first = int(self.fit_intercept)
+        reach = X @ solution.root[first:]
+        mean = X @ solution.coef[first:]
+        if first:
+            reach, mean = reach + solution.root[0], mean + solution.coef[0]
+        return mean, np.linalg.norm(reach, axis=1)
+
+    def tidy(self, level: float = 0.95) -> Any:
+        """Return one row a term, as a data frame.
+
+        Parameters
+        ----------
+        level : float
+            Probability that each interval holds.
+
+        Returns
+        -------
+        data frame
+            Columns term, estimate, std_error, statistic, p_value, conf_low, conf_high. Terms that
+            are not determined are missing; with ``start="ridge"`` the estimates are biased and
+            statistic and p_value are missing.
+        """
+        if not 0 < level < 1:
+            raise InputError(f"level={level!r} is not allowed; level must lie between 0 and 1.")
+        solution = self._solution()
+        sums = self._sums(solution)
+        estimate = np.where(solution.aliased, np.nan, solution.coef)
+        error = np.linalg.norm(solution.root, axis=1) * sums.sigma
+        left = sums.df_residual if np.isfinite(sums.sigma) else np.nan
+        statistic = np.full_like(estimate, np.nan)
+        if self.start == "exact":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                statistic = estimate / error
+        half = stats.t.ppf(0.5 + level / 2, left) * error
+        columns = {
+            "estimate": estimate,
+            "std_error": np.where(solution.aliased, np.nan, error),
+            "statistic": statistic,
+            "p_value": 2 * stats.t.sf(np.abs(statistic), left),
+            "conf_low": estimate - half,
+            "conf_high": estimate + half,
+        }
+        terms = [*(["(Intercept)"] if self.fit_intercept else []), *term_names(self)]
+        return self._make_frame({"term": terms, **columns})
+
+    def glance(self) -> Any:
+        """Return one row about the fit so far: nobs, df, sigma and deviance."""
+        solution = self._solution()
+        row = {
+            "nobs": self.n_samples_seen_,
+            "df": solution.df,
+            "sigma": float(self._sums(solution).sigma),
+            "deviance": solution.rss,
+        }
+        return self._make_frame({name: [value] for name, value in row.items()})

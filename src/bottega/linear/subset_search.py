@@ -1,0 +1,186 @@
+"""Subsets of columns along their size: what the searches share before and after they search."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from bottega.core.errors import InputError, did_you_mean
+from bottega.core.typing import BoolArray, FloatArray, IntArray
+from bottega.linear._kernels_subset import COLLINEAR, walk_backward, walk_forward
+from bottega.linear.branch_and_bound import best_subsets, inverse_gram
+
+__all__ = ["METHODS", "SubsetCurve", "forced_columns", "independent_columns", "search_subsets"]
+
+METHODS = ("best", "forward", "backward", "hybrid")
+
+# From all columns downwards everything is read off an inverse, whose digits are lost by the square
+# of this share; upwards only the columns that are in have to be independent.
+_COLLINEAR_DOWNWARDS = 1e-6
+
+
+@dataclass(frozen=True)
+class SubsetCurve:
+    """The subset found for each size.
+
+    Attributes
+    ----------
+    sizes : ndarray of shape (m,)
+        Number of columns, one more at each place.
+    subsets : list of ndarray
+        Columns of each subset, in ascending order.
+    rss : ndarray of shape (m,)
+        Residual sums of squares.
+    coef : ndarray of shape (m, p)
+        Least-squares coefficients on the columns given, zero outside the subset.
+    full_rss, rank : float, int
+        Residual sum of squares of all columns together, and how many of them are independent.
+    left_out : ndarray
+        Columns the search could not use: those that lie in the span of earlier ones.
+    """
+
+    sizes: IntArray
+    subsets: list[IntArray]
+    rss: FloatArray
+    coef: FloatArray
+    full_rss: float
+    rank: int
+    left_out: IntArray
+
+    def place(self, size: int) -> int:
+        """Return where a size stands; a size that was not reached is that of the nearest end."""
+        return int(np.clip(size - self.sizes[0], 0, len(self.sizes) - 1))
+
+
+def forced_columns(force: Any, names: Any, p: int) -> IntArray:
+    """Return the positions of the columns that `force` lists by position or by name."""
+    if isinstance(force, str) or not isinstance(force, Sequence | np.ndarray):
+        raise InputError(f"force={force!r} is not a list of columns: give a list.")
+    known = list(names)
+    found = []
+    for column in force:
+        if isinstance(column, str):
+            if column not in known:
+                raise InputError(
+                    f"force names a column {column!r} that X does not have."
+                    f"{did_you_mean(column, known)}"
+                )
+            found.append(known.index(column))
+        elif isinstance(column, int | np.integer) and 0 <= column < p:
+            found.append(int(column))
+        else:
+            raise InputError(
+                f"force holds {column!r}; give names of columns or positions from 0 to {p - 1}."
+            )
+    if len(set(found)) < len(found):
+        raise InputError(f"force={force!r} names a column twice; name each once.")
+    return np.array(found, dtype=np.intp)
+
+
+def independent_columns(A: FloatArray, share: float = COLLINEAR) -> BoolArray:
+    """Tell which columns do not lie in the span of those before them (zero columns do)."""
+    if len(A) > A.shape[1]:
+        A = np.asarray(np.linalg.qr(A, mode="r"))
+    limit = share * np.linalg.norm(A, axis=0)
+    basis, found = np.zeros(A.shape), 0
+    kept = np.zeros(A.shape[1], dtype=bool)
+    for j in range(A.shape[1]):
+        rest = A[:, j]
+        for _ in range(2):  # the second time removes what rounding left
+            rest = rest - basis[:, :found] @ (basis[:, :found].T @ rest)
+        length = np.linalg.norm(rest)
+        if length > limit[j]:
+            kept[j] = True
+            basis[:, found] = rest / length
+            found += 1
+            if found == len(A):
+                break
+    return kept
+
+
+def search_subsets(
+    A: FloatArray, y: FloatArray, *, method: str, forced: IntArray, most: int, n: int
+) -> SubsetCurve:
+    """Return the subsets a method finds, from the forced columns alone up to `most` columns.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, p)
+        Columns, centred where there is an intercept; zero columns are never chosen.
+    y : ndarray of shape (n,)
+        Response, centred likewise.
+    method : {"best", "forward", "backward", "hybrid"}
+        How to search.
+    forced : ndarray of int
+        Columns that are in every subset, linearly independent.
+    most : int
+        Largest size wanted.
+    n : int
+        Number of rows, for the criterion of the hybrid walk.
+    """
+    p, f = A.shape[1], len(forced)
+    downwards = method in ("best", "backward")
+    order = np.concatenate([forced, np.setdiff1d(np.arange(p), forced)]).astype(np.intp)
+    order = order[np.linalg.norm(A[:, order], axis=0) > 0]
+    R = np.asarray(np.linalg.qr(np.column_stack([A[:, order], y]), mode="r"))
+    k = min(len(R), len(order))
+    # From here on the k rows of the QR factor stand for the data.
+    inputs, response, outside = R[:k, :-1], R[:k, -1], float(np.sum(R[k:, -1] ** 2))
+    independent = independent_columns(inputs, _COLLINEAR_DOWNWARDS if downwards else COLLINEAR)
+    rank, left_out = int(independent.sum()), np.sort(order[~independent])
+    _, full_rss = _least_squares(inputs, response, outside, [np.flatnonzero(independent)])
+    if downwards:
+        order, inputs = order[independent], inputs[:, independent]
+    # Below the rows of the forced columns stands what these cannot explain.
+    M, z = np.ascontiguousarray(inputs[f:, f:]), response[f:].copy()
+    most = max(min(most, rank) - f, 0)
+    if method == "best":
+        chosen, _ = best_subsets(M, z, outside, n, most)
+    elif method == "backward":
+        C, b = inverse_gram(M, z)
+        leaving, _ = walk_backward(C, b, outside)
+        chosen = np.zeros((most + 1, M.shape[1]), dtype=np.intp)
+        for size in range(1, most + 1):
+            chosen[size, leaving[::-1][:size]] = 1
+    else:
+        chosen, _, _ = walk_forward(M, z, outside, n, most, method == "hybrid")
+    places = [
+        np.concatenate([np.arange(f), f + np.flatnonzero(row)]).astype(np.intp) for row in chosen
+    ]
+    coef, rss = _least_squares(inputs, response, outside, places)
+    full = np.zeros((len(places), p))
+    full[:, order] = coef
+    return SubsetCurve(
+        sizes=np.array([len(each) for each in places]),
+        subsets=[np.sort(order[each]) for each in places],
+        rss=rss,
+        coef=full,
+        full_rss=float(full_rss[0]),
+        rank=rank,
+        left_out=left_out,
+    )
+
+
+def _least_squares(
+    M: FloatArray, z: FloatArray, outside: float, subsets: list[IntArray]
+) -> tuple[FloatArray, FloatArray]:
+    """Return coefficients and RSS of each subset; nested neighbours share one QR factor."""
+    coef, rss = np.zeros((len(subsets), M.shape[1])), np.zeros(len(subsets))
+    start = 0
+    while start < len(subsets):
+        chain = list(subsets[start])
+        stop = start + 1
+        while stop < len(subsets) and np.all(np.isin(chain, subsets[stop])):
+            chain += list(np.setdiff1d(subsets[stop], chain))
+            stop += 1
+        Q, R = np.linalg.qr(M[:, chain])
+        along = Q.T @ z
+        beyond = outside + float(np.sum((z - Q @ along) ** 2))
+        for i in range(start, stop):
+            m = len(subsets[i])
+            coef[i, chain[:m]] = solve_triangular(R[:m, :m], along[:m])
+            rss[i] = beyond + np.sum(along[m:] ** 2)
+        start = stop
+    return coef, rss

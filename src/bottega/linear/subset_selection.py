@@ -1,0 +1,369 @@
+"""Subset selection: least squares on a few of the columns, as many as the data ask for."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from bottega.core.base import Tuned
+from bottega.core.cards import Card
+from bottega.core.errors import DataWarning, InputError
+from bottega.core.folds import fold_rows
+from bottega.core.params import Anything, Auto, Boolean, Choice, Integer, OrNone, Parameter
+from bottega.core.path import Path, Rule
+from bottega.core.smoother import gaussian_criteria
+from bottega.core.threads import one_thread
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.linear.centering import Centering
+from bottega.linear.selected_terms import SelectedTerms, log_weights
+from bottega.linear.subset_search import (
+    METHODS,
+    SubsetCurve,
+    forced_columns,
+    independent_columns,
+    search_subsets,
+)
+
+__all__ = ["SubsetSelection"]
+
+_FEASIBLE = 35  # columns up to which the exact search is quick on most data
+
+
+class SubsetSelection(SelectedTerms, RegressorMixin, Tuned):
+    r"""Least squares on the subset of columns that a search finds for a size.
+
+    For each size s the search looks for
+
+    .. math:: \min_{|S| = s} \; \min_{\beta_0, \beta} \sum_i w_i (y_i - \beta_0 - x_{iS}^\top
+              \beta)^2
+
+    and the size is picked by an honest estimate of error or by a criterion.
+
+    Parameters
+    ----------
+    size : int or "auto", default="auto"
+        Number of columns in the model (the intercept is not counted); a larger model fits closer
+        and varies more. ``"auto"`` picks from the path by the rule `select`. More than there are
+        (independent) columns gives all of them.
+    method : {"auto", "best", "forward", "backward", "hybrid"}, default="auto"
+        ``"auto"`` is ``"best"`` up to 35 columns (and fewer than rows), else ``"forward"``.
+        ``"best"`` finds the exact minimum of every size by branch and bound (fewer columns than
+        rows, at most 60). ``"forward"`` adds the column that lowers the residual sum of squares
+        most, one at a time; it works with more columns than rows. ``"backward"`` starts from all
+        columns and drops the one that matters least. ``"hybrid"`` goes forward, and after each
+        addition lets the least useful column go for as long as AIC falls (see Notes).
+    fit_intercept : bool, default=True
+        Whether there is an intercept, in every model.
+    select : str, default="one_se"
+        Rule that picks from the path: ``"min"`` or ``"one_se"`` of the cross-validated error, or a
+        criterion (``"aic"``, ``"aicc"``, ``"bic"``, ``"hq"``, ``"gcv"``, ``"cp"``).
+    cv : int, default=10
+        Folds of the cross-validation (at most one a row). The whole search is done anew in each.
+    max_size : int or None, default=None
+        Largest size on the path; None: all columns, or what leaves one degree of freedom.
+    force : sequence of int or str, default=()
+        Columns (positions, or names of a data frame) that are in every model; they count in `size`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (p,)
+        Coefficients, zero for the columns left out.
+    intercept_ : float
+        Intercept.
+    support_ : ndarray of int
+        Columns in the model.
+    size_ : int
+        Their number.
+    df_ : float
+        Number of terms, the intercept among them.
+    method_ : str
+        The method in use.
+    subsets_ : list of ndarray
+        The subset found for each size, from the forced columns alone on.
+    rss_ : ndarray
+        Residual sums of squares of `subsets_`.
+    collinear_ : ndarray of int
+        Columns that lie in the span of earlier ones. ``"best"`` and ``"backward"`` start from
+        all columns and have to leave them out (with a `DataWarning`); the other two may use them
+        in place of the earlier ones.
+    path_ : Path
+        The whole curve, when `size` is ``"auto"``.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (p,)
+        Names of the columns, when X is a data frame.
+
+    Notes
+    -----
+    *Best.* A branch holds the subsets left when a column goes; it is not walked when a lower bound
+    of its residual sum of squares says that it cannot beat what is known for any of its sizes. The
+    bound adds up what the columns that must go cost one by one, divided by a bound of the largest
+    eigenvalue of their scaled inverse Gram matrix. With signal or with weakly related columns a
+    few thousand of the :math:`2^{30}` subsets of 30 columns are looked at; the worst case stays
+    exponential. *Forward* costs :math:`O(p^2 m)` for m sizes after one QR factor of the data,
+    *backward* :math:`O(p^3)`.
+
+    *Hybrid.* After each addition the least useful column leaves while
+    :math:`n \log RSS + 2 |S|` falls and the smaller subset beats the best of its size so far; the
+    second half of the rule ends the walk. For each size the best subset met is kept.
+
+    The degrees of freedom are the size plus the intercept: they count the terms and not the
+    search, so the criteria favour ``"best"`` more than they should. The cross-validated error
+    pays for the search, as each fold searches again. Within one size all criteria agree with RSS,
+    and R squared grows with size, so neither can choose the size. A fold where columns are constant
+    or collinear has fewer of them; a size it does not reach is its largest.
+
+    Do not read the terms as tested: standard errors and p-values computed as if the subset had
+    been given beforehand are too small, so `tidy` shows none. With many weak effects ridge
+    predicts better; subset selection is unstable when columns are strongly related.
+
+    References
+    ----------
+    .. [1] Furnival, G. M. and Wilson, R. W. (1974). Regressions by leaps and bounds.
+       Technometrics 16, 499-511.
+    .. [2] Miller, A. J. (2002). Subset Selection in Regression. Chapman & Hall.
+    .. [3] Pudil, P., Novovicova, J. and Kittler, J. (1994). Floating search methods in feature
+       selection. Pattern Recognition Letters 15, 1119-1125.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 8))
+    >>> y = 2 * X[:, 1] - X[:, 4] + rng.normal(size=80)
+    >>> model = SubsetSelection().fit(X, y)
+    >>> model.support_, model.size_
+    (array([1, 4]), 2)
+    >>> [each.tolist() for each in model.subsets_[:3]]
+    [[], [1], [1, 4]]
+    """
+
+    knob: ClassVar[str] = "size"
+    params: ClassVar[Mapping[str, Parameter]] = {
+        "size": Auto(Integer(0), help="number of columns in the model"),
+        "method": Choice("auto", *METHODS, help="how subsets are searched"),
+        "fit_intercept": Boolean(help="have an intercept in every model"),
+        "select": Rule(),
+        "cv": Integer(2, None, help="folds of the cross-validation"),
+        "max_size": OrNone(Integer(1), help="largest size on the path"),
+        "force": Anything(help="columns that are in every model"),
+    }
+    card: ClassVar[Card] = Card(
+        method="subset",
+        title="Subset selection",
+        task="regression",
+        knob="size",
+        strengths=(
+            "A short list of columns with unshrunk coefficients: as readable as a model can be.",
+            "The best subset of every size is exact, and quick up to some 35 columns.",
+            "The cross-validated error pays for the search: each fold searches anew.",
+            "Forward and hybrid walks work with more columns than rows.",
+        ),
+        weaknesses=(
+            "In or out, nothing between: unstable when columns are related or effects are weak.",
+            "Tests and standard errors after the choice do not hold.",
+            "The best subset is exponential in the worst case; walks may miss it.",
+        ),
+        cost="n p^2 and a search, 2^p at worst, in each fold",
+        source="D59-D67, D94",
+        weights=True,
+    )
+
+    def __init__(
+        self,
+        size: int | str = "auto",
+        *,
+        method: str = "auto",
+        fit_intercept: bool = True,
+        select: str = "one_se",
+        cv: int = 10,
+        max_size: int | None = None,
+        force: Sequence[int | str] = (),
+    ) -> None:
+        self.size = size
+        self.method = method
+        self.fit_intercept = fit_intercept
+        self.select = select
+        self.cv = cv
+        self.max_size = max_size
+        self.force = force
+
+    # ---- fitting --------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Search the subsets and fit the model of the size given or picked.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, p)
+            Inputs.
+        y : array-like of shape (n,)
+            Responses.
+        sample_weight : array-like of shape (n,), optional
+            Row weights; a row of weight zero counts for nothing.
+
+        Returns
+        -------
+        SubsetSelection
+            The fitted estimator.
+        """
+        self._check_params()
+        self._remember_frame(X)
+        X, y, weight = self._validate(X, y, sample_weight)
+        self._check_shape(X)
+        found, centering = self._search(X, y, weight)
+        self._say_collinear(found)
+        self.__dict__.pop("path_", None)  # of an earlier fit
+        if isinstance(self.size, str):
+            self.path_ = self._curve(found, centering, X, y, weight, None)
+            place = found.place(int(self.path_.values[self.path_.best(self.select)]))
+        else:
+            place = found.place(int(self.size))
+            if self.size < found.sizes[0]:
+                raise InputError(
+                    f"size={self.size} is less than the {found.sizes[0]} columns that force= puts "
+                    "into every model: raise size or shorten force."
+                )
+        coef, intercept = centering.original(found.coef[place])
+        self.coef_, self.intercept_ = coef, float(intercept[0])
+        self.support_, self.size_ = found.subsets[place], int(found.sizes[place])
+        self.subsets_, self.rss_ = found.subsets, found.rss
+        self.collinear_ = found.left_out
+        spread = (y - np.average(y, weights=weight)) ** 2
+        self._totals = {
+            "n": float(centering.n),
+            "rss": float(found.rss[place]),
+            "tss": float(np.average(spread, weights=weight) * centering.weight),
+            "df": float(self.size_ + self.fit_intercept),
+            "log_weights": log_weights(weight),
+        }
+        self.df_ = self._totals["df"]
+        return self
+
+    def _check_shape(self, X: FloatArray) -> None:
+        n, p = X.shape
+        self.method_ = self.method
+        if self.method == "auto":
+            # Every fold of the cross-validation must have more rows than columns, too.
+            feasible = p <= _FEASIBLE and p + self.fit_intercept < n - n // min(self.cv, n)
+            self.method_ = "best" if feasible else "forward"
+        if self.method_ in ("best", "backward") and p + self.fit_intercept > n:
+            raise InputError(
+                f"method={self.method_!r} starts from the model of all {p} columns, and {n} rows "
+                "cannot determine it (n_samples must exceed n_features): use method='forward' or "
+                "'hybrid', or give more rows."
+            )
+
+    def _say_collinear(self, found: SubsetCurve) -> None:
+        if len(found.left_out) and self.method_ in ("best", "backward"):
+            warnings.warn(
+                f"Columns {found.left_out.tolist()} are linear combinations of earlier columns and "
+                f"are left out by method={self.method_!r}, which starts from all columns: leave "
+                "out the columns you care less about, or use method='forward'.",
+                DataWarning,
+                stacklevel=3,
+            )
+
+    def _search(
+        self, X: FloatArray, y: FloatArray, weight: Any, *, fold: bool = False
+    ) -> tuple[SubsetCurve, Centering]:
+        n = len(y)
+        # The scale changes nothing but rounding.
+        centering, A, Y = Centering.from_rows(
+            X, y[:, None], weight, standardize=True, fit_intercept=self.fit_intercept
+        )
+        names = getattr(self, "feature_names_in_", ())
+        forced = forced_columns(self.force, names, self.n_features_in_)
+        usable = independent_columns(A[:, forced])
+        if not fold and not usable.all():
+            raise InputError(
+                f"force names columns that are constant or collinear ({forced[~usable].tolist()}): "
+                "leave those out of force."
+            )
+        # With all n degrees of freedom used up nothing is left to judge a model by.
+        most = max(n - 1 - self.fit_intercept, 0)
+        if self.max_size is not None:
+            most = min(most, self.max_size)
+        forced = forced[usable]
+        if not fold and len(forced) > most:
+            raise InputError(
+                f"force names {len(forced)} columns and at most {most} can be in a model: shorten "
+                "force, raise max_size or give more rows."
+            )
+        with one_thread():
+            found = search_subsets(
+                A, Y[:, 0], method=self.method_, forced=forced[: max(most, 0)], most=most, n=n
+            )
+        return found, centering
+
+    # ---- the path -------------------------------------------------------------------------------
+
+    def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
+        self._check_shape(X)
+        found, centering = self._search(X, y, sample_weight)
+        self._say_collinear(found)
+        return self._curve(found, centering, X, y, sample_weight, values)
+
+    def _curve(
+        self,
+        found: SubsetCurve,
+        centering: Centering,
+        X: FloatArray,
+        y: FloatArray,
+        weight: Any,
+        values: Any,
+    ) -> Path:
+        places = np.arange(len(found.sizes)) if values is None else _check_sizes(values, found)
+        n, intercept = centering.n, self.fit_intercept
+        sizes, rss = found.sizes[places], found.rss[places]
+        df = (sizes + intercept).astype(np.float64)
+        left = n - found.rank - intercept
+        scale = float(np.sqrt(found.full_rss / left)) if left > 0 else None
+        criteria = gaussian_criteria(
+            rss,
+            df,
+            n,
+            scale=scale if scale else None,
+            log_weights=log_weights(weight),
+        )
+        coef, _ = centering.original(found.coef[places][:, None, :])
+        curve = Path(
+            knob=self.knob,
+            values=sizes,
+            df=df,
+            train_error=rss / centering.weight,
+            error=np.full(len(sizes), np.nan),
+            error_se=np.full(len(sizes), np.nan),
+            estimate="cv",
+            loss="squared error",
+            criteria=criteria,
+            coef=coef[:, 0],
+        )
+        folds = fold_rows(n, min(self.cv, n))
+        return self._cross_validate(curve, X, y, weight, folds)
+
+    def _path_predictions(
+        self, X: Any, y: Any, sample_weight: Any, values: Array, X_new: Any
+    ) -> Array:
+        found, centering = self._search(X, y, sample_weight, fold=True)
+        places = [found.place(int(size)) for size in values]
+        coef, intercept = centering.original(found.coef[places][:, None, :])
+        return np.asarray(X_new @ coef[:, 0].T + intercept[:, 0])
+
+
+def _check_sizes(values: Any, found: SubsetCurve) -> IntArray:
+    sizes = np.unique(np.asarray(values))
+    if (
+        np.ndim(values) != 1
+        or not len(sizes)
+        or sizes.dtype.kind not in "iu"
+        or sizes[0] < found.sizes[0]
+        or sizes[-1] > found.sizes[-1]
+    ):
+        raise InputError(
+            f"values must be a list of whole numbers from {found.sizes[0]} to {found.sizes[-1]}; "
+            f"got {values!r}."
+        )
+    return np.asarray(sizes - found.sizes[0], dtype=np.intp)

@@ -1,0 +1,123 @@
+"""Information criteria against the size of the model."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bottega.core.errors import InputError
+from bottega.plot.theme import altair, finish, number, plain
+
+__all__ = ["criteria_chart"]
+
+_TITLES = {"aic": "AIC", "aicc": "AICc", "bic": "BIC", "hq": "HQ", "cp": "Cp"}
+
+
+def criteria_chart(path: Any, *, which: Sequence[str] = ("aic", "bic", "cp")) -> Any:
+    """Draw criteria against the degrees of freedom, each with its least value marked.
+
+    Parameters
+    ----------
+    path : Path
+        With the criteria in its `criteria`.
+    which : sequence of str
+        Some of ``"aic"``, ``"aicc"``, ``"bic"``, ``"hq"``, ``"cp"``. They are all on the scale of
+        the deviance; ``"gcv"`` is on that of the error, which `path_chart` draws.
+
+    Returns
+    -------
+    altair.LayerChart
+        Each criterion less its least value: what a model loses against the one the criterion would
+        pick. Over a range of 60 the axis is that of square roots, so that what happens near zero is
+        seen.
+
+    Examples
+    --------
+    >>> from bottega.core.path import Path
+    >>> curve = Path("components", [0, 1, 2], df=[1, 2, 3], train_error=[3, 2, 1.9],
+    ...              error=[3, 2, 2.1], error_se=[1, 1, 1], estimate="cv", loss="squared error",
+    ...              criteria={"aic": [20.0, 10.0, 11.0], "bic": [21.0, 12.0, 14.0]})
+    >>> criteria_chart(curve, which=("aic", "bic")).to_dict()["title"]["text"]
+    'Criteria along components'
+    """
+    alt = altair()
+    names = [which] if isinstance(which, str) else list(which)
+    for name in names:
+        if name not in _TITLES:
+            raise InputError(f"{name!r} cannot be drawn here; use some of {', '.join(_TITLES)}.")
+        if name not in path.criteria:
+            known = ", ".join(path.criteria) or "no criteria"
+            raise InputError(f"The path along {path.knob!r} has {known}, not {name!r}.")
+    rows, legend, least = [], [], []
+    for name in names:
+        column = np.where(np.isfinite(path.criteria[name]), path.criteria[name], np.nan)
+        best = path.best(name)
+        label = f"{_TITLES[name]}: least at {path.knob} = {number(path.values[best])}"
+        legend.append(label)
+        least.append(f"{_TITLES[name]} at {number(path.values[best])}")
+        rows += [
+            {
+                "criterion": label,
+                "df": plain(path.df[i]),
+                "value": number(path.values[i]),
+                "loss": plain(column[i] - column[best]),
+                "height": plain(column[i]),
+                **({"least": True} if i == best else {}),
+            }
+            for i in range(len(path.values))
+            if np.isfinite(column[i])
+        ]
+    steep = max(row["loss"] for row in rows) > 60
+    base = alt.Chart().encode(
+        x=alt.X(
+            "df",
+            type="quantitative",
+            title="degrees of freedom  (more complex →)",
+            scale=alt.Scale(zero=False, nice=False, padding=12),
+            axis=alt.Axis(grid=False, tickCount=8),
+        ),
+        y=alt.Y(
+            "loss",
+            type="quantitative",
+            title="criterion less its least value",
+            scale=alt.Scale(type="sqrt") if steep else alt.Scale(),
+        ),
+        color=alt.Color(
+            "criterion",
+            type="nominal",
+            scale=alt.Scale(domain=legend, range="category"),
+            legend=alt.Legend(title=None, symbolType="stroke"),
+        ),
+        tooltip=[
+            alt.Tooltip("criterion", type="nominal", title="criterion"),
+            alt.Tooltip("value", type="nominal", title=path.knob),
+            alt.Tooltip("df", type="quantitative", title="degrees of freedom", format=".4~g"),
+            alt.Tooltip("height", type="quantitative", title="value", format=".6~g"),
+            alt.Tooltip("loss", type="quantitative", title="less the least", format=".4~g"),
+        ],
+    )
+
+    def apart(values: list[Any]) -> dict[str, Any]:
+        scale = alt.Scale(domain=legend, range=values[: len(legend)])
+        return {"shorthand": "criterion", "type": "nominal", "scale": scale, "legend": None}
+
+    # Criteria may run on top of one another: dashes and rings let the one below show.
+    dash = alt.StrokeDash(**apart([[1, 0], [7, 4], [2, 3], [9, 3, 2, 3], [4, 2]]))
+    ring = alt.Size(**apart([300, 190, 105, 50, 20]))
+    return finish(
+        alt.layer(
+            base.mark_line(strokeWidth=2).encode(strokeDash=dash),
+            base.mark_point(size=22, filled=True, opacity=1),
+            base.transform_filter("datum.least")
+            .mark_point(strokeWidth=2.5, opacity=1)
+            .encode(size=ring),
+            data=alt.Data(values=rows),
+        ),
+        title=f"Criteria along {path.knob}",
+        subtitle="Rings mark the model that each criterion picks"
+        + ("; the axis is that of square roots." if steep else "."),
+        description=(
+            f"Line chart of {len(names)} criteria, less their least values, against degrees of "
+            f"freedom. Least: {'; '.join(least)}."
+        ),
+    )
