@@ -31,6 +31,11 @@ def run_peer(script: str, folder: Path, *arguments) -> float:
     program = shutil.which("Rscript") if script.endswith(".R") else ADELIE
     command = [str(program), str(PEERS / script), str(folder), *map(str, arguments)]
     subprocess.run(command, check=True, capture_output=True)
+    return seconds_inside(folder)
+
+
+def seconds_inside(folder: Path) -> float:
+    """Return the median of the seconds that a peer's last run measured itself."""
     return statistics.median(float(line) for line in (folder / "seconds.txt").read_text().split())
 
 
