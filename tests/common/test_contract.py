@@ -63,6 +63,8 @@ def expected_failures(estimator):
     return {}
 
 
+# Slow only because there are so many of them.
+@pytest.mark.slow
 # Some checks give fewer rows than columns, which a method may rightly warn of.
 @pytest.mark.filterwarnings("ignore::bottega.core.errors.DataWarning")
 @parametrize_with_checks(

@@ -149,7 +149,9 @@ def _dense_moments(X: FloatArray, y: FloatArray, w: Any, rows: Any, shift: Float
     p = X.shape[1]
     n = len(y) if rows is None else len(rows)
     size = max(256, _BLOCK // (p + 1))
-    buffer = np.empty((min(size, max(n, 1)), p + 1))
+    # Blocks are copied the way the rows are stored: along columns, or along rows.
+    order: Any = "F" if X.flags.f_contiguous else "C"
+    buffer = np.empty((min(size, max(n, 1)), p + 1), order=order)
     sums, scatter, weight = np.zeros(p + 1), np.zeros((p + 1, p + 1)), 0.0
     for part in split_rows(n, size):
         at = part if rows is None else rows[part]
