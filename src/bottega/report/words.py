@@ -58,7 +58,7 @@ def data_name(source: Any) -> str:
 
     Examples
     --------
-    >>> data_name("~/work/houses.csv"), data_name(None)
+    >>> data_name("~/data/houses.csv"), data_name(None)
     ('houses.csv', 'the data')
     """
     last = re.split(r"[\\/]", str(source or "").rstrip("\\/"))[-1].strip()
