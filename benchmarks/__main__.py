@@ -24,10 +24,11 @@ CASES = {
 FOLDER = Path(__file__).parent
 HEAD = """# Results
 
-Printed by `make bench`, part by part; each part says when and how it was run. Ours and the peer take turns in one process (R and packages with other
-requirements are timed inside their own); the numbers are medians, and the ratio is what counts: the
-seconds depend on the machine. `first call` is the time of the first call in a new process, with
-compiled kernels in the disk cache. A bar that is not met says **no**.
+Printed by `make bench`, part by part; each part says when and how it was run. Ours and the peer
+take turns in one process (R and packages with other requirements are timed inside their own); the
+numbers are medians, and the ratio is what counts: the seconds depend on the machine. `first call`
+is the time of the first call in a new process, with compiled kernels in the disk cache. A bar that
+is not met says **no**.
 """
 COLUMNS = (
     "| case | peer | ours | first call, s | peer's | ratio | bar | met | accuracy |\n"
