@@ -133,14 +133,40 @@ def fold_moments(X: Any, y: FloatArray, w: Any, folds: IntArray, count: int) -> 
     # A provisional centre near the mean: sums of squares about it do not cancel.
     shift = np.where(np.ptp(first, axis=0) == 0, first[0], first.mean(axis=0))
     shift = np.append(shift, y[:_SAMPLE].mean())
+    if count == 1 and w is None and np.all(shift[:-1] ** 2 <= first.var(axis=0)):
+        moments = _moments_in_place(X, y)
+        if not _is_far(moments, np.append(np.zeros(len(shift) - 1), moments.mean[-1])):
+            return [moments]
     found = []
     for k in range(count):
         rows = np.flatnonzero(folds == k) if count > 1 else None
         moments = _dense_moments(X, y, w, rows, shift)
-        variance = np.diag(moments.scatter) / max(moments.weight, 1e-300)
-        if moments.count and np.any((moments.mean - shift) ** 2 > _FAR * variance):
+        if moments.count and _is_far(moments, shift):
             moments = _dense_moments(X, y, w, rows, moments.mean)  # the first rows misled
         found.append(moments)
+    return found
+
+
+def _is_far(moments: Moments, shift: FloatArray) -> bool:
+    """Return whether sums of squares about `shift` lost digits that those about the mean keep."""
+    variance = np.diag(moments.scatter) / max(moments.weight, 1e-300)
+    return bool(np.any((moments.mean - shift) ** 2 > _FAR * variance))
+
+
+def _moments_in_place(X: FloatArray, y: FloatArray) -> Moments:
+    """Return the moments of ``[X, y]`` whose columns lie about zero: no block is copied."""
+    n, p = X.shape
+    found = Moments()
+    found.count, found.weight = n, float(n)
+    found.mean = np.append(np.ones(n) @ X, y.sum()) / n
+    products = np.empty((p + 1, p + 1))
+    products[:p, :p] = X.T @ X
+    y = y - found.mean[p]
+    products[:p, p] = products[p, :p] = y @ X
+    products[p, p] = y @ y
+    offset = np.append(found.mean[:p], 0.0)
+    found.scatter = products - n * np.outer(offset, offset)
+    np.fill_diagonal(found.scatter, np.maximum(np.diag(found.scatter), 0.0))
     return found
 
 
