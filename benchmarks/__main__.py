@@ -10,8 +10,8 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import comparison, imports, lasso, linear, neighbors, ridge
-from bottega.workbench.parallel import available_cores
+from benchmarks import comparison, ensemble, imports, lasso, linear, neighbors, ridge, smooth, tree
+from bottega.core.parallel import available_cores
 
 CASES = {
     "imports": imports,
@@ -19,6 +19,9 @@ CASES = {
     "ridge": ridge,
     "lasso": lasso,
     "linear": linear,
+    "smooth": smooth,
+    "tree": tree,
+    "ensemble": ensemble,
     "comparison": comparison,
 }
 FOLDER = Path(__file__).parent

@@ -1,6 +1,8 @@
 """Timing that survives a noisy machine: runs taken in turns, medians, ratios."""
 
 import gc
+import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -9,14 +11,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Result", "best_peer", "in_new_process", "in_turns"]
+__all__ = [
+    "Result",
+    "best_peer",
+    "bounded",
+    "compared_errors",
+    "extra_memory",
+    "in_new_process",
+    "in_turns",
+]
 
 
 @dataclass(frozen=True)
 class Result:
     """One line of the results: ours against a peer, and the bar that was set.
 
-    `ratio` is how many times faster ours is (for a limit: how much of it is used).
+    `ratio` is how many times faster ours is (for a limit: how much of it is used). `stopped` says
+    that the peer was stopped before it was done: its seconds, and the ratio, are at least these.
     """
 
     case: str
@@ -28,6 +39,7 @@ class Result:
     unit: str = "s"
     limit: bool = False
     cold: float | None = None
+    stopped: bool = False
 
     @property
     def ratio(self) -> float:
@@ -41,9 +53,10 @@ class Result:
         wanted = "at most the limit" if self.limit else f"at least {self.bar:g}x"
         ratio = f"{100 * self.ratio:.0f}% of it" if self.limit else f"{self.ratio:.1f}x"
         cold = "-" if self.cold is None else f"{self.cold:.3g}"
+        more = "more than " if self.stopped else ""
         return (
             f"| {self.case} | {self.peer} | {self.ours:.3g} {self.unit} | {cold} | "
-            f"{self.theirs:.3g} {self.unit} | {ratio} | {wanted} | "
+            f"{more}{self.theirs:.3g} {self.unit} | {more}{ratio} | {wanted} | "
             f"{'yes' if self.met else '**no**'} | {self.accuracy} |"
         )
 
@@ -77,3 +90,56 @@ def cold_seconds(setup: str, call: str) -> float:
     """Return the seconds of a first call in a new process (kernels read from the disk cache)."""
     code = f"import time\n{setup}\nstart = time.perf_counter()\n{call}\n"
     return float(in_new_process(code + "print(time.perf_counter() - start)"))
+
+
+def bounded(command: list[str], seconds: float) -> str | None:
+    """Run a command and return what it prints, or None if it is not done in time.
+
+    It gets a process group of its own, so that stopping it stops its workers too.
+    """
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        printed, errors = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return None
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command)[:200]} failed: {errors[-2000:]}")
+    return printed
+
+
+def compared_errors(ours: Any, theirs: Any) -> str:
+    """Compare losses on the same test rows: two means, and whether ours is within one SE."""
+    n = len(ours)
+    mean, peer = float(ours.mean()), float(theirs.mean())
+    se = float(theirs.std()) / n**0.5
+    gap_se = float((ours - theirs).std()) / n**0.5
+    within = "yes" if mean <= peer + se else "**no**"
+    return (
+        f"test error {mean:.4g} against {peer:.4g} (SE {se:.1g}; paired difference "
+        f"{mean - peer:+.1g}, SE {gap_se:.1g}); not above theirs by more than its SE: {within}"
+    )
+
+
+def extra_memory(setup: str, call: str) -> float:
+    """Return how many copies of X a call takes at its peak, beside what was there before it.
+
+    `setup` makes X and does the call on a few rows, so that compiled kernels are not counted.
+    """
+    code = (
+        f"import re\n{setup}\n"
+        "def now(what):\n"
+        "    status = open('/proc/self/status').read()\n"
+        "    return int(re.search(what + r':\\s+(\\d+)', status)[1]) * 1024\n"
+        "open('/proc/self/clear_refs', 'w').write('5')\n"  # the peak starts anew
+        f"before = now('VmRSS')\n{call}\n"
+        "print((now('VmHWM') - before) / X.nbytes)"
+    )
+    return float(in_new_process(code))

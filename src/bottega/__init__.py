@@ -19,7 +19,21 @@ _HOME_OF = {
     "load": "bottega.workbench",
     "read": "bottega.data",
 }
-_TOPICS = ("basis", "core", "data", "linear", "neighbors", "plot", "report", "risk", "workbench")
+_TOPICS = (
+    "basis",
+    "core",
+    "data",
+    "ensemble",
+    "linear",
+    "neighbors",
+    "plot",
+    "probability",
+    "report",
+    "risk",
+    "smooth",
+    "tree",
+    "workbench",
+)
 
 __all__ = ["__version__", *_HOME_OF, *_TOPICS]  # noqa: PLE0604
 

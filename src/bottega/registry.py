@@ -12,7 +12,7 @@ from bottega.core.frames import make_frame
 
 __all__ = ["TOPICS", "cards", "catalogue", "estimators", "methods"]
 
-TOPICS = ("core", "linear", "neighbors")
+TOPICS = ("core", "linear", "neighbors", "smooth", "tree", "ensemble")
 
 
 @cache

@@ -110,7 +110,7 @@ def test_alerts_stand_first(regression):
     )
     stopped, failed = said(comparison)["head"]["alerts"]
     assert "stopped before all methods were done" in stopped
-    assert failed == "The method 'gam' is not shown: failed with ValueError: no convergence."
+    assert failed == "Not shown: gam (failed with ValueError: no convergence)."
 
 
 def test_rows_never_held_out_are_not_drawn(regression):

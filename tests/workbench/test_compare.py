@@ -14,6 +14,7 @@ from bottega.core.errors import InputError, ParameterError, TestSetAlreadyUsed
 from bottega.data import Table, folds
 from bottega.linear import Ridge
 from bottega.neighbors import NearestNeighborsClassifier, NearestNeighborsRegressor
+from bottega.workbench.compare import _choose
 from bottega.workbench.results import paired_difference
 
 
@@ -216,6 +217,15 @@ def test_a_method_too_slow_for_the_rows_is_left_out_unless_named():
     assert {"baseline", "neighbors"} <= set(found.results)
     assert "more than 20,000 rows" in found.failures["parzen"]
     assert "parzen: left out" in repr(found)
+
+
+def test_a_method_of_few_inputs_is_left_out_of_a_wider_table():
+    chosen, left_out = _choose("regression", None, 100, 3)
+    assert "smoothing_spline" not in chosen
+    assert left_out["smoothing_spline"] == "left out of a table with 3 inputs, being for few"
+    chosen, left_out = _choose("regression", None, 100, 1)
+    assert "smoothing_spline" in chosen
+    assert "smoothing_spline" not in left_out
 
 
 def test_stopping_early_keeps_the_methods_that_are_done():

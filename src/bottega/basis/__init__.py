@@ -6,8 +6,18 @@ column into the columns ``phi1(x), ..., phiM(x)``; ``phi0(x) = 1`` is the interc
 linear models bring themselves.
 """
 
+from bottega.basis.bspline import BSpline
 from bottega.basis.gaussian import GaussianBasis
+from bottega.basis.natural_spline import NaturalSpline
 from bottega.basis.polynomial import Polynomial
 from bottega.basis.sigmoid import SigmoidBasis
+from bottega.basis.truncated_power import TruncatedPower
 
-__all__ = ["GaussianBasis", "Polynomial", "SigmoidBasis"]
+__all__ = [
+    "BSpline",
+    "GaussianBasis",
+    "NaturalSpline",
+    "Polynomial",
+    "SigmoidBasis",
+    "TruncatedPower",
+]

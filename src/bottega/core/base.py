@@ -33,6 +33,17 @@ class Estimator(BaseEstimator):
     def _check_params(self) -> None:
         check_params(self)
 
+    def _check_width(self, X: FloatArray) -> FloatArray:
+        """Return X, or refuse it where it has more columns than the method takes."""
+        most = self.card.n_inputs
+        if most is not None and X.shape[1] > most:
+            inputs = "one input" if most == 1 else f"at most {most} inputs"
+            raise InputError(
+                f"{type(self).__name__} takes {inputs}; X has {X.shape[1]} columns. Give it "
+                f"{'one column' if most == 1 else 'fewer columns'}, or use a method for several."
+            )
+        return X
+
     def _remember_frame(self, X: Any) -> None:
         """Keep which frame library the data came in: results are shown in the same."""
         self._frame = backend_of(X) if is_frame(X) else None

@@ -45,6 +45,8 @@ class Card:
     twin_of : str or None
         Method that gives the same answer: a comparison shows one of the two, unless both are
         asked for by name.
+    n_inputs : int or None
+        The most input columns it takes: a comparison leaves the method out of a wider table.
     missing, categories, wide, stream, chunks, linear_smoother, probabilities, weights, multioutput
         Capabilities, see `CAPABILITIES`.
     """
@@ -60,6 +62,7 @@ class Card:
     standardize: bool = False
     most_rows: int | None = None
     twin_of: str | None = None
+    n_inputs: int | None = None
     missing: bool = False
     categories: bool = False
     wide: bool = False

@@ -238,7 +238,8 @@ class Encoder(TransformerMixin, BaseEstimator):
             seen: set[str | None] = set(values)
             self.missing_level_.append(None in seen and self.one_hot)
             self.levels_.append(sorted(level for level in seen if level is not None))
-            refuse_levels(name, len(self.levels_[-1]))
+            if self.one_hot:  # codes are one column, however many levels there are
+                refuse_levels(name, len(self.levels_[-1]))
 
     def _encode(self, matrix: np.ndarray, labels: list[list[str | None]]) -> np.ndarray:
         absent = np.isnan(matrix) if self.impute else None

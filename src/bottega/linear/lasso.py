@@ -75,6 +75,8 @@ class Lasso(PenalizedRegression):
         Number of coefficients that are not zero, and one for the intercept.
     path_ : Path
         The whole curve, when `alpha` is ``"auto"``.
+    gap_path_ : ndarray
+        Relative duality gap at each penalty of `path_`.
     dual_gap_ : float
         Relative duality gap reached: how far the (penalised) objective is from its minimum at most,
         against half the mean square of the centred response.
@@ -230,6 +232,8 @@ class AdaptiveLasso(PenalizedRegression):
         Number of coefficients that are not zero, and one for the intercept.
     path_ : Path
         The whole curve, when `alpha` is ``"auto"``.
+    gap_path_ : ndarray
+        Relative duality gap at each penalty of `path_`.
     dual_gap_ : float
         Relative duality gap reached: how far the (penalised) objective is from its minimum at most,
         against half the mean square of the centred response.

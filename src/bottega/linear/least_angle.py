@@ -15,7 +15,8 @@ from bottega.core.path import Path, Rule
 from bottega.core.smoother import gaussian_criteria
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.linear.angle_path import AnglePath, angle_path
-from bottega.linear.selected_terms import SelectedTerms, log_weights
+from bottega.linear.selected_report import log_weights
+from bottega.linear.selected_terms import SelectedTerms
 
 __all__ = ["LeastAngle"]
 
@@ -219,6 +220,7 @@ class LeastAngle(SelectedTerms, RegressorMixin, Tuned):
         spread = (y - np.average(y, weights=weight)) ** 2
         self._totals = {
             "n": float(walk.centering.n),
+            "weight": float(walk.centering.weight),
             "rss": float(walk.rss[step]),
             "tss": float(np.average(spread, weights=weight) * walk.centering.weight),
             "df": float(walk.count[step] + self.fit_intercept),

@@ -24,6 +24,7 @@ from bottega.linear.penalized_columns import columns_of, is_sparse
 from bottega.linear.penalized_folds import check_folds
 from bottega.linear.penalized_logistic import LogisticProblem, LogisticSolution, check_classes
 from bottega.linear.penalized_penalty import alpha_grid, check_alphas
+from bottega.linear.selected_report import SelectedReport
 
 __all__ = ["LogisticLasso"]
 
@@ -31,7 +32,7 @@ __all__ = ["LogisticLasso"]
 _STEP = 4.0
 
 
-class LogisticLasso(ClassifierMixin, Tuned):
+class LogisticLasso(SelectedReport, ClassifierMixin, Tuned):
     r"""Linear classification that picks inputs: logistic regression with an l1 penalty.
 
     Minimises, over intercepts that are never penalised and coefficients :math:`\beta`,
@@ -81,6 +82,8 @@ class LogisticLasso(ClassifierMixin, Tuned):
         Number of coefficients that are not zero, and one intercept a class but the first.
     path_ : Path
         The whole curve, when `alpha` is ``"auto"``.
+    gap_path_ : ndarray
+        Relative duality gap at each penalty of `path_`.
     dual_gap_ : float
         Relative duality gap reached.
     n_iter_ : int
@@ -204,6 +207,7 @@ class LogisticLasso(ClassifierMixin, Tuned):
         self._check_params()
         self._remember_frame(X)
         X, codes, weight = self._validate(X, y, sample_weight)
+        self.__dict__.pop("gap_path_", None)  # of an earlier fit
         alpha = float(self._resolve_knob(X, codes, weight))
         X, codes, weight = _with_weight(X, codes, weight)
         problem = self._problem(X, codes, weight)
@@ -217,6 +221,13 @@ class LogisticLasso(ClassifierMixin, Tuned):
         self.dual_gap_, self.n_iter_ = float(found.gap[-1]), int(found.n_iter[-1])
         self.converged_ = bool(self.dual_gap_ <= self.tol)
         self.df_ = float(np.count_nonzero(self.coef_) + self._intercepts())
+        wrong = _most_probable(X, self.coef_, self.intercept_) != codes
+        self._totals = {
+            "n": float(len(codes)),
+            "df": self.df_,
+            "deviance": float(found.deviance[-1] * problem.weight),
+            "train_error": float(np.average(wrong, weights=weight)),
+        }
         self._warn(found, len(ladder) - 1)
         return self
 
@@ -272,6 +283,7 @@ class LogisticLasso(ClassifierMixin, Tuned):
             alphas = check_alphas(values)
             Real(0, None, open_low=True).check("path", "values", float(alphas[-1]))
         found = problem.path(alphas, self.tol, self.max_iter)
+        self.gap_path_ = found.gap
         self._warn(found)
         size = np.count_nonzero(found.coef, axis=(1, 2)) + self._intercepts()
         df = np.maximum.accumulate(size.astype(np.float64))
@@ -337,6 +349,46 @@ class LogisticLasso(ClassifierMixin, Tuned):
             scores = np.column_stack([np.zeros(len(scores)), scores])
         return np.asarray(softmax(scores, axis=1))
 
+    # ---- reports --------------------------------------------------------------------------------
+
+    def _train_error(self) -> float:
+        return self._totals["train_error"]
+
+    def _fit_row(self) -> dict[str, Any]:
+        n, df, deviance = (self._totals[name] for name in ("n", "df", "deviance"))
+        return {
+            "nobs": int(n),
+            "df": df,
+            "deviance": deviance,
+            "loglik": -deviance / 2,
+            "aic": deviance + 2 * df,
+            "bic": deviance + df * np.log(n),
+        }
+
+    def tidy(self) -> Any:
+        """Return one row a term with its estimate (with more than two classes: a class and term).
+
+        There are no standard errors: a coefficient that was picked by the data, and shrunk, has
+        no test.
+        """
+        check_is_fitted(self)
+        return self._make_frame(self._terms(everything=True))
+
+    def _terms(self, everything: bool = False) -> dict[str, Any]:
+        """Return the intercepts and the columns in the model, or all columns."""
+        names = getattr(self, "feature_names_in_", None)
+        terms = [f"x{j}" if names is None else str(names[j]) for j in range(self.n_features_in_)]
+        estimate, kept = self.coef_, everything | (self.coef_ != 0)
+        if self.fit_intercept:
+            terms = ["(Intercept)", *terms]
+            estimate = np.column_stack([self.intercept_, estimate])
+            kept = np.column_stack([np.ones(len(kept), bool), kept])
+        rows, columns = np.nonzero(kept)
+        found = {"term": [terms[j] for j in columns], "estimate": estimate[rows, columns]}
+        if len(self.classes_) == 2:
+            return found
+        return {"response": self.classes_[rows].tolist(), **found}
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -356,6 +408,12 @@ def _labels(X: Any, found: LogisticSolution) -> IntArray:
     labels = np.empty((X.shape[0], len(found.alphas)), np.intp)
     dense = X.tocsr() if is_sparse(X) else X
     for k in range(len(found.alphas)):
-        scores = np.asarray(dense @ found.coef[k].T + found.intercept[k])
-        labels[:, k] = scores[:, 0] > 0 if scores.shape[1] == 1 else np.argmax(scores, axis=1)
+        labels[:, k] = _most_probable(dense, found.coef[k], found.intercept[k])
     return labels
+
+
+def _most_probable(X: Any, coef: FloatArray, intercept: FloatArray) -> IntArray:
+    """Return the code of the most probable class of each row."""
+    scores = np.asarray(X @ coef.T + intercept)
+    one = scores.shape[1] == 1
+    return (scores[:, 0] > 0).astype(np.intp) if one else np.argmax(scores, axis=1)

@@ -94,7 +94,8 @@ class SparseColumns:
         weight = v.sum()
         mean, square = self.X.T @ v / weight, self.square.T @ v / weight
         variance = square - mean**2
-        for j in np.flatnonzero(variance <= _SUSPECT * square):
+        # Empty columns, of which sparse data have many, are no suspects: all is exactly zero.
+        for j in np.flatnonzero((square > 0) & (variance <= _SUSPECT * square)):
             column = self.X[:, [j]].toarray()[:, 0]
             variance[j] = v @ (column - mean[j]) ** 2 / weight
         return mean, np.maximum(variance, 0.0)

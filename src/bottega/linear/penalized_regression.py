@@ -35,6 +35,7 @@ from bottega.linear.penalized_penalty import (
     check_alphas,
     check_penalty_weights,
 )
+from bottega.linear.selected_report import SelectedReport, log_weights
 
 __all__ = ["CARD", "SHARED", "PenalizedRegression"]
 
@@ -67,7 +68,7 @@ CARD: dict[str, Any] = {
 }
 
 
-class PenalizedRegression(RegressorMixin, Tuned):
+class PenalizedRegression(SelectedReport, RegressorMixin, Tuned):
     """What the lasso and the elastic net share: the walk, its folds, the fit that is picked."""
 
     knob: ClassVar[str] = "alpha"
@@ -106,11 +107,18 @@ class PenalizedRegression(RegressorMixin, Tuned):
         self._check_params()
         self._remember_frame(X)
         X, y, weight = self._validate(X, y, sample_weight)
+        self.__dict__.pop("gap_path_", None)  # of an earlier fit
         alpha = self._resolve_knob(X, y, weight)
         X, y, weight = _with_weight(X, y, weight)
         settings = self._settings(X.shape[1])
         found = paths_from_rows(X, y, weight, None, np.array([float(alpha)]), settings)
         self.solver_ = "gram" if uses_gram(*X.shape) else "rows"
+        self._totals = {
+            "n": float(len(y)),
+            "weight": found.weight,
+            "tss": float(np.cov(y, aweights=weight, ddof=0) * found.weight),
+            "log_weights": log_weights(weight),
+        }
         return self._keep(found.solution)
 
     def fit_chunks(self, chunks: Iterable[Any]) -> Self:
@@ -140,22 +148,29 @@ class PenalizedRegression(RegressorMixin, Tuned):
         validate_data(self, X, skip_check_array=True)
         checked = CheckedChunks(chunks, self.n_features_in_, 1)
         settings = self._settings(self.n_features_in_)
-        self.__dict__.pop("path_", None)  # of an earlier fit
+        for name in ("path_", "gap_path_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         if isinstance(self.alpha, str):
             if self.cv is not None and not check_folds(self.cv):
                 raise InputError("A fit in chunks has folds of its own: give cv= their number.")
-            parts, log_weights = moments_of_chunks(checked, self.cv or 1)
+            parts, logs = moments_of_chunks(checked, self.cv or 1)
             found = paths_from_moments(parts, None, settings)
             n = sum(part.count for part in parts)
-            self.path_ = self._curve(found, n, log_weights)
+            self.path_ = self._curve(found, n, logs)
             alpha = float(self.path_.values[self.path_.best(self.select)])
             total = parts[0]
             for part in parts[1:]:
                 total.merge(part)
         else:
             alpha = float(self.alpha)
-            (total,), _ = moments_of_chunks(checked, 1)
+            (total,), logs = moments_of_chunks(checked, 1)
         self.solver_ = "gram"
+        self._totals = {
+            "n": float(total.count),
+            "weight": total.weight,
+            "tss": float(total.scatter[-1, -1]),
+            "log_weights": logs,
+        }
         return self._keep(paths_from_moments([total], np.array([alpha]), settings).solution)
 
     def _validate(
@@ -191,6 +206,7 @@ class PenalizedRegression(RegressorMixin, Tuned):
         self.dual_gap_ = float(solution.gap[0])
         self.converged_ = bool(self.dual_gap_ <= self.tol)
         self.df_ = float(np.count_nonzero(self.coef_) + self.fit_intercept)
+        self._totals |= {"rss": float(solution.mse[0]) * self._totals["weight"], "df": self.df_}
         self._warn(solution)
         return self
 
@@ -219,12 +235,12 @@ class PenalizedRegression(RegressorMixin, Tuned):
         if own and self.cv is not None:
             folds = deal_folds(len(y), min(self.cv, len(y)))
         found = paths_from_rows(X, y, weight, folds, alphas, self._settings(X.shape[1]))
-        log_weights = 0.0 if weight is None else float(np.log(weight).sum())
-        curve = self._curve(found, len(y), log_weights)
+        curve = self._curve(found, len(y), log_weights(weight))
         return curve if own else self._cross_validate(curve, *given, self.cv)
 
-    def _curve(self, found: Paths, n: int, log_weights: float) -> Path:
+    def _curve(self, found: Paths, n: int, logs: float) -> Path:
         solution, errors = found.solution, found.fold_errors
+        self.gap_path_ = solution.gap
         self._warn(solution)
         size = np.count_nonzero(solution.coef, axis=1) + self.fit_intercept
         # A column may leave on the way down; the path counts what has been looked at so far.
@@ -233,7 +249,7 @@ class PenalizedRegression(RegressorMixin, Tuned):
         rss = solution.mse * found.weight
         rich = np.flatnonzero((n - df >= 1) & (rss > 0))
         scale = float(np.sqrt(rss[rich[-1]] / (n - df[rich[-1]]))) if len(rich) else None
-        criteria = gaussian_criteria(rss, df, n, scale=scale, log_weights=log_weights)
+        criteria = gaussian_criteria(rss, df, n, scale=scale, log_weights=logs)
         if errors is None:  # no folds, or folds of the user's own that judge the path afterwards
             error, error_se, estimate = criteria["gcv"], np.zeros(len(df)), "gcv"
         else:
@@ -275,12 +291,17 @@ class PenalizedRegression(RegressorMixin, Tuned):
         no t test.
         """
         check_is_fitted(self)
+        return self._make_frame(self._terms(np.arange(self.n_features_in_)))
+
+    def _terms(self, columns: Any = None) -> dict[str, Any]:
+        """Return the intercept and the given columns, by default those in the model."""
+        columns = np.flatnonzero(self.coef_) if columns is None else columns
         names = getattr(self, "feature_names_in_", None)
-        terms = [f"x{j}" for j in range(self.n_features_in_)] if names is None else list(names)
-        estimate = self.coef_
+        terms = [f"x{j}" if names is None else str(names[j]) for j in columns]
+        estimate = self.coef_[columns]
         if self.fit_intercept:
             terms, estimate = ["(Intercept)", *terms], np.append(self.intercept_, estimate)
-        return self._make_frame({"term": terms, "estimate": estimate})
+        return {"term": terms, "estimate": estimate}
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

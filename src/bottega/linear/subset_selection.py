@@ -17,7 +17,8 @@ from bottega.core.smoother import gaussian_criteria
 from bottega.core.threads import one_thread
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.linear.centering import Centering
-from bottega.linear.selected_terms import SelectedTerms, log_weights
+from bottega.linear.selected_report import log_weights
+from bottega.linear.selected_terms import SelectedTerms
 from bottega.linear.subset_search import (
     METHODS,
     SubsetCurve,
@@ -234,6 +235,7 @@ class SubsetSelection(SelectedTerms, RegressorMixin, Tuned):
         spread = (y - np.average(y, weights=weight)) ** 2
         self._totals = {
             "n": float(centering.n),
+            "weight": float(centering.weight),
             "rss": float(found.rss[place]),
             "tss": float(np.average(spread, weights=weight) * centering.weight),
             "df": float(self.size_ + self.fit_intercept),

@@ -3,32 +3,55 @@
 Each function takes arrays or an object with the named attributes, never a data frame library.
 """
 
+from bottega.plot.asymptotics import bias_variance_chart, curse_chart, rate_chart
+from bottega.plot.band import band_chart
+from bottega.plot.boosting import effects_chart, margin_chart
+from bottega.plot.boundaries import boundaries_chart
 from bottega.plot.coefficients import coefficient_chart
 from bottega.plot.confusion import confusion_chart
 from bottega.plot.criteria import criteria_chart
+from bottega.plot.ensemble import error_against_trees_chart, importance_chart
 from bottega.plot.leaderboard import leaderboard_chart
+from bottega.plot.partition import partition_chart, step_chart
 from bottega.plot.path import path_chart
 from bottega.plot.regions import region_chart
 from bottega.plot.residuals import observed_chart, residual_chart
 from bottega.plot.roc import roc_chart
 from bottega.plot.shrinkage import shrinkage_chart, threshold_chart
+from bottega.plot.smooth import curvature_chart, smooth_chart, smooths_chart
 from bottega.plot.target import target_chart
 from bottega.plot.theme import DARK, LIGHT, config
+from bottega.plot.tree import tree_chart
 
 __all__ = [
     "DARK",
     "LIGHT",
+    "band_chart",
+    "bias_variance_chart",
+    "boundaries_chart",
     "coefficient_chart",
     "config",
     "confusion_chart",
     "criteria_chart",
+    "curse_chart",
+    "curvature_chart",
+    "effects_chart",
+    "error_against_trees_chart",
+    "importance_chart",
     "leaderboard_chart",
+    "margin_chart",
     "observed_chart",
+    "partition_chart",
     "path_chart",
+    "rate_chart",
     "region_chart",
     "residual_chart",
     "roc_chart",
     "shrinkage_chart",
+    "smooth_chart",
+    "smooths_chart",
+    "step_chart",
     "target_chart",
     "threshold_chart",
+    "tree_chart",
 ]

@@ -26,6 +26,7 @@ __all__ = [
     "config",
     "decades",
     "finish",
+    "panels",
     "plain",
 ]
 
@@ -129,6 +130,7 @@ def config(colors: Mapping[str, str] = LIGHT, background: str | None = None) -> 
             "symbolStrokeWidth": 2,
             "columnPadding": 18,
         },
+        "header": {"labelColor": ink, "labelFontSize": 12.5, "labelFontWeight": 600},
         "range": {
             "category": [colors[f"c{i}"] for i in range(1, 11)],
             "ordinal": [colors["c1"], colors["c8"], muted],  # honest, training, a limit
@@ -161,6 +163,14 @@ def finish(
     return chart.properties(
         title=heading, width=width, height=height, description=description
     ).configure(**config())
+
+
+def panels(chart: Any, *, title: str, subtitle: str | Sequence[str], description: str) -> Any:
+    """Finish a chart of several panels, whose size is that of each panel."""
+    done = finish(chart, title=title, subtitle=subtitle, description=description)
+    for size in ("width", "height"):
+        done[size] = altair().Undefined
+    return done
 
 
 def plain(value: Any) -> Any:

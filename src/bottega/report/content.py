@@ -78,8 +78,8 @@ def _head(comparison: Any) -> dict[str, Any]:
             "shown, and a missing one might have been better."
         )
     alerts += [
-        f"The method {method!r} is not shown: {reason}."
-        for method, reason in comparison.failures.items()
+        f"Not shown: {', '.join(names)} ({reason})."
+        for reason, names in comparison.not_shown.items()
     ]
     return {
         "data": words.data_name(table.source),

@@ -23,13 +23,13 @@ from bottega.core.errors import (
 )
 from bottega.core.frames import is_frame, make_frame
 from bottega.core.loss import LOSS_OF_TASK, loss_of
+from bottega.core.parallel import run_tasks
 from bottega.core.params import Integer, Real
 from bottega.core.path import RULES, Path
 from bottega.core.typing import Array, FloatArray
 from bottega.data import LockedPart, Table, folds, read
 from bottega.registry import methods as methods_for
 from bottega.workbench.comparison import Comparison
-from bottega.workbench.parallel import run_tasks
 from bottega.workbench.procedure import Encoded, as_pipeline, make_model
 from bottega.workbench.results import MethodResult
 
@@ -109,7 +109,7 @@ def compare(
     Real(0, 1, open_high=True).check("compare", "test", test)
     table = _as_table(data, target, task)
     train, locked = _lock(table, float(test), seed)
-    chosen, left_out = _choose(str(table.task), methods, train.n_rows)
+    chosen, left_out = _choose(str(table.task), methods, train.n_rows, len(train.features))
     outer_folds = folds(train, outer, seed=seed)
     with warnings.catch_warnings():
         # The levels of a category are collinear with the intercept by their very encoding.
@@ -197,7 +197,7 @@ def _joined(X: Any, y: Any, task: str | None) -> Table:
 
 
 def _choose(
-    task: str, wanted: Sequence[str] | None, n: int
+    task: str, wanted: Sequence[str] | None, n: int, p: int
 ) -> tuple[dict[str, type[Estimator]], dict[str, str]]:
     """Return the classes to compare, the baseline first, and why others were left out."""
     known = methods_for(task)
@@ -208,6 +208,10 @@ def _choose(
             "name it among the methods to include it"
             for name, each in known.items()
             if each.card.most_rows is not None and n > each.card.most_rows
+        } | {
+            name: f"left out of a table with {p} inputs, being for few"
+            for name, each in known.items()
+            if each.card.n_inputs is not None and p > each.card.n_inputs
         }
         return {name: known[name] for name in known if name not in left_out}, left_out
     for name in wanted:

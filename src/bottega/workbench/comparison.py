@@ -191,10 +191,18 @@ class Comparison:
         ]
         if self.certificate is not None:
             notes.append(f"on {self.n_test:,} locked rows: {self.certificate}")
-        notes += [f"{method}: {reason}" for method, reason in self.failures.items()]
+        notes += [f"{', '.join(names)}: {reason}" for reason, names in self.not_shown.items()]
         if self.interrupted:
             notes.append("stopped early: only the methods that were done are shown")
         return Summary(title, (Section("", shown),), tuple(notes))
+
+    @property
+    def not_shown(self) -> dict[str, list[str]]:
+        """The methods that failed or were left out, by reason."""
+        found: dict[str, list[str]] = {}
+        for method, reason in self.failures.items():
+            found.setdefault(reason, []).append(method)
+        return found
 
     def __repr__(self) -> str:
         return str(self.summary())

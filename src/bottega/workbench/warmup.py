@@ -3,6 +3,7 @@
 import time
 import warnings
 from collections.abc import Iterator
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -31,12 +32,19 @@ def warmup() -> float:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                model.fit(X, y).predict(X)
+                _use(model, X, y)
             except ValueError:
                 continue  # a variant for other data than numbers (strings, say)
             finally:
                 progress.report("compiling", done + 1, len(variants), type(model).__name__)
     return time.perf_counter() - start
+
+
+def _use(model: Any, X: Any, y: Any) -> None:
+    """Call what may run a kernel of its own."""
+    model.fit(X, y).predict(X)
+    if "row_by_row" in signature(getattr(model, "partial_fit", _use)).parameters:
+        model.partial_fit(X, y, row_by_row=True)
 
 
 def _variants(estimator_class: type[Estimator]) -> Iterator[Any]:

@@ -1,23 +1,33 @@
 """Independent tasks side by side in threads, without fighting for cores.
 
 The kernels and BLAS release the GIL, so threads do the work of processes without copying the data
-or importing everything again. Each thread's linear algebra keeps to its share of the cores.
+or importing everything again. Each thread's linear algebra keeps to its share of the cores. Work
+inside a task that asks for threads of its own runs in that task's thread: the cores are taken.
 """
 
 import os
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TypeVar
+from contextlib import nullcontext
+from functools import partial
+from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
 from bottega.core import progress
 from bottega.core.errors import ParameterError
 
-__all__ = ["available_cores", "run_tasks"]
+__all__ = ["available_cores", "in_threads", "run_tasks"]
 
 Key = TypeVar("Key")
 Answer = TypeVar("Answer")
+
+_thread = threading.local()
+
+
+def _mark_busy() -> None:
+    _thread.busy = True
 
 
 def available_cores() -> int:
@@ -39,12 +49,13 @@ def run_tasks(
     cores = available_cores()
     if n_jobs is not None and n_jobs < 1:
         raise ParameterError(f"n_jobs={n_jobs!r} is not allowed; use a number of threads, or None.")
-    threads = min(n_jobs or cores, max(len(tasks), 1))
+    nested = getattr(_thread, "busy", False)
+    threads = 1 if nested else min(n_jobs or cores, max(len(tasks), 1))
     answers: dict[Key, Answer] = {}
     complete = True
     with (
-        threadpool_limits(limits=max(1, cores // threads)),
-        ThreadPoolExecutor(max_workers=threads) as pool,
+        nullcontext() if nested else threadpool_limits(limits=max(1, cores // threads)),
+        ThreadPoolExecutor(max_workers=threads, initializer=_mark_busy) as pool,
     ):
         pending: dict[Future[Answer], Key] = {pool.submit(task): key for key, task in tasks}
         try:
@@ -53,7 +64,8 @@ def run_tasks(
                 for future in done:
                     key = pending.pop(future)
                     answers[key] = future.result()
-                    progress.report(stage, len(answers), len(tasks), str(key))
+                    if not nested:
+                        progress.report(stage, len(answers), len(tasks), str(key))
         except KeyboardInterrupt:
             complete = False
             for future in pending:
@@ -66,3 +78,20 @@ def run_tasks(
                 future.cancel()
             raise
     return answers, complete
+
+
+def in_threads(
+    function: Callable[[Any], Answer], items: Iterable[Any], *, stage: str = ""
+) -> list[Answer]:
+    """Return ``function(item)`` for each item, in order; all of them, or the exception.
+
+    Examples
+    --------
+    >>> in_threads(abs, [-1, 2, -3])
+    [1, 2, 3]
+    """
+    tasks = [(i, partial(function, item)) for i, item in enumerate(items)]
+    answers, complete = run_tasks(tasks, stage=stage)
+    if not complete:
+        raise KeyboardInterrupt
+    return [answers[i] for i in range(len(tasks))]

@@ -1,0 +1,226 @@
+"""Forests and boosting against their peers, with the errors on the same test rows.
+
+``run(scale=0.01)`` goes through all of it on a hundredth of the rows, to see that it works.
+"""
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+from sklearn.ensemble import AdaBoostClassifier as PeerAdaBoost
+from sklearn.ensemble import RandomForestClassifier as PeerForestClassifier
+from sklearn.ensemble import RandomForestRegressor as PeerForestRegressor
+from sklearn.tree import DecisionTreeClassifier
+
+from benchmarks.measure import Result, cold_seconds, compared_errors, extra_memory, in_turns
+from benchmarks.processes import exchange, has_r, run_peer
+from benchmarks.tree import COLUMNS, growth, losses, sample
+from bottega.core.parallel import available_cores
+from bottega.ensemble import AdaBoostClassifier, RandomForestClassifier, RandomForestRegressor
+
+TREES = 200
+TRIED = {"regression": 7, "classification": 4}  # columns at a split: a third, and the root, of 20
+
+
+def run(scale: float = 1.0) -> Iterator[Result]:
+    """Yield every row; `scale` shrinks all numbers of rows (and of trees, to 20) alike."""
+    trees = TREES if scale == 1 else 20
+
+    def rows(n):
+        return max(int(n * scale), 200)
+
+    for task in ("classification", "regression"):
+        yield from forests(task, rows(100_000), trees, rows(1_000_000))
+    yield adaboost(rows(50_000), TREES if scale == 1 else 50)
+    sizes = [rows(n) for n in (10_000, 30_000, 100_000, 300_000, 1_000_000)]
+    yield growth("forest of 10 trees", sizes, lambda: forest("regression", 10, max_features=7))
+    yield growth(
+        "AdaBoost of 20 stumps",
+        sizes,
+        lambda: AdaBoostClassifier(n_rounds=20),
+        task="classification",
+    )
+    yield memory(rows(1_000_000))
+
+
+def forest(task: str, trees: int, **options):
+    kind = RandomForestRegressor if task == "regression" else RandomForestClassifier
+    return kind(n_trees=trees, min_leaf=1, random_state=0, **options)
+
+
+def forests(task: str, n: int, trees: int, n_predicted: int) -> Iterator[Result]:
+    X, y = sample(task, n)
+    X_test, y_test = sample(task, n, seed=1)
+    tried = TRIED[task]
+
+    def ours():
+        return forest(task, trees, max_features=tried).fit(X, y)
+
+    mine = ours()
+    seconds = in_turns({"ours": ours}, repeats=3)["ours"]
+    loss = losses(task, y_test, mine.predict(X_test))
+    cold = cold_seconds(
+        "from benchmarks.ensemble import forest, sample\n"
+        f"X, y = sample({task!r}, {n})\nmodel = forest({task!r}, {trees}, max_features={tried})",
+        "model.fit(X, y)",
+    )
+    fitted = {}
+    for peer, (call, bar) in _peers(task, X, y, trees, tried).items():
+        start = time.perf_counter()
+        fitted[peer] = call()
+        taken = time.perf_counter() - start
+        yield Result(
+            f"forest of {trees} trees, {tried} columns a split, {task}, {n:,} x {COLUMNS}",
+            peer,
+            seconds,
+            taken,
+            bar=bar,
+            accuracy=compared_errors(
+                loss, losses(task, y_test, np.asarray(fitted[peer].predict(X_test)))
+            ),
+            cold=cold,
+        )
+    if has_r("ranger"):
+        with exchange(X=X, y=y, test=X_test) as folder:
+            method = "anova" if task == "regression" else "class"
+            taken = run_peer("ranger_forest.R", folder, method, trees, tried, 1, available_cores())
+            predicted = np.fromfile(folder / "pred.bin")
+        yield Result(
+            f"forest of {trees} trees, {tried} columns a split, {task}, {n:,} x {COLUMNS}",
+            "R ranger, all cores",
+            seconds,
+            taken,
+            bar=4,
+            accuracy=compared_errors(loss, losses(task, y_test, predicted)),
+            cold=cold,
+        )
+    yield _predicting(task, mine, fitted["scikit-learn RandomForest (n_jobs=-1)"], n_predicted)
+
+
+def _peers(task, X, y, trees, tried):
+    """Return for each peer a call that fits it, and the bar set for ours.
+
+    LightGBM and XGBoost limit their trees: as they come, to 31 leaves and to depth 6; so each is
+    also asked for trees as deep as ours.
+    """
+    share = tried / COLUMNS
+    kind = PeerForestRegressor if task == "regression" else PeerForestClassifier
+    peers = {
+        "scikit-learn RandomForest (n_jobs=-1)": (
+            lambda: kind(trees, max_features=tried, n_jobs=-1, random_state=0).fit(X, y),
+            4,
+        )
+    }
+    try:
+        import lightgbm
+    except ImportError:
+        pass
+    else:
+        booster = lightgbm.LGBMRegressor if task == "regression" else lightgbm.LGBMClassifier
+        common = {
+            "boosting_type": "rf",
+            "n_estimators": trees,
+            "subsample": 0.632,
+            "subsample_freq": 1,
+            "feature_fraction_bynode": share,
+            "n_jobs": -1,
+            "verbose": -1,
+        }
+        deep = {"num_leaves": min(len(y), 131_072), "min_child_samples": 1}
+        peers["LightGBM rf mode, 31 leaves"] = (lambda: booster(**common).fit(X, y), 1)
+        peers["LightGBM rf mode, leaves without limit"] = (
+            lambda: booster(**common, **deep).fit(X, y),
+            1,
+        )
+    try:
+        import xgboost
+    except ImportError:
+        pass
+    else:
+        forest_of = xgboost.XGBRFRegressor if task == "regression" else xgboost.XGBRFClassifier
+        options = {
+            "n_estimators": trees,
+            "subsample": 0.632,
+            "colsample_bynode": share,
+            "n_jobs": -1,
+            "tree_method": "hist",
+            "reg_lambda": 0.0,
+        }
+        peers["XGBoost forest mode, depth 6"] = (lambda: forest_of(**options).fit(X, y), 1)
+        peers["XGBoost forest mode, depth without limit"] = (
+            lambda: forest_of(**options, max_depth=0, min_child_weight=0).fit(X, y),
+            1,
+        )
+    return peers
+
+
+def _predicting(task, mine, peer, n) -> Result:
+    X, _ = sample(task, n, seed=2)
+    mine.predict(X[:100])
+    medians = in_turns(
+        {"ours": lambda: mine.predict(X), "peer": lambda: peer.predict(X)}, repeats=2
+    )
+    return Result(
+        f"predict {n:,} rows by the forest of {peer.n_estimators} trees, {task}",
+        "scikit-learn RandomForest (n_jobs=-1)",
+        medians["ours"],
+        medians["peer"],
+        bar=1,
+        accuracy="the forests of the rows above",
+    )
+
+
+def adaboost(n: int, rounds: int) -> Result:
+    X, y = sample("classification", n)
+    X_test, y_test = sample("classification", n, seed=1)
+
+    def ours():
+        return AdaBoostClassifier(n_rounds=rounds).fit(X, y)
+
+    def theirs():
+        stump = DecisionTreeClassifier(max_depth=1)
+        return PeerAdaBoost(stump, n_estimators=rounds, random_state=0).fit(X, y)
+
+    mine = ours()
+    start = time.perf_counter()
+    peer = theirs()
+    taken = time.perf_counter() - start
+    seconds = in_turns({"ours": ours}, repeats=3)["ours"]
+    return Result(
+        f"AdaBoost of {rounds} stumps, {n:,} x {COLUMNS}",
+        "scikit-learn AdaBoostClassifier",
+        seconds,
+        taken,
+        bar=10,
+        accuracy=compared_errors(
+            losses("classification", y_test, mine.predict(X_test)),
+            losses("classification", y_test, peer.predict(X_test)),
+        ),
+        cold=cold_seconds(
+            "from benchmarks.tree import sample\n"
+            "from bottega.ensemble import AdaBoostClassifier\n"
+            f"X, y = sample('classification', {n})",
+            f"AdaBoostClassifier(n_rounds={rounds}).fit(X, y)",
+        ),
+    )
+
+
+def memory(n: int) -> Result:
+    copies = extra_memory(
+        "from benchmarks.ensemble import forest, sample\n"
+        f"X, y = sample('classification', {n})\n"
+        "model = forest('classification', 8, max_features=4, max_leaves=1000)\n"
+        "model.fit(X[:2000], y[:2000])",
+        "model.fit(X, y)",
+    )
+    return Result(
+        f"peak memory of fitting a forest of 8 trees of 1,000 leaves to {n:,} x {COLUMNS}, "
+        "X not counted",
+        "limit of 2 copies of X",
+        copies,
+        2.0,
+        bar=1,
+        accuracy="-",
+        unit="copies",
+        limit=True,
+    )

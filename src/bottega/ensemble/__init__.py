@@ -1,0 +1,19 @@
+"""Many models as one: bagging, forests, bumping, boosting and stacking."""
+
+from bottega.ensemble.adaboost import AdaBoostClassifier
+from bottega.ensemble.bagging import BaggingClassifier, BaggingRegressor
+from bottega.ensemble.bumping import BumpingClassifier, BumpingRegressor
+from bottega.ensemble.forest import RandomForestClassifier, RandomForestRegressor
+from bottega.ensemble.stacking import StackingClassifier, StackingRegressor
+
+__all__ = [
+    "AdaBoostClassifier",
+    "BaggingClassifier",
+    "BaggingRegressor",
+    "BumpingClassifier",
+    "BumpingRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+    "StackingClassifier",
+    "StackingRegressor",
+]

@@ -1,0 +1,275 @@
+"""Bumping: the one model, of those fitted to samples of the rows, that fits the data best."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
+
+from bottega.core.cards import Card
+from bottega.core.frames import take_rows
+from bottega.core.loss import loss_of
+from bottega.core.parallel import in_threads
+from bottega.core.params import Integer, Parameter, Seed
+from bottega.core.typing import Array, FloatArray
+from bottega.core.weights import check_weight
+from bottega.ensemble._base import Combination, Model, class_shares, fit_drawn
+from bottega.ensemble.resampling import draw_rows, own_order, seeds
+from bottega.tree import TreeClassifier, TreeRegressor
+
+__all__ = ["BumpingClassifier", "BumpingRegressor"]
+
+_SHARED_CARD: dict[str, Any] = {
+    "method": "bumping",
+    "title": "Bumping",
+    "knob": None,
+    "strengths": (
+        "Leaves a bad start behind: finds the splits that a greedy search cannot see (XOR).",
+        "One model remains, as readable as any of its kind.",
+        "Never fits the training rows worse than the base alone.",
+    ),
+    "weaknesses": (
+        "Only compares models of one size fairly: the complexity of the base must be fixed.",
+        "Does not cut the variance as averaging does.",
+    ),
+    "cost": "n_models + 1 fits of the base",
+    "source": "D191",
+    "missing": True,
+    "categories": True,
+    "wide": True,
+    "weights": True,
+}
+_PARAMS: dict[str, Parameter] = {
+    "base": Model(help="model to fit to each sample; None: a tree of eight leaves"),
+    "n_models": Integer(1, help="how many samples are drawn besides the rows themselves"),
+    "random_state": Seed(help="seed of the draws; None: other draws in every fit"),
+}
+
+
+def _picked_has(name: str) -> Any:
+    """Offer a method where the picked model (before the fit: the base) has it."""
+
+    def check(self: Any) -> bool:
+        picked = getattr(self, "estimator_", None)
+        return hasattr(self._bases()[0] if picked is None else picked, name)
+
+    return available_if(check)
+
+
+class _Bumping(Combination):
+    """What the classifier and the regressor share."""
+
+    base: Any
+    n_models: int
+    random_state: Any
+
+    @abstractmethod
+    def _own_base(self) -> Any:
+        """Return the base in use when none is given."""
+
+    def _bases(self) -> list[Any]:
+        return [self._own_base() if self.base is None else self.base]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the base to the rows and to each sample of them, and keep the best on the rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, p)
+            Inputs; what the base takes.
+        y : array-like of shape (n,)
+            Responses.
+        sample_weight : array-like of shape (n,), optional
+            Row weights in the error and chances of being drawn; a weight of k is k copies.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        self._check_params()
+        X, y = self._check_training(X, y)
+        weight = check_weight(sample_weight, len(y))
+        order = own_order(X, y)
+        if weight is not None:
+            order = order[weight[order] > 0]
+            weight = weight[order]
+        X, y = take_rows(X, order), y[order]
+        size = len(y) if weight is None else max(len(y), round(weight.sum()))
+        base = self._bases()[0]
+        task = type(self).card.task
+
+        def fit_one(candidate: tuple[int, int]) -> tuple[Any, float]:
+            number, seed = candidate
+            original = number == 0
+            counts = weight if original else draw_rows(len(y), size, seed, weight=weight)
+            model = fit_drawn(base, X, y, counts, seed)
+            loss = loss_of(task, y, model.predict(X))
+            return model, float(np.average(loss, weights=weight))
+
+        candidates = list(enumerate(seeds(self.random_state, self.n_models + 1)))
+        fitted = in_threads(fit_one, candidates, stage="models")
+        self.errors_ = np.array([error for _, error in fitted])
+        # Errors equal but for rounding are equal, and the first of them is kept.
+        least = self.errors_.min()
+        self.picked_ = int(np.argmax(self.errors_ <= least + 1e-12 * (1 + least)))
+        self.estimator_ = fitted[self.picked_][0]
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the picked model's prediction for each row of X."""
+        X = self._check_new(X)
+        return np.asarray(self.estimator_.predict(X))
+
+    @_picked_has("rules")
+    def rules(self) -> Any:
+        """Return the rules of the picked tree."""
+        return self.estimator_.rules()
+
+
+class BumpingClassifier(ClassifierMixin, _Bumping):
+    """Keep the classifier, of those fitted to samples of the rows, that errs least on the rows.
+
+    The candidates are the base fitted to the rows as they are (candidate 0) and to `n_models`
+    samples drawn with replacement. The one with the least (weighted) error rate on the training
+    rows is kept; of equals the first, so the original fit stays unless a sample does better.
+
+    Parameters
+    ----------
+    base : classifier, optional
+        Model to fit; a tree of at most eight leaves (``TreeClassifier(alpha=0, max_leaves=8)``) by
+        default. Its complexity must be fixed: among models of any size the largest wins.
+    n_models : int
+        Number of samples.
+    random_state : int, generator or None
+        Seed of the draws (and of the base); None draws other samples in every fit.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The picked model.
+    errors_ : ndarray of shape (n_models + 1,)
+        Error rate of each candidate on the training rows, the original fit first.
+    picked_ : int
+        Which candidate was picked; 0 is the original fit.
+    classes_ : ndarray of shape (K,)
+        The classes, sorted.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    See Also
+    --------
+    BaggingClassifier : keeps all the models.
+
+    Notes
+    -----
+    A stochastic search over models: a sample unbalances what a greedy algorithm sees as a tie. The
+    picked model is as readable as the base; a tree's `rules` are at hand. `errors_` are training
+    errors, which flatter; validate the picked model like any other. Cost: ``n_models + 1`` fits,
+    side by side in threads. Not for a base that fits the training rows perfectly: the original
+    then always wins.
+
+    References
+    ----------
+    .. [1] Tibshirani, R. and Knight, K. (1999). Model search by bootstrap "bumping". Journal of
+       Computational and Graphical Statistics 8, 671-686.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bottega.tree import TreeClassifier
+    >>> ticks = np.linspace(-1, 1, 10)
+    >>> X = np.array([(a, b) for a in ticks for b in ticks])
+    >>> y = X[:, 0] * X[:, 1] > 0
+    >>> four = TreeClassifier(alpha=0, max_depth=2)
+    >>> model = BumpingClassifier(four, n_models=60).fit(X, y)
+    >>> float(model.errors_[0]), bool(model.errors_[model.picked_] <= 0.1)
+    (0.5, True)
+    """
+
+    params: ClassVar[Mapping[str, Parameter]] = _PARAMS
+    card: ClassVar[Card] = Card(task="classification", probabilities=True, **_SHARED_CARD)
+
+    def __init__(self, base: Any = None, *, n_models: int = 20, random_state: Any = 0) -> None:
+        self.base = base
+        self.n_models = n_models
+        self.random_state = random_state
+
+    @_picked_has("predict_proba")
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the picked model's class probabilities, one column a class."""
+        X = self._check_new(X)
+        return class_shares(self.estimator_, X, self.classes_)
+
+    def _own_base(self) -> Any:
+        return TreeClassifier(alpha=0.0, max_leaves=8)
+
+
+class BumpingRegressor(RegressorMixin, _Bumping):
+    """Keep the regressor, of those fitted to samples of the rows, that fits the rows best.
+
+    The candidates are the base fitted to the rows as they are (candidate 0) and to `n_models`
+    samples drawn with replacement. The one with the least (weighted) mean squared error on the
+    training rows is kept; of equals the first.
+
+    Parameters
+    ----------
+    base : regressor, optional
+        Model to fit; a tree of at most eight leaves (``TreeRegressor(alpha=0, max_leaves=8)``) by
+        default. Its complexity must be fixed: among models of any size the largest wins.
+    n_models : int
+        Number of samples.
+    random_state : int, generator or None
+        Seed of the draws (and of the base); None draws other samples in every fit.
+
+    Attributes
+    ----------
+    estimator_ : regressor
+        The picked model.
+    errors_ : ndarray of shape (n_models + 1,)
+        Mean squared error of each candidate on the training rows, the original fit first.
+    picked_ : int
+        Which candidate was picked; 0 is the original fit.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    See Also
+    --------
+    BaggingRegressor : averages the models.
+
+    Notes
+    -----
+    As `BumpingClassifier`, by squared error. A model that minimises squared error over its class,
+    like least squares, can never be beaten by its own fit to a sample: bumping is for greedy and
+    iterative fits (trees, networks), and for bases that optimise something else (least absolute
+    deviations, say). Cost: ``n_models + 1`` fits, side by side in threads.
+
+    References
+    ----------
+    .. [1] Tibshirani, R. and Knight, K. (1999). Model search by bootstrap "bumping". Journal of
+       Computational and Graphical Statistics 8, 671-686.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bottega.tree import TreeRegressor
+    >>> ticks = np.linspace(-1, 1, 10)
+    >>> X = np.array([(a, b) for a in ticks for b in ticks])
+    >>> y = np.sign(X[:, 0] * X[:, 1])
+    >>> model = BumpingRegressor(TreeRegressor(alpha=0, max_depth=2), n_models=60).fit(X, y)
+    >>> bool(model.errors_[model.picked_] < 0.5 * model.errors_[0])
+    True
+    """
+
+    params: ClassVar[Mapping[str, Parameter]] = _PARAMS
+    card: ClassVar[Card] = Card(task="regression", **_SHARED_CARD)
+
+    def __init__(self, base: Any = None, *, n_models: int = 20, random_state: Any = 0) -> None:
+        self.base = base
+        self.n_models = n_models
+        self.random_state = random_state
+
+    def _own_base(self) -> Any:
+        return TreeRegressor(alpha=0.0, max_leaves=8)

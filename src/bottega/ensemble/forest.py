@@ -1,0 +1,327 @@
+"""Random forests: bagged trees that try a few columns, drawn anew, at each split."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from bottega.core.cards import Card
+from bottega.core.params import Choice, Parameter
+from bottega.core.typing import Array, FloatArray
+from bottega.ensemble.forest_base import CARD, SHARED, ForestBase
+from bottega.tree import _kernels_binned as kernels
+from bottega.tree.grow_binned import CRITERIA
+
+__all__ = ["RandomForestClassifier", "RandomForestRegressor"]
+
+
+class RandomForestClassifier(ClassifierMixin, ForestBase):
+    r"""Classify by the mean class shares of trees grown on resampled rows.
+
+    .. math:: \hat p(k \mid x) = \frac{1}{B} \sum_{b=1}^B \hat p_b(k \mid x)
+
+    Each tree is grown, without pruning, on rows drawn with replacement; at each split
+    `max_features` columns are drawn and the best split on one of them is made. A column that is
+    constant in the node does not count as drawn. Columns are cut into at most 255 bins.
+
+    Parameters
+    ----------
+    max_features : int or "auto"
+        Columns tried at each split: fewer make the trees differ more, more make each of them
+        better. ``"auto"`` compares log2 p, sqrt p, p/3, p/2 and p by the out-of-bag error of
+        (at most) 50 trees.
+    n_trees : int
+        Number of trees. The error falls to a limit with them and does not rise again.
+    criterion : {"gini", "entropy", "deviance", "sqrt", "error"}
+        Impurity by which splits are chosen.
+    min_leaf : int
+        Fewest rows (drawn rows, copies counted) in a leaf.
+    max_depth : int, optional
+        Most tests above a leaf.
+    max_leaves : int, optional
+        Most leaves of a tree; the best splits are then made first.
+    categorical : "auto" or sequence of str or int
+        Columns that are categories besides the texts and categories of a frame.
+    replace : bool
+        Draw rows with replacement.
+    sample_share : float or "auto"
+        Rows drawn for a tree as a share of all; ``"auto"`` is 1, or 0.632 without replacement.
+    select : {"min", "one_se"}
+        Rule that picks `max_features` from the path.
+    random_state : int, generator or None
+        Seed. None draws anew in every fit.
+
+    Attributes
+    ----------
+    max_features_ : int
+        Columns tried at each split.
+    classes_ : ndarray of shape (K,)
+        The classes, sorted.
+    forest_ : Forest
+        The trees.
+    oob_error_ : float
+        Misclassified share of the training rows, each judged by the trees that have not drawn it.
+    oob_decision_ : ndarray of shape (n, K)
+        Their class shares; NaN for a row that every tree has drawn (or of weight 0).
+    oob_path_ : Path
+        Training and out-of-bag error after 1, 2, ... trees.
+    path_ : Path
+        Out-of-bag error over `max_features`; with ``max_features="auto"`` only.
+    importance_ : ndarray of shape (p,)
+        Decrease of the impurity by the splits on each column, mean over the trees. It favours
+        columns with many distinct values; see `permutation_importance`.
+    columns_in_ : ColumnReader
+        Names and levels of the columns.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    See Also
+    --------
+    RandomForestRegressor : the same for numbers.
+    BaggingClassifier : the same with any base model, and all columns.
+
+    Notes
+    -----
+    Missing values go, at each split, to the side where they help most; levels that a node (or the
+    training rows) has not seen go with its heavier part. With more than two classes the levels
+    of a category are ordered by the first principal component of their class shares. The draws
+    depend on what is in the rows, not on their order. Equal shares go to the first class.
+
+    Cost: ``n_trees * max_features * n log n``, on one byte a value; trees grow side by side in
+    threads. Memory: one byte a value of X besides the trees. Not for data that one small tree or a
+    straight line describes: they can be read.
+
+    References
+    ----------
+    Breiman, L. (2001). Random forests. *Machine Learning*, 45, 5-32.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(300, 4))
+    >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
+    >>> model = RandomForestClassifier(n_trees=100).fit(X, y)
+    >>> model.predict([[0.5, 0.5, 0, 0], [0.5, -0.5, 0, 0]])
+    array(['same', 'other'], dtype='<U5')
+    >>> sorted(model.permutation_importance().nlargest(2, "z")["column"])
+    ['x0', 'x1']
+    """
+
+    params: ClassVar[Mapping[str, Parameter]] = {
+        "max_features": SHARED["max_features"],
+        "n_trees": SHARED["n_trees"],
+        "criterion": Choice(
+            "gini", "entropy", "deviance", "sqrt", "error", help="impurity that splits lower"
+        ),
+        **{name: SHARED[name] for name in SHARED if name not in ("max_features", "n_trees")},
+    }
+    card: ClassVar[Card] = Card(task="classification", probabilities=True, **CARD)
+
+    def __init__(
+        self,
+        max_features: int | str = "auto",
+        *,
+        n_trees: int = 200,
+        criterion: str = "gini",
+        min_leaf: int = 1,
+        max_depth: int | None = None,
+        max_leaves: int | None = None,
+        categorical: Any = "auto",
+        replace: bool = True,
+        sample_share: float | str = "auto",
+        select: str = "min",
+        random_state: Any = 0,
+    ) -> None:
+        self.max_features = max_features
+        self.n_trees = n_trees
+        self.criterion = criterion
+        self.min_leaf = min_leaf
+        self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.categorical = categorical
+        self.replace = replace
+        self.sample_share = sample_share
+        self.select = select
+        self.random_state = random_state
+
+    def predict(self, X: Any) -> Array:
+        """Return the class with the largest mean share for each row of X."""
+        means = self._means(X)
+        return np.asarray(self.classes_[self._decide(means)])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the mean over the trees of the class shares in the leaf, one column a class."""
+        return self._shares(self._means(X))
+
+    def _shares(self, means: FloatArray) -> FloatArray:
+        K = len(self.classes_)
+        if means.shape[1] == K and K > 1:
+            return means
+        return np.hstack([1 - means, means])[:, :K]
+
+    def _decide(self, means: FloatArray) -> Array:
+        if means.shape[1] == 1:
+            return np.asarray(means[:, 0] > 0.5).astype(np.intp)
+        return np.argmax(means, axis=1)
+
+    def _keep_oob(self, means: FloatArray) -> None:
+        self.oob_decision_ = self._shares(means)
+
+    def _criterion(self, n_classes: int) -> int:
+        return (
+            kernels.SUMS
+            if self.criterion == "gini" and n_classes <= 2
+            else CRITERIA[self.criterion]
+        )
+
+    def _read_response(self, y: Any) -> tuple[FloatArray, int]:
+        y = column_or_1d(validate_data(self, X="no_validation", y=y), warn=True)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        return codes.astype(np.float64), len(self.classes_)
+
+    def _codes_of(self, y: Any) -> Array:
+        y = np.asarray(y)
+        place = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        return np.where(self.classes_[place] == y, place, -1)
+
+
+class RandomForestRegressor(RegressorMixin, ForestBase):
+    r"""Predict by the mean of trees grown on resampled rows.
+
+    .. math:: \hat f(x) = \frac{1}{B} \sum_{b=1}^B \hat f_b(x)
+
+    Each tree is grown, without pruning, on rows drawn with replacement; at each split
+    `max_features` columns are drawn and the best split on one of them is made. A column that is
+    constant in the node does not count as drawn. Columns are cut into at most 255 bins.
+
+    Parameters
+    ----------
+    max_features : int or "auto"
+        Columns tried at each split: fewer make the trees differ more, more make each of them
+        better. ``"auto"`` compares log2 p, sqrt p, p/3, p/2 and p by the out-of-bag error of
+        (at most) 50 trees.
+    n_trees : int
+        Number of trees. The error falls to a limit with them and does not rise again.
+    min_leaf : int
+        Fewest rows (drawn rows, copies counted) in a leaf; larger makes smoother and smaller trees,
+        and pays where the noise is strong.
+    max_depth : int, optional
+        Most tests above a leaf.
+    max_leaves : int, optional
+        Most leaves of a tree; the best splits are then made first.
+    categorical : "auto" or sequence of str or int
+        Columns that are categories besides the texts and categories of a frame.
+    replace : bool
+        Draw rows with replacement.
+    sample_share : float or "auto"
+        Rows drawn for a tree as a share of all; ``"auto"`` is 1, or 0.632 without replacement.
+    select : {"min", "one_se"}
+        Rule that picks `max_features` from the path.
+    random_state : int, generator or None
+        Seed. None draws anew in every fit.
+
+    Attributes
+    ----------
+    max_features_ : int
+        Columns tried at each split.
+    forest_ : Forest
+        The trees.
+    oob_error_ : float
+        Mean squared error of the training rows, each predicted by the trees that have not drawn it.
+    oob_prediction_ : ndarray of shape (n,)
+        Those predictions; NaN for a row that every tree has drawn (or of weight 0).
+    oob_path_ : Path
+        Training and out-of-bag error after 1, 2, ... trees.
+    path_ : Path
+        Out-of-bag error over `max_features`; with ``max_features="auto"`` only.
+    importance_ : ndarray of shape (p,)
+        Decrease of the mean squared error by the splits on each column, mean over the trees. It
+        favours columns with many distinct values; see `permutation_importance`.
+    columns_in_ : ColumnReader
+        Names and levels of the columns.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    See Also
+    --------
+    RandomForestClassifier : the same for classes.
+    BaggingRegressor : the same with any base model, and all columns.
+
+    Notes
+    -----
+    Missing values go, at each split, to the side where they help most; levels that a node (or the
+    training rows) has not seen go with its heavier part. The draws depend on what is in the rows,
+    not on their order.
+
+    Cost: ``n_trees * max_features * n log n``, on one byte a value; trees grow side by side in
+    threads. Memory: one byte a value of X besides the trees. Not for extrapolation: beyond the
+    data the prediction stays flat.
+
+    References
+    ----------
+    Breiman, L. (2001). Random forests. *Machine Learning*, 45, 5-32.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(300, 3))
+    >>> y = X[:, 0] + X[:, 1] ** 2
+    >>> model = RandomForestRegressor(n_trees=100).fit(X, y)
+    >>> model.predict([[0.5, 0.5, 0.0]]).round(1)
+    array([0.7])
+    >>> bool(model.oob_error_ < 0.1 * y.var())
+    True
+    """
+
+    params: ClassVar[Mapping[str, Parameter]] = SHARED
+    card: ClassVar[Card] = Card(task="regression", **CARD)
+
+    def __init__(
+        self,
+        max_features: int | str = "auto",
+        *,
+        n_trees: int = 200,
+        min_leaf: int = 2,
+        max_depth: int | None = None,
+        max_leaves: int | None = None,
+        categorical: Any = "auto",
+        replace: bool = True,
+        sample_share: float | str = "auto",
+        select: str = "min",
+        random_state: Any = 0,
+    ) -> None:
+        self.max_features = max_features
+        self.n_trees = n_trees
+        self.min_leaf = min_leaf
+        self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.categorical = categorical
+        self.replace = replace
+        self.sample_share = sample_share
+        self.select = select
+        self.random_state = random_state
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return the mean prediction of the trees for each row of X."""
+        return self._means(X)[:, 0]
+
+    def _decide(self, means: FloatArray) -> Array:
+        return means[:, 0]
+
+    def _keep_oob(self, means: FloatArray) -> None:
+        self.oob_prediction_ = means[:, 0]
+
+    def _criterion(self, n_classes: int) -> int:
+        return kernels.SUMS
+
+    def _read_response(self, y: Any) -> tuple[FloatArray, int]:
+        y = validate_data(self, X="no_validation", y=y, y_numeric=True)
+        return np.asarray(y, dtype=np.float64), 0
+
+    def _codes_of(self, y: Any) -> Array:
+        return np.asarray(y, dtype=np.float64)

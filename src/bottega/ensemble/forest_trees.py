@@ -1,0 +1,115 @@
+"""A grown forest as a few long arrays: eight bytes a node, the values of leaves apart."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from bottega.core.parallel import in_threads
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.ensemble import _kernels_forest as kernels
+
+__all__ = ["Forest"]
+
+# Rows of a block stay in the cache while all trees go over them.
+_BLOCK = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """The nodes and leaf values of all trees, one tree behind the other.
+
+    Attributes
+    ----------
+    words : ndarray of uint64
+        The nodes (`bottega.ensemble._kernels_forest` says how they are packed).
+    tree_start : ndarray of int64 of shape (trees + 1,)
+        Where the nodes of each tree start.
+    set_of, sets, set_start
+        The set of codes that goes left of each test on a category, and where those of each tree
+        start; empty without categories.
+    values : ndarray of shape (leaves, V)
+        Mean response, share of the second of two classes, or shares of K classes.
+    value_start : ndarray of int64
+        Where the values of each tree start.
+    """
+
+    words: Array
+    tree_start: IntArray
+    set_of: IntArray
+    sets: Array
+    set_start: IntArray
+    values: FloatArray
+    value_start: IntArray
+
+    @classmethod
+    def join(cls, trees: Sequence[tuple[Array, Array, Array, FloatArray]]) -> Self:
+        """Join trees, given as words, set_of, left sets and values each."""
+        words, set_of, sets, values = zip(*trees, strict=True)
+        all_sets = np.concatenate(sets)
+        return cls(
+            np.concatenate(words),
+            _starts(words),
+            np.concatenate(set_of) if len(all_sets) else np.zeros(0, dtype=np.int32),
+            all_sets,
+            _starts(sets),
+            np.concatenate(values),
+            _starts(values),
+        )
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.tree_start) - 1
+
+    @property
+    def n_leaves(self) -> IntArray:
+        """Number of leaves of each tree."""
+        return (np.diff(self.tree_start) + 1) // 2
+
+    def predict(self, codes: Array, first: int = 0, last: int | None = None) -> FloatArray:
+        """Return the mean of the leaf values of the trees ``first .. last - 1``: (rows, V)."""
+        last = self.n_trees if last is None else last
+        out = np.zeros((len(codes), self.values.shape[1]))
+
+        def predict_block(start: int) -> None:
+            block = slice(start, start + _BLOCK)
+            kernels.predict(
+                codes[block],
+                self.words,
+                self.tree_start[first : last + 1],
+                self.set_of,
+                self.sets,
+                self.set_start[first:last],
+                self.values,
+                self.value_start[first:last],
+                out[block],
+            )
+
+        in_threads(predict_block, range(0, len(codes), _BLOCK))
+        out /= last - first
+        return out
+
+    def leaves(self, codes: Array) -> IntArray:
+        """Return the leaf (number of its node) of each row in each tree: (rows, trees)."""
+        found: IntArray = kernels.leaves_of(
+            codes, self.words, self.tree_start, self.set_of, self.sets, self.set_start
+        )
+        return found
+
+    def of_tree(self, tree: int) -> tuple[Any, ...]:
+        """Return words, root, set_of, sets, first set, values, first value: as kernels want."""
+        return (
+            self.words,
+            self.tree_start[tree],
+            self.set_of,
+            self.sets,
+            self.set_start[tree],
+            self.values,
+            self.value_start[tree],
+        )
+
+
+def _starts(parts: Sequence[Array]) -> IntArray:
+    return np.cumsum([0, *(len(part) for part in parts)])

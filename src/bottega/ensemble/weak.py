@@ -1,0 +1,144 @@
+"""The weak learners of a boosted model, in three shapes with one face.
+
+Each tells how many there are (`len`), the class codes that learner b predicts (`labels`), the
+weighted votes of all of them (`votes`) and gives its first few (`first`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.ensemble import _kernels_stumps as kernels
+from bottega.tree._kernels_walk import apply
+from bottega.tree.structure import Tree
+
+__all__ = ["Stumps", "WeakModels", "WeakTrees", "leaf_labels"]
+
+
+def leaf_labels(tree: Tree) -> IntArray:
+    """Return the class of each node of a tree; of equal shares the first."""
+    return np.argmax(tree.value, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Stumps:
+    """Trees with one split at most, one entry a stump; see `_kernels_stumps` for the symbols."""
+
+    feature: IntArray
+    threshold: FloatArray
+    low: IntArray
+    high: IntArray
+    other: IntArray
+    level_start: IntArray
+    level_stop: IntArray
+    levels: IntArray
+    level_vote: IntArray
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree]) -> Self:
+        """Return what is left of the trees when only the votes count."""
+        count = len(trees)
+        columns: dict[str, Any] = {
+            "feature": np.full(count, -1),
+            "threshold": np.full(count, np.nan),
+            **{name: np.zeros(count, dtype=np.int64) for name in ("low", "high", "other")},
+        }
+        stops, levels, votes = [0], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        for b, tree in enumerate(trees):
+            label = leaf_labels(tree)
+            columns["other"][b] = label[0]
+            if tree.n_nodes > 1:
+                children = label[tree.first_child[0] :]
+                columns["feature"][b] = tree.feature[0]
+                columns["threshold"][b] = tree.threshold[0]
+                columns["low"][b], columns["high"][b] = children[0], children[1]
+                columns["other"][b] = children[tree.default_child[0]]
+                some = slice(tree.level_start[0], tree.level_stop[0])
+                levels.append(tree.levels[some])
+                votes.append(children[tree.level_child[some]])
+            stops.append(stops[-1] + len(levels[-1]) if tree.n_nodes > 1 else stops[-1])
+        return cls(
+            **columns,
+            level_start=np.array(stops[:-1], dtype=np.int64),
+            level_stop=np.array(stops[1:], dtype=np.int64),
+            levels=np.concatenate(levels),
+            level_vote=np.concatenate(votes),
+        )
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+    @property
+    def _arrays(self) -> tuple[Array, ...]:
+        return tuple(getattr(self, each.name) for each in fields(self))
+
+    def first(self, count: int) -> Self:
+        """Return the first stumps."""
+        kept = {each.name: getattr(self, each.name)[:count] for each in fields(self)}
+        return type(self)(**{**kept, "levels": self.levels, "level_vote": self.level_vote})
+
+    def labels(self, X: FloatArray, b: int) -> IntArray:
+        """Return the class codes that stump b votes for."""
+        return kernels.stump_labels(X, b, *self._arrays)
+
+    def votes(self, X: FloatArray, alphas: FloatArray, n_classes: int) -> FloatArray:
+        """Return the sum of `alphas` over the stumps that vote for each class: (rows, K)."""
+        votes = np.zeros((len(X), n_classes))
+        kernels.add_votes(X, alphas, votes, *self._arrays)
+        return votes
+
+
+class _Listed:
+    """Learners in a list."""
+
+    members: list[Any]
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def labels(self, X: Any, b: int) -> IntArray:
+        """Return the class codes that learner b predicts."""
+        raise NotImplementedError
+
+    def votes(self, X: Any, alphas: FloatArray, n_classes: int) -> FloatArray:
+        """Return the sum of `alphas` over the learners that predict each class: (rows, K)."""
+        votes = np.zeros((X.shape[0], n_classes))
+        rows = np.arange(len(votes))
+        for b in range(len(self)):
+            votes[rows, self.labels(X, b)] += alphas[b]
+        return votes
+
+
+class WeakTrees(_Listed):
+    """Trees of any size."""
+
+    def __init__(self, members: list[Tree]) -> None:
+        self.members = members
+
+    def first(self, count: int) -> "WeakTrees":
+        """Return the first trees."""
+        return WeakTrees(self.members[:count])
+
+    def labels(self, X: FloatArray, b: int) -> IntArray:
+        """Return the class codes that tree b predicts."""
+        tree = self.members[b]
+        return leaf_labels(tree)[apply(X, *tree.walk)]
+
+
+class WeakModels(_Listed):
+    """Fitted estimators, which predict labels."""
+
+    def __init__(self, members: list[Any], classes: Array) -> None:
+        self.members = members
+        self.classes = classes
+
+    def first(self, count: int) -> "WeakModels":
+        """Return the first models."""
+        return WeakModels(self.members[:count], self.classes)
+
+    def labels(self, X: Any, b: int) -> IntArray:
+        """Return the class codes that model b predicts."""
+        return np.searchsorted(self.classes, self.members[b].predict(X))

@@ -1,0 +1,223 @@
+"""What boosting builds: margins that go on growing, and the effect of each input."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bottega.core.errors import InputError
+from bottega.core.typing import FloatArray
+from bottega.plot.ensemble import seen
+from bottega.plot.theme import altair, finish, panels, plain
+
+__all__ = ["effects_chart", "margin_chart"]
+
+
+def margin_chart(margins: Any, *, unit: str = "margin") -> Any:
+    """Draw the cumulative distribution of the margins of the training rows.
+
+    Parameters
+    ----------
+    margins : array-like of shape (n,) or mapping of str to array-like
+        The margin of each row (the share of the votes for its own class less the largest share of
+        another: negative where the vote is wrong), or several, as after 5 and after 500 rounds.
+    unit : str
+        Title of the axis.
+
+    Returns
+    -------
+    altair.LayerChart
+        A curve's height at zero is the training error; curves that move to the right while the
+        training error is zero already are what boosting goes on doing.
+
+    Examples
+    --------
+    >>> margin_chart({"5 rounds": [-0.2, 0.1, 0.4]}).to_dict()["title"]["text"]
+    'Distribution of the margins'
+    """
+    alt = altair()
+    given = margins if isinstance(margins, Mapping) else {"": margins}
+    rows: list[dict[str, Any]] = []
+    words = []
+    for name, values in given.items():
+        sorted_values = np.sort(np.asarray(values, dtype=np.float64).ravel())
+        if not sorted_values.size or not np.all(np.isfinite(sorted_values)):
+            raise InputError(f"The margins{f' {name!r}' if name else ''} must be finite numbers.")
+        wrong = float(np.mean(sorted_values <= 0))
+        label = f"{name}: {wrong:.1%} at or below zero" if name else "margins"
+        words.append(f"{wrong:.1%} at or below zero" if not name else label)
+        below = np.arange(1, sorted_values.size + 1) / sorted_values.size
+        # Each step from the distribution before it: the curve starts at zero.
+        rows.append({"margin": plain(sorted_values[0]), "share": 0.0, "series": str(label)})
+        rows += [
+            {"margin": plain(sorted_values[i]), "share": plain(below[i]), "series": str(label)}
+            for i in seen(sorted_values)
+        ]
+    labels = list(dict.fromkeys(row["series"] for row in rows))
+    base = alt.Chart().encode(
+        x=alt.X(
+            "margin",
+            type="quantitative",
+            title=unit,
+            scale=alt.Scale(zero=True, nice=True),
+            axis=alt.Axis(grid=False, tickCount=8),
+        ),
+        y=alt.Y(
+            "share",
+            type="quantitative",
+            title="share of the rows with at most this margin",
+            axis=alt.Axis(format="%", tickCount=5),
+            scale=alt.Scale(domain=[0, 1]),
+        ),
+        color=alt.Color(
+            "series",
+            type="nominal",
+            scale=alt.Scale(domain=labels, range="category"),
+            legend=alt.Legend(title=None, columns=2) if len(labels) > 1 else None,
+        ),
+    )
+    return finish(
+        alt.layer(
+            alt.Chart().mark_rule(style="reference").encode(x=alt.datum(0)),
+            base.mark_line(interpolate="step-after", strokeWidth=2),
+            data=alt.Data(values=rows),
+        ),
+        title="Distribution of the margins",
+        subtitle="Left of the dashed line the vote is wrong."
+        + (f" {words[0]}." if len(words) == 1 else ""),
+        description=f"Cumulative distribution of margins; {'; '.join(words)}.",
+    )
+
+
+def effects_chart(effects: Any, *, names: Any = None, most: int = 12, columns: int = 3) -> Any:
+    """Draw the effect of each input of an additive model: stumps added up, input by input.
+
+    Parameters
+    ----------
+    effects : StumpEffects, mapping or sequence
+        What ``AdaBoostClassifier.to_additive()`` returns; or for each input two arrays: the
+        thresholds (k, rising) and the effect on each of the k + 1 intervals that they cut. A
+        mapping goes from names to such pairs.
+    names : sequence of str, optional
+        Names, where `effects` is a sequence.
+    most : int
+        Of more inputs, those with the widest effect are drawn.
+    columns : int
+        Panels side by side.
+
+    Returns
+    -------
+    altair.FacetChart
+        One panel an input, in the order of the width of its effect; all on the same height, so
+        that they can be compared. The levels of a category stand side by side, in the order that
+        its panel names. An input that no stump uses has no panel.
+
+    Examples
+    --------
+    >>> chart = effects_chart({"age": ([30.0, 50.0], [-1.0, 0.2, 0.8])})
+    >>> chart.to_dict()["title"]["text"]
+    'Effect of each input'
+    """
+    alt = altair()
+    pairs = _effect_pairs(effects, names)
+    if not pairs:
+        raise InputError("No input has an effect: there is nothing to draw.")
+    pairs.sort(key=lambda each: -float(np.ptp(each[2])))
+    shown = pairs[:most]
+    rows = []
+    for name, ends, heights in shown:
+        for k in range(len(heights)):
+            for place, end in enumerate((ends[k], ends[k + 1])):
+                rows.append(
+                    {
+                        "input": name,
+                        "x": plain(end),
+                        "effect": plain(heights[k]),
+                        "step": 2 * k + place,
+                    }
+                )
+    sizes = f"{len(shown)} of {len(pairs)} inputs" if len(pairs) > most else "all that are used"
+    lines = (
+        alt.Chart()
+        .mark_line(style="honest", strokeWidth=2)
+        .encode(
+            x=alt.X(
+                "x",
+                type="quantitative",
+                title=None,
+                scale=alt.Scale(zero=False, nice=False),
+                axis=alt.Axis(grid=False, tickCount=4, labelOverlap=True),
+            ),
+            y=alt.Y("effect", type="quantitative", title="effect", axis=alt.Axis(tickCount=5)),
+            order=alt.Order("step", type="quantitative"),
+            tooltip=[
+                alt.Tooltip("x", type="quantitative", title="at", format=".4~g"),
+                alt.Tooltip("effect", type="quantitative", title="effect", format=".4~g"),
+            ],
+        )
+    )
+    zero = alt.Chart().mark_rule(style="guide").encode(y=alt.datum(0))
+    chart = (
+        alt.layer(zero, lines, data=alt.Data(values=rows))
+        .properties(width=190, height=130)
+        .facet(
+            facet=alt.Facet(
+                "input",
+                type="nominal",
+                title=None,
+                sort=[each[0] for each in shown],
+                header=alt.Header(labelAnchor="start"),
+            ),
+            columns=columns,
+        )
+        .resolve_scale(x="independent")
+    )
+    return panels(
+        chart,
+        title="Effect of each input",
+        subtitle=f"The widest effects first; {sizes}.",
+        description="Step curves of the effects of " + ", ".join(each[0] for each in shown) + ".",
+    )
+
+
+def _effect_pairs(effects: Any, names: Any) -> list[tuple[str, FloatArray, FloatArray]]:
+    """Return name, ends of the steps and their heights, of every input that has an effect."""
+    pairs: list[tuple[str, FloatArray, FloatArray]] = []
+    if hasattr(effects, "steps"):
+        inputs = zip(effects.names, effects.cuts, effects.steps, effects.levels, strict=True)
+        for name, cuts, heights, levels in inputs:
+            if levels is None:
+                given = _numeric(str(name), cuts, heights)
+            else:
+                title = f"{name}: " + " | ".join(str(level) for level in levels)
+                title = title if len(title) <= 34 else title[:33] + "…"
+                ends = np.arange(len(levels) + 1, dtype=np.float64) - 0.5
+                given = title, ends, np.asarray(heights, dtype=np.float64)
+            if np.ptp(given[2]) > 0:
+                pairs.append(given)
+        return pairs
+    if isinstance(effects, Mapping):
+        listing = list(effects.items())
+    else:
+        listed = list(effects)
+        words = [f"x{j + 1}" for j in range(len(listed))] if names is None else list(names)
+        listing = list(zip(words, listed, strict=True))
+    for name, (cuts, heights) in listing:
+        if len(cuts):
+            pairs.append(_numeric(str(name), cuts, heights))
+    return pairs
+
+
+def _numeric(name: str, cuts: Any, heights: Any) -> tuple[str, FloatArray, FloatArray]:
+    cuts, heights = np.asarray(cuts, dtype=np.float64), np.asarray(heights, dtype=np.float64)
+    if heights.shape != (len(cuts) + 1,):
+        raise InputError(
+            f"The effect of {name!r} has {heights.size} values for {cuts.size} thresholds; one "
+            "for each interval is needed."
+        )
+    if not cuts.size:
+        return name, np.zeros(2), heights
+    # An effect goes on beyond its outermost thresholds: a tenth of their span is shown.
+    span = float(cuts[-1] - cuts[0]) or max(abs(float(cuts[0])), 1.0)
+    ends = np.concatenate([[cuts[0] - 0.1 * span], cuts, [cuts[-1] + 0.1 * span]])
+    return name, ends, heights

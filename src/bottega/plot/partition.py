@@ -1,0 +1,334 @@
+"""What a tree does to the space of its inputs: rectangles of the plane, steps over a line."""
+
+from typing import Any
+
+import numpy as np
+
+from bottega.core.errors import InputError
+from bottega.core.typing import Array, FloatArray
+from bottega.plot.theme import altair, finish, plain
+from bottega.plot.tree import DrawnTree, describe
+
+__all__ = ["partition_chart", "step_chart"]
+
+_MOST = 1500  # points; more of them hide the picture
+
+
+def partition_chart(model: Any, X: Any, y: Any, *, names: Any = None) -> Any:
+    """Draw the rectangles into which a tree of two inputs cuts the plane, with the points.
+
+    Parameters
+    ----------
+    model : TreeClassifier or TreeRegressor
+        Fitted to two columns of numbers.
+    X : array-like of shape (n, 2)
+        Points to draw. Of many, some that are spread evenly over the rows are drawn.
+    y : array-like of shape (n,)
+        Their labels or responses.
+    names : sequence of str, optional
+        Of the two inputs; those of the fit by default.
+
+    Returns
+    -------
+    altair.LayerChart
+        Classes: colour of the label, darker where it is purer. Regression: darker is higher, of
+        rectangles and points alike.
+
+    Examples
+    --------
+    >>> from bottega.tree import TreeRegressor
+    >>> X, y = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [0.0, 1.0, 3.0]
+    >>> partition_chart(TreeRegressor(alpha=0.0).fit(X, y), X, y).to_dict()["title"]["text"]
+    'Partition by 3 leaves'
+    """
+    alt = altair()
+    drawn, X, y = _ready(model, X, y, 2)
+    names = drawn.names if names is None else [str(name) for name in names]
+    low, high = _limits(X)
+    leaves, lower, upper = _cells(drawn.tree, low, high)
+    rows = []
+    scale = _height_scale(drawn, y)
+    for leaf, a, b in zip(leaves.tolist(), lower, upper, strict=True):
+        row = {
+            "left": plain(a[0]),
+            "right": plain(b[0]),
+            "bottom": plain(a[1]),
+            "top": plain(b[1]),
+            "says": drawn.prediction(leaf),
+            "n": int(drawn.tree.n[leaf]),
+        }
+        if drawn.label is not None:
+            row["tint"] = plain(drawn.tree.value[leaf, drawn.label[leaf]])
+        else:
+            row["tint"] = plain(scale(drawn.tree.value[leaf, 0]))
+        rows.append(row)
+    for i in _some(len(y)):
+        row = {"x": plain(X[i, 0]), "y": plain(X[i, 1])}
+        if drawn.label is not None:
+            row["says"] = str(y[i])
+        else:
+            row |= {"tint": plain(scale(y[i])), "observed": plain(y[i])}
+        rows.append(row)
+
+    axes = [
+        (
+            name,
+            alt.Scale(domain=[plain(low[j]), plain(high[j])], nice=False, zero=False),
+        )
+        for j, name in enumerate(names)
+    ]
+
+    def channel(kind: Any, field: str, j: int) -> Any:
+        title, domain = axes[j]
+        return kind(
+            field,
+            type="quantitative",
+            title=title,
+            scale=domain,
+            axis=alt.Axis(grid=False, tickCount=6),
+        )
+
+    opacity = alt.FillOpacity(
+        "tint",
+        type="quantitative",
+        scale=alt.Scale(domain=[0, 1], range=[0.04, 0.55 if drawn.label is None else 0.36]),
+        legend=None,
+    )
+    tooltip = [
+        alt.Tooltip("says", type="nominal", title="predicts"),
+        alt.Tooltip("n", type="quantitative", title="training rows", format=","),
+    ]
+    cells = (
+        alt.Chart()
+        .transform_filter("isValid(datum.left)")
+        .encode(
+            x=channel(alt.X, "left", 0),
+            x2="right",
+            y=channel(alt.Y, "bottom", 1),
+            y2="top",
+            fillOpacity=opacity,
+            tooltip=tooltip,
+        )
+    )
+    points = (
+        alt.Chart()
+        .transform_filter("isValid(datum.x)")
+        .encode(x=channel(alt.X, "x", 0), y=channel(alt.Y, "y", 1))
+    )
+    frame = cells.mark_rect(style="faint", filled=False, strokeWidth=1)
+    if drawn.label is None:
+        layers = [
+            cells.mark_rect(style="honest", strokeWidth=0),
+            frame,
+            points.mark_point(
+                style="honest", filled=True, size=26, stroke=None, opacity=1, clip=True
+            ).encode(
+                fillOpacity=alt.FillOpacity(
+                    "tint",
+                    type="quantitative",
+                    scale=alt.Scale(domain=[0, 1], range=[0.15, 1]),
+                    legend=None,
+                ),
+                tooltip=[alt.Tooltip("observed", type="quantitative", format=".4~g")],
+            ),
+            points.mark_point(style="label", size=26, strokeWidth=0.5, opacity=0.6, clip=True),
+        ]
+        note = "Rectangles: mean of their rows; points: observed. The darker the higher."
+    else:
+        color = class_color(alt, drawn)
+        layers = [
+            cells.mark_rect(strokeWidth=0).encode(color=color),
+            frame,
+            points.mark_point(filled=True, size=26, opacity=0.9, clip=True).encode(
+                color=color, tooltip=[alt.Tooltip("says", type="nominal", title="observed")]
+            ),
+        ]
+        note = "Rectangles: label of the leaf, the darker the purer; points: observed."
+    total = f"{len(leaves):,} {'leaf' if len(leaves) == 1 else 'leaves'}"
+    return finish(
+        alt.layer(*layers, data=alt.Data(values=rows)),
+        title=f"Partition by {total}",
+        subtitle=note,
+        description=(
+            f"The plane of {names[0]} and {names[1]}, cut into {len(leaves)} rectangles by a tree, "
+            f"with {len(y)} points."
+        ),
+        width=440,
+        height=400,
+    )
+
+
+def step_chart(model: Any, X: Any, y: Any, *, name: str | None = None) -> Any:
+    """Draw the step function of a tree of one input over the points.
+
+    Parameters
+    ----------
+    model : TreeClassifier or TreeRegressor
+        Fitted to one column of numbers.
+    X : array-like of shape (n,) or (n, 1)
+        Points to draw. Of many, some that are spread evenly over the rows are drawn.
+    y : array-like of shape (n,)
+        Their responses or labels.
+    name : str, optional
+        Of the input; that of the fit by default.
+
+    Returns
+    -------
+    altair.LayerChart
+        Regression: the mean of each leaf. Classes: the share of each class in each leaf, and the
+        points as ticks below.
+
+    Examples
+    --------
+    >>> from bottega.tree import TreeRegressor
+    >>> x, y = [[0.0], [1.0], [2.0]], [1.0, 1.0, 4.0]
+    >>> step_chart(TreeRegressor(alpha=0.0).fit(x, y), x, y).to_dict()["title"]["text"]
+    'Step function of 2 leaves'
+    """
+    alt = altair()
+    X = np.asarray(X)
+    drawn, X, y = _ready(model, X[:, None] if X.ndim == 1 else X, y, 1)
+    name = drawn.names[0] if name is None else str(name)
+    low, high = _limits(X)
+    leaves, lower, upper = _cells(drawn.tree, low, high)
+    order = np.argsort(lower[:, 0])
+    leaves, lower, upper = leaves[order], lower[order], upper[order]
+    curves = [""] if drawn.classes is None else [str(label) for label in drawn.classes]
+    rows = [
+        {"x": plain(end), "step": plain(drawn.tree.value[leaf, k]), "says": curve, "leaf": int(i)}
+        for k, curve in enumerate(curves)
+        for i, (leaf, a, b) in enumerate(zip(leaves, lower[:, 0], upper[:, 0], strict=True))
+        for end in (a, b)
+    ]
+    points = [{"at": plain(X[i, 0]), "observed": _observed(drawn, y[i])} for i in _some(len(y))]
+    if drawn.classes is not None:
+        lane = {curve: -0.05 - 0.05 * k for k, curve in enumerate(curves)}
+        points = [
+            {**row, "says": row["observed"], "rug": plain(lane.get(row["observed"]))}
+            for row in points
+        ]
+    x_scale = alt.Scale(domain=[plain(low[0]), plain(high[0])], nice=False, zero=False)
+    axis = alt.Axis(grid=False, tickCount=7)
+    x = alt.X("x", type="quantitative", title=name, scale=x_scale, axis=axis)
+    at = alt.X("at", type="quantitative", title=name, scale=x_scale, axis=axis)
+    lines = alt.Chart().transform_filter("isValid(datum.step)").encode(x=x)
+    dots = alt.Chart().transform_filter("isValid(datum.at)").encode(x=at)
+    order_of = alt.Order("leaf", type="quantitative")
+    if drawn.classes is None:
+        shown = [row["observed"] for row in points] + [row["step"] for row in rows]
+        bottom, top = min(shown), max(shown)
+        margin = 0.05 * ((top - bottom) or 1.0)
+        y_scale = alt.Scale(
+            domain=[plain(bottom - margin), plain(top + margin)], nice=False, zero=False
+        )
+        layers = [
+            dots.mark_point(style="faint", filled=True, size=26, opacity=0.9).encode(
+                y=alt.Y("observed", type="quantitative", title="response", scale=y_scale),
+                tooltip=[
+                    alt.Tooltip("at", type="quantitative", title=name, format=".4~g"),
+                    alt.Tooltip("observed", type="quantitative", format=".4~g"),
+                ],
+            ),
+            lines.mark_line(style="picked", strokeWidth=2.4).encode(
+                y=alt.Y("step", type="quantitative", title="response", scale=y_scale),
+                order=order_of,
+                tooltip=[alt.Tooltip("step", type="quantitative", title="mean", format=".4~g")],
+            ),
+        ]
+        note = "The line is the mean of the rows of each leaf."
+    else:
+        y_scale = alt.Scale(domain=[plain(min(lane.values()) - 0.04), 1.02], nice=False)
+        y_axis = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format="%")
+        color = class_color(alt, drawn)
+        layers = [
+            lines.mark_line(strokeWidth=2.4).encode(
+                y=alt.Y("step", type="quantitative", title="share", scale=y_scale, axis=y_axis),
+                color=color,
+                order=order_of,
+            ),
+            dots.mark_tick(orient="vertical", size=10, thickness=1.2, opacity=0.7).encode(
+                y=alt.Y("rug", type="quantitative", title="share", scale=y_scale, axis=y_axis),
+                color=color,
+            ),
+        ]
+        note = "Lines: share of each class among the rows of a leaf; ticks: the rows."
+    total = f"{len(leaves):,} {'leaf' if len(leaves) == 1 else 'leaves'}"
+    return finish(
+        alt.layer(*layers, data=alt.Data(values=[*points, *rows])),
+        title=f"Step function of {total}",
+        subtitle=note,
+        description=f"Step function of {name} with {len(leaves)} steps, over {len(y)} points.",
+    )
+
+
+def class_color(alt: Any, drawn: DrawnTree) -> Any:
+    """Return the colour channel of the classes."""
+    labels = [] if drawn.classes is None else [str(label) for label in drawn.classes]
+    return alt.Color(
+        "says",
+        type="nominal",
+        scale=alt.Scale(domain=labels, range="category"),
+        legend=alt.Legend(title=None, symbolOpacity=1),
+    )
+
+
+def _ready(model: Any, X: Any, y: Any, inputs: int) -> tuple[DrawnTree, FloatArray, Array]:
+    """Check that the tree has so many columns of numbers, and the points too."""
+    drawn = describe(model)
+    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
+    words = {1: "one input", 2: "two inputs"}[inputs]
+    if X.ndim != 2 or X.shape[1] != inputs or len(drawn.names) > inputs or y.shape != (len(X),):
+        raise InputError(
+            f"The chart is for {words}: X has shape {X.shape}, y {y.shape}, and the tree was "
+            f"fitted to {max(len(drawn.names), 1)}."
+        )
+    drawn.names.extend(f"x{j + 1}" for j in range(len(drawn.names), inputs))  # a stump may use none
+    if np.any(np.isnan(drawn.tree.threshold)):
+        raise InputError("The tree tests categories; this chart is for numbers. Use tree_chart.")
+    known = np.isfinite(X).all(axis=1)
+    if not known.any():
+        raise InputError("No row of X is finite; there is nothing to draw.")
+    return drawn, X[known], y[known]
+
+
+def _limits(X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return where the picture ends: a little beyond the points."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    margin = 0.04 * np.where(high > low, high - low, 1.0)
+    return low - margin, high + margin
+
+
+def _cells(tree: Any, low: FloatArray, high: FloatArray) -> tuple[Array, FloatArray, FloatArray]:
+    """Return the leaves whose cells are in the picture, with their lower and upper corners."""
+    lower = np.tile(low, (tree.n_nodes, 1))
+    upper = np.tile(high, (tree.n_nodes, 1))
+    for node in np.argsort(tree.depth, kind="stable"):
+        if tree.n_children[node] == 0:
+            continue
+        at = int(tree.test_start[node])
+        j, cut = int(tree.feature[at]), float(tree.threshold[at])
+        first, second = tree.children(int(node))
+        for child in (first, second):
+            lower[child], upper[child] = lower[node], upper[node]
+        upper[first, j] = min(upper[node, j], cut)
+        lower[second, j] = max(lower[node, j], cut)
+    inside = tree.is_leaf & np.all(lower < upper, axis=1)
+    leaves = np.flatnonzero(inside)
+    return leaves, lower[leaves], upper[leaves]
+
+
+def _height_scale(drawn: DrawnTree, y: Array) -> Any:
+    """Return the function from a response to its darkness between 0 and 1."""
+    if drawn.label is not None:
+        return None
+    low, high = float(np.min(y)), float(np.max(y))
+    return lambda value: float(np.clip((value - low) / ((high - low) or 1.0), 0, 1))
+
+
+def _observed(drawn: DrawnTree, value: Any) -> Any:
+    return plain(float(value)) if drawn.label is None else str(value)
+
+
+def _some(n: int) -> Array:
+    """Return the rows to draw: all, or as many as can be seen, spread evenly."""
+    return np.arange(n) if n <= _MOST else np.linspace(0, n - 1, _MOST).round().astype(int)

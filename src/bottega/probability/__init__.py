@@ -1,0 +1,5 @@
+"""Probability models on their own: `BayesianNetwork`."""
+
+from bottega.probability.network import BayesianNetwork
+
+__all__ = ["BayesianNetwork"]

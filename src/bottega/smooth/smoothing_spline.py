@@ -1,0 +1,348 @@
+"""The cubic smoothing spline."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import optimize
+from sklearn.utils.validation import check_is_fitted
+
+from bottega.core.cards import Card
+from bottega.core.errors import InputError, ParameterError
+from bottega.core.params import AnyOf, Auto, Choice, Integer, OrNone, Parameter, Real
+from bottega.core.path import RULES, Path
+from bottega.core.smoother import Smoother
+from bottega.core.typing import Array, FloatArray
+from bottega.smooth import _kernels_state as kernels
+from bottega.smooth._one_input import OneInputSmoother
+from bottega.smooth.cubic_curve import CubicCurve
+from bottega.smooth.knot_rows import KnotRows, knot_rows
+from bottega.smooth.spline_path import precision, spline_path, try_price
+
+__all__ = ["SmoothingSpline"]
+
+# With more distinct x than this, "auto" gathers rows in at most so many knots.
+_ALL_KNOTS = 10_000
+# The three traces cost more memory than the fit; beyond so many knots they are left out.
+_TRACE_KNOTS = 1_000_000
+# S has a column for each row.
+_MATRIX_ROWS = 20_000
+
+
+class SmoothingSpline(OneInputSmoother):
+    r"""The curve that balances closeness to the data against its own bending.
+
+    .. math:: \min_f \sum_i w_i \{y_i - f(x_i)\}^2 + \lambda \int f''(x)^2\, dx
+
+    over all functions with a second derivative. The solution is a natural cubic spline with a knot
+    at every distinct x.
+
+    Parameters
+    ----------
+    lam : float or "auto", default="auto"
+        Price of bending, :math:`\lambda`, in the units of x; larger is smoother. 0 passes through
+        the mean response of every x; a very large one is the least squares line. ``"auto"`` picks
+        from the path by the rule `select`.
+    df : float, optional
+        Equivalent degrees of freedom wanted, between 2 (a line) and the number of distinct x; the
+        price that gives them is found. Only with ``lam="auto"``.
+    select : str, default="gcv"
+        Rule that picks from the path: ``"min"`` or ``"one_se"`` of the leave-one-out error,
+        ``"reml"`` (restricted maximum likelihood), or a criterion (``"gcv"``, ``"aic"``,
+        ``"aicc"``, ``"bic"``, ``"hq"``, ``"cp"``).
+    knots : {"auto", "all"} or int, default="auto"
+        Every distinct x a knot, or at most so many knots: then rows near one another share one,
+        at the mean of their x. ``"auto"`` is all up to 10,000 distinct x, else at most 10,000.
+    variance : {"frequentist", "posterior"}, default="frequentist"
+        What standard errors are of. ``"frequentist"``: the variance of the curve under new noise,
+        :math:`\sigma^2 SS^\top`, which leaves out bias. ``"posterior"``: that of f given the data,
+        when f'' is white noise beforehand; wider, and right on average over x.
+    n_lams : int, default=50
+        Number of prices on the path.
+
+    Attributes
+    ----------
+    lam_ : float
+        The price in use.
+    curve_ : CubicCurve
+        The fitted curve: its knots, values, slopes and second derivatives.
+    path_ : Path
+        The whole curve of errors, when `lam` is ``"auto"`` and `df` is not given.
+    smoother_ : Smoother
+        What df, sigma, leverages, leave-one-out and the criteria follow from.
+    n_features_in_ : int
+        Number of columns seen in `fit`, 1.
+    feature_names_in_ : ndarray of shape (1,)
+        Name of the column, when X is a data frame.
+
+    Notes
+    -----
+    A fit costs O(n log n) to sort and O(m) for m knots; each price on the path, with its exact
+    leverages, O(n) more. Memory is linear too. The curve is computed as the posterior mean of an
+    integrated Brownian motion, filtered from left to right and smoothed back, on x scaled to
+    [0, 1]. Reinsch's pentadiagonal system, the usual way, has a condition that grows with the
+    fourth power of the number of rows in a bandwidth and is lost from some 10,000 rows on; here one
+    rounding grows like the first power, and the answer is the same whatever the unit of x.
+
+    Rows with the same x become one of their mean and total weight; what they differ among
+    themselves is kept in the residual sum of squares, the leave-one-out error and the criteria. The
+    path ends with the prices that minimise GCV, leave-one-out and REML refined between the points
+    of its grid. GCV counts rows, not distinct x.
+
+    With fewer knots than distinct x, no knot's rows lie farther apart than a share
+    ``s = 2 / knots`` of the range d of x. The curve then moves by at most about
+    :math:`\max|f''|\,(s d)^2/8`, plus a share ``s df`` of its own standard error: with 10,000
+    knots 5e-9 :math:`d^2 \max|f''|`, and one hundredth of the standard error at 50 degrees of
+    freedom. Leave-one-out then keeps the knots where they are.
+
+    Beyond the data the curve goes on as a straight line. The third derivative jumps at every knot
+    and means little by itself. Not for data with steps or kinks, nor for x of very different
+    roughness: one price rules everywhere.
+
+    References
+    ----------
+    .. [1] Wahba, G. (1978). Improper priors, spline smoothing and the problem of guarding against
+       model errors in regression. Journal of the Royal Statistical Society B 40, 364-372.
+    .. [2] Wecker, W. E. and Ansley, C. F. (1983). The signal extraction approach to nonlinear
+       regression and spline smoothing. Journal of the American Statistical Association 78, 81-89.
+    .. [3] Green, P. J. and Silverman, B. W. (1994). Nonparametric regression and generalized linear
+       models. Chapman and Hall.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(0, 10, size=200)
+    >>> y = np.sin(x) + 0.3 * rng.normal(size=200)
+    >>> model = SmoothingSpline().fit(x[:, None], y)
+    >>> model.predict([[np.pi / 2], [3 * np.pi / 2]]).round(1)
+    array([ 1., -1.])
+    >>> bool(abs(model.predict([[0.0]], derivative=1)[0] - 1) < 0.3)
+    True
+    >>> line = SmoothingSpline(df=2.001).fit(x[:, None], y)
+    >>> round(line.df_, 3)
+    2.001
+    """
+
+    knob: ClassVar[str] = "lam"
+    params: ClassVar[Mapping[str, Parameter]] = {
+        "lam": Auto(Real(0, None, log=True), help="price of bending"),
+        "df": OrNone(
+            Real(2, None, open_low=True), help="degrees of freedom wanted, instead of lam"
+        ),
+        "select": Choice(*RULES, "reml", help="rule that picks from the path when lam is 'auto'"),
+        "knots": AnyOf(
+            Choice("auto", "all"), Integer(10, None), help="all distinct x, or at most so many"
+        ),
+        "variance": Choice("frequentist", "posterior", help="what standard errors are of"),
+        "n_lams": Integer(5, None, help="number of prices on the path"),
+    }
+    card: ClassVar[Card] = Card(
+        method="smoothing_spline",
+        title="Smoothing spline",
+        task="regression",
+        knob="lam",
+        strengths=(
+            "Follows any smooth curve of one input, without a choice of knots.",
+            "The whole path with exact leave-one-out errors costs a constant times n.",
+            "Gives derivatives, integrals and their standard errors.",
+        ),
+        weaknesses=(
+            "Takes one input; several need an additive model.",
+            "One price of bending for the whole range: too smooth where the truth is rough.",
+            "Beyond the data it is a straight line, whatever the truth does.",
+        ),
+        cost="n log n",
+        source="D118-D120, D123-D126",
+        n_inputs=1,
+        weights=True,
+        linear_smoother=True,
+    )
+
+    def __init__(
+        self,
+        lam: float | str = "auto",
+        *,
+        df: float | None = None,
+        select: str = "gcv",
+        knots: str | int = "auto",
+        variance: str = "frequentist",
+        n_lams: int = 50,
+    ) -> None:
+        self.lam = lam
+        self.df = df
+        self.select = select
+        self.knots = knots
+        self.variance = variance
+        self.n_lams = n_lams
+
+    # ---- fitting --------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the curve.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, 1)
+            The input.
+        y : array-like of shape (n,)
+            Responses.
+        sample_weight : array-like of shape (n,), optional
+            Row weights.
+
+        Returns
+        -------
+        SmoothingSpline
+            The fitted estimator.
+        """
+        self._check_params()
+        self._remember_frame(X)
+        x, y, weight = self._validate(X, y, sample_weight)
+        if self.df is not None and not isinstance(self.lam, str):
+            raise ParameterError(
+                f"SmoothingSpline: lam={self.lam!r} and df={self.df!r} were both given; give one."
+            )
+        rows = self._knot_rows(x, y, weight)
+        self.__dict__.pop("path_", None)  # of an earlier fit
+        scale = None
+        if self.df is not None:
+            self.lam_ = self._lam_for(rows, float(self.df))
+        elif isinstance(self.lam, str):
+            self.path_, scale = spline_path(rows, None, self.n_lams)
+            self.lam_ = float(self.path_.values[self.path_.best(self.select)])
+        else:
+            self.lam_ = float(self.lam)
+        self._settle(rows, x, y, weight, scale)
+        return self
+
+    def _knot_rows(self, x: FloatArray, y: FloatArray, weight: FloatArray | None) -> KnotRows:
+        most = None if self.knots == "all" else _ALL_KNOTS
+        if not isinstance(self.knots, str):
+            most = int(self.knots)
+        return knot_rows(x, y, weight, most=most, owner="SmoothingSpline")
+
+    def _settle(
+        self, rows: KnotRows, x: FloatArray, y: FloatArray, weight: FloatArray | None, scale: Any
+    ) -> None:
+        """Keep the curve at lam_ and its smoother."""
+        self._q = q = precision(self.lam_ / rows.span**3, rows.gaps, rows.total)
+        traced = len(rows.knots) <= _TRACE_KNOTS
+        found = kernels.full_pass(rows.mean, rows.total, rows.gaps, q, traced)
+        value, slope, curvature, _, leverage = found[:5]
+        noise_variance = found[-1]
+        self.curve_ = CubicCurve(rows.low, rows.span, rows.knots, value, slope, curvature)
+        self._mean, self._total = rows.mean, rows.total
+        share = rows.weight / rows.per_row(rows.total)
+        # Which rows make up each knot is needed for `matrix` alone.
+        self._members = None
+        if len(y) <= _MATRIX_ROWS:
+            knot = np.repeat(np.arange(len(rows.knots)), np.diff(rows.start))
+            self._members = (rows.rows, knot, share)
+        pull = np.zeros(len(y))
+        pull[rows.rows] = share * rows.per_row(leverage)
+        self.smoother_ = Smoother(
+            y,
+            self.curve_(np.ascontiguousarray(x)),
+            pull,
+            df=float(leverage.sum()),
+            weight=weight,
+            trace_sst=float(rows.total @ noise_variance) if traced else None,
+            scale=scale,
+        )
+
+    def _lam_for(self, rows: KnotRows, df: float) -> float:
+        """Return the price that gives these degrees of freedom."""
+        m = len(rows.knots)
+        if not df < m:
+            raise InputError(
+                f"df={df:g} is not allowed here: it must lie between 2 and the number of distinct "
+                f"x, {m}."
+            )
+
+        def excess(log_lam: float) -> float:
+            return try_price(rows, float(np.exp(log_lam))).df - df
+
+        # df falls from m to 2 as the price rises; widen until it is bracketed.
+        low, high = np.log(rows.total.sum()) - 4 * np.log(m), np.log(rows.total.sum())
+        while excess(low) <= 0 and low > -700:
+            low -= 5
+        while excess(high) >= 0 and high < 700:
+            high += 5
+        if not excess(low) > 0 > excess(high):
+            raise InputError(
+                f"df={df!r} is so near a limit (2 and {m}) that no lam gives it; use lam=0 for the "
+                "upper one, or a very large lam for the line."
+            )
+        root = optimize.brentq(excess, low, high, xtol=1e-12, rtol=1e-12)
+        return float(np.exp(root) * rows.span**3)
+
+    # ---- the path -------------------------------------------------------------------------------
+
+    def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
+        return spline_path(self._knot_rows(X, y, sample_weight), values, self.n_lams)[0]
+
+    def _path_predictions(
+        self, X: Any, y: Any, sample_weight: Any, values: Array, X_new: Any
+    ) -> Array:
+        rows = self._knot_rows(X, y, sample_weight)
+        x_new = np.ascontiguousarray(X_new)
+        columns = []
+        for lam in values:
+            q = precision(float(lam) / rows.span**3, rows.gaps, rows.total)
+            found = kernels.full_pass(rows.mean, rows.total, rows.gaps, q, False)
+            columns.append(CubicCurve(rows.low, rows.span, rows.knots, *found[:3])(x_new))
+        return np.column_stack(columns)
+
+    # ---- predicting -----------------------------------------------------------------------------
+
+    def _curve_at(self, x: FloatArray, derivative: int) -> FloatArray:
+        return self.curve_(x, derivative)
+
+    def _deviation(self, x: FloatArray, derivative: int) -> FloatArray:
+        posterior = self.variance == "posterior"
+        if posterior and derivative > 1:
+            raise InputError(
+                "Under the prior f'' is white noise, which has no variance; ask for derivative 0 "
+                "or 1, or use variance='frequentist'."
+            )
+        curve = self.curve_
+        q = self._q
+        unit, knots = curve.unit(x), curve.unit_knots
+        found = np.empty(len(x))
+        # The filter starts with the second knot. What lies before it is seen from the other end.
+        head = unit < knots[1]
+        for part, flip in ((~head, False), (head, True)):
+            if not np.any(part):
+                continue
+            at, mean, total, grid = unit[part], self._mean, self._total, knots
+            if flip:
+                at, mean, total, grid = -at, mean[::-1].copy(), total[::-1].copy(), -knots[::-1]
+            P, C, N, B = kernels.full_pass(mean, total, np.diff(grid), q, True)[5:9]
+            found[part] = kernels.curve_variance(
+                at, grid, 1, q, P[1:], C[1:], N[1:], B[1:], derivative, posterior
+            )
+        sigma = self.smoother_.sigma
+        return np.asarray(sigma * np.sqrt(np.maximum(found, 0.0)) / curve.span**derivative)
+
+    def _rows_of_s(self, x: FloatArray) -> FloatArray:
+        if self._members is None:
+            raise InputError(
+                f"The matrix of a smoother is for at most {_MATRIX_ROWS:,} rows; fit fewer."
+            )
+        curve, m = self.curve_, len(self._mean)
+        q, gaps, unit = self._q, np.diff(curve.unit_knots), curve.unit(x)
+        by_knot = np.empty((len(x), m))
+        for g in range(m):
+            response = np.zeros(m)
+            response[g] = 1.0
+            value, slope, bend = kernels.full_pass(response, self._total, gaps, q, False)[:3]
+            by_knot[:, g] = kernels.evaluate(unit, curve.unit_knots, value, slope, bend, 0)
+        rows, knot, share = self._members
+        S = np.zeros((len(x), len(self.smoother_.y)))
+        S[:, rows] = by_knot[:, knot] * share
+        return S
+
+    def integral(self, a: float, b: float) -> float:
+        """Return the integral of the fitted curve from a to b."""
+        check_is_fitted(self)
+        return self.curve_.integral(a, b)

@@ -1,0 +1,62 @@
+"""From the root to a leaf, for every row.
+
+The arrays of the tree come in the order of `Tree.walk`; see `bottega.tree.structure`.
+"""
+
+import numpy as np
+
+from bottega._jit import kernel
+
+__all__ = ["apply"]
+
+
+@kernel
+def apply(
+    X,
+    first_child,
+    n_children,
+    default_child,
+    test_start,
+    test_stop,
+    feature,
+    threshold,
+    reverse,
+    level_start,
+    level_stop,
+    levels,
+    level_child,
+):
+    """Return the number of the leaf that each row of X (rows or columns together) falls into."""
+    n = X.shape[0]
+    leaf = np.empty(n, dtype=np.int32)
+    for i in range(n):
+        t = 0
+        while n_children[t] > 0:
+            child = default_child[t]
+            for s in range(test_start[t], test_stop[t]):
+                x = X[i, feature[s]]
+                if np.isnan(x):
+                    continue
+                if level_start[s] == level_stop[s]:
+                    child = int(x > threshold[s]) ^ int(reverse[s])
+                    break
+                at = _find(levels, level_start[s], level_stop[s], x)
+                if at >= 0:
+                    child = level_child[at]
+                    break
+            t = first_child[t] + child
+        leaf[i] = t
+    return leaf
+
+
+@kernel
+def _find(levels, start, stop, x):
+    """Return where the code x stands in the sorted levels[start:stop], -1 if it does not."""
+    last = stop
+    while start < stop:
+        middle = (start + stop) // 2
+        if levels[middle] < x:
+            start = middle + 1
+        else:
+            stop = middle
+    return start if start < last and levels[start] == x else -1

@@ -1,0 +1,176 @@
+"""Columns cut into at most 255 bins, so that a value is one byte and a split a table of sums.
+
+A number gets the bin between its neighbouring cut points: every distinct value its own where there
+are at most 255, quantiles of the training rows otherwise. A category's bin is its level; of more
+than 255 levels the 254 most frequent keep a bin and the others share the last. Code 255 is a
+missing value (or a level not seen in training).
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from bottega.core.parallel import in_threads
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.tree import _kernels_bins as kernels
+
+__all__ = ["MAX_BINS", "MISSING", "Bins"]
+
+MAX_BINS = 255
+MISSING = kernels.MISSING
+# Quantiles of more rows are no better than those of so many.
+_SAMPLE = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Where the columns of a matrix are cut.
+
+    Attributes
+    ----------
+    n_bins : ndarray of int64, one entry a column
+        How many bins the column has, missing values apart.
+    categorical : ndarray of bool
+        Whether the column holds codes of levels.
+    cuts : ndarray of shape (p, 255)
+        Cut points of the numeric columns, filled up with infinity.
+    low, high : ndarray of shape (p, 255)
+        What a threshold between two bins lies halfway between: ``high`` of the left bin and
+        ``low`` of the right one.
+    level_start, level_bin : ndarray of int64 and uint8
+        Bins of the levels of column j: ``level_bin[level_start[j]:level_start[j + 1]]``.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 0], [3.0, 2], [np.nan, 1]])
+    >>> bins = Bins.learn(X, np.array([False, True]), np.array([0, 3]))
+    >>> bins.encode(X)
+    array([[  0,   0],
+           [  1,   2],
+           [255,   1]], dtype=uint8)
+    >>> bins.threshold(0, 0, 1)
+    2.0
+    """
+
+    n_bins: IntArray
+    categorical: Array
+    cuts: FloatArray
+    low: FloatArray
+    high: FloatArray
+    level_start: IntArray
+    level_bin: Array
+
+    @classmethod
+    def learn(
+        cls, X: FloatArray, categorical: Array, n_levels: IntArray, rows: IntArray | None = None
+    ) -> Self:
+        """Learn the cut points of the columns of X from (some of) its rows.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, p)
+            Numbers, and codes of levels in the categorical columns; NaN where missing.
+        categorical : ndarray of bool of shape (p,)
+            Which columns hold codes.
+        n_levels : ndarray of int of shape (p,)
+            How many levels they have.
+        rows : ndarray of int, optional
+            Rows to look at; of more than 100,000 rows as many, evenly spaced, by default.
+        """
+        n, p = X.shape
+        if rows is None and n > _SAMPLE:
+            rows = np.linspace(0, n - 1, _SAMPLE).astype(np.intp)
+        elif rows is not None:
+            rows = rows[:_SAMPLE]
+        cuts, low, high = (np.full((p, MAX_BINS), np.inf) for _ in range(3))
+        n_bins = np.zeros(p, dtype=np.int64)
+        level_bins: list[Array] = [np.zeros(0, dtype=np.uint8)] * p
+
+        def learn_column(j: int) -> None:
+            column = X[:, j] if rows is None else X[rows, j]
+            column = column[~np.isnan(column)]
+            if categorical[j]:
+                level_bins[j] = _bins_of_levels(column, int(n_levels[j]))
+                n_bins[j] = int(level_bins[j].max(initial=0)) + 1
+                return
+            below, above, cut = _cut(column)
+            n_bins[j] = len(cut) + 1
+            cuts[j, : len(cut)] = cut
+            high[j, : len(cut)] = below
+            low[j, 1 : len(cut) + 1] = above
+
+        in_threads(learn_column, range(p))
+        level_start = np.cumsum([0, *(len(each) for each in level_bins)])
+        return cls(
+            n_bins,
+            np.asarray(categorical, dtype=bool),
+            cuts,
+            low,
+            high,
+            level_start,
+            np.concatenate([*level_bins, np.zeros(0, dtype=np.uint8)]),
+        )
+
+    def encode(self, X: FloatArray, order: IntArray | None = None) -> Array:
+        """Return the bins of the values of X as bytes, one row a row (in the given order)."""
+        n, p = len(X) if order is None else len(order), X.shape[1]
+        codes = np.empty((n, p), dtype=np.uint8)
+
+        # Rows, not columns, are shared out: two threads never write to the same line of memory.
+        def encode_block(start: int) -> None:
+            block = slice(start, start + size)
+            part = X[block] if order is None else X[order[block]]
+            for j in range(p):
+                levels = self.level_bin[self.level_start[j] : self.level_start[j + 1]]
+                kernels.encode_column(
+                    part[:, j], self.cuts[j], self.categorical[j], levels, codes[block], j
+                )
+
+        size = max(1024, 2**18 // max(p, 1))
+        in_threads(encode_block, range(0, n, size))
+        return codes
+
+    def threshold(self, column: int, left: int, right: int) -> float:
+        """Return the value halfway between two bins of a numeric column."""
+        low, high = self.high[column, left], self.low[column, right]
+        middle = 0.5 * (low + high)
+        return float(middle if middle < high else low)
+
+    def levels_of(self, column: int, bins: Array) -> IntArray:
+        """Return the levels of a categorical column whose bins are marked (256 truth values)."""
+        own = self.level_bin[self.level_start[column] : self.level_start[column + 1]]
+        return np.flatnonzero(bins[own])
+
+
+def _cut(column: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the values below and above each cut point, and the cut points."""
+    values = np.sort(column)
+    if not len(values):
+        empty = np.zeros(0)
+        return empty, empty, empty
+    first = np.flatnonzero(np.r_[True, values[1:] > values[:-1]])  # of each distinct value
+    every = len(first) <= MAX_BINS
+    if every:
+        at = first[1:]
+    else:
+        wanted = np.arange(1, MAX_BINS) * len(values) / MAX_BINS
+        # The end of the run of equal values that reaches nearest to the wanted place.
+        ends = np.searchsorted(first, wanted)
+        earlier, later = first[np.maximum(ends - 1, 1)], first[np.minimum(ends, len(first) - 1)]
+        at = np.unique(np.where(wanted - earlier < later - wanted, earlier, later))
+    below, above = values[at - 1], values[at]
+    cut = below + (above - below) / 2
+    cut = np.where(cut < above, cut, below)
+    return (below, above, cut) if every else (cut, cut, cut)
+
+
+def _bins_of_levels(column: FloatArray, n_levels: int) -> Array:
+    """Return the bin of each level of a category."""
+    if n_levels <= MAX_BINS:
+        return np.arange(n_levels).astype(np.uint8)
+    counts = np.bincount(column.astype(np.intp), minlength=n_levels)
+    frequent = np.sort(np.argsort(-counts, kind="stable")[: MAX_BINS - 1])
+    found = np.full(n_levels, MAX_BINS - 1, dtype=np.uint8)
+    found[frequent] = np.arange(MAX_BINS - 1)
+    return found

@@ -1,0 +1,523 @@
+"""Classification by a tree of axis-parallel tests, pruned along its cost-complexity path."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.model_selection import check_cv
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bottega.core import progress
+from bottega.core.cards import Card
+from bottega.core.certificate import Certificate
+from bottega.core.errors import InputError
+from bottega.core.params import Anything, Choice, Parameter, Real
+from bottega.core.path import Path
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.tree import prune, rules
+from bottega.tree._base import CARD, SHARED, TreeBase
+from bottega.tree.code import Alphabet, code_length, srm_margin
+from bottega.tree.curve import sums_at
+from bottega.tree.prune import PruningSequence
+from bottega.tree.structure import Tree
+
+__all__ = ["TreeClassifier"]
+
+_ASSUMED = (
+    "The rows are independent draws from one distribution, and new rows come from it too.",
+    "Columns that are 0 or 1 in every training row are so by definition.",
+    "Columns without missing values in training never have any, and categories have no levels "
+    "beyond those of training.",
+)
+
+
+class TreeClassifier(ClassifierMixin, TreeBase):
+    r"""Classify by the commonest class of a box that a binary tree of tests has found.
+
+    .. math:: \hat p(c \mid x) = \sum_l \hat P_{lc}\, [x \in R_l]
+
+    with :math:`\hat P_{lc}` the share of class c in the box :math:`R_l`. Boxes come from greedy
+    growth: of all splits of all leaves the one that lowers the impurity most is made next. The full
+    tree is then pruned to the subtree that minimises
+
+    .. math:: \text{risk} + \alpha\, |leaves|
+
+    where the risk is the training error (or cost, or with ``prune_by="impurity"`` the impurity).
+
+    Parameters
+    ----------
+    alpha : float or "auto", default="auto"
+        Price of a leaf, in units of the mean risk (scikit-learn's ``ccp_alpha`` with
+        ``prune_by="impurity"``; R's ``cp`` times the risk of the root). Larger is simpler; 0 keeps
+        the tree as it is grown. ``"auto"`` picks from the path by the rule `select`.
+    n_leaves : int, optional
+        Instead of alpha: the largest tree of the pruning sequence with at most so many leaves.
+    criterion : {"gini", "entropy", "deviance", "sqrt", "error"}, default="gini"
+        Impurity of class shares p: sum p (1 - p); half the entropy in bits; twice the entropy in
+        nats; half the sum of sqrt(p (1 - p)); 1 - max p. The last may find no split where the
+        others do.
+    prune_by : {"error", "impurity"}, default="error"
+        The risk of pruning: misclassification (or cost), or the impurity that was grown by, which
+        keeps splits that sharpen probabilities.
+    thresholds : {"exact", "binned", "uniform", "random"}, default="exact"
+        Where a number may be split: midway between neighbouring values; between 256 quantile bins
+        (for many rows); at `n_thresholds` places in the range of the node, equally spaced or drawn
+        at random.
+    n_thresholds : int, default=32
+        Candidates a node with ``"uniform"`` and ``"random"``.
+    categorical : "auto" or list of str or int, default="auto"
+        Columns of numbers that are categories. Texts and categories of a frame always are.
+    multiway : bool, default=False
+        Give each level of a category its own branch, instead of two groups of levels.
+    missing : {"direction", "surrogate"}, default="direction"
+        Where rows go whose test has no answer: to the side that lowers the impurity most, or where
+        the best substitute test on another column sends them.
+    n_surrogates : int, default=5
+        Most substitutes a split keeps.
+    max_depth : int, optional
+        Most tests above a leaf.
+    max_leaves : int, optional
+        Most leaves grown; the best splits are made first.
+    min_split : int, default=2
+        Fewest rows in a node that is split.
+    min_leaf : int, default=1
+        Fewest rows in a leaf.
+    min_gain : float, default=0.0
+        Least decrease of the mean impurity that a split must bring.
+    min_impurity : float, default=0.0
+        A node whose impurity is at most this is not split.
+    monotone : array-like of {-1, 0, 1}, optional
+        One entry a column, for two classes: the share of the second may only fall (-1) or rise (1)
+        with it.
+    cost : array-like of shape (K, K), optional
+        What it costs to predict the class of the column for a row of the class of the row, in the
+        order of `classes_`; 0 on the diagonal. By default an error costs 1.
+    priors : dict or array-like of shape (K,), optional
+        Probability of each class, when the training rows do not have it right.
+    default_label : object, optional
+        Class that wins where several are as good; the first in sorted order by default.
+    cv : int, float, splitter or list of (train, test), default=10
+        Folds that judge the path, each class spread over them; a number below 1 is the share of
+        rows held out once. Fewer rows than folds give as many folds as rows; a single row is judged
+        by itself.
+    validation : float, default=0.25
+        Share of the rows held out with ``select="reduced_error"``.
+    select : {"one_se", "min", "srm", "aic", "reduced_error"}, default="one_se"
+        How the tree is chosen with ``alpha="auto"``: the simplest within one standard error of
+        the least held-out error; the least; the least bound on the true error (structural risk
+        minimisation, no rows held out); the least -2 log-likelihood / n + 2 leaves (K - 1) / n.
+        ``"reduced_error"`` grows on one part of the rows, cuts every branch that does not lower
+        the error of the other part, and refits the leaves on all rows; `alpha_` is then NaN.
+    delta : float, default=0.05
+        Probability with which the bound of ``"srm"`` and `certificate_` may fail.
+    random_state : int or generator, optional
+        Seed of ``thresholds="random"``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        The classes, sorted.
+    tree_ : Tree
+        The pruned tree, as arrays.
+    alpha_ : float
+        The price of a leaf in use.
+    path_ : Path
+        Alpha, leaves, training and held-out error of the pruning sequence, and the criteria srm
+        and aic; with ``alpha="auto"``.
+    importance_ : ndarray of shape (p,)
+        Sum of the decreases of the mean impurity over the splits on each column.
+    columns_in_ : ColumnReader
+        Names and levels of the columns.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (p,)
+        Names of the columns, when X is a data frame.
+
+    See Also
+    --------
+    TreeRegressor : the same for numbers.
+
+    Notes
+    -----
+    Cost: a sort of each column, then n p a level of the tree; the same again for each fold, whose
+    sorted columns are filtered from those of the whole. The pruning sequence of N nodes takes
+    about N (depth + log N), and all its members are judged in one walk of each held-out row:
+    that error and its standard error over rows are those of R's ``rpart``, for every alpha.
+    A path of more than 512 members shows those with up to 256 leaves and then about 256 whose
+    numbers of leaves grow geometrically. Degrees of freedom are counted as leaves.
+
+    Costs and priors act by altered priors: in growth a row of class c weighs
+    ``prior[c] * cost[c].sum() / share[c]``, a leaf takes the class of least expected cost, and
+    errors along the path are mean costs under the priors. (R's ``rpart`` turns the cost matrix
+    round in its cross-validated error; here rows are always the true class.)
+
+    Importance favours columns with many values. Not for boundaries that slant across the columns:
+    each step of their staircase costs a leaf.
+
+    References
+    ----------
+    .. [1] Breiman, L., Friedman, J., Olshen, R. and Stone, C. (1984). Classification and Regression
+       Trees. Wadsworth.
+    .. [2] Shalev-Shwartz, S. and Ben-David, S. (2014). Understanding Machine Learning, chapter 18.
+       Cambridge University Press.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"humidity": [85, 76, 55, 65, 82, 35, 94, 66, 48],
+    ...                       "wind": ["no", "yes", "yes", "yes", "yes", "no", "no", "no", "yes"]})
+    >>> play = ["yes", "no", "yes", "no", "no", "yes", "no", "yes", "yes"]
+    >>> model = TreeClassifier(alpha=0).fit(table, play)
+    >>> print(model.dnf("yes"))
+    yes:
+         humidity <= 60
+      or humidity <= 89.5 and wind = no
+    >>> model.rules()[0]
+    'humidity <= 60 -> yes with probability 1 (33.3% of the weight, n = 3)'
+    """
+
+    params: ClassVar[Mapping[str, Parameter]] = {
+        "alpha": SHARED["alpha"],
+        "n_leaves": SHARED["n_leaves"],
+        "criterion": Choice(
+            "gini", "entropy", "deviance", "sqrt", "error", help="impurity that growth lowers"
+        ),
+        "prune_by": Choice("error", "impurity", help="risk that pruning weighs against leaves"),
+        **{
+            name: SHARED[name]
+            for name in SHARED
+            if name not in ("alpha", "n_leaves", "cv", "validation", "random_state")
+        },
+        "cost": Anything(help="cost matrix: rows are true classes, columns predictions"),
+        "priors": Anything(help="probability of each class; the shares in the data by default"),
+        "default_label": Anything(help="class that wins ties; the first class by default"),
+        "cv": SHARED["cv"],
+        "validation": SHARED["validation"],
+        "select": Choice(
+            "one_se",
+            "min",
+            "srm",
+            "aic",
+            "reduced_error",
+            help="how the tree is chosen from the path",
+        ),
+        "delta": Real(
+            0, 1, open_low=True, open_high=True, help="probability with which the bound may fail"
+        ),
+        "random_state": SHARED["random_state"],
+    }
+    card: ClassVar[Card] = Card(task="classification", probabilities=True, **CARD)
+
+    def __init__(
+        self,
+        alpha: float | str = "auto",
+        *,
+        n_leaves: int | None = None,
+        criterion: str = "gini",
+        prune_by: str = "error",
+        thresholds: str = "exact",
+        n_thresholds: int = 32,
+        categorical: Any = "auto",
+        multiway: bool = False,
+        missing: str = "direction",
+        n_surrogates: int = 5,
+        max_depth: int | None = None,
+        max_leaves: int | None = None,
+        min_split: int = 2,
+        min_leaf: int = 1,
+        min_gain: float = 0.0,
+        min_impurity: float = 0.0,
+        monotone: Any = None,
+        cost: Any = None,
+        priors: Any = None,
+        default_label: Any = None,
+        cv: Any = 10,
+        validation: float = 0.25,
+        select: str = "one_se",
+        delta: float = 0.05,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.n_leaves = n_leaves
+        self.criterion = criterion
+        self.prune_by = prune_by
+        self.thresholds = thresholds
+        self.n_thresholds = n_thresholds
+        self.categorical = categorical
+        self.multiway = multiway
+        self.missing = missing
+        self.n_surrogates = n_surrogates
+        self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.min_split = min_split
+        self.min_leaf = min_leaf
+        self.min_gain = min_gain
+        self.min_impurity = min_impurity
+        self.monotone = monotone
+        self.cost = cost
+        self.priors = priors
+        self.default_label = default_label
+        self.cv = cv
+        self.validation = validation
+        self.select = select
+        self.delta = delta
+        self.random_state = random_state
+
+    # ---- predicting -----------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of the leaf that each row of X falls into."""
+        leaf = self.apply(X)
+        return np.asarray(self._shown(self.tree_)[leaf])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the share of each class in the leaf of each row, one column a class.
+
+        With priors the shares are those the priors make of the rows; costs do not touch them.
+        """
+        leaf = self.apply(X)
+        return np.asarray(self.tree_.value[leaf])
+
+    def dnf(self, label: Any) -> rules.DNF:
+        """Return a class as a disjunctive normal form: a union of boxes.
+
+        Parameters
+        ----------
+        label : object
+            One of `classes_`.
+
+        Returns
+        -------
+        DNF
+            Its ``holds(X)`` equals ``predict(X) == label`` on every input, missing values and
+            unseen levels included. Joined and shortened where its terms allow it.
+        """
+        check_is_fitted(self)
+        code = self._code_of(label, "label")
+        chosen = self._predictions(self.tree_) == code
+        terms = rules.dnf_terms(self.tree_, chosen, self._n_levels)
+        return rules.DNF(label, tuple(terms), self._wording(), self)
+
+    # ---- the bound ------------------------------------------------------------------------------
+
+    @property
+    def certificate_(self) -> Certificate:
+        """Bound on the true error from the training error and the size of the tree.
+
+        Holds for all trees at once, so also for one that was chosen by looking at them
+        (`bottega.tree.code`). A column of numbers has 2^64 tests, so it is far from tight with few
+        rows. There is none for weighted rows, priors and costs, several branches a split, and
+        surrogates; asking for it then raises an error that says why.
+        """
+        check_is_fitted(self)
+        reason = self._no_bound(self._weighted)
+        if reason:
+            raise InputError(f"There is no certificate: {reason}")
+        tree = self.tree_
+        m = int(tree.n[0])
+        error = float(tree.risk[tree.is_leaf].sum())
+        length = code_length(tree.n_nodes, self._alphabet.n_tests, len(self.classes_))
+        margin = srm_margin(length, m, self.delta)
+        return Certificate(
+            estimate=error,
+            lower=max(0.0, error - margin),
+            upper=min(1.0, error + margin),
+            delta=float(self.delta),
+            method=f"structural risk minimisation, {length:,} bits",
+            assumptions=_ASSUMED,
+            n=m,
+            quantity="misclassification",
+        )
+
+    @property
+    def _alphabet(self) -> Alphabet:
+        return Alphabet(self._boolean, self._missing_seen, self._n_levels)
+
+    def _no_bound(self, weighted: bool) -> str:
+        """Return why there is no bound; an empty string where there is one."""
+        if weighted:
+            return "the bound is for rows that count alike; fit without sample_weight."
+        if self.cost is not None or self.priors is not None:
+            return (
+                "the bound is for the share of errors, not for costs or other priors; fit without."
+            )
+        if self.multiway:
+            return "the code is one of binary trees; fit with multiway=False."
+        if self.missing == "surrogate":
+            return (
+                "the code has no words for surrogates, whose number would make the bound empty; "
+                "fit with missing='direction'."
+            )
+        return ""
+
+    # ---- fitting --------------------------------------------------------------------------------
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        if self.select == "srm" and isinstance(self.alpha, str):
+            reason = self._no_bound(weighted=False)
+            if reason:
+                raise InputError(f"select='srm' is not possible: {reason}")
+
+    def _validate(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[FloatArray, Array, FloatArray | None]:
+        matrix, codes, weight = super()._validate(X, y, sample_weight)
+        may_be = np.isin(self._low, (0, 1)) & np.isin(self._high, (0, 1)) & (self._n_levels == 0)
+        self._boolean = np.zeros(len(may_be), dtype=bool)
+        for j in np.flatnonzero(may_be):
+            x = matrix[:, j]
+            self._boolean[j] = np.all((x == 0) | (x == 1) | np.isnan(x))
+        return matrix, codes, weight
+
+    def _check_response(self, y: Any) -> Array:
+        y = validate_data(self, y=y)
+        check_classification_targets(y)
+        return np.asarray(y)
+
+    def _read_response(self, y: Any, weight: FloatArray | None) -> Array:
+        # Rows of weight zero count for nothing, nor does a class that has no others.
+        self.classes_ = np.unique(y if weight is None else y[weight > 0])
+        self._weighted = weight is not None
+        if self.select == "srm" and self._weighted and isinstance(self.alpha, str):
+            raise InputError(f"select='srm' is not possible: {self._no_bound(weighted=True)}")
+        k = len(self.classes_)
+        self._costs = None if self.cost is None else _check_cost(self.cost, k)
+        self._costs = None if k == 1 else self._costs  # no error can be made
+        self._priors = None if self.priors is None else self._check_priors(k)
+        given = self.default_label
+        self._default = -1 if given is None else self._code_of(given, "default_label")
+        return np.minimum(np.searchsorted(self.classes_, y), k - 1)
+
+    def _code_of(self, label: Any, name: str) -> int:
+        where = np.flatnonzero(self.classes_ == label)
+        if not len(where):
+            raise InputError(
+                f"{name}={label!r} is not a class of y; "
+                f"the classes are {', '.join(map(repr, self.classes_.tolist()))}."
+            )
+        return int(where[0])
+
+    def _check_priors(self, k: int) -> FloatArray:
+        given = self.priors
+        if isinstance(given, Mapping):
+            for label in given:
+                self._code_of(label, "priors: the class")
+            given = [given.get(label, 0.0) for label in self.classes_.tolist()]
+        priors = np.asarray(given, dtype=np.float64)
+        if priors.shape != (k,) or not np.all(np.isfinite(priors) & (priors > 0)):
+            raise InputError(
+                f"priors must be {k} positive numbers, one a class in sorted order, or a dict of "
+                f"them; got {self.priors!r}."
+            )
+        return np.asarray(priors / priors.sum())
+
+    def _criterion(self) -> str:
+        return self.criterion
+
+    def _target(self, y: Array, w: FloatArray | None) -> dict[str, Any]:
+        k = len(self.classes_)
+        scale = None
+        if self._priors is not None:
+            share = np.bincount(y, weights=w, minlength=k)
+            share = share / share.sum()
+            scale = np.where(share > 0, self._priors / np.where(share > 0, share, 1.0), 1.0)
+        return {"n_classes": k, "class_scale": scale, "cost": self._costs}
+
+    def _sequence(self, tree: Tree, target: dict[str, Any]) -> PruningSequence:
+        if self.prune_by == "error":
+            return prune.pruning_sequence(tree)
+        risk = prune.impurity_risk(tree, target["class_scale"], target["cost"])
+        return prune.pruning_sequence(tree, risk)
+
+    def _loss(self, target: dict[str, Any]) -> FloatArray | None:
+        """Return what a row of each class costs under each prediction; None: an error costs 1."""
+        cost, scale = target["cost"], target["class_scale"]
+        if scale is None:
+            return cost
+        cost = 1.0 - np.eye(len(scale)) if cost is None else cost
+        return np.asarray(cost * scale[:, None])
+
+    def _losses(
+        self, tree: Tree, leaf: IntArray, y: Array, w: FloatArray | None, target: dict[str, Any]
+    ) -> FloatArray:
+        label = self._predictions(tree)
+        return prune.node_losses(tree, leaf, y, w, cost=self._loss(target), label=label)
+
+    def _reduced(self, tree: Tree, X: FloatArray, y: Array, w: Any, target: dict[str, Any]) -> Tree:
+        label = self._predictions(tree)
+        return prune.reduced_error(tree, X, y, w, cost=self._loss(target), label=label)
+
+    def _predictions(self, tree: Tree) -> Array:
+        return prune.leaf_labels(tree.value, self._costs, self._default)
+
+    def _shown(self, tree: Tree) -> Array:
+        return np.asarray(self.classes_[self._predictions(tree)])
+
+    def _leaf_text(self, shown: Array, leaf: int) -> str:
+        share = self.tree_.value[leaf, self._code_of(shown[leaf], "label")]
+        return f"{shown[leaf]} with probability {share:.3g}"
+
+    def _loss_name(self) -> str:
+        plain = self.cost is None and self.priors is None
+        return "misclassification" if plain else "misclassification cost"
+
+    def _criteria(
+        self,
+        tree: Tree,
+        sequence: PruningSequence,
+        alphas: FloatArray,
+        w: FloatArray | None,
+        target: dict[str, Any],
+    ) -> dict[str, FloatArray]:
+        n, k = int(tree.n[0]), len(self.classes_)
+        leaves = sequence.n_leaves[sequence.member(alphas)]
+        scale = np.ones(k) if target["class_scale"] is None else target["class_scale"]
+        mass = prune.class_counts(tree, target["class_scale"]) @ scale
+        deviance = prune.class_impurity(tree.value, "deviance") * mass / mass[0]
+        found = {
+            "aic": sums_at(tree, sequence.collapse_alpha, deviance, alphas)
+            + 2 * leaves * (k - 1) / n
+        }
+        if not self._no_bound(w is not None):
+            error = sums_at(tree, sequence.collapse_alpha, tree.risk, alphas)
+            d = self._alphabet.n_tests
+            lengths = [code_length(2 * int(count) - 1, d, k) for count in leaves]
+            margin = np.array([srm_margin(length, n, self.delta) for length in lengths])
+            found["srm"] = error + margin
+        return found
+
+    def _cross_validate(self, curve: Path, X: Any, y: Any, weight: Any, cv: Any) -> Path:
+        if self.cost is None and self.priors is None:
+            return super()._cross_validate(curve, X, y, weight, cv)
+        loss = self._loss(self._target(y, weight))
+        assert loss is not None
+        folds = list(check_cv(cv, y, classifier=True).split(X, y))
+        errors = []
+        for done, (train, test) in enumerate(folds):
+            parts = [None if weight is None else weight[rows] for rows in (train, test)]
+            said = self._path_predictions(X[train], y[train], parts[0], curve.values, X[test])
+            errors.append(np.average(loss[y[test][:, None], said], axis=0, weights=parts[1]))
+            progress.report("folds", done + 1, len(folds))
+        found = np.stack(errors)
+        spread = found.std(axis=0, ddof=1) / np.sqrt(len(folds))
+        return replace(curve, error=found.mean(axis=0), error_se=spread, estimate="cv")
+
+
+def _check_cost(cost: Any, k: int) -> FloatArray:
+    found = np.asarray(cost, dtype=np.float64)
+    if found.shape != (k, k):
+        raise InputError(f"cost has shape {found.shape}; {k} classes need ({k}, {k}).")
+    if not np.all(np.isfinite(found) & (found >= 0)) or np.any(np.diag(found) != 0):
+        raise InputError(
+            f"cost must be finite and not negative, with zeros on the diagonal (a right prediction "
+            f"costs nothing); got {found.tolist()}."
+        )
+    if k > 1 and np.any(found.sum(axis=1) == 0):
+        raise InputError(
+            "cost has a row of zeros: mistaking that class would cost nothing; give it a cost."
+        )
+    return found

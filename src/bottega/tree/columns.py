@@ -1,0 +1,277 @@
+"""The inputs of a tree: numbers as they are, categories as codes, missing values as NaN."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from bottega.core.errors import InputError, ParameterError, did_you_mean
+from bottega.core.frames import is_frame
+from bottega.core.parallel import in_threads
+from bottega.core.typing import BoolArray, FloatArray, IntArray
+from bottega.data.encoder import Encoder
+from bottega.tree._kernels_order import filter_order
+
+__all__ = ["ColumnReader", "Columns"]
+
+_THREADED = 200_000  # sorting fewer numbers is over before a pool of threads has started
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Training inputs and, once somebody has asked for it, the sorted order of each column.
+
+    Attributes
+    ----------
+    X : ndarray of float64 of shape (n, p), columns together in memory
+        Numbers, and codes 0, 1, ... of categories; NaN is missing.
+    categorical : ndarray of bool of shape (p,)
+        Which columns hold codes.
+    n_levels : ndarray of int64 of shape (p,)
+        How many levels a category has; 0 for numbers.
+
+    Examples
+    --------
+    >>> columns = Columns.numeric([[3.0], [1.0], [2.0]])
+    >>> columns.order().tolist()
+    [[1, 2, 0]]
+    >>> columns.rows([0, 2]).order().tolist()
+    [[1, 0]]
+    """
+
+    X: FloatArray
+    categorical: BoolArray
+    n_levels: IntArray
+    _cache: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def numeric(cls, X: Any) -> "Columns":
+        """Return columns of numbers alone."""
+        X = np.asfortranarray(X, dtype=np.float64)
+        return cls(X, np.zeros(X.shape[1], dtype=bool), np.zeros(X.shape[1], dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def order(self) -> IntArray:
+        """Return the row numbers of each column from its least value up, missing last: (p, n)."""
+        if "order" not in self._cache:
+            n, p = self.X.shape
+            order: Any = np.empty((p, n), dtype=np.int32)
+            sort = partial(_sort_column, self.X, order)
+            if n * p < _THREADED:
+                for j in range(p):
+                    sort(j)
+            else:
+                in_threads(sort, range(p))
+            self._cache["order"] = order
+        found: IntArray = self._cache["order"]
+        return found
+
+    def has_missing(self) -> BoolArray:
+        """Tell which columns have missing values."""
+        if "has_missing" not in self._cache:
+            # One NaN makes a sum NaN, and finite numbers do not: no array of flags is needed.
+            with np.errstate(over="ignore"):
+                sums = np.array([column.sum() for column in self.X.T])
+            self._cache["has_missing"] = np.isnan(sums)
+        found: BoolArray = self._cache["has_missing"]
+        return found
+
+    def rows(self, index: Any) -> "Columns":
+        """Return some of the rows (also repeatedly); no column is sorted again."""
+        index = np.asarray(index)
+        if index.dtype == bool:
+            index = np.flatnonzero(index)
+        X = np.take(self.X.T, index, axis=1).T
+        taken = Columns(X, self.categorical, self.n_levels)
+        if "order" in self._cache:
+            start = np.zeros(len(self.X) + 1, dtype=np.int64)
+            np.cumsum(np.bincount(index, minlength=len(self.X)), out=start[1:])
+            place = np.argsort(index, kind="stable").astype(np.int32)
+            taken._cache["order"] = filter_order(self._cache["order"], start, place, len(index))
+        return taken
+
+
+class ColumnReader:
+    """Reads the inputs of an estimator into the matrix its trees know, in fit and ever after.
+
+    Texts and categories of a frame become codes of their sorted levels, booleans 0 and 1, dates
+    days since 1970-01-01. Columns named in `categorical` become codes too, whatever they hold. A
+    level that `fit` has not seen is missing.
+
+    Parameters
+    ----------
+    categorical : "auto" or sequence of str or int
+        Columns that are categories besides the texts and categories of a frame.
+
+    Attributes
+    ----------
+    names : list of str
+        Name of each column; ``x0``, ``x1``, ... for an array.
+    levels : list
+        Names of the levels of each category, in the order of their codes; None for numbers.
+    """
+
+    def __init__(self, categorical: str | Sequence[Any] = "auto") -> None:
+        self.categorical = categorical
+        self.names: list[str] = []
+        self.levels: list[list[str] | None] = []
+        self.values: list[FloatArray | None] = []  # sorted values of a category that holds numbers
+        self.encoder: Encoder | None = None  # for a frame with columns that are not numbers
+
+    def fit(self, estimator: Any, X: Any) -> Columns:
+        """Learn names and levels from X, set scikit-learn's names on `estimator`, read X."""
+        matrix = self._learn(estimator, X)
+        p = matrix.shape[1]
+        texts = [] if self.encoder is None else _texts(self.encoder)
+        chosen = set(self._chosen(p)) - set(texts)
+        self.levels, self.values = [None] * p, [None] * p
+        for place, j in enumerate(texts):
+            assert self.encoder is not None
+            self.levels[j] = list(self.encoder.levels_[place])
+        for j in sorted(chosen):
+            values = np.unique(matrix[:, j])
+            values = values[~np.isnan(values)]
+            self.values[j] = values
+            self.levels[j] = [f"{value:.12g}" for value in values]
+        matrix = self._coded(matrix)
+        n_levels = np.array([0 if one is None else len(one) for one in self.levels], dtype=np.int64)
+        categorical = np.array([one is not None for one in self.levels])
+        return Columns(matrix, categorical, n_levels)
+
+    def read(self, estimator: Any, X: Any) -> FloatArray:
+        """Return the matrix of new inputs, in the codes of `fit`."""
+        if self.encoder is None:
+            matrix = _validated(estimator, X, reset=False)
+        else:
+            if not is_frame(X):
+                raise InputError(
+                    "The model was learnt from a data frame with columns that are not numbers, "
+                    f"and is given {type(X).__name__}; give a data frame with the same columns."
+                )
+            validate_data(estimator, X, reset=False, skip_check_array=True)
+            matrix = self.encoder.transform(X)
+        return self._coded(matrix)
+
+    def _learn(self, estimator: Any, X: Any) -> FloatArray:
+        self.encoder = None
+        kinds = _kinds(X) if is_frame(X) else None
+        if kinds is None:
+            matrix = _validated(estimator, X, reset=True)
+        else:
+            validate_data(estimator, X, reset=True, skip_check_array=True)
+            self.encoder = Encoder(
+                standardize=False,
+                one_hot=False,
+                impute=False,
+                kinds=kinds,
+                new_categories="ignore",
+            )
+            matrix = self.encoder.fit_transform(X)
+        names = getattr(estimator, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{j}" for j in range(matrix.shape[1])]
+        self.names = [str(name) for name in names]
+        return matrix
+
+    def _chosen(self, p: int) -> list[int]:
+        """Return the numbers of the columns that the user calls categories."""
+        if isinstance(self.categorical, str):
+            if self.categorical == "auto":
+                return []
+            raise ParameterError(
+                f"categorical={self.categorical!r} is not allowed; give 'auto' or a list of names "
+                "or numbers of columns."
+            )
+        given = np.asarray(self.categorical)
+        if given.dtype == bool:
+            if given.shape != (p,):
+                raise ParameterError(
+                    f"categorical has {len(given)} truth values and X has {p} columns; give one a "
+                    "column."
+                )
+            return [int(j) for j in np.flatnonzero(given)]
+        return [self._number_of(one, p) for one in self.categorical]
+
+    def _number_of(self, one: Any, p: int) -> int:
+        if isinstance(one, str):
+            if one not in self.names:
+                raise ParameterError(
+                    f"categorical names a column {one!r} that is not there."
+                    f"{did_you_mean(one, self.names)}"
+                )
+            return self.names.index(one)
+        if not isinstance(one, int | np.integer) or not -p <= one < p:
+            raise ParameterError(
+                f"categorical holds {one!r}, which is no column; X has the columns 0 to {p - 1}."
+            )
+        return int(one) % p
+
+    def _coded(self, matrix: FloatArray) -> FloatArray:
+        """Replace the numbers of categories by codes."""
+        out = np.asfortranarray(matrix)
+        if all(values is None for values in self.values):
+            return out
+        if out is matrix:
+            out = out.copy(order="F")
+        for j, values in enumerate(self.values):
+            if values is not None:
+                out[:, j] = _codes(out[:, j], values)
+        return out
+
+
+def _codes(column: FloatArray, values: FloatArray) -> FloatArray:
+    """Return the place of each number among the sorted values; NaN for one that is not there."""
+    if not len(values):
+        return np.full(len(column), np.nan)
+    place = np.minimum(np.searchsorted(values, column), len(values) - 1)
+    return np.where(values[place] == column, place.astype(np.float64), np.nan)
+
+
+def _sort_column(X: FloatArray, order: IntArray, j: int) -> None:
+    order[j] = np.argsort(X[:, j])
+
+
+def _validated(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
+    matrix: FloatArray = validate_data(
+        estimator, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"
+    )
+    return matrix
+
+
+def _kinds(X: Any) -> dict[str, str] | None:
+    """Return the kind of each column by how it is stored; None if all hold numbers."""
+    schema = nw.from_native(X, eager_only=True).schema
+    kinds = {}
+    for name, dtype in schema.items():
+        if dtype.is_numeric() or dtype == nw.Boolean:
+            kinds[str(name)] = "boolean" if dtype == nw.Boolean else "number"
+        elif dtype == nw.Date or dtype == nw.Datetime:
+            kinds[str(name)] = "date"
+        elif dtype == nw.Object or dtype == nw.Unknown:
+            kinds[str(name)] = _kind_of_objects(X, name)
+        else:
+            kinds[str(name)] = "category"
+    return None if set(kinds.values()) <= {"number"} else kinds
+
+
+def _kind_of_objects(X: Any, name: str) -> str:
+    """Return the kind of a column of Python objects: by what the first value present is."""
+    series = nw.from_native(X, eager_only=True)[name]
+    absent = series.is_null().to_numpy()
+    first = next((v for v, gone in zip(series.to_list(), absent, strict=True) if not gone), None)
+    if isinstance(first, bool | np.bool_):
+        return "boolean"
+    if first is None or isinstance(first, int | float | np.number):
+        return "number"
+    return "date" if hasattr(first, "toordinal") else "category"
+
+
+def _texts(encoder: Encoder) -> list[int]:
+    """Return the numbers of the columns that the encoder turned into codes."""
+    return [j for j, kind in enumerate(encoder.kinds_) if kind == "category"]

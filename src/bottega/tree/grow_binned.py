@@ -1,0 +1,255 @@
+"""Growing a tree on columns cut into bins: for many rows, where exact thresholds gain nothing."""
+
+from typing import Any
+
+import numpy as np
+
+from bottega.core.errors import InputError, ParameterError
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.tree import _kernels_binned as kernels
+from bottega.tree.bins import Bins
+from bottega.tree.columns import Columns
+from bottega.tree.grow import GrowOptions
+from bottega.tree.structure import Tree
+
+__all__ = ["CRITERIA", "as_tree", "binned", "grow_binned"]
+
+CRITERIA = {
+    "squared_error": kernels.SUMS,
+    "gini": kernels.GINI,
+    "entropy": kernels.ENTROPY,
+    "deviance": kernels.DEVIANCE,
+    "sqrt": kernels.SQRT,
+    "error": kernels.ERROR,
+}
+NO_LIMIT = 2**31 - 1
+
+
+def binned(columns: Columns) -> tuple[Bins, Array]:
+    """Return the bins of columns and their codes; cut once and kept with the columns."""
+    if "binned" not in columns._cache:
+        bins = Bins.learn(columns.X, columns.categorical, columns.n_levels)
+        columns._cache["binned"] = bins, bins.encode(columns.X)
+    found: tuple[Bins, Array] = columns._cache["binned"]
+    return found
+
+
+def grow_binned(
+    columns: Columns,
+    y: Any,
+    w: FloatArray | None,
+    options: GrowOptions,
+    n_classes: int = 0,
+    class_scale: FloatArray | None = None,
+    cost: FloatArray | None = None,
+) -> Tree:
+    """Grow a tree on at most 255 bins a column; otherwise as `bottega.tree.grow.grow`.
+
+    Where no column has more than 255 distinct values the tree is the exact one. Cost: n p to cut
+    the columns (once: the bins stay with `columns`, and a fold is grown by weights of 0), then
+    n p a level of the tree, on bytes. Surrogates, splits into more than two parts and monotone
+    columns need exact thresholds.
+
+    Parameters
+    ----------
+    columns, y, w, options, n_classes, class_scale, cost
+        As in `bottega.tree.grow.grow`; `options.thresholds` is not looked at.
+
+    Returns
+    -------
+    Tree
+        With thresholds halfway between the bins on both sides.
+
+    Examples
+    --------
+    >>> columns = Columns.numeric([[1.0], [2.0], [4.0], [5.0]])
+    >>> tree = grow_binned(columns, np.array([0, 0, 1, 1]), None, GrowOptions(), n_classes=2)
+    >>> tree.threshold.tolist(), tree.gain.tolist()
+    ([3.0], [0.5, 0.0, 0.0])
+    """
+    _refuse_what_needs_exact(options, n_classes)
+    bins, codes = binned(columns)
+    rows = np.arange(len(columns), dtype=np.int32)
+    if w is not None and not np.all(w > 0):
+        rows = np.flatnonzero(w > 0).astype(np.int32)
+        if not len(rows):
+            raise InputError("All weights are zero; at least one row must count.")
+        w = w[rows]
+    y = np.asarray(y)[rows]
+    criterion, two_class = CRITERIA[options.criterion], False
+    scale = altered = np.ones(max(n_classes, 1))
+    if n_classes:
+        weight, scale, altered = _class_weights(y, w, n_classes, class_scale, cost)
+        two_class = n_classes == 2 and options.criterion == "gini"
+        if two_class:
+            criterion = kernels.SUMS
+        target = weight * (y == 1) if two_class else y.astype(np.float64)
+        center = 0.0
+    else:
+        weight = np.ones(len(rows)) if w is None else w.copy()
+        center = float(np.average(y, weights=weight))
+        target = weight * (y - center)
+    weighted = not np.all(weight == 1.0)
+    p = codes.shape[1]
+    nodes = kernels.grow(
+        codes,
+        bins.n_bins,
+        bins.categorical,
+        rows,
+        weight,
+        target,
+        np.ones(len(rows) if weighted else 1),
+        weighted,
+        criterion,
+        n_classes,
+        two_class,
+        p if options.max_features is None else min(int(options.max_features), p),
+        options.max_features is not None,
+        NO_LIMIT if options.max_depth is None else int(options.max_depth),
+        NO_LIMIT if options.max_leaves is None else int(options.max_leaves),
+        int(options.min_split),
+        int(options.min_leaf),
+        float(options.min_gain),
+        float(options.min_impurity),
+        int(options.seed),
+    )
+    loss, sums = kernels.describe(nodes[0], nodes[1], nodes[2], nodes[7], weight, target,
+                                  criterion, n_classes, two_class)  # fmt: skip
+    return as_tree(nodes, loss, sums, bins, two_class, n_classes, center, scale, altered, cost)
+
+
+def as_tree(
+    nodes: tuple[Array, ...],
+    loss: FloatArray,
+    sums: FloatArray,
+    bins: Bins,
+    two_class: bool,
+    n_classes: int,
+    center: float = 0.0,
+    scale: FloatArray | None = None,
+    altered: FloatArray | None = None,
+    cost: FloatArray | None = None,
+) -> Tree:
+    """Return the nodes of the kernel as a `Tree`; a threshold lies halfway between its sides."""
+    _, _, first, depth, feature, sides, missing_left, reduction, weight, _, count, set_of, sets = (
+        nodes
+    )
+    n_nodes = len(first)
+    split = np.flatnonzero(first >= 0)
+    parent: IntArray = np.full(n_nodes, -1, dtype=np.int32)
+    parent[first[split]] = parent[first[split] + 1] = split
+    gain = np.zeros(n_nodes)
+    gain[split] = (2.0 if two_class else 1.0) * reduction[split] / weight[0]
+    if n_classes:
+        counts = sums / (1.0 if altered is None else altered)
+        shares = counts * (1.0 if scale is None else scale)
+        risk = _least_cost(shares, cost) / shares[0].sum()
+        value = shares / shares.sum(axis=1, keepdims=True)
+        impurity, weight = loss / weight, counts.sum(axis=1)
+    else:
+        risk, impurity = loss / weight[0], loss / weight
+        value = (sums[:, 0] / weight + center)[:, None]
+
+    test_start: IntArray = np.zeros(n_nodes, dtype=np.int32)
+    test_stop: IntArray = np.zeros(n_nodes, dtype=np.int32)
+    test_start[split] = np.arange(len(split))
+    test_stop[split] = test_start[split] + 1
+    left, right = sides[split, 0].astype(np.intp), sides[split, 1].astype(np.intp)
+    columns = feature[split]
+    low = bins.high[columns, left]
+    high = bins.low[columns, np.minimum(right, bins.low.shape[1] - 1)]
+    threshold = np.where(np.isfinite(high), 0.5 * (low + high), low)
+    threshold = np.where(threshold < high, threshold, low)
+    threshold = np.where(right == 255, np.inf, threshold)  # present or missing
+    threshold = np.where(bins.categorical[columns], np.nan, threshold)
+    level_start, level_stop, levels, level_child = _levels(columns, set_of[split], sets, bins)
+    width: IntArray = np.where(first >= 0, 2, 0).astype(np.int32)
+    default: IntArray = np.where((first >= 0) & ~missing_left, 1, 0).astype(np.int32)
+    return Tree(
+        parent, depth, first, width, default, test_start, test_stop, count.astype(np.int64),
+        weight, value, impurity, risk, gain, columns, threshold,
+        np.zeros(len(split), dtype=bool), np.ones(len(split)),
+        level_start, level_stop, levels, level_child,
+    )  # fmt: skip
+
+
+def _levels(
+    columns: IntArray, set_of: IntArray, sets: Array, bins: Bins
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return the levels that each test on a category has seen, and the child each goes to."""
+    start: IntArray = np.zeros(len(columns), dtype=np.int32)
+    stop: IntArray = np.zeros(len(columns), dtype=np.int32)
+    levels: list[IntArray] = []
+    children: list[IntArray] = []
+    at = 0
+    members = np.unpackbits(sets.view(np.uint8), axis=2, bitorder="little").astype(bool)
+    for test in range(len(columns)) if len(sets) else ():
+        start[test] = at
+        if set_of[test] >= 0:
+            left, seen = members[set_of[test]]
+            own = bins.level_bin[slice(*bins.level_start[columns[test] : columns[test] + 2])]
+            here = np.flatnonzero(seen[own])
+            levels.append(here)
+            children.append(1 - left[own[here]].astype(np.int64))
+            at += len(here)
+        stop[test] = at
+    empty = [np.zeros(0, dtype=np.int64)]
+    return (
+        start,
+        stop,
+        np.concatenate(levels or empty).astype(np.int32),
+        np.concatenate(children or empty).astype(np.int32),
+    )
+
+
+def _class_weights(
+    y: Array,
+    w: FloatArray | None,
+    n_classes: int,
+    class_scale: FloatArray | None,
+    cost: FloatArray | None,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the weights of the rows under altered priors, the scale of priors, and the factors."""
+    scale = np.ones(n_classes) if class_scale is None else np.asarray(class_scale, dtype=np.float64)
+    altered = scale.copy()
+    if cost is not None:
+        if np.shape(cost) != (n_classes, n_classes):
+            raise InputError(
+                f"cost has shape {np.shape(cost)}; {n_classes} classes need "
+                f"({n_classes}, {n_classes})."
+            )
+        altered = scale * np.asarray(cost, dtype=np.float64).sum(axis=1)
+    if not np.all(altered > 0):
+        raise InputError(
+            "Every class needs a positive prior and a positive cost of being mistaken for another."
+        )
+    plain = np.ones(len(y)) if w is None else w
+    code = y.astype(np.intp)
+    # Scaled so that the altered weights sum to what the rows weigh.
+    altered = altered * (plain.sum() / (plain * altered[code]).sum())
+    return plain * altered[code], scale, altered
+
+
+def _least_cost(shares: FloatArray, cost: FloatArray | None) -> FloatArray:
+    """Return the least cost of each node's rows over the labels it may get."""
+    if cost is None:
+        return np.asarray(shares.sum(axis=1) - shares.max(axis=1))
+    return np.asarray(np.maximum((shares @ np.asarray(cost, dtype=np.float64)).min(axis=1), 0.0))
+
+
+def _refuse_what_needs_exact(options: GrowOptions, n_classes: int) -> None:
+    known = [name for name in CRITERIA if (name == "squared_error") != (n_classes > 0)]
+    if options.criterion not in known:
+        raise ParameterError(
+            f"criterion={options.criterion!r} is not allowed; use one of "
+            f"{', '.join(map(repr, known))}."
+        )
+    for name, wanted in (
+        ("missing='surrogate'", options.missing != "direction"),
+        ("multiway=True", options.multiway),
+        ("monotone", options.monotone is not None and np.any(np.asarray(options.monotone) != 0)),
+    ):
+        if wanted:
+            raise ParameterError(
+                f"{name} does not go with thresholds='binned'; use thresholds='exact'."
+            )

@@ -1,0 +1,263 @@
+"""Reading a fitted tree: leaves, rules, paths of rows, importance, pictures."""
+
+from abc import abstractmethod
+from importlib import import_module
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.inspection import permutation_importance
+from sklearn.utils.validation import check_is_fitted
+
+from bottega.core.base import Estimator
+from bottega.core.errors import InputError
+from bottega.core.path import Path
+from bottega.core.tables import Section, Summary
+from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
+from bottega.tree import rules
+from bottega.tree._kernels_walk import apply
+from bottega.tree.columns import ColumnReader
+from bottega.tree.conditions import Wording
+from bottega.tree.partition import cell_diameters
+from bottega.tree.structure import Tree
+
+__all__ = ["TreeReading"]
+
+_RULES_SHOWN = 30
+
+
+class TreeReading(Estimator):
+    """What can be asked of a fitted tree."""
+
+    tree_: Tree
+    alpha_: float
+    columns_in_: ColumnReader
+    importance_: FloatArray
+    select: str
+    _missing_seen: BoolArray
+    _n_levels: IntArray
+    _low: FloatArray
+    _high: FloatArray
+
+    @abstractmethod
+    def _shown(self, tree: Tree) -> Array:
+        """Return what each node predicts, as users see it."""
+
+    def apply(self, X: Any) -> IntArray:
+        """Return the number of the leaf (a node of `tree_`) that each row falls into."""
+        check_is_fitted(self)
+        return apply(self.columns_in_.read(self, X), *self.tree_.walk)
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """Return which nodes each row passes, as a sparse matrix of rows by nodes."""
+        leaf = self.apply(X)
+        tree = self.tree_
+        steps = tree.depth[leaf] + 1
+        start = np.concatenate([[0], np.cumsum(steps)])
+        passed = np.empty(start[-1], dtype=np.int32)
+        at, node = start[1:] - 1, leaf.astype(np.int64)
+        while len(node):
+            passed[at] = node
+            node = tree.parent[node].astype(np.int64)
+            at, node = at[node >= 0] - 1, node[node >= 0]
+        return csr_matrix(
+            (np.ones(len(passed), dtype=np.int64), passed, start), shape=(len(leaf), tree.n_nodes)
+        )
+
+    def rules(self) -> list[str]:
+        """Return one readable line a leaf: its conditions, then its prediction and size.
+
+        Conditions on one column are put together. "or missing" is said of columns that had missing
+        values in training, and of those rows that no surrogate places.
+        """
+        check_is_fitted(self)
+        shown, tree = self._shown(self.tree_), self.tree_
+        share = tree.weight / tree.weight[0]
+        return [
+            f"{condition} -> {self._leaf_text(shown, leaf)} "
+            f"({100 * share[leaf]:.3g}% of the weight, n = {tree.n[leaf]})"
+            for leaf, condition in self._conditions().items()
+        ]
+
+    def _leaf_text(self, shown: Array, leaf: int) -> str:
+        return f"{shown[leaf]:.6g}"
+
+    def _wording(self) -> Wording:
+        return Wording(self.columns_in_.names, self.columns_in_.levels, self._missing_seen.tolist())
+
+    def _conditions(self) -> dict[int, str]:
+        wording = self._wording()
+        terms = rules.leaf_terms(self.tree_, self._n_levels, surrogates=False)
+        return {leaf: wording.term(found[0]) for leaf, found in terms.items() if found}
+
+    def leaves(self) -> Any:
+        """Return a frame with one row a leaf.
+
+        Returns
+        -------
+        data frame
+            leaf (number of the node), rule, n, share (of the weight), value (the prediction),
+            impurity, and diameter: that of the leaf's cell, cut to the range of the training rows,
+            with each column measured by its range (a category counts 0 or 1). A tree is consistent
+            if, as rows grow in number, diameters go to 0 and n to infinity.
+        """
+        check_is_fitted(self)
+        tree = self.tree_
+        conditions = self._conditions()
+        where = np.array(list(conditions))
+        terms = rules.leaf_terms(tree, self._n_levels, surrogates=False)
+        cells = [terms[leaf][0] for leaf in conditions]
+        return self._make_frame(
+            {
+                "leaf": where,
+                "rule": list(conditions.values()),
+                "n": tree.n[where],
+                "share": tree.weight[where] / tree.weight[0],
+                "value": self._shown(tree)[where],
+                "impurity": tree.impurity[where],
+                "diameter": cell_diameters(cells, self._low, self._high, self._n_levels),
+            }
+        )
+
+    def permutation_importance(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        n_repeats: int = 10,
+        scoring: Any = None,
+        sample_weight: Any = None,
+        random_state: Any = None,
+    ) -> Any:
+        """Return how much worse the tree predicts when a column is shuffled.
+
+        Parameters
+        ----------
+        X, y : array-like
+            Rows to judge by, best not those of the fit.
+        n_repeats : int
+            Shuffles of each column.
+        scoring : str or callable, optional
+            Score, greater is better; accuracy or R squared by default.
+        sample_weight : array-like of shape (n,), optional
+            Row weights.
+        random_state : int or generator, optional
+            Seed of the shuffles.
+
+        Returns
+        -------
+        data frame
+            column, importance (mean loss of score) and std over the shuffles.
+        """
+        check_is_fitted(self)
+        kind = _ClassesOfCodes if is_classifier(self) else _NumbersOfCodes
+        found = permutation_importance(
+            kind(self),
+            self.columns_in_.read(self, X),
+            np.asarray(y),
+            n_repeats=n_repeats,
+            scoring=scoring,
+            sample_weight=sample_weight,
+            random_state=random_state,
+        )
+        return self._make_frame(
+            {
+                "column": self.columns_in_.names,
+                "importance": found.importances_mean,
+                "std": found.importances_std,
+            }
+        )
+
+    def summary(self) -> Summary:
+        """Return size, errors, importance and (of a small tree) rules, as text, HTML, Markdown."""
+        check_is_fitted(self)
+        tree = self.tree_
+        facts: dict[str, Any] = {
+            "rows": int(tree.n[0]),
+            "leaves": tree.n_leaves,
+            "depth": tree.max_depth,
+            "alpha": self.alpha_,
+            "training error": float(tree.risk[tree.is_leaf].sum()),
+        }
+        path: Path | None = getattr(self, "path_", None)
+        if path is not None:
+            place = int(np.flatnonzero(path.values == self.alpha_)[0])
+            facts[f"error ({path.estimate})"] = path.error[place]
+            facts["its standard error"] = path.error_se[place]
+        sections = [Section("", {name: [value] for name, value in facts.items()})]
+        used = np.argsort(-self.importance_, kind="stable")
+        used = used[self.importance_[used] > 0]
+        if len(used):
+            total = self.importance_.sum()
+            columns = {
+                "column": [self.columns_in_.names[j] for j in used],
+                "importance": self.importance_[used].tolist(),
+                "share": (self.importance_[used] / total).tolist(),
+            }
+            sections.append(Section("Importance", columns))
+        if tree.n_leaves <= _RULES_SHOWN:
+            sections.append(Section("Rules", {"rule": self.rules()}))
+        return Summary(type(self).__name__, tuple(sections))
+
+    def plot(self, kind: str = "tree", X: Any = None, y: Any = None) -> Any:
+        """Draw the tree, or what it predicts.
+
+        Parameters
+        ----------
+        kind : {"tree", "partition", "step", "path"}
+            The tree; the plane cut into cells (two inputs); the step function (one input); or the
+            errors along the path.
+        X, y : array-like, optional
+            Rows to draw with ``"partition"`` and ``"step"``.
+        """
+        check_is_fitted(self)
+        charts = import_module("bottega.plot")
+        if kind == "tree":
+            return charts.tree_chart(self)
+        if kind == "partition":
+            return charts.partition_chart(self, X, y)
+        if kind == "step":
+            return charts.step_chart(self, X, y)
+        if kind == "path" and hasattr(self, "path_"):
+            return self.path_.plot(rule=self.select if self.select in ("min", "one_se") else "min")
+        raise InputError(
+            f"plot has no kind {kind!r} for this model; use 'tree', 'partition' (two inputs), "
+            "'step' (one input), or 'path' (after a fit with alpha='auto')."
+        )
+
+
+class _OfCodes(BaseEstimator):
+    """The fitted tree as an estimator on its own matrix of codes."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Do nothing: the tree is fitted."""
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+class _ClassesOfCodes(ClassifierMixin, _OfCodes):
+    @property
+    def classes_(self) -> Array:
+        """The classes."""
+        return np.asarray(self.model.classes_)
+
+    def predict(self, X: FloatArray) -> Array:
+        """Return the classes."""
+        model = self.model
+        return np.asarray(model._shown(model.tree_)[apply(X, *model.tree_.walk)])
+
+    def predict_proba(self, X: FloatArray) -> FloatArray:
+        """Return the shares of the classes."""
+        return np.asarray(self.model.tree_.value[apply(X, *self.model.tree_.walk)])
+
+
+class _NumbersOfCodes(RegressorMixin, _OfCodes):
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return the means."""
+        return np.asarray(self.model.tree_.value[apply(X, *self.model.tree_.walk), 0])

@@ -1,0 +1,209 @@
+"""Bagging: samples, votes, out-of-bag error."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from bottega.core.errors import InputError, ParameterError
+from bottega.ensemble import BaggingClassifier, BaggingRegressor
+from bottega.ensemble.resampling import draw_rows, own_order, seed_parts, seeds
+from bottega.tree import TreeClassifier
+
+
+def curve(n=150, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 2, size=(n, 2))
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + 0.3 * rng.normal(size=n)
+
+
+def corners(n=150, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n, 2))
+    return X, np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
+
+
+def test_the_prediction_is_the_mean_of_fits_to_the_drawn_rows():
+    X, y = curve()
+    model = BaggingRegressor(LinearRegression(), n_models=6, random_state=4).fit(X, y)
+    order = own_order(X, y)
+    X_own, y_own = X[order], y[order]
+    new = curve(40, seed=1)[0]
+    total = np.zeros(40)
+    bag, count = np.zeros(len(y)), np.zeros(len(y))
+    for seed in seeds(4, 6):
+        drawn = draw_rows(len(y), len(y), seed)
+        assert drawn.sum() == len(y)
+        rows = np.repeat(np.arange(len(y)), drawn)
+        fit = LinearRegression().fit(X_own[rows], y_own[rows])
+        total += fit.predict(new)
+        out = drawn == 0
+        bag[out] += fit.predict(X_own[out])
+        count += out
+    # Counts as weights and repeated rows are the same fit but for rounding.
+    assert model.predict(new) == pytest.approx(total / 6, abs=1e-9)
+    seen = count > 0
+    expected = np.full(len(y), np.nan)
+    expected[order[seen]] = bag[seen] / count[seen]
+    assert model.oob_prediction_ == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    by_hand = np.mean((y_own[seen] - bag[seen] / count[seen]) ** 2)
+    assert model.oob_error_ == pytest.approx(by_hand, rel=1e-9)
+
+
+def test_votes_are_counted_as_in_the_notes():
+    X, y = corners()
+    base = TreeClassifier(alpha=0, max_depth=2)
+    model = BaggingClassifier(base, n_models=9, vote="majority").fit(X, y)
+    votes = np.array([each.predict(X) == "same" for each in model.estimators_]).mean(axis=0)
+    assert model.predict_proba(X)[:, 1] == pytest.approx(votes)
+    assert np.array_equal(model.predict(X), np.where(votes > 0.5, "same", "other"))
+    soft = BaggingClassifier(base, n_models=9).fit(X, y)
+    mean = np.mean([each.predict_proba(X) for each in soft.estimators_], axis=0)
+    assert soft.predict_proba(X) == pytest.approx(mean)
+
+
+def test_an_even_vote_goes_to_the_first_class():
+    X, y = corners(60)
+    model = BaggingClassifier(TreeClassifier(alpha=0), n_models=2, vote="majority").fit(X, y)
+    even = model.predict_proba(X)[:, 0] == 0.5
+    assert even.any()
+    assert set(model.predict(X)[even]) == {"other"}
+
+
+def test_about_a_third_of_the_models_have_not_seen_a_row():
+    # (1 - 1/n)^n is 0.3660 at n = 100. Share over 100 rows and 300 samples: the standard error is
+    # below 0.0028, so five of them are passed with probability under 1e-6.
+    left_out = [np.mean(draw_rows(100, 100, seed) == 0) for seed in seeds(0, 300)]
+    assert np.mean(left_out) == pytest.approx(0.366, abs=0.014)
+
+
+def test_out_of_bag_error_is_honest_and_training_error_is_not():
+    X, y = corners(300)
+    flipped = np.random.default_rng(0).random(300) < 0.2
+    y = np.where(flipped, np.where(y == "same", "other", "same"), y)
+    model = BaggingClassifier(n_models=60).fit(X, y)
+    new, truth = corners(3000, seed=7)
+    # Labels of new rows are flipped too: error there = 0.2 + 0.6 * error against the truth.
+    honest = 0.2 + 0.6 * np.mean(model.predict(new) != truth)
+    assert model.score(X, y) > 0.97
+    assert abs(model.oob_error_ - honest) < 4 * model.oob_error_se_
+    path = model.oob_path_
+    assert (len(path), path.estimate, path.error[-1]) == (60, "oob", model.oob_error_)
+    assert path.error[-1] < path.error[0]
+
+
+def test_the_mean_of_the_models_beats_the_models():
+    # E(y - mean)^2 = mean of E(y - f_b)^2 less the spread of the f_b: exact, row by row.
+    X, y = curve()
+    model = BaggingRegressor(n_models=20).fit(X, y)
+    each = np.array([fit.predict(X) for fit in model.estimators_])
+    gain = np.mean((each - y) ** 2) - np.mean((each.mean(axis=0) - y) ** 2)
+    assert gain == pytest.approx(np.mean(each.var(axis=0)), rel=1e-9)
+    assert np.mean((model.predict(X) - y) ** 2) == pytest.approx(
+        np.mean((each - y) ** 2) - np.mean(each.var(axis=0)), rel=1e-9
+    )
+
+
+def test_the_order_of_the_rows_does_not_matter_and_the_seed_does():
+    X, y = curve()
+    order = np.random.default_rng(1).permutation(len(y))
+    one = BaggingRegressor(n_models=5).fit(X, y)
+    two = BaggingRegressor(n_models=5).fit(X[order], y[order])
+    assert two.predict(X) == pytest.approx(one.predict(X), abs=1e-12)
+    assert two.oob_prediction_ == pytest.approx(one.oob_prediction_[order], nan_ok=True)
+    other = BaggingRegressor(n_models=5, random_state=1).fit(X, y)
+    assert not np.allclose(other.predict(X), one.predict(X))
+    generator = BaggingRegressor(n_models=5, random_state=np.random.RandomState(3)).fit(X, y)
+    assert np.all(np.isfinite(generator.predict(X)))
+
+
+def test_weights_are_copies():
+    X, y = corners(80)
+    w = np.random.default_rng(0).integers(0, 4, 80)
+    weighted = BaggingClassifier(n_models=10).fit(X, y, sample_weight=w)
+    repeated = BaggingClassifier(n_models=10).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
+    assert np.array_equal(weighted.predict_proba(X), repeated.predict_proba(X))
+    assert np.all(np.isnan(weighted.oob_decision_[w == 0]))
+
+
+def test_samples_without_replacement():
+    X, y = curve()
+    half = BaggingRegressor(n_models=8, replace=False, sample_share=0.5).fit(X, y)
+    assert np.isfinite(half.oob_error_)
+    drawn = draw_rows(100, 50, 3, replace=False)
+    assert (drawn.sum(), drawn.max()) == (50, 1)
+    weighted = draw_rows(4, 2, 3, replace=False, weight=np.array([0.5, 0.0, 0.5, 0.0]) + 1e-12)
+    assert weighted.tolist() == [1, 0, 1, 0]
+    whole = BaggingRegressor(n_models=3, replace=False).fit(X, y)
+    assert np.isnan(whole.oob_error_)  # nothing is left out
+
+
+def test_any_base_will_do():
+    X, y = corners()
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    pipeline = make_pipeline(StandardScaler(), KNeighborsClassifier(3))
+    model = BaggingClassifier(pipeline, n_models=5).fit(frame, y)
+    assert model.score(frame, y) > 0.9
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    with pytest.raises(InputError, match="vote='majority'"):
+        BaggingClassifier(LinearSVC(), n_models=3).fit(X, y)
+    assert len(BaggingClassifier(LinearSVC(), n_models=3, vote="majority").fit(X, y).predict(X))
+    linear = BaggingRegressor(LinearRegression(), n_models=3).fit(*curve())
+    assert linear.n_features_in_ == 2
+
+
+def test_categories_and_gaps_pass_through_to_the_trees():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=120), "kind": rng.choice(["a", "b", "c"], 120)})
+    y = np.where(frame["kind"] == "b", "yes", "no")
+    frame.loc[::7, "x"] = np.nan
+    model = BaggingClassifier(n_models=10).fit(frame, y)
+    assert model.oob_error_ < 0.05
+
+
+def test_a_class_that_a_sample_lacks_keeps_its_column():
+    X, y = np.arange(12.0)[:, None], np.array([0] * 11 + [1])
+    model = BaggingClassifier(n_models=30).fit(X, y)
+    assert any(len(each.classes_) == 1 for each in model.estimators_)
+    assert model.predict_proba(X).shape == (12, 2)
+    assert model.predict_proba(X).sum(axis=1) == pytest.approx(np.ones(12))
+
+
+def test_randomness_inside_the_base_is_seeded():
+    base = DecisionTreeClassifier(splitter="random")
+    one, two = seed_parts(base, 3).random_state, seed_parts(base, 3).random_state
+    assert one == two != seed_parts(base, 4).random_state
+    nested = seed_parts(make_pipeline(StandardScaler(), DecisionTreeClassifier()), 3)
+    assert nested[-1].random_state is not None
+
+
+def test_bad_bases_and_parameters():
+    X, y = corners(30)
+    with pytest.raises(ParameterError, match="needs a classifier as its base"):
+        BaggingClassifier(LinearRegression()).fit(X, y)
+    with pytest.raises(ParameterError, match="base="):
+        BaggingClassifier(DecisionTreeClassifier).fit(X, y)  # the class, not an object
+    with pytest.raises(ParameterError, match="sample_share"):
+        BaggingClassifier(sample_share=0.0).fit(X, y)
+
+
+def test_own_order_sees_every_type_of_column():
+    frame = pd.DataFrame(
+        {
+            "number": [1.0, np.nan, -0.0, 2.0],
+            "word": ["a", "b", None, "a"],
+            "flag": [True, False, True, False],
+        }
+    )
+    y = np.array(["u", "v", "u", "v"])
+    straight = own_order(frame, y)
+    back = np.array([2, 0, 3, 1])
+    shuffled = own_order(frame.iloc[back], y[back])
+    assert np.array_equal(back[shuffled], straight)
+    zero = own_order(np.array([[0.0], [1.0]]), np.zeros(2))
+    assert np.array_equal(zero, own_order(np.array([[-0.0], [1.0]]), np.zeros(2)))
