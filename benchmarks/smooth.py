@@ -5,7 +5,6 @@
 
 import sys
 import time
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -71,18 +70,21 @@ def splines_against_scipy(n) -> Iterator[Result]:
         return SmoothingSpline(knots="all").fit(X, y)
 
     mine = ours()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        same = np.abs(
-            make_smoothing_spline(x, y, lam=1e-4)(x)
-            - SmoothingSpline(1e-4, knots="all").fit(X, y).predict(X)
-        ).max()
-    for name, unit in (("[0, 1]", 1.0), ("[0, n]", float(n))):
+    same = np.abs(
+        make_smoothing_spline(x, y, lam=1e-4)(x)
+        - SmoothingSpline(1e-4, knots="all").fit(X, y).predict(X)
+    ).max()
+    said = ""
+    for name, unit in (("[0, 1]", 1.0), ("[0, n/10]", n / 10), ("[0, n]", float(n))):
 
         def theirs(unit=unit):
             return make_smoothing_spline(unit * x, y)
 
-        peer = rmse(theirs()(unit * x), X)
+        try:
+            peer = rmse(theirs()(unit * x), X)
+        except ValueError:  # no answer, so nothing to time
+            said += f"; with x in {name} scipy fails as ill-posed"
+            continue
         medians = in_turns({"ours": ours, "theirs": theirs}, repeats=3)
         yield Result(
             f"smoothing spline, GCV, all knots, n = {n:,}",
@@ -92,7 +94,7 @@ def splines_against_scipy(n) -> Iterator[Result]:
             bar=10,
             accuracy=(
                 f"RMSE to the true curve {rmse(mine.predict(X), X):.4f} against {peer:.4f}; at "
-                f"lam = 1e-4 the curves differ by {same:.1e}"
+                f"lam = 1e-4 the curves differ by {same:.1e}{said}"
             ),
             cold=cold_seconds(
                 f"from benchmarks.smooth import SmoothingSpline, sample\nX, y = sample({n})",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bottega.smooth import KERNELS, LocalRegression, binned_curve
-from bottega.smooth._kernels_local import bin_linear, look_up
+from bottega.smooth._kernels_local_bins import bin_linear, look_up
 from bottega.smooth.binning import Grid
 
 

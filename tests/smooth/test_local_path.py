@@ -94,3 +94,13 @@ def test_refit_forgets_an_earlier_path():
     assert len(model.path_) > 5
     model.set_params(bandwidth=1.0).fit(X, y)
     assert not hasattr(model, "path_")
+
+
+def test_path_of_a_model_with_a_bandwidth_each_is_over_one_for_all():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) * [1.0, 100.0]
+    y = X[:, 0] + rng.normal(size=60)
+    curve = LocalRegression([1.0, 50.0]).path(X, y, values=[0.8, 2.0])
+    for i, h in enumerate(curve.values):
+        assert curve.error[i] == pytest.approx(LocalRegression(h.item()).fit(X, y).loo_, rel=1e-12)
+        assert curve.at(i).loo_ == pytest.approx(curve.error[i], rel=1e-12)

@@ -9,6 +9,7 @@ from scipy.interpolate import BSpline
 from bottega.core.errors import DataWarning, InputError, ParameterError
 from bottega.smooth import RegressionSpline, TensorSpline
 from bottega.smooth import tensor_spline as module
+from bottega.smooth._kernels_tensor import sparse_quadratic
 
 
 def surface(n=200, seed=0):
@@ -142,6 +143,16 @@ def test_a_penalty_is_picked_for_each_number_of_knots():
     assert 4 < model.df_ < 49
 
 
+def test_the_kernel_is_a_quadratic_form():
+    rng = np.random.default_rng(0)
+    columns = np.sort(rng.permuted(np.tile(np.arange(7), (5, 1)), axis=1)[:, :3], axis=1)
+    values, M = rng.normal(size=(5, 3)), rng.normal(size=(7, 7))
+    B = np.zeros((5, 7))
+    np.put_along_axis(B, columns, values, axis=1)
+    expected = np.einsum("ij,jk,ik->i", B, M + M.T, B)
+    assert sparse_quadratic(values, columns, M + M.T) == pytest.approx(expected, rel=1e-12)
+
+
 def test_corners_without_rows_get_the_smoothest_solution():
     rng = np.random.default_rng(0)
     t = rng.uniform(size=300)
@@ -197,8 +208,12 @@ def test_bad_knots_are_refused():
         TensorSpline(knots=[[0.5]]).fit(X, y)
     with pytest.raises(ParameterError, match="both given"):
         TensorSpline(2, knots=[[0.5], [0.5]]).fit(X, y)
+    with pytest.raises(ParameterError, match="alpha=-1"):
+        TensorSpline(alpha=-1).fit(X, y)
     with pytest.raises(ParameterError, match="knots='odd'"):
         TensorSpline(2, knots="odd").fit(X, y)
+    with pytest.raises(ParameterError, match="for a single fit"):
+        TensorSpline(knots=[np.array([0.5]), np.array([0.5])]).path(X, y)
     with pytest.raises(InputError, match="numbers of knots"):
         TensorSpline().path(X, y, values=[1, -2])
 

@@ -12,14 +12,14 @@ def _lines(
     names: list[str],
     *,
     x: tuple[str, Any, Any],
-    y: tuple[str, Any],
+    y: tuple[str, Any, Any],
     dash: dict[str, list[int]] | None = None,
 ) -> Any:
     """Layer lines with points over ``x``/``y`` of rows, one colour a name."""
     alt = altair()
     base = alt.Chart(alt.Data(values=rows)).encode(
         x=alt.X("x", type="quantitative", title=x[0], scale=x[1], axis=x[2]),
-        y=alt.Y("y", type="quantitative", title=y[0], scale=y[1]),
+        y=alt.Y("y", type="quantitative", title=y[0], scale=y[1], axis=y[2]),
         color=alt.Color(
             "name",
             type="nominal",
@@ -41,12 +41,12 @@ def _lines(
     return alt.layer(line, base.mark_point(size=26, filled=True, opacity=1))
 
 
-def _log_axis(values: Any) -> tuple[Any, Any]:
+def _log_axis(values: Any, *, grid: bool = False) -> tuple[Any, Any]:
     alt = altair()
     low, high = float(min(values)), float(max(values))
     return (
         alt.Scale(type="log", nice=False, padding=12),
-        alt.Axis(grid=False, values=decades(low, high)),
+        alt.Axis(grid=grid, values=decades(low, high), format="~g"),
     )
 
 
@@ -62,7 +62,6 @@ def rate_chart(result: Any) -> Any:
     -------
     altair.LayerChart
     """
-    alt = altair()
     slopes = result.slopes
     labels = {
         "local": f"local linear: slope {number(slopes['local'], 3)} (theory −0.8)",
@@ -78,7 +77,7 @@ def rate_chart(result: Any) -> Any:
             rows,
             list(labels.values()),
             x=("rows", *_log_axis(result.n)),
-            y=("mean squared error", alt.Scale(type="log")),
+            y=("mean squared error", *_log_axis([row["y"] for row in rows], grid=True)),
         ),
         title="Error against the number of rows",
         subtitle="The price of assuming less: a lesser slope. Both axes are logarithmic.",
@@ -101,7 +100,6 @@ def bias_variance_chart(result: Any) -> Any:
     -------
     altair.LayerChart
     """
-    alt = altair()
     columns = {
         "squared bias": result.bias**2,
         "variance": result.variance,
@@ -112,6 +110,7 @@ def bias_variance_chart(result: Any) -> Any:
         {"name": name, "x": plain(h), "y": plain(value)}
         for name, column in columns.items()
         for h, value in zip(result.bandwidth, column, strict=True)
+        if value > 0  # the axis is logarithmic
     ]
     dash = {name: [6, 4] if "asymptotic" in name else [1, 0] for name in columns}
     return finish(
@@ -119,11 +118,11 @@ def bias_variance_chart(result: Any) -> Any:
             rows,
             list(columns),
             x=("bandwidth", *_log_axis(result.bandwidth)),
-            y=("squared bias, variance", alt.Scale()),
+            y=("squared bias, variance", *_log_axis([row["y"] for row in rows], grid=True)),
             dash=dash,
         ),
         title=f"Bias and variance at {number(result.point)}",
-        subtitle="Dashed: what the asymptotic formulas say.",
+        subtitle="Dashed: what the asymptotic formulas say. Both axes are logarithmic.",
         description=(
             "Line chart of squared bias and variance of local linear regression against the "
             "bandwidth, exact and by the asymptotic formulas."
@@ -159,7 +158,7 @@ def curse_chart(result: Any) -> Any:
             rows,
             list(columns),
             x=("inputs", alt.Scale(nice=False, padding=12), alt.Axis(grid=False, tickMinStep=1)),
-            y=("length or share", alt.Scale(domain=[0, 1])),
+            y=("length or share", alt.Scale(domain=[0, 1]), alt.Axis()),
         ),
         title="The curse of dimensionality",
         subtitle="With more inputs the nearest points are far, and all of them near the border.",

@@ -22,7 +22,7 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["bin_linear", "fit_line", "fit_space", "look_up", "rows_of"]
+__all__ = ["fit_line", "fit_space", "rows_of"]
 
 # Where less than this share of a term is left after the ones before it, sums of powers have lost
 # four digits: the terms are then made orthogonal row by row.
@@ -166,8 +166,41 @@ def _line_from_sums(S, Y, k, C, found):
 
 
 @kernel
-def fit_line(x, y, w, spread, at, h, spare, degree, code, reach, count, with_norm):
+def _norms_from_sums(Q, C, norm):
+    """Fill the squared lengths from sums of squared entries' powers: (c0 + c1 u + c2 u^2)^2."""
+    k = C.shape[1]
+    for f in range(C.shape[0]):
+        c0 = C[f, 0]
+        c1 = C[f, 1] if k > 1 else 0.0
+        c2 = C[f, 2] if k > 2 else 0.0
+        norm[f] = c0 * c0 * Q[0] + 2.0 * c0 * c1 * Q[1] + (c1 * c1 + 2.0 * c0 * c2) * Q[2]
+        if k > 2:
+            norm[f] += 2.0 * c1 * c2 * Q[3] + c2 * c2 * Q[4]
+
+
+@kernel
+def fit_line(
+    x,
+    y,
+    w,
+    spread,
+    at,
+    h,
+    spare,
+    degree,
+    code,
+    reach,
+    count,
+    with_norm,
+    sums,
+    squares,
+    known,
+    level0,
+):
     """Fit the local polynomials of one input.
+
+    Points that are `known` come with their sums of t u^r and t u^r (y - level0) and, `with_norm`,
+    those of t^2 spread u^r: their rows need not be visited.
 
     Returns the first `count` functionals at each point (value, slope, half the second derivative,
     without their factors 1/h), their C, the squared lengths of their rows of the smoother (entries
@@ -184,7 +217,13 @@ def fit_line(x, y, w, spread, at, h, spare, degree, code, reach, count, with_nor
     for i in range(m):
         start = np.searchsorted(x, at[i] - reach * h[i], side="right")
         stop = np.searchsorted(x, at[i] + reach * h[i], side="left")
-        if stop - start < k:
+        enough = stop - start >= k
+        if enough and known[i] and _line_from_sums(sums[i, :5], sums[i, 5:], k, C[i], found[i]):
+            found[i, 0] += level0
+            if with_norm:
+                _norms_from_sums(squares[i], C[i], norm[i])
+            continue
+        if not enough:
             used[i] = spare[i]
             start = np.searchsorted(x, at[i] - reach * spare[i], side="right")
             stop = np.searchsorted(x, at[i] + reach * spare[i], side="left")
@@ -360,44 +399,4 @@ def rows_of(X, w, at, h, degree, code, reach, product, C):
                 for d in range(k):
                     total += C[i, f, d] * B[d, r]
                 found[i, f, rows[r]] = t[r] * total
-    return found
-
-
-@kernel
-def bin_linear(x, y, w, low, step, size):
-    """Share each row among the two grid points about it, the nearer the more.
-
-    Returns the sums over rows of share times w, times w y, and times w^2.
-    """
-    count, total, square = np.zeros(size), np.zeros(size), np.zeros(size)
-    unit = w.size == 1  # one weight for all
-    inverse = 1.0 / step
-    for i in range(x.size):
-        weight = w[0] if unit else w[i]
-        place = (x[i] - low) * inverse
-        left = min(max(int(place), 0), size - 2)
-        right_share = min(max(place - left, 0.0), 1.0) * weight
-        left_share = weight - right_share
-        count[left] += left_share
-        count[left + 1] += right_share
-        total[left] += left_share * y[i]
-        total[left + 1] += right_share * y[i]
-        if not unit:
-            square[left] += left_share * weight
-            square[left + 1] += right_share * weight
-    return count, total, count * w[0] if unit else square
-
-
-@kernel
-def look_up(x, low, step, values):
-    """Interpolate each column of values on a grid linearly at each x (ends held beyond)."""
-    size, count = values.shape
-    found = np.empty((x.size, count))
-    inverse = 1.0 / step
-    for i in range(x.size):
-        place = (x[i] - low) * inverse
-        left = min(max(int(place), 0), size - 2)
-        share = min(max(place - left, 0.0), 1.0)
-        for f in range(count):
-            found[i, f] = (1.0 - share) * values[left, f] + share * values[left + 1, f]
     return found

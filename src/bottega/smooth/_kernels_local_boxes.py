@@ -1,137 +1,184 @@
 """Kernels of local regression: sums over wide windows, by boxes of rows instead of row by row.
 
-The weight function is smooth but for its ends (and the tricube's centre). In a box of rows about
-c, with D = (c - at) / h and d = (x - c) / h, it is its Taylor series about D,
+In a box of rows about c, with D = (c - at) / h and d = (x - c) / h, the weight function is its
+Taylor series about D,
 
     w0(D + d) = a_0 + a_1 d + a_2 d^2 + ...,
 
-so that the sums over the box follow from the box's own sums of d^j, which serve all points. Boxes
-are narrow enough for the series to reach the last digit; those where it does not hold (at an end
-or the centre) are summed row by row.
+so that the sums over the box follow from the box's own sums of d^j, which serve all points. For the
+normal weight function the boxes are narrow enough for 18 terms to reach the last digit. For the
+others, which are polynomials on either side of the point, the series ends and is exact; running
+sums within each box let a window begin and end anywhere.
 
 Symbols
 -------
-x, y, w  rows ascending in x; responses (less a level); weights
-poly     weight function as a polynomial in |u|, ending at one; empty: exp(-rate u^2 / 2)
-J        terms of the series
-S, Y     sums of t u^r (r = 0..4) and of t u^r y (r = 0..2), t = w times the weight function
-M, N     sums over a box of w d^j and of w d^j y
+x, y, w  rows ascending in x, not all equal; responses (less a level); weights
+at       points; h the bandwidth of all of them
+powers   highest power of u wanted (at least 2)
+found    one row a point: sums of t u^r (columns 0-4) and t u^r y (5-7; up to half of `powers`),
+         with u = (x - at) / h and t = w times the weight function
+M, N     sums over rows of a box of w d^j and of w d^j y
 """
 
 import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["box_sums"]
+__all__ = ["sums_normal", "sums_polynomial"]
 
-_TERMS = 18  # of the series, beyond a_0
-_HALF_NORMAL, _HALF_POLY = 0.25, 1.0 / 32.0  # half the width of a box, in bandwidths
-# Where less than this share of the weight in reach is left, rounding would show.
+_TERMS = 18  # of the series of the normal, beyond a_0
+_HALF_NORMAL = 0.25  # half the width of a box, in standard deviations
+_HALF_POLYNOMIAL = 0.125  # and in bandwidths
+# Where a sum is less than this share of what it was made from, rounding would show.
 _FAINT = 1e-4
 
 
 @kernel
-def _series(D, poly, rate, J, a):
-    """Write the Taylor coefficients of the weight function about D, not zero for a polynomial."""
-    if poly.size == 0:
-        # From w0' = -rate u w0.
-        a[0] = np.exp(-0.5 * rate * D * D)
-        a[1] = -rate * D * a[0]
-        for j in range(1, J):
-            a[j + 1] = -rate * (D * a[j] + a[j - 1]) / (j + 1)
-        return
-    # Shift the polynomial to |D|: repeated synthetic division, as far as terms are wanted.
-    size = poly.size
-    b = a[:size]
-    b[:] = poly
-    base = abs(D)
-    for j in range(min(size - 1, J + 1)):
-        for k in range(size - 2, j - 1, -1):
-            b[k] += base * b[k + 1]
-    if D < 0:
-        for j in range(1, size, 2):
-            b[j] = -b[j]
-
-
-@kernel
-def _weight(u, poly, rate):
-    if poly.size == 0:
-        return np.exp(-0.5 * rate * u * u)
-    v = abs(u)
-    total = 0.0
-    if v < 1.0:
-        for j in range(poly.size - 1, -1, -1):
-            total = total * v + poly[j]
-    return total
-
-
-@kernel
-def box_sums(x, y, w, at, h, poly, rate, reach, powers):
-    """Return S (columns 0-4) and Y (5-7) at each point, and where they can be trusted.
-
-    `powers` is the highest power of u wanted (at least 2); Y goes to half of it.
-    """
-    n, m = x.size, at.size
-    J = _TERMS if poly.size == 0 else min(poly.size - 1, _TERMS)
-    half = _HALF_NORMAL / np.sqrt(rate) if poly.size == 0 else _HALF_POLY
-    width = 2.0 * half * h
-    boxes = int((x[n - 1] - x[0]) / width) + 1
+def _box_starts(x, width):
+    """Return the first row of each box of a width, and one past the last row."""
+    boxes = int((x[-1] - x[0]) / width) + 1
     start = np.searchsorted(x, x[0] + width * np.arange(boxes + 1))
-    start[0], start[boxes] = 0, n
-    R, Q = powers, powers // 2
+    start[0], start[boxes] = 0, x.size
+    return start
+
+
+@kernel
+def _is_clear(found, mass, widest, R):
+    """Tell whether the even sums stand well above the rounding of the boxes.
+
+    That is in proportion to the mass in reach and to the largest power of u that counts: of the
+    widest u there is, or of 2, where u^k times the normal function is about the largest.
+    """
+    power = min(widest, 2.0) ** 2
+    clear = found[0] > _FAINT * mass
+    for k in range(2, R + 1, 2):
+        clear = clear and found[k] > _FAINT * mass * power ** (k // 2)
+    return clear
+
+
+@kernel
+def _add_box(a, J, M, N, D, R, Q, c, e, found):
+    """Add the sums of a box to those of a point: series times moments, then powers of D + d."""
+    for k in range(R + 1):
+        total = 0.0
+        for j in range(J + 1):
+            total += a[j] * M[j + k]
+        c[k] = total
+    for k in range(Q + 1):
+        total = 0.0
+        for j in range(J + 1):
+            total += a[j] * N[j + k]
+        e[k] = total
+    for k in range(R + 1):
+        found[k] += c[0]
+        for j in range(R - k):
+            c[j] = D * c[j] + c[j + 1]
+    for k in range(Q + 1):
+        found[5 + k] += e[0]
+        for j in range(Q - k):
+            e[j] = D * e[j] + e[j + 1]
+
+
+@kernel
+def sums_normal(x, y, w, at, h, reach, powers):
+    """Return the sums for the weight exp(-u^2 / 2), and where they can be trusted."""
+    m, R, Q, J = at.size, powers, powers // 2, _TERMS
+    width = min(2.0 * _HALF_NORMAL * h, x[-1] - x[0])
+    start = _box_starts(x, width)
+    boxes = start.size - 1
     M, N = np.zeros((boxes, J + R + 1)), np.zeros((boxes, J + Q + 1))
     for b in range(boxes):
-        center = x[0] + (b + 0.5) * width
         for i in range(start[b], start[b + 1]):
-            d = (x[i] - center) / h
+            d = (x[i] - x[0] - (b + 0.5) * width) / h
             t = w[i]
             for j in range(J + R + 1):
                 M[b, j] += t
                 if j <= J + Q:
                     N[b, j] += t * y[i]
                 t *= d
-    found = np.zeros((m, 8))
-    trusted = np.empty(m, dtype=np.bool_)
-    a = np.zeros(max(J + 1, poly.size))
-    c, e = np.empty(5), np.empty(3)
+    found, trusted = np.zeros((m, 8)), np.empty(m, dtype=np.bool_)
+    a, c, e = np.empty(J + 1), np.empty(5), np.empty(3)
     for i in range(m):
-        first = max(int(np.floor((at[i] - reach * h - x[0]) / width)), 0)
-        last = min(int(np.floor((at[i] + reach * h - x[0]) / width)), boxes - 1)
+        place = at[i] - x[0]
+        first = max(int(np.floor((place - reach * h) / width)), 0)
+        last = min(int(np.floor((place + reach * h) / width)), boxes - 1)
         mass = 0.0
         for b in range(first, last + 1):
             if start[b] == start[b + 1]:
                 continue
-            D = (x[0] + (b + 0.5) * width - at[i]) / h
             mass += M[b, 0]
-            if poly.size > 0 and (abs(D) < 1.01 * half or abs(D) > 0.999 - half):
-                for r in range(start[b], start[b + 1]):
-                    u = (x[r] - at[i]) / h
-                    t = w[r] * _weight(u, poly, rate)
-                    for k in range(R + 1):
-                        found[i, k] += t
-                        if k <= Q:
-                            found[i, 5 + k] += t * y[r]
-                        t *= u
-                continue
-            _series(D, poly, rate, J, a)
-            for k in range(R + 1):
-                total = 0.0
-                for j in range(J + 1):
-                    total += a[j] * M[b, j + k]
-                c[k] = total
-            for k in range(Q + 1):
-                total = 0.0
-                for j in range(J + 1):
-                    total += a[j] * N[b, j + k]
-                e[k] = total
-            # From powers of d to powers of u = D + d.
-            for k in range(R + 1):
-                found[i, k] += c[0]
-                for j in range(R - k):
-                    c[j] = D * c[j] + c[j + 1]
-            for k in range(Q + 1):
-                found[i, 5 + k] += e[0]
-                for j in range(Q - k):
-                    e[j] = D * e[j] + e[j + 1]
-        trusted[i] = found[i, 0] > _FAINT * mass
+            D = ((b + 0.5) * width - place) / h
+            # From w0' = -u w0.
+            a[0] = np.exp(-0.5 * D * D)
+            a[1] = -D * a[0]
+            for j in range(1, J):
+                a[j + 1] = -(D * a[j] + a[j - 1]) / (j + 1)
+            _add_box(a, J, M[b], N[b], D, R, Q, c, e, found[i])
+        trusted[i] = _is_clear(found[i], mass, (x[-1] - x[0]) / h, R)
+    return found, trusted
+
+
+@kernel
+def _shift(poly, D, a):
+    """Write the coefficients of poly(|D + d|) in powers of d, by repeated synthetic division."""
+    size = poly.size
+    a[:] = poly
+    for j in range(size - 1):
+        for k in range(size - 2, j - 1, -1):
+            a[k] += D * a[k + 1]
+
+
+@kernel
+def sums_polynomial(x, y, w, at, h, poly, powers):
+    """Return the sums for the weight ``sum poly[j] |u|^j``, |u| < 1, and where they are trusted."""
+    n, m, R, Q, J = x.size, at.size, powers, powers // 2, poly.size - 1
+    width = min(2.0 * _HALF_POLYNOMIAL * h, x[-1] - x[0])
+    start = _box_starts(x, width)
+    boxes = start.size - 1
+    # Running sums: row i of them is over the rows of its box before row i; then the whole box.
+    M, N = np.zeros((n, J + R + 1)), np.zeros((n, J + Q + 1))
+    M_all, N_all = np.zeros((boxes, J + R + 1)), np.zeros((boxes, J + Q + 1))
+    box = np.empty(n, dtype=np.int64)
+    for b in range(boxes):
+        for i in range(start[b], start[b + 1]):
+            box[i] = b
+            M[i], N[i] = M_all[b], N_all[b]
+            d = (x[i] - x[0] - (b + 0.5) * width) / h
+            t = w[i]
+            for j in range(J + R + 1):
+                M_all[b, j] += t
+                if j <= J + Q:
+                    N_all[b, j] += t * y[i]
+                t *= d
+    found, trusted = np.zeros((m, 8)), np.empty(m, dtype=np.bool_)
+    a, c, e = np.empty(J + 1), np.empty(5), np.empty(3)
+    part_M, part_N = np.empty(J + R + 1), np.empty(J + Q + 1)
+    for i in range(m):
+        place = at[i] - x[0]
+        ends = (
+            np.searchsorted(x, at[i] - h, side="right"),
+            np.searchsorted(x, at[i]),
+            np.searchsorted(x, at[i] + h, side="left"),
+        )
+        mass = 0.0
+        for side in range(2):
+            row, stop = ends[side], ends[side + 1]
+            sign = -1.0 if side == 0 else 1.0
+            while row < stop:
+                b = box[row]
+                until = min(start[b + 1], stop)
+                whole = until == start[b + 1]
+                for j in range(J + R + 1):
+                    part_M[j] = (M_all[b, j] if whole else M[until, j]) - M[row, j]
+                for j in range(J + Q + 1):
+                    part_N[j] = (N_all[b, j] if whole else N[until, j]) - N[row, j]
+                mass += part_M[0]
+                D = ((b + 0.5) * width - place) / h
+                _shift(poly, sign * D, a)
+                if side == 0:
+                    for j in range(1, J + 1, 2):
+                        a[j] = -a[j]
+                _add_box(a, J, part_M, part_N, D, R, Q, c, e, found[i])
+                row = until
+        trusted[i] = _is_clear(found[i], mass, (x[-1] - x[0]) / h, R)
     return found, trusted

@@ -121,7 +121,9 @@ def bands(
     is :math:`S\varepsilon`. The simultaneous critical value is the quantile of
     :math:`\max_x |(S\varepsilon)(x)| / \mathrm{se}(x)` over simulated Gaussian errors, divided by
     a simulated estimate of :math:`\sigma`. Only the covariance of the fit at the m points is
-    needed: from the coefficients where there are some, else from the m rows of S.
+    needed: from the coefficients where there are some, else from the m rows of S. For
+    ``SmoothingSpline(variance="posterior")`` the standard errors are those of the posterior, the
+    critical value that of the noise.
 
     Examples
     --------

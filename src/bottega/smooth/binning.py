@@ -21,7 +21,7 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.core.weights import check_weight
-from bottega.smooth import _kernels_local as kernels
+from bottega.smooth import _kernels_local_bins as kernels
 from bottega.smooth.kernel_weights import KERNELS, get_kernel
 from bottega.smooth.local_fits import Points, Recipe, Window
 from bottega.smooth.loess_fits import TrainingFit, writable

@@ -28,6 +28,8 @@ class Kernel:
     reach : float
         Rows farther than this many bandwidths have no weight. The normal function, which never
         ends, is cut where it is below 1e-16 of its peak.
+    polynomial : tuple of float
+        Coefficients of :math:`w_0(u)/w_0(0)` in powers of |u| up to one; empty for the normal.
     """
 
     code: int
@@ -35,6 +37,7 @@ class Kernel:
     variance: float
     roughness: float
     reach: float
+    polynomial: tuple[float, ...] = ()
 
     @property
     def deviation(self) -> float:
@@ -46,9 +49,9 @@ KERNELS = {
     "normal": Kernel(
         0, 1 / np.sqrt(2 * np.pi), 1.0, 1 / (2 * np.sqrt(np.pi)), float(np.sqrt(32 * np.log(10)))
     ),
-    "biquadratic": Kernel(1, 15 / 16, 1 / 7, 5 / 7, 1.0),
-    "tricube": Kernel(2, 70 / 81, 35 / 243, 175 / 247, 1.0),
-    "epanechnikov": Kernel(3, 3 / 4, 1 / 5, 3 / 5, 1.0),
+    "biquadratic": Kernel(1, 15 / 16, 1 / 7, 5 / 7, 1.0, (1, 0, -2, 0, 1)),
+    "tricube": Kernel(2, 70 / 81, 35 / 243, 175 / 247, 1.0, (1, 0, 0, -3, 0, 0, 3, 0, 0, -1)),
+    "epanechnikov": Kernel(3, 3 / 4, 1 / 5, 3 / 5, 1.0, (1, 0, -1)),
 }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from bottega.core.parallel import available_cores, in_threads
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.smooth import _kernels_local as kernels
+from bottega.smooth import _kernels_local_boxes as box_kernels
 from bottega.smooth.hull import inside_hull
 from bottega.smooth.kernel_weights import KERNELS
 from bottega.smooth.loess_fits import TrainingFit, coefficient_count, writable
@@ -20,6 +21,8 @@ __all__ = ["ExactRows", "ExactSurface", "Points", "Recipe", "Window", "exact_row
 _THREADS_FROM = 2_000_000  # pairs of a point and a row
 _BLOCKS = 4  # a core
 _BORDER = 1e-9  # of a radius
+# Sums by boxes take a point about as long as this many rows do, and each row this many to prepare.
+_WIDE, _BUILD = 1_500, 30
 
 
 @dataclass(frozen=True)
@@ -142,18 +145,32 @@ class Window:
             spare,
         )
 
+        boxed = line and self._boxes_pay(len(at))
+        if boxed:
+            level = float(np.average(y, weights=w))
+            place = np.ascontiguousarray(at[:, 0])
+            sums, known = self._sums(X, y - level, w, place)
+            squares = sums
+            if with_norm:
+                squares, safe = self._sums(X, y, w**2 * v, place, squared=True)
+                known &= safe
+        elif line:
+            level, known = 0.0, np.zeros(len(at), dtype=bool)
+            sums = squares = np.empty((0, 8))
+
         def block(part: slice) -> Any:
             shape = (recipe.degree, kernel.code, kernel.reach)
             if line:
                 points = np.ascontiguousarray(at[part, 0])
+                done = (sums[part], squares[part], known[part], level)
                 return kernels.fit_line(
-                    X, y, w, v, points, h[part], spare[part], *shape, count, with_norm
+                    X, y, w, v, points, h[part], spare[part], *shape, count, with_norm, *done
                 )
             return kernels.fit_space(
                 X, y, w, v, at[part], h[part], spare[part], *shape, recipe.product, count
             )
 
-        parts = _in_blocks(len(at), len(at) * len(rows.y), block)
+        parts = _in_blocks(len(at), 0 if boxed else len(at) * len(rows.y), block)
         found, C, length, used = (np.concatenate(each) for each in zip(*parts, strict=True))
         factor = np.ones((len(at), count))
         if count > 1:
@@ -167,6 +184,33 @@ class Window:
             used,
             widened | (used != h),
         )
+
+    def _boxes_pay(self, points: int) -> bool:
+        """Tell whether sums by boxes are quicker than row by row: many points, wide windows."""
+        if self.recipe.nearest:
+            return False  # every point has a bandwidth of its own
+        x = self.rows.X[:, 0]
+        reach = KERNELS[self.recipe.kernel].reach * self.bandwidth
+        share = min(1.0, 2 * reach / max(float(x[-1] - x[0]), 1e-300))
+        return points * (share * len(x) - _WIDE) > _BUILD * len(x)
+
+    def _sums(
+        self, x: FloatArray, y: FloatArray, w: FloatArray, at: FloatArray, *, squared: bool = False
+    ) -> tuple[FloatArray, BoolArray]:
+        """Return sums over the windows by boxes, of the weight function or of its square."""
+        kernel, h = KERNELS[self.recipe.kernel], self.bandwidth
+        powers = 4 if self.recipe.degree == 2 else 2
+        if kernel.polynomial:
+            poly = np.array(kernel.polynomial, dtype=np.float64)
+            poly = np.convolve(poly, poly) if squared else poly
+            return box_kernels.sums_polynomial(x, y, w, at, h, poly, powers)
+        if not squared:
+            return box_kernels.sums_normal(x, y, w, at, h, kernel.reach, powers)
+        # The square of the normal function is itself with h over the root of two.
+        root = float(np.sqrt(2.0))
+        found, safe = box_kernels.sums_normal(x, y, w, at, h / root, kernel.reach, powers)
+        found[:, :5] /= root ** np.arange(5)
+        return found, safe
 
     def matrix(self, at: FloatArray) -> FloatArray:
         """Return the weight of each place's mean response in the value at points."""

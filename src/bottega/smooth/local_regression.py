@@ -127,9 +127,11 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
 
     Notes
     -----
-    **Cost.** Exact: each distinct value meets the rows of its window, at most n^2 in all; value,
-    leverage and length of the row of S come from the same pass, so each bandwidth of the path costs
-    one fit. Windows of the normal function end at 8.58 h, where the weight is 1e-16 of its peak.
+    **Cost.** Exact: each distinct value meets the rows of its window; value, leverage and length of
+    the row of S come from the same sums, so each bandwidth of the path costs one fit. For one input
+    wide windows are summed by boxes of rows, to the last digits, at a cost that does not grow with
+    the window: about n operations a bandwidth in all. Several inputs, and nearest fractions, take
+    up to n^2. Windows of the normal function end at 8.58 h, where the weight is 1e-16 of its peak.
     Binned: one pass over the rows, and at most ``n_bins^2``, whatever n.
 
     **Degrees of freedom** are tr S; all three definitions are in ``smoother_.df_definitions``. They
@@ -197,7 +199,7 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
             "One bandwidth everywhere: too smooth where the truth bends, too rough where not.",
             "Keeps the training rows or their bins; there is no formula to write down.",
         ),
-        cost="n^2 a bandwidth; n for one input above 5,000 distinct values",
+        cost="n for one input, n^2 for several, a bandwidth",
         source="D95-D105, D108-D113, D123-D124",
         most_rows=20_000,
         weights=True,
@@ -253,7 +255,7 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
         self._check_params()
         self._remember_frame(X)
         X, y, weight = self._validate(X, y, sample_weight)
-        data = self._data(X, y, weight)
+        data = self._data(X, y, weight, self._each(X.shape[1]))
         recipe = self._recipe(data, self.degree)
         self._say_degree(data, recipe.degree)
         self.bandwidth_ = self._resolve_bandwidth(X, y, weight, data)
@@ -275,19 +277,22 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
         return X, np.asarray(y, dtype=np.float64), check_weight(sample_weight, len(y))
 
     def _data(
-        self, X: FloatArray, y: FloatArray, weight: FloatArray | None
+        self,
+        X: FloatArray,
+        y: FloatArray,
+        weight: FloatArray | None,
+        each: FloatArray | None = None,
     ) -> ExactRows | BinnedRows:
-        """Return the rows ready to be fitted, exact or binned."""
-        each = None if np.ndim(self.bandwidth) == 0 else np.asarray(self.bandwidth, np.float64)
-        if each is not None:
-            self._check_each(each, X.shape[1])
+        """Return the rows ready to be fitted, exact or binned.
+
+        `each` is the bandwidth of each input, which is then its unit.
+        """
         line = X.shape[1] == 1 and np.ptp(X) > 0
         if self.method == "binned" and not line:
             raise InputError(
                 "method='binned' is for one input that varies; use method='exact', or one column."
             )
-        few = self.method == "exact" or not line or len(X) <= _EXACT_PLACES
-        if self.method == "binned" or not (few or len(np.unique(X)) <= _EXACT_PLACES):
+        if self.method == "binned" or (self.method == "auto" and line and _many_places(X[:, 0])):
             kept = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
             bins = None if isinstance(self.n_bins, str) else int(self.n_bins)
             unit = np.ones(1) if each is None else each
@@ -305,7 +310,11 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
             rows = replace(rows, X=np.ascontiguousarray(rows.X / unit), divisor=unit)
         return exact_rows(rows)
 
-    def _check_each(self, each: FloatArray, p: int) -> None:
+    def _each(self, p: int) -> FloatArray | None:
+        """Return the bandwidth of each input, where they have one each."""
+        if np.ndim(self.bandwidth) == 0:
+            return None
+        each = np.asarray(self.bandwidth, dtype=np.float64)
         if len(each) != p:
             raise InputError(
                 f"bandwidth has {len(each)} numbers and X has {p} columns: give one an input, or "
@@ -313,6 +322,7 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
             )
         if self.kind == "nearest":
             raise InputError("kind='nearest' takes one fraction for all inputs; got an array.")
+        return each
 
     def _recipe(self, data: ExactRows | BinnedRows, degree: int) -> Recipe:
         return Recipe(
@@ -353,7 +363,7 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
     ) -> Smoother:
         fitted, leverage = np.empty(len(y)), np.zeros(len(y))
         fitted[data.kept], leverage[data.kept] = training.fitted, training.leverage
-        away = np.setdiff1d(np.arange(len(y)), data.kept)  # rows of weight zero
+        away = np.flatnonzero(weight == 0) if weight is not None else ()
         if len(away):
             fitted[away] = self._surface.evaluate(self._scale(X[away])).found[:, 0]
         return Smoother(
@@ -536,6 +546,14 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
                 stacklevel=3,
             )
         return None
+
+
+def _many_places(x: FloatArray) -> bool:
+    """Tell whether there are more distinct values than exact fits are for."""
+    some = x[: 4 * _EXACT_PLACES]  # enough to see it, most often
+    if len(np.unique(some)) > _EXACT_PLACES:
+        return True
+    return len(x) > len(some) and int(np.count_nonzero(np.diff(np.sort(x)))) >= _EXACT_PLACES
 
 
 def _check_values(values: Any) -> FloatArray:

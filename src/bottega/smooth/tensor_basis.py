@@ -10,7 +10,6 @@ P       what the penalty makes of the coefficients: c'Pc is the sum over the inp
 Z       coordinates in which both are diagonal: Z'GZ = diag(seen), Z'PZ = diag(rough)
 """
 
-from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import reduce
@@ -24,11 +23,11 @@ from bottega.core.errors import InputError
 from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray, IntArray
 from bottega.smooth._basis_smoother import local_design
+from bottega.smooth._kernels_tensor import sparse_quadratic
 from bottega.smooth.surface_points import Points
 
 __all__ = ["TensorBasis", "TensorFit", "decompose_tensor"]
 
-_CHUNK = 4_000_000  # numbers in a block of coordinates
 _SMALL = 500  # matrices up to this size are decomposed in one thread
 # Directions in which the data say this much less than in their best one are not seen at all.
 _UNSEEN = 1e-10
@@ -111,16 +110,12 @@ class TensorFit:
     def at_points(self, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return fitted means and leverages of the points, one column a penalty."""
         m, gains = len(self.points.u), self.gains(alpha)
+        values, columns = (each.reshape(m, -1) for each in (self.B.data, self.B.indices))
         leverage = np.empty((m, len(alpha)))
-        for part, H in self._blocks():
-            leverage[part] = self.points.root[part, None] ** 2 * (H**2 @ gains)
+        for i in range(len(alpha)):
+            M = np.ascontiguousarray((self.Z * gains[:, i]) @ self.Z.T)
+            leverage[:, i] = self.points.root**2 * sparse_quadratic(values, columns, M)
         return self.B @ self.coef(alpha), leverage
-
-    def _blocks(self) -> Iterator[tuple[slice, FloatArray]]:
-        step = max(1, _CHUNK // len(self.seen))
-        for start in range(0, len(self.points.u), step):
-            part = slice(start, start + step)
-            yield part, self.B[part] @ self.Z
 
 
 def decompose_tensor(points: Points, basis: TensorBasis) -> TensorFit:

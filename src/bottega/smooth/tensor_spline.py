@@ -189,9 +189,9 @@ class TensorSpline(Surface):
         self._remember_frame(X)
         X, y, weight = self._validate(X, y, sample_weight)
         scaling, points = self._gather(X, y, weight)
+        self.__dict__.pop("path_", None)  # of an earlier fit
         scale = None
         if isinstance(self.knots, str):
-            self.__dict__.pop("path_", None)  # of an earlier fit
             count = self.n_knots
             if isinstance(count, str):
                 self.path_, scale = self._curve(X, y, weight, None)
@@ -242,10 +242,10 @@ class TensorSpline(Surface):
 
     def _placed(self, u: FloatArray, weight: FloatArray | None, count: int) -> list[FloatArray]:
         """Return `count` interior knots of each input, fewer where quantiles coincide."""
-        if self.knots not in ("quantile", "even"):
+        if not isinstance(self.knots, str) or self.knots not in ("quantile", "even"):
             raise ParameterError(
-                f"TensorSpline: knots={self.knots!r} is not allowed; knots must be 'quantile', "
-                "'even' or a list with the interior knots of each input."
+                f"TensorSpline: knots={self.knots!r} is not allowed; knots must be 'quantile' or "
+                "'even', or for a single fit a list with the interior knots of each input."
             )
         if weight is not None:
             u, weight = u[weight > 0], weight[weight > 0]

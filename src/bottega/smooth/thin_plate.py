@@ -39,8 +39,8 @@ class ThinPlateSpline(Surface):
         through the mean response of every point; a very large one is the least squares plane.
         ``"auto"`` picks from the path by the rule `select`.
     rank : int or "auto", default="auto"
-        Number of knots. ``"auto"`` is every distinct point up to 2,000 of them (the exact
-        solution), else 300, chosen to fill the space: `rank_error_` says what that changes.
+        Number of knots, at least 10. ``"auto"`` is every distinct point up to 2,000 of them (the
+        exact solution), else 300, chosen to fill the space: `rank_error_` says what that changes.
     standardize : bool, default=False
         Whether to divide each input by its standard deviation before distances are taken; `lam` is
         then in units of those. Inputs in different units have no common distance without it.
@@ -110,7 +110,7 @@ class ThinPlateSpline(Surface):
     knob: ClassVar[str] = "lam"
     params: ClassVar[Mapping[str, Parameter]] = {
         "lam": Auto(Real(0, None, log=True), help="price of bending"),
-        "rank": Auto(Integer(5, None), help="number of knots"),
+        "rank": Auto(Integer(10, None), help="number of knots"),
         "standardize": Boolean(help="put the inputs on one scale first"),
         "select": Rule(),
         "n_lams": Integer(2, None, help="number of prices on the path"),
@@ -189,14 +189,9 @@ class ThinPlateSpline(Surface):
         self._lam = float(price[0])
         self._flat, self._bent = fit.on_plane, fit.coordinates(price)[:, 0]
         self.rank_ = len(fit.basis.knots)
-        self.rank_error_ = 0.0
-        if self.rank_ < len(fit.points.u):
-            fewer = decompose(fit.points, fit.basis.knots[: max(self.rank_ // 2, 4)])
-            gap = fit.at_points(price)[0] - fewer.at_points(price)[0]
-            self.rank_error_ = float(
-                np.sqrt(np.average(gap[:, 0] ** 2, weights=fit.points.root**2))
-            )
-        fitted, leverage = next(self._at_rows(fit, weight, price))
+        at_points = fit.at_points(price)
+        self.rank_error_ = _rank_error(fit, at_points[0], price)
+        fitted, leverage = next(_at_rows(fit, weight, at_points))
         away = fit.points.of_row < 0
         if np.any(away):
             fitted[away] = self._evaluate(X[away])
@@ -224,19 +219,6 @@ class ThinPlateSpline(Surface):
         rank = (m if m <= _FULL else _FEW) if isinstance(self.rank, str) else int(self.rank)
         return scaling, decompose(points, space_filling(points.u, rank) if rank < m else None)
 
-    def _at_rows(
-        self, fit: ThinPlateFit, weight: FloatArray | None, prices: FloatArray
-    ) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Give fitted values and leverages of the rows, a price at a time.
-
-        Those of rows of weight zero mean nothing and count for nothing.
-        """
-        point = fit.points.of_row
-        share = (1.0 if weight is None else weight) / fit.points.root[point] ** 2
-        fitted, leverage = fit.at_points(prices)
-        for i in range(len(prices)):
-            yield fitted[point, i], share * leverage[point, i]
-
     # ---- the path -------------------------------------------------------------------------------
 
     def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
@@ -249,7 +231,7 @@ class ThinPlateSpline(Surface):
         lams = self._grid(fit) * scaling.price if values is None else check_prices(values)
         _check_seen(fit, float(lams[-1]))
         prices = lams / scaling.price
-        fits = self._at_rows(fit, weight, prices)
+        fits = _at_rows(fit, weight, fit.at_points(prices))
         return error_curve(self.knob, lams, fits, fit.df(prices), y, weight)
 
     def _grid(self, fit: ThinPlateFit) -> FloatArray:
@@ -298,6 +280,29 @@ class ThinPlateSpline(Surface):
         weight = self.smoother_.weight
         pull = (1.0 if weight is None else weight) / points.root[points.of_row]
         return np.asarray((self._noise_rows(X) @ at_points.T)[:, points.of_row] * pull)
+
+
+def _at_rows(
+    fit: ThinPlateFit, weight: FloatArray | None, at_points: tuple[FloatArray, FloatArray]
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Give fitted values and leverages of the rows, a price at a time.
+
+    Those of rows of weight zero mean nothing and count for nothing.
+    """
+    point = fit.points.of_row
+    share = (1.0 if weight is None else weight) / fit.points.root[point] ** 2
+    for fitted, leverage in zip(at_points[0].T, at_points[1].T, strict=True):
+        yield fitted[point], share * leverage[point]
+
+
+def _rank_error(fit: ThinPlateFit, fitted: FloatArray, price: FloatArray) -> float:
+    """Return the difference to a fit with half as many knots, over the points."""
+    knots = fit.basis.knots
+    if len(knots) == len(fit.points.u):
+        return 0.0
+    fewer = decompose(fit.points, knots[: len(knots) // 2])
+    gap = (fitted - fewer.at_points(price)[0])[:, 0]
+    return float(np.sqrt(np.average(gap**2, weights=fit.points.root**2)))
 
 
 def _check_seen(fit: ThinPlateFit, lam: float) -> None:

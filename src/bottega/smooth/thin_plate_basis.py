@@ -14,7 +14,7 @@ V, e    orthonormal shapes at the points, free of planes, and how well the data 
 
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg
@@ -28,6 +28,7 @@ from bottega.smooth.surface_points import Points
 __all__ = ["ThinPlateBasis", "ThinPlateFit", "decompose", "radial"]
 
 _CHUNK = 4_000_000  # numbers in a block of radial functions
+_KEPT = 40_000_000  # shapes at the points are kept up to so many numbers, else made again
 _SMALL = 500  # matrices up to this size are decomposed in one thread
 # Shapes that the knots or the data see this much less than the best one are rounding.
 _UNSEEN = 1e-13
@@ -199,7 +200,10 @@ def _few(
     size = np.sqrt(e)
     c = Q.T @ z
     basis = ThinPlateBasis(knots, start @ (U * size), (on_plane @ U) * size, free, e)
-    return ThinPlateFit(points, basis, Q, None, c, (right - on_plane.T @ c) @ U / size)
+    fit = ThinPlateFit(points, basis, Q, None, c, (right - on_plane.T @ c) @ U / size)
+    if len(z) * len(e) > _KEPT:
+        return fit
+    return replace(fit, V=np.concatenate([V for _, _, V in fit.blocks()]))
 
 
 def _eigh(A: FloatArray) -> tuple[FloatArray, FloatArray]:

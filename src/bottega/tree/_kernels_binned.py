@@ -168,10 +168,10 @@ def grow(
             missing_left[node] = found[4] > 0.0
             if categorical[feature[node]]:
                 if n_sets == sets.shape[0]:
-                    larger = np.zeros((2 * n_sets, 2, 4), np.uint64)
-                    larger[:n_sets] = sets
-                    sets = larger
-                sets[n_sets, 0], sets[n_sets, 1] = left_set, seen_set
+                    sets = _twice_as_long(sets)
+                for word in range(4):
+                    sets[n_sets, 0, word] = left_set[word]
+                    sets[n_sets, 1, word] = seen_set[word]
                 set_of[node] = n_sets
                 n_sets += 1
             n_open = _push(frontier, n_open, node, reduction, best_first)
@@ -214,6 +214,16 @@ def grow(
         set_of[:n_nodes].copy(),
         sets[:n_sets].copy(),
     )
+
+
+@kernel
+def _twice_as_long(sets):
+    longer = np.zeros((2 * sets.shape[0], 2, 4), np.uint64)
+    for i in range(sets.shape[0]):
+        for side in range(2):
+            for word in range(4):
+                longer[i, side, word] = sets[i, side, word]
+    return longer
 
 
 @kernel

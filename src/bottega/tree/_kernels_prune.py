@@ -137,7 +137,8 @@ def kept_numbers(parent, is_leaf_now):
 def add_up(parent, sums):
     """Add the rows of `sums`, given for leaves, up to the root (in place)."""
     for t in range(len(parent) - 1, 0, -1):
-        sums[parent[t]] += sums[t]
+        for k in range(sums.shape[1]):
+            sums[parent[t], k] += sums[t, k]
 
 
 @kernel
@@ -173,22 +174,24 @@ def node_losses_classes(leaf, parent, label, y, cost, weight):
 
 
 @kernel
-def spread(sums, parent, collapse_alpha, betas):
-    """Return the sums of the pruned tree at each beta (ascending).
+def spread(sums, parent, start, m):
+    """Return the sums of the pruned tree at each of m betas (ascending).
 
-    A row that passes node t stops there for the betas from t's own collapse up to, but without,
-    that of its parent: the node's sums count for one stretch of betas, added as a difference.
+    `start` is the first beta at which a node is a leaf, or gone. A row that passes node t stops
+    there for the betas from t's own start up to, but without, that of its parent: the node's sums
+    count for one stretch of betas, added as a difference.
     """
-    m = len(betas)
-    steps = np.zeros((m + 1, sums.shape[1]))
-    start = np.searchsorted(betas, collapse_alpha)
+    n_sums = sums.shape[1]
+    steps = np.zeros((m + 1, n_sums))
     for t in range(len(parent)):
         stop = m if parent[t] < 0 else start[parent[t]]
         if start[t] < stop:
-            steps[start[t]] += sums[t]
-            steps[stop] -= sums[t]
+            for c in range(n_sums):
+                steps[start[t], c] += sums[t, c]
+                steps[stop, c] -= sums[t, c]
     for k in range(1, m):
-        steps[k] += steps[k - 1]
+        for c in range(n_sums):
+            steps[k, c] += steps[k - 1, c]
     return steps[:m]
 
 

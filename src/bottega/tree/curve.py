@@ -118,7 +118,8 @@ def sums_at(tree: Tree, collapse_alpha: FloatArray, sums: FloatArray, at: FloatA
     order = np.argsort(at, kind="stable")
     table = sums.reshape(len(sums), -1)
     found = np.empty((len(at), table.shape[1]))
-    found[order] = kernels.spread(table, tree.parent, collapse_alpha, at[order])
+    start = np.searchsorted(at[order], collapse_alpha)
+    found[order] = kernels.spread(table, tree.parent, start, len(at))
     return found.reshape((len(at), *sums.shape[1:]))
 
 
