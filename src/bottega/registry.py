@@ -34,7 +34,7 @@ def cards(**wanted: Any) -> list[Card]:
     Examples
     --------
     >>> [card.method for card in cards(task="classification", wide=True, weights=False)]
-    ['neighbors', 'parzen']
+    ['neighbors', 'parzen', 'stacking']
     """
     known = [field.name for field in fields(Card)]
     for name in wanted:

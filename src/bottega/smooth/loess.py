@@ -303,7 +303,7 @@ class Loess(LinearSmoother, RegressorMixin, Tuned):
         spread = fit.spread(one)
         fitted, leverage = np.empty(len(y)), np.zeros(len(y))
         fitted[rows.order], leverage[rows.order] = training.fitted, training.leverage
-        away = np.setdiff1d(np.arange(len(y)), rows.order)  # rows of weight zero
+        away = np.flatnonzero(weight == 0) if weight is not None else np.empty(0, dtype=np.intp)
         if len(away):
             fitted[away] = fit.surface.evaluate(rows.scale(X[away]))
         return LoessSmoother(

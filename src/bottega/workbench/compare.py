@@ -14,6 +14,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.base import Estimator
+from bottega.core.cards import Card
 from bottega.core.errors import (
     BottegaError,
     DataWarning,
@@ -28,6 +29,7 @@ from bottega.core.params import Integer, Real
 from bottega.core.path import RULES, Path
 from bottega.core.typing import Array, FloatArray
 from bottega.data import LockedPart, Table, folds, read
+from bottega.data.prepare import encoder_for
 from bottega.registry import methods as methods_for
 from bottega.workbench.comparison import Comparison
 from bottega.workbench.procedure import Encoded, as_pipeline, make_model
@@ -109,7 +111,7 @@ def compare(
     Real(0, 1, open_high=True).check("compare", "test", test)
     table = _as_table(data, target, task)
     train, locked = _lock(table, float(test), seed)
-    chosen, left_out = _choose(str(table.task), methods, train.n_rows, len(train.features))
+    chosen, left_out = _choose(str(table.task), methods, train)
     outer_folds = folds(train, outer, seed=seed)
     with warnings.catch_warnings():
         # The levels of a category are collinear with the intercept by their very encoding.
@@ -196,8 +198,16 @@ def _joined(X: Any, y: Any, task: str | None) -> Table:
     return Table(make_frame({**columns, name: responses}, like), target=name, task=task)
 
 
+def _n_inputs(card: Card, table: Table) -> int:
+    """Return how many columns a method gets to see: a category may become several."""
+    encoder = encoder_for(card, table)
+    if encoder is None or card.n_inputs is None or len(table.features) > card.n_inputs:
+        return len(table.features)
+    return int(encoder.fit_transform(table.X).shape[1])
+
+
 def _choose(
-    task: str, wanted: Sequence[str] | None, n: int, p: int
+    task: str, wanted: Sequence[str] | None, train: Table
 ) -> tuple[dict[str, type[Estimator]], dict[str, str]]:
     """Return the classes to compare, the baseline first, and why others were left out."""
     known = methods_for(task)
@@ -207,11 +217,11 @@ def _choose(
             name: f"left out, being slow on more than {each.card.most_rows:,} rows; "
             "name it among the methods to include it"
             for name, each in known.items()
-            if each.card.most_rows is not None and n > each.card.most_rows
+            if each.card.most_rows is not None and train.n_rows > each.card.most_rows
         } | {
-            name: f"left out of a table with {p} inputs, being for few"
+            name: f"left out of a table with {_n_inputs(each.card, train)} inputs, being for few"
             for name, each in known.items()
-            if each.card.n_inputs is not None and p > each.card.n_inputs
+            if each.card.n_inputs is not None and _n_inputs(each.card, train) > each.card.n_inputs
         }
         return {name: known[name] for name in known if name not in left_out}, left_out
     for name in wanted:
