@@ -137,7 +137,7 @@ def _comparison(table: Table, loss: str, results: Any, gaps: Any, **changed: Any
         "seconds": 12.3,
         "command": "bottega compare houses.csv --target price --seed 17",
         "versions": {"python": "3.11.7", "numpy": "2.4.6"},
-        "failures": {},
+        "not_shown": {},
         "results": results,
         "y_train": table.y,
         "best_method": min(results, key=lambda m: results[m].error),

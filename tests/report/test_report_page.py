@@ -75,7 +75,7 @@ def test_hostile_names_are_shown_not_run(regression):
     comparison = regression(
         target=HOSTILE,
         columns=(CLOSING, "age"),
-        failures={"gam": CLOSING},
+        not_shown={CLOSING: ["gam"]},
         command=f"bottega compare '{CLOSING}'",
     )
     comparison.table.source = CLOSING

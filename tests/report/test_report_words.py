@@ -106,7 +106,7 @@ def test_method_tells_its_pick_and_its_folds(regression):
 
 def test_alerts_stand_first(regression):
     comparison = regression(
-        interrupted=True, failures={"gam": "failed with ValueError: no convergence"}
+        interrupted=True, not_shown={"failed with ValueError: no convergence": ["gam"]}
     )
     stopped, failed = said(comparison)["head"]["alerts"]
     assert "stopped before all methods were done" in stopped

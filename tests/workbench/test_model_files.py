@@ -15,7 +15,7 @@ from bottega.core.errors import InputError, ModelFileError
 
 @pytest.fixture(scope="module")
 def found():
-    return bottega.compare("iris", outer=3)
+    return bottega.compare("iris", outer=3, methods=["neighbors", "parzen"])
 
 
 @pytest.fixture(scope="module")

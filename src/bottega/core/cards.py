@@ -43,8 +43,8 @@ class Card:
         Beyond this many rows a fit takes minutes: a comparison leaves the method out unless it is
         asked for by name.
     twin_of : str or None
-        Method that gives the same answer: a comparison shows one of the two, unless both are
-        asked for by name.
+        Method that gives the same answer, or one so near that a comparison shows one of the two,
+        unless both are asked for by name.
     n_inputs : int or None
         The most input columns it takes: a comparison leaves the method out of a wider table.
     missing, categories, wide, stream, chunks, linear_smoother, probabilities, weights, multioutput

@@ -53,6 +53,11 @@ def make_frame(columns: Mapping[str, Any], like: Any = None) -> Any:
 def _column(values: Any) -> Any:
     """Return numbers as an array; labels as a list, for each library to find their type."""
     if isinstance(values, list):
+        # Whole numbers among others are numbers like them: polars would refuse the mixture.
+        if any(isinstance(v, float) for v in values) and all(
+            v is None or isinstance(v, float | int) for v in values
+        ):
+            return [None if v is None else float(v) for v in values]
         return values
     array = np.asarray(values)
     return array if array.dtype.kind in "biuf" else array.tolist()

@@ -40,6 +40,7 @@ _SHARED_CARD: dict[str, Any] = {
     ),
     "cost": "n_models fits of the base",
     "source": "D186, D187, D189, D190",
+    "twin_of": "random_forest",
     "missing": True,
     "categories": True,
     "wide": True,

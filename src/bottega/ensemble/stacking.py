@@ -41,6 +41,7 @@ _SHARED_CARD: dict[str, Any] = {
     ),
     "cost": "cv + 1 fits of every base",
     "source": "D187, D188, E33",
+    "twin_of": "random_forest",
     "missing": True,
     "categories": True,
     "wide": True,
