@@ -1,6 +1,7 @@
 """AdaBoost: weak classifiers, each fitted with more weight on what the others got wrong."""
 
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -412,6 +413,24 @@ class AdaBoostClassifier(ClassifierMixin, Tuned):
         """Return the error rate on X, y after 1, 2, ... rounds."""
         y = np.asarray(y)
         return np.array([np.mean(labels != y) for labels in self.staged_predict(X)])
+
+    def plot(self, X: Any, y: Any) -> Any:
+        """Draw the error on given rows against the number of rounds.
+
+        Parameters
+        ----------
+        X, y : array-like
+            Rows that were not used to fit; the honest error along the training rows is
+            ``path_.plot()``.
+
+        Returns
+        -------
+        altair.LayerChart
+        """
+        error = self.staged_error(X, y)
+        return import_module("bottega.plot").error_against_trees_chart(
+            np.arange(1, len(error) + 1), test=error, loss="misclassification", unit="rounds"
+        )
 
     def _stages(self, X: Any) -> Iterator[IntArray]:
         n = int(X.shape[0])

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -311,6 +312,28 @@ class ForestBase(Tuned):
             total += self.forest_.predict(codes, tree, tree + 1)
             found[tree] = loss_of(task, y, self._decide(total / (tree + 1))).mean()
         return found
+
+    def plot(self, X: Any = None, y: Any = None) -> Any:
+        """Draw the training and the out-of-bag error against the number of trees.
+
+        Parameters
+        ----------
+        X, y : array-like, optional
+            Rows that were not used to fit: their error is drawn too.
+
+        Returns
+        -------
+        altair.LayerChart
+        """
+        check_is_fitted(self)
+        curve = self.oob_path_
+        return import_module("bottega.plot").error_against_trees_chart(
+            curve.values,
+            train=curve.train_error,
+            oob=curve.error,
+            test=None if X is None else self.staged_error(X, y)[curve.values - 1],
+            loss=curve.loss,
+        )
 
     @abstractmethod
     def _codes_of(self, y: Any) -> Array:
