@@ -100,8 +100,7 @@ def forests(task: str, n: int, trees: int, n_predicted: int) -> Iterator[Result]
 def _peers(task, X, y, trees, tried):
     """Return for each peer a call that fits it, and the bar set for ours.
 
-    LightGBM and XGBoost limit their trees: as they come, to 31 leaves and to depth 6; so each is
-    also asked for trees as deep as ours.
+    LightGBM and XGBoost limit their trees, as they come, to 31 leaves and to depth 6.
     """
     share = tried / COLUMNS
     kind = PeerForestRegressor if task == "regression" else PeerForestClassifier
@@ -126,12 +125,7 @@ def _peers(task, X, y, trees, tried):
             "n_jobs": -1,
             "verbose": -1,
         }
-        deep = {"num_leaves": min(len(y), 131_072), "min_child_samples": 1}
         peers["LightGBM rf mode, 31 leaves"] = (lambda: booster(**common).fit(X, y), 1)
-        peers["LightGBM rf mode, leaves without limit"] = (
-            lambda: booster(**common, **deep).fit(X, y),
-            1,
-        )
     try:
         import xgboost
     except ImportError:
@@ -147,10 +141,6 @@ def _peers(task, X, y, trees, tried):
             "reg_lambda": 0.0,
         }
         peers["XGBoost forest mode, depth 6"] = (lambda: forest_of(**options).fit(X, y), 1)
-        peers["XGBoost forest mode, depth without limit"] = (
-            lambda: forest_of(**options, max_depth=0, min_child_weight=0).fit(X, y),
-            1,
-        )
     return peers
 
 

@@ -26,7 +26,7 @@ from bottega.data import make
 from bottega.tree import TreeClassifier, TreeRegressor
 
 COLUMNS = 20
-PATIENCE = 120  # seconds for a peer; then its row says "more than"
+PATIENCE = 60  # seconds for a peer; then its row says "more than"
 GRID = 50  # penalties that the peer's cross-validation tries
 
 
