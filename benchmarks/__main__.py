@@ -10,7 +10,18 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import comparison, ensemble, imports, lasso, linear, neighbors, ridge, smooth, tree
+from benchmarks import (
+    comparison,
+    ensemble,
+    imports,
+    lasso,
+    lasso_cv,
+    linear,
+    neighbors,
+    ridge,
+    smooth,
+    tree,
+)
 from bottega.core.parallel import available_cores
 
 CASES = {
@@ -18,6 +29,7 @@ CASES = {
     "neighbors": neighbors,
     "ridge": ridge,
     "lasso": lasso,
+    "lasso_cv": lasso_cv,
     "linear": linear,
     "smooth": smooth,
     "tree": tree,

@@ -1,12 +1,12 @@
-"""Lasso paths and their cross-validation against every peer, at the same duality gap."""
+"""Lasso paths against every peer, at the same duality gap."""
 
 import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from sklearn.linear_model import LassoCV, lasso_path
+from sklearn.linear_model import lasso_path
 
-from benchmarks.measure import Result, best_peer, in_turns
+from benchmarks.measure import Result, in_turns
 from benchmarks.processes import exchange, has_adelie, has_r, run_peer, seconds_inside
 from bottega.linear import Lasso
 
@@ -17,8 +17,6 @@ _LONG = 10  # seconds: a longer peer is timed once, by its first run at the righ
 def run() -> Iterator[Result]:
     yield from lasso_paths("1,000 x 5,000, 50 true inputs", *sparse_truth(1_000, 5_000), eps=1e-2)
     yield from lasso_paths("100,000 x 100, 10 true inputs", *sparse_truth(100_000, 100), eps=1e-3)
-    yield lasso_cross_validated(100_000, 100, repeats=3)
-    yield lasso_cross_validated(1_000, 5_000, repeats=1)
 
 
 def sparse_truth(n, p):
@@ -133,32 +131,3 @@ def _celer(X, y, alphas):
         return celer.celer_path(X, y, "lasso", alphas=alphas, tol=tolerance, max_iter=200)[1].T
 
     return call
-
-
-def lasso_cross_validated(n, p, repeats) -> Result:
-    X, y = sparse_truth(n, p)
-    alphas = np.max(np.abs(X.T @ y)) / n * np.logspace(0, -2 if p > n else -3, 100)
-
-    def ours():
-        return Lasso(cv=10).path(X, y, values=alphas)
-
-    def theirs(n_jobs):
-        return lambda: LassoCV(alphas=alphas, cv=10, tol=5e-7, max_iter=100_000, n_jobs=n_jobs).fit(
-            X, y
-        )
-
-    curve = ours()
-    peers = {"LassoCV(cv=10, n_jobs=-1)": theirs(-1)}
-    if p < n:  # with many columns one core takes minutes longer than all of them
-        peers["LassoCV(cv=10)"] = theirs(None)
-    medians = in_turns({"ours": ours, **peers}, repeats)
-    name, seconds = best_peer(medians, "ours")
-    picked = {rule: f"{curve.values[curve.best(rule)]:.4g}" for rule in ("min", "one_se")}
-    return Result(
-        f"lasso, 10-fold path of 100 penalties with one-SE, {n:,} x {p:,}",
-        f"scikit-learn {name}",
-        medians["ours"],
-        seconds,
-        bar=3,
-        accuracy=f"least cross-validated error {curve.error.min():.4g}; alpha by rule: {picked}",
-    )

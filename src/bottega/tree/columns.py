@@ -214,7 +214,8 @@ class ColumnReader:
 
     def _coded(self, matrix: FloatArray) -> FloatArray:
         """Replace the numbers of categories by codes."""
-        out = np.asfortranarray(matrix)
+        # A read-only array is another type to compiled code, which would be compiled once more.
+        out = np.require(matrix, np.float64, ["F", "W"])
         if all(values is None for values in self.values):
             return out
         if out is matrix:
