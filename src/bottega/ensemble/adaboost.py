@@ -85,13 +85,13 @@ class AdaBoostClassifier(ClassifierMixin, Tuned):
     classes_ : ndarray of shape (K,)
         The classes, sorted.
     n_rounds_ : int
-        Rounds in use; fewer than asked for if they stopped.
-    alphas_, errors_ : ndarray of shape (n_rounds_,)
+        Rounds in use, B; fewer than asked for if they stopped.
+    alphas_, errors_ : ndarray of shape (B,)
         Weight of the vote and weighted training error of each weak classifier.
     stopped_ : {"rounds", "perfect", "chance"}
         Why the rounds ended: all were done; a classifier made no error, and outvotes the others;
         the next one was no better than guessing (error at least 1 - 1/K), and is left out.
-    train_bound_ : ndarray of shape (n_rounds_,) or None
+    train_bound_ : ndarray of shape (B,) or None
         Two classes: the training error after b rounds is at most
         :math:`\prod_{c \le b} 2\sqrt{e_c (1 - e_c)}`.
     learners_ : Stumps, WeakTrees or WeakModels

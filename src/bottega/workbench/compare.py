@@ -122,12 +122,10 @@ def compare(
     results, failures = _collect(chosen, train, outer_folds, answers)
     failures |= left_out
     if not results:
+        if not complete:  # stopped before any method was done: there is nothing to show
+            raise KeyboardInterrupt
         reasons = "; ".join(f"{method}: {reason}" for method, reason in failures.items())
-        raise BottegaError(
-            f"No method could be compared. {reasons}"
-            if failures
-            else "Stopped before any method was done; nothing to show."
-        )
+        raise BottegaError(f"No method could be compared. {reasons}")
     return Comparison(
         table=table,
         train=train,
