@@ -461,7 +461,7 @@ class AdaBoostClassifier(ClassifierMixin, Tuned):
     def row_weights(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
         """Return the weights of the rows before each round and after the last, each summing to one.
 
-        For the training rows, these are the weights of the algorithm: (n_rounds_ + 1, n).
+        For the training rows, these are the weights of the algorithm: ``(n_rounds_ + 1, n)``.
         """
         X, codes = self._read(X), self._codes(y)
         weight = check_weight(sample_weight, len(codes))
