@@ -1,5 +1,6 @@
 """What the spline bases share: where the knots are."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -87,9 +88,9 @@ class SplineBasis(ColumnExpansion):
                     return found
         return low + (high - low) * np.linspace(0, 1, count + 2)[1:-1]
 
+    @abstractmethod
     def _count(self) -> int:
         """Return the number of columns made of one, without the constant's."""
-        raise NotImplementedError
 
     def _names(self, name: str) -> list[str]:
         return [f"{self._word}({name}, {k + 1})" for k in range(self._count() + self.intercept)]

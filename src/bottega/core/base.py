@@ -237,9 +237,9 @@ class LinearSmoother:
         check_is_fitted(self)
         return self.smoother_
 
+    @abstractmethod
     def _standard_error(self, X: Any) -> FloatArray:
         """Return the standard error of the fitted mean at each row."""
-        raise NotImplementedError
 
     def interval(
         self, X: Any, level: float = 0.95, kind: str = "confidence"

@@ -4,6 +4,7 @@ Each tells how many there are (`len`), the class codes that learner b predicts (
 weighted votes of all of them (`votes`) and gives its first few (`first`).
 """
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
@@ -99,9 +100,9 @@ class _Listed:
     def __len__(self) -> int:
         return len(self.members)
 
+    @abstractmethod
     def labels(self, X: Any, b: int) -> IntArray:
         """Return the class codes that learner b predicts."""
-        raise NotImplementedError
 
     def votes(self, X: Any, alphas: FloatArray, n_classes: int) -> FloatArray:
         """Return the sum of `alphas` over the learners that predict each class: (rows, K)."""

@@ -1,5 +1,6 @@
 """What a fit that chose its own columns says about itself: one row, and a summary."""
 
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,9 +31,9 @@ class SelectedReport:
     path_: Path
     _totals: dict[str, float]
 
+    @abstractmethod
     def _terms(self) -> dict[str, Any]:
         """Return the terms in the model, as columns with term and estimate among them."""
-        raise NotImplementedError
 
     def _columns_used(self) -> int:
         return int(np.count_nonzero(np.any(np.atleast_2d(self.coef_) != 0, axis=0)))
