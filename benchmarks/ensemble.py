@@ -3,8 +3,11 @@
 ``run(scale=0.01)`` goes through all of it on a hundredth of the rows, to see that it works.
 """
 
+import json
+import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from sklearn.ensemble import AdaBoostClassifier as PeerAdaBoost
@@ -12,13 +15,21 @@ from sklearn.ensemble import RandomForestClassifier as PeerForestClassifier
 from sklearn.ensemble import RandomForestRegressor as PeerForestRegressor
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.measure import Result, cold_seconds, compared_errors, extra_memory, in_turns
+from benchmarks.measure import (
+    Result,
+    bounded,
+    cold_seconds,
+    compared_errors,
+    extra_memory,
+    in_turns,
+)
 from benchmarks.processes import exchange, has_r, run_peer
 from benchmarks.tree import COLUMNS, growth, losses, sample
 from bottega.core.parallel import available_cores
 from bottega.ensemble import AdaBoostClassifier, RandomForestClassifier, RandomForestRegressor
 
 TREES = 200
+PATIENCE = 120  # seconds for a peer without its limits; then its row says "more than"
 TRIED = {"regression": 7, "classification": 4}  # columns at a split: a third, and the root, of 20
 
 
@@ -31,6 +42,7 @@ def run(scale: float = 1.0) -> Iterator[Result]:
 
     for task in ("classification", "regression"):
         yield from forests(task, rows(100_000), trees, rows(1_000_000))
+        yield from limited_forests(task, rows(100_000), trees)
     yield adaboost(rows(50_000), TREES if scale == 1 else 50)
     sizes = [rows(n) for n in (10_000, 30_000, 100_000, 300_000, 1_000_000)]
     yield growth("forest of 10 trees", sizes, lambda: forest("regression", 10, max_features=7))
@@ -102,7 +114,6 @@ def _peers(task, X, y, trees, tried):
 
     LightGBM and XGBoost limit their trees, as they come, to 31 leaves and to depth 6.
     """
-    share = tried / COLUMNS
     kind = PeerForestRegressor if task == "regression" else PeerForestClassifier
     peers = {
         "scikit-learn RandomForest (n_jobs=-1)": (
@@ -110,38 +121,117 @@ def _peers(task, X, y, trees, tried):
             4,
         )
     }
+    for peer, make_peer in _boosters(task, trees).items():
+        peers[f"{peer}, as it comes"] = (lambda each=make_peer: each().fit(X, y), 1)
+    return peers
+
+
+def _boosters(task, trees):
+    """Return for each boosting library a call that makes its forest, with further options."""
+    share = TRIED[task] / COLUMNS
+    found = {}
     try:
         import lightgbm
     except ImportError:
         pass
     else:
         booster = lightgbm.LGBMRegressor if task == "regression" else lightgbm.LGBMClassifier
-        common = {
-            "boosting_type": "rf",
-            "n_estimators": trees,
-            "subsample": 0.632,
-            "subsample_freq": 1,
-            "feature_fraction_bynode": share,
-            "n_jobs": -1,
-            "verbose": -1,
-        }
-        peers["LightGBM rf mode, 31 leaves"] = (lambda: booster(**common).fit(X, y), 1)
+        found["LightGBM rf mode (31 leaves)"] = partial(
+            booster,
+            boosting_type="rf",
+            n_estimators=trees,
+            subsample=0.632,
+            subsample_freq=1,
+            feature_fraction_bynode=share,
+            n_jobs=-1,
+            verbose=-1,
+        )
     try:
         import xgboost
     except ImportError:
         pass
     else:
         forest_of = xgboost.XGBRFRegressor if task == "regression" else xgboost.XGBRFClassifier
-        options = {
-            "n_estimators": trees,
-            "subsample": 0.632,
-            "colsample_bynode": share,
-            "n_jobs": -1,
-            "tree_method": "hist",
-            "reg_lambda": 0.0,
-        }
-        peers["XGBoost forest mode, depth 6"] = (lambda: forest_of(**options).fit(X, y), 1)
-    return peers
+        found["XGBoost forest mode (depth 6)"] = partial(
+            forest_of,
+            n_estimators=trees,
+            subsample=0.632,
+            colsample_bynode=share,
+            n_jobs=-1,
+            tree_method="hist",
+            reg_lambda=0.0,
+        )
+    return found
+
+
+LIMITS = {
+    "LightGBM rf mode (31 leaves)": {"max_leaves": 31, "min_leaf": 20},
+    "XGBoost forest mode (depth 6)": {"max_depth": 6},
+}
+UNLIMITED = {
+    "LightGBM rf mode (31 leaves)": {"num_leaves": 131_072, "min_child_samples": 1},
+    "XGBoost forest mode (depth 6)": {"max_depth": 0, "min_child_weight": 0},
+}
+
+
+def limited_forests(task: str, n: int, trees: int) -> Iterator[Result]:
+    """Compare at equal limits: our trees as small as theirs, and theirs as large as ours."""
+    X, y = sample(task, n)
+    X_test, y_test = sample(task, n, seed=1)
+    kind = RandomForestRegressor if task == "regression" else RandomForestClassifier
+    for peer, make_peer in _boosters(task, trees).items():
+
+        def ours(limits=LIMITS[peer]):
+            options = {"max_features": TRIED[task], "random_state": 0, **limits}
+            return kind(n_trees=trees, **options).fit(X, y)
+
+        mine, theirs = ours(), make_peer().fit(X, y)
+        medians = in_turns(
+            {"ours": ours, "peer": lambda each=make_peer: each().fit(X, y)}, repeats=3
+        )
+        limits = ", ".join(f"{name} {value}" for name, value in LIMITS[peer].items())
+        yield Result(
+            f"forest of {trees} trees at their limits ({limits}), {task}, {n:,} x {COLUMNS}",
+            peer,
+            medians["ours"],
+            medians["peer"],
+            bar=1,
+            accuracy=compared_errors(
+                losses(task, y_test, mine.predict(X_test)),
+                losses(task, y_test, np.asarray(theirs.predict(X_test))),
+            ),
+        )
+    full = forest(task, trees, max_features=TRIED[task])
+    loss = losses(task, y_test, full.fit(X, y).predict(X_test))
+    seconds = in_turns({"ours": lambda: full.fit(X, y)}, repeats=1)["ours"]
+    for peer in _boosters(task, trees):
+        arguments = f"{task!r}, {n}, {trees}, {peer!r}"
+        code = f"from benchmarks.ensemble import unlimited; unlimited({arguments})"
+        printed = bounded([sys.executable, "-c", code], PATIENCE)
+        told = None if printed is None else json.loads(printed.strip().splitlines()[-1])
+        yield Result(
+            f"forest of {trees} trees grown in full, {task}, {n:,} x {COLUMNS}",
+            peer.split(" (")[0] + ", no limit",
+            seconds,
+            PATIENCE if told is None else told["seconds"],
+            bar=1,
+            accuracy=f"test error {loss.mean():.4g}"
+            if told is None
+            else compared_errors(loss, np.asarray(told["loss"])),
+            stopped=told is None,
+        )
+
+
+def unlimited(task: str, n: int, trees: int, peer: str) -> None:
+    """Fit a peer without its limits in this process; print its seconds and test losses as JSON."""
+    X, y = sample(task, n)
+    X_test, y_test = sample(task, n, seed=1)
+    model = _boosters(task, trees)[peer](**UNLIMITED[peer])
+    start = time.perf_counter()
+    model.fit(X, y)
+    taken = time.perf_counter() - start
+    loss = losses(task, y_test, np.asarray(model.predict(X_test)))
+    print(json.dumps({"seconds": taken, "loss": loss.tolist()}))
 
 
 def _predicting(task, mine, peer, n) -> Result:

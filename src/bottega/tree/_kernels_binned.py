@@ -129,6 +129,11 @@ def grow(
 
             found[0] = least * W * (W if criterion == SUMS else 1.0)
             found[1] = -1.0
+            most = np.inf  # no split can do more: once it is reached the other columns are spared
+            if two_class and criterion == SUMS:
+                most = S * (W - S)
+            elif criterion == SUMS and b - a == 2:
+                most = W * _deviance(w, t, W, S, a, b)
             # Each node has draws of its own: they do not depend on what other nodes have drawn.
             state = _mix(np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(node))
             tried, usable = 0, 0
@@ -140,10 +145,16 @@ def grow(
                         other = q + _below(state, p - q)
                         swapped[q] = other
                         columns[q], columns[other] = columns[other], columns[q]
-                if criterion == SUMS:
+                if criterion == SUMS and b - a < _FEW:
+                    constant = _search_few(
+                        flat, p, categorical, rows, w, t, c, weighted, a, b, W, S, n_all, most,
+                        min_leaf, columns, tried, tried + batch, key,
+                        group_code, group, score, by_score, found, left_set, seen_set,
+                    )  # fmt: skip
+                elif criterion == SUMS:
                     constant = _search_sums(
                         flat, p, n_bins, categorical, rows, w, t, c, weighted, a, b, W, S, n_all,
-                        min_leaf, columns, tried, tried + batch, table, counts, key,
+                        min_leaf, columns, tried, tried + batch, table, counts,
                         group_code, group, score, by_score, found, left_set, seen_set,
                     )  # fmt: skip
                 else:
@@ -154,6 +165,8 @@ def grow(
                     )  # fmt: skip
                 tried += batch
                 usable += batch - constant
+                if found[0] * (1.0 + _TIE) >= most:
+                    break
             if shuffle:
                 for q in range(tried - 1, -1, -1):
                     columns[q], columns[swapped[q]] = columns[swapped[q]], columns[q]
@@ -179,16 +192,14 @@ def grow(
         if n_open == 0 or n_leaves >= max_leaves:
             break
         n_open, node = _pop(frontier, n_open, reduction, best_first)
-        if set_of[node] >= 0:
+        by_set = set_of[node] >= 0
+        if by_set:
             for code in range(256):
                 word = sets[set_of[node], 0, code >> 6]
                 goes_left[code] = (word >> np.uint64(code & 63)) & np.uint64(1)
-        else:
-            for code in range(255):
-                goes_left[code] = code <= bins[node, 0]
-            goes_left[255] = missing_left[node]
         middle = _partition(
-            flat, p, feature[node], goes_left, rows, w, t, c, weighted, start[node], stop[node],
+            flat, p, feature[node], by_set, goes_left, bins[node, 0], missing_left[node],
+            rows, w, t, c, weighted, start[node], stop[node],
             spare_rows, spare_w, spare_t, spare_c,
         )  # fmt: skip
         first_child[node] = n_nodes
@@ -332,14 +343,19 @@ def _deviance(w, t, W, S, a, b):
 
 @kernel
 def _partition(
-    flat, p, j, goes_left, rows, w, t, c, weighted, a, b, spare_rows, spare_w, spare_t, spare_c
-):
+    flat, p, j, by_set, goes_left, last_left, missing_left, rows, w, t, c, weighted, a, b,
+    spare_rows, spare_w, spare_t, spare_c,
+):  # fmt: skip
     """Bring the left rows of a node before the right ones; return where the right ones start."""
     left, right = np.int64(a), np.int64(0)
+    # One more, modulo 256, puts missing (255) before all other codes.
+    shift = np.int64(missing_left)
+    limit = np.int64(last_left) + shift
     # Each row is written to both sides and only the place that counts moves on: no branch.
     for i in range(a, b):
         row, wi, ti = rows[i], w[i], t[i]
-        go = np.int64(goes_left[flat[np.int64(row) * p + j]])
+        code = np.int64(flat[np.int64(row) * p + j])
+        go = np.int64(goes_left[code]) if by_set else np.int64(((code + shift) & 255) <= limit)
         spare_rows[right], spare_w[right], spare_t[right] = row, wi, ti
         if weighted:
             ci = c[i]
@@ -379,33 +395,121 @@ def _sort_by_score(score, n, order):
 
 
 @kernel
+def _search_few(
+    flat, p, categorical, rows, w, t, c, weighted, a, b, W, S, n_all, most,
+    min_leaf, columns, first, last, key,
+    group_code, group, score, by_score, found, left_set, seen_set,
+):  # fmt: skip
+    """Try columns in a node of few rows by sorting them; return how many are constant.
+
+    Most nodes of a full tree come here, so the common case (numbers, none missing) is written out
+    in place: at this size a call with so many arrays costs as much as the work it is for.
+    """
+    m = b - a
+    constant = 0
+    half = np.uint64(64)
+    padded = np.uint64(16 * ((m + 15) // 16))  # whole vector registers
+    for at in range(first, last):
+        j = columns[at]
+        lowest, highest = np.int64(255), np.int64(0)
+        for i in range(m):
+            code = np.int64(flat[np.int64(rows[a + i]) * p + j])
+            key[np.uint64(i)] = np.int16((code << 7) | i)
+            lowest, highest = min(lowest, code), max(highest, code)
+        if lowest == highest:
+            constant += 1
+            continue
+        for i in range(np.uint64(m), padded):
+            key[i] = np.int16(32767)
+        for i in range(padded):
+            key[half + i] = 0
+        # The place of a row is the number of smaller keys. Comparing all with all, many at once,
+        # is faster than sorting, which guesses and guesses wrong.
+        for k in range(np.uint64(m)):
+            smaller = key[k]
+            for i in range(padded):
+                key[half + i] += np.int16(smaller < key[i])
+        for i in range(m):
+            by_score[key[64 + i]] = i
+        if categorical[j] or highest == 255:
+            n_groups = _gather_sorted(w, t, c, weighted, a, m, key, by_score, group_code, group)
+            if categorical[j]:
+                _split_levels(
+                    j, n_groups, group_code, group, weighted, W, S, n_all, min_leaf,
+                    score, by_score, found, left_set, seen_set,
+                )  # fmt: skip
+            else:
+                _split_numbers(
+                    j, n_groups, group_code, group, weighted, W, S, n_all, min_leaf, found
+                )
+            continue
+        best = found[0] * (1.0 + _TIE)
+        cut, left_weight = -1, 0.0
+        WL = SL = n_left = 0.0
+        this = by_score[0]
+        for k in range(m - 1):
+            WL += w[a + this]
+            SL += t[a + this]
+            n_left += c[a + this] if weighted else w[a + this]
+            following = by_score[k + 1]
+            apart = key[this] >> 7 != key[following] >> 7
+            this = following
+            if apart and n_left >= min_leaf and n_all - n_left >= min_leaf:
+                d = SL * W - S * WL
+                gain = d * d / (WL * (W - WL))
+                if gain > best:
+                    best = gain * (1.0 + _TIE)
+                    found[0] = gain
+                    cut, left_weight = k, WL
+        if cut >= 0:
+            found[1] = j
+            found[2] = key[by_score[cut]] >> 7
+            found[3] = key[by_score[cut + 1]] >> 7
+            found[4] = 1.0 if 2.0 * left_weight >= W else 0.0
+            if best >= most:
+                break
+    return constant
+
+
+@kernel
+def _gather_sorted(w, t, c, weighted, a, m, key, by_rank, group_code, group):
+    """Gather the bins of sorted rows; return how many there are."""
+    n_groups = 0
+    for k in range(m):
+        i = a + by_rank[k]
+        code = np.int64(key[by_rank[k]]) >> 7
+        if n_groups == 0 or group_code[n_groups - 1] != code:
+            group_code[n_groups] = code
+            group[:, n_groups] = 0.0
+            n_groups += 1
+        group[0, n_groups - 1] += w[i]
+        group[1, n_groups - 1] += t[i]
+        if weighted:
+            group[2, n_groups - 1] += c[i]
+    return n_groups
+
+
+@kernel
 def _search_sums(
     flat, p, n_bins, categorical, rows, w, t, c, weighted, a, b, W, S, n_all,
-    min_leaf, columns, first, last, table, counts, key,
+    min_leaf, columns, first, last, table, counts,
     group_code, group, score, by_score, found, left_set, seen_set,
 ):  # fmt: skip
     """Try the columns first .. last-1 of `columns`; return how many are constant in the node."""
     constant = 0
-    few = b - a < _FEW
     for at in range(first, last, _BLOCK):
         block = min(_BLOCK, last - at)
-        if not few:
-            _fill(flat, p, rows, w, t, a, b, columns, at, block, table)
-            if weighted:
-                for i in range(a, b):
-                    row, ci = np.int64(rows[i]) * p, c[i]
-                    for q in range(block):
-                        counts[256 * q + np.int64(flat[row + columns[at + q]])] += ci
+        _fill(flat, p, rows, w, t, a, b, columns, at, block, table)
+        if weighted:
+            for i in range(a, b):
+                row, ci = np.int64(rows[i]) * p, c[i]
+                for q in range(block):
+                    counts[256 * q + np.int64(flat[row + columns[at + q]])] += ci
         for q in range(block):
             j = columns[at + q]
-            if few:
-                n_groups = _groups_by_sorting(
-                    flat, p, j, rows, w, t, c, weighted, a, b, key, by_score, group_code, group
-                )
-            else:
-                n_groups = _groups_of_table(
-                    table, 512 * q, counts, 256 * q, weighted, n_bins[j], group_code, group
-                )
+            n_groups = _groups_of_table(
+                table, 512 * q, counts, 256 * q, weighted, n_bins[j], group_code, group
+            )
             if n_groups < 2:
                 constant += 1
             elif categorical[j]:
@@ -462,41 +566,6 @@ def _groups_of_table(table, base, counts, base_counts, weighted, n_bins, group_c
         table[k] = 0.0
         table[k + one] = 0.0
     return np.int64(n_groups)
-
-
-@kernel
-def _groups_by_sorting(flat, p, j, rows, w, t, c, weighted, a, b, key, by_rank, group_code, group):
-    """Do the same for few rows: the place of each is the number of rows with a smaller code."""
-    m = b - a
-    half = np.uint64(64)
-    for i in range(np.uint64(m)):
-        code = flat[np.int64(rows[a + np.int64(i)]) * p + j]
-        key[i] = (np.int16(code) << 7) | np.int16(i)
-        key[half + i] = 0
-    # Compares all with all, many at once: faster than sorting, which guesses and guesses wrong.
-    for k in range(m):
-        smaller = key[k]
-        for i in range(np.uint64(m)):
-            key[half + i] += np.int16(smaller < key[i])
-    for i in range(m):
-        by_rank[key[64 + i]] = i
-    n_groups = 0
-    for k in range(m):
-        i = a + by_rank[k]
-        code = np.int64(key[by_rank[k]]) >> 7
-        if n_groups > 0 and group_code[n_groups - 1] == code:
-            group[0, n_groups - 1] += w[i]
-            group[1, n_groups - 1] += t[i]
-            if weighted:
-                group[2, n_groups - 1] += c[i]
-        else:
-            group_code[n_groups] = code
-            group[0, n_groups] = w[i]
-            group[1, n_groups] = t[i]
-            if weighted:
-                group[2, n_groups] = c[i]
-            n_groups += 1
-    return n_groups
 
 
 @kernel
