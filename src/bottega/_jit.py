@@ -10,12 +10,32 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-__all__ = ["kernel"]
+__all__ = ["kernel", "summing_kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
     """Compile a kernel on its first call; the machine code is kept for later processes."""
-    compiled: Any = numba.njit(cache=True, nogil=True, fastmath=False)(function)
-    return cast(F, compiled)
+    return _compiled(function, fastmath=False)
+
+
+def summing_kernel(function: F) -> F:
+    """As `kernel`, for helpers on a hot path whose sums may be taken in any order.
+
+    Several parts of a sum are then added up side by side, and a product may be joined to a sum
+    without rounding in between. NaN and infinity keep their meaning.
+    """
+    return _compiled(function, fastmath={"reassoc", "contract", "nsz"})
+
+
+def _compiled(function: F, fastmath: Any) -> F:
+    dispatcher: Any = numba.njit(cache=True, nogil=True, fastmath=fastmath)(function)
+    compile_types = dispatcher.compile
+
+    def compile_once(types: Any) -> Any:
+        # A helper called with the constants 0 and 1 would be compiled for each of them.
+        return compile_types(tuple(map(numba.types.unliteral, types)))
+
+    dispatcher.compile = compile_once
+    return cast(F, dispatcher)

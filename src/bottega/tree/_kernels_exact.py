@@ -1038,7 +1038,7 @@ def grow_exact(data, rules, work, child_of, n_nodes_most):
             break
         t = _pop(heap, waiting, key)
         waiting -= 1
-        j = split_column[t]
+        j = np.int64(split_column[t])
         rows = rows_of[j, start[t] : stop[t]]
         width, n_present = 2, 0
         if data.categorical[j]:  # once more, to know the children of its levels
@@ -1087,7 +1087,7 @@ def grow_exact(data, rules, work, child_of, n_nodes_most):
                     j, rows_of, start[t], stop[t], child_of, split_side[t], data, scratch, found
                 )
             for q in range(count):
-                k = found[0][q]
+                k = np.int64(found[0][q])
                 feature[n_tests] = k
                 threshold[n_tests], reverse[n_tests] = found[1][q], found[2][q]
                 agreement[n_tests] = found[3][q]

@@ -44,6 +44,12 @@ class TreeReading(Estimator):
     def _shown(self, tree: Tree) -> Array:
         """Return what each node predicts, as users see it."""
 
+    @property
+    def df_(self) -> int:
+        """Number of leaves: the free means of a tree whose splits are taken as given."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
     def apply(self, X: Any) -> IntArray:
         """Return the number of the leaf (a node of `tree_`) that each row falls into."""
         check_is_fitted(self)
