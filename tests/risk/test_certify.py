@@ -1,61 +1,35 @@
-"""Intervals of risk: their formulas, their coverage, their words."""
+"""Certificates: which interval is taken, what is refused, what is said."""
+
+import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import stats
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from bottega.core import BaselineClassifier, BaselineRegressor
-from bottega.core.errors import ParameterError
-from bottega.risk import certify, clopper_pearson, hoeffding, student
+from bottega.core.errors import InputError, ParameterError, TestSetAlreadyUsed
+from bottega.data import make, read
+from bottega.linear import LeastSquares, Ridge
+from bottega.neighbors import NearestNeighborsClassifier, NearestNeighborsRegressor
+from bottega.risk import (
+    certify,
+    certify_losses,
+    clopper_pearson,
+    empirical_bernstein,
+    hoeffding,
+    student,
+)
+from bottega.smooth import SmoothingSpline
 
 
-@given(st.integers(1, 400), st.floats(0, 1), st.floats(0.001, 0.5))
-def test_clopper_pearson_inverts_the_binomial_test(n, share, delta):
-    errors = round(share * n)
-    low, high = clopper_pearson(errors, n, delta)
-    assert 0 <= low <= errors / n <= high <= 1
-    if errors > 0:
-        assert stats.binom.sf(errors - 1, n, low) == pytest.approx(delta / 2, rel=1e-6)
-    if errors < n:
-        assert stats.binom.cdf(errors, n, high) == pytest.approx(delta / 2, rel=1e-6)
+def told(claim, word):
+    return any(word in sentence for sentence in claim.assumptions)
 
 
-@pytest.mark.parametrize("p", [0.02, 0.1, 0.3, 0.5])
-@pytest.mark.parametrize("n", [10, 100])
-def test_clopper_pearson_covers_exactly_enough(p, n):
-    """Its coverage, summed over all outcomes, is never below what it claims."""
-    outcomes = np.arange(n + 1)
-    limits = np.array([clopper_pearson(int(k), n, 0.05) for k in outcomes])
-    covered = (limits[:, 0] <= p) & (p <= limits[:, 1])
-    assert stats.binom.pmf(outcomes, n, p)[covered].sum() >= 0.95
-
-
-def test_hoeffding_is_the_notes_formula():
-    """A35: half width sqrt(ln(2/delta) / (2n))."""
-    low, high = hoeffding(0.5, 1000, 0.05)
-    assert (high - low) / 2 == pytest.approx(np.sqrt(np.log(40) / 2000))
-    assert hoeffding(0.0, 10)[0] == 0.0
-    assert hoeffding(1.0, 10)[1] == 1.0
-
-
-def test_clopper_pearson_is_tighter_than_hoeffding_for_small_risk():
-    exact, loose = clopper_pearson(5, 200), hoeffding(5 / 200, 200)
-    assert exact[1] < loose[1]
-
-
-def test_student_covers_at_its_level():
-    """500 samples of 200 squared normals: misses ~ Binomial(500, ~0.055).
-
-    The false-alarm probability of the bound at 50 misses is below 1e-4.
-    """
-    rng = np.random.default_rng(3)
-    misses = 0
-    for _ in range(500):
-        low, high = student(rng.normal(size=200) ** 2, 0.05)
-        misses += not low <= 1.0 <= high
-    assert misses < 50
+# ---- which interval ------------------------------------------------------------------------------
 
 
 def test_certificate_of_a_classifier_is_exact_and_says_what_it_assumes():
@@ -65,7 +39,9 @@ def test_certificate_of_a_classifier_is_exact_and_says_what_it_assumes():
     assert (claim.lower, claim.upper) == clopper_pearson(5, 50)
     assert claim.estimate == 0.1
     assert not claim.approximate
-    assert any("independent" in sentence for sentence in claim.assumptions)
+    assert told(claim, "independent")
+    assert told(claim, "taken on trust")
+    assert told(claim, "was not checked; give X_train=")
 
 
 def test_several_candidates_widen_the_interval():
@@ -74,7 +50,7 @@ def test_several_candidates_widen_the_interval():
     one, ten = certify(model, X, y), certify(model, X, y, candidates=10)
     assert (ten.lower, ten.upper) == clopper_pearson(5, 50, 0.005)
     assert ten.upper > one.upper
-    assert any("10 models" in sentence for sentence in ten.assumptions)
+    assert told(ten, "10 models")
 
 
 def test_certificate_of_a_regressor_is_marked_approximate():
@@ -86,15 +62,190 @@ def test_certificate_of_a_regressor_is_marked_approximate():
     assert (claim.lower, claim.upper) == student((y - 1) ** 2)
 
 
+def test_named_losses_and_functions_are_used():
+    model = LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0])
+    X, y = np.arange(5.0)[:, None], np.array([1.0, 1, 2, 3, 6])
+    absolute = certify(model, X, y, loss="absolute")
+    assert absolute.quantity == "absolute"
+    assert absolute.estimate == pytest.approx(np.mean(np.abs(y - np.arange(5))))
+    big = certify(model, X, y, loss=lambda y, z: np.minimum(abs(y - z), 1.0), loss_range=(0, 1))
+    assert big.method == "Hoeffding"
+    assert big.estimate == pytest.approx(0.4)
+
+
+def test_the_methods_that_are_named_are_the_bounds():
+    rng = np.random.default_rng(0)
+    losses = 2 + 3 * rng.beta(1, 8, size=400)
+    flat = certify_losses(losses, method="hoeffding", loss_range=(2, 5))
+    assert (flat.lower, flat.upper) == hoeffding(losses.mean(), 400, low=2, high=5)
+    sharp = certify_losses(losses, method="empirical_bernstein", loss_range=(2, 5))
+    assert (sharp.lower, sharp.upper) == empirical_bernstein(losses, low=2, high=5)
+    rough = certify_losses(losses, method="student")
+    assert (rough.lower, rough.upper) == student(losses)
+    assert [claim.approximate for claim in (rough, flat, sharp)] == [True, False, False]
+
+
+def test_auto_intersects_two_bounds_at_half_of_delta_each():
+    losses = np.tile([0.1, 0.2], 500)
+    claim = certify_losses(losses, loss_range=(0, 1))
+    flat, sharp = hoeffding(0.15, 1000, 0.025), empirical_bernstein(losses, 0.025)
+    assert claim.lower == pytest.approx(max(flat[0], sharp[0]))
+    assert claim.upper == pytest.approx(min(flat[1], sharp[1]))
+    assert claim.upper < hoeffding(0.15, 1000)[1]
+
+
+def test_auto_spends_nothing_on_a_bound_that_cannot_help():
+    """With few rows the second term of the Bernstein interval alone exceeds Hoeffding's."""
+    claim = certify_losses(np.full(40, 0.5), loss_range=(0, 1))
+    assert claim.method == "Hoeffding"
+    assert (claim.lower, claim.upper) == hoeffding(0.5, 40)
+
+
+@pytest.mark.parametrize("n", [30, 2000])
+def test_the_interval_that_auto_takes_covers(n):
+    """2,000 samples at delta = 0.2: misses are at most Binomial(2000, 0.2), mean 400, sd 18.
+
+    More than 500 of them would come with a probability below 1e-7.
+    """
+    rng = np.random.default_rng(n)
+    misses = 0
+    for _ in range(2000):
+        claim = certify_losses(rng.beta(0.2, 1.8, size=n), delta=0.2, loss_range=(0, 1))
+        misses += not claim.lower <= 0.1 <= claim.upper
+    assert misses <= 500
+
+
+# ---- what is refused -----------------------------------------------------------------------------
+
+
+def test_an_invalid_method_is_refused_with_the_reason():
+    losses = [0.2, 0.5, 0.7]
+    with pytest.raises(InputError, match="counts errors"):
+        certify_losses(losses, method="clopper_pearson", loss_range=(0, 1))
+    with pytest.raises(InputError, match="known limits"):
+        certify_losses(losses, method="hoeffding")
+    with pytest.raises(InputError, match="known limits"):
+        certify_losses(losses, method="empirical_bernstein")
+    with pytest.raises(InputError, match="outside loss_range"):
+        certify_losses(losses, loss_range=(0, 0.6))
+    with pytest.raises(ParameterError, match=r"Did you mean 'hoeffding'"):
+        certify_losses(losses, method="hoefding")
+    with pytest.raises(InputError, match="0 or 1 on every row"):
+        certify_losses(losses, zero_one=True)
+
+
 @pytest.mark.parametrize(
-    "call",
+    ("given", "message"),
     [
-        lambda: clopper_pearson(3, 2),
-        lambda: clopper_pearson(0, 0),
-        lambda: hoeffding(0.1, 10, delta=0),
-        lambda: student([1.0]),
+        ({"delta": 0}, "delta"),
+        ({"delta": 1.5}, "delta"),
+        ({"candidates": 0}, "candidates"),
+        ({"loss_range": (1, 0)}, "low below high"),
+        ({"loss_range": 3}, "two numbers"),
+        ({"loss_range": (0, math.inf)}, "finite"),
     ],
 )
-def test_impossible_requests_are_refused(call):
-    with pytest.raises(ParameterError, match=r"need|delta|at least"):
-        call()
+def test_impossible_settings_are_refused(given, message):
+    with pytest.raises(ParameterError, match=message):
+        certify_losses([0.5, 0.5], **given)
+
+
+def test_rows_that_make_no_certificate_are_refused():
+    model = BaselineRegressor().fit(np.zeros((2, 1)), [0.0, 2.0])
+    with pytest.raises(InputError, match="no rows"):
+        certify(model, np.zeros((0, 1)), [])
+    with pytest.raises(InputError, match="3 rows and y has 2"):
+        certify(model, np.zeros((3, 1)), [1.0, 2.0])
+    with pytest.raises(InputError, match="give y_test"):
+        certify(model, np.zeros((3, 1)))
+    with pytest.raises(InputError, match="row 1 is nan"):
+        certify(model, np.zeros((2, 1)), [1.0, np.nan])
+    with pytest.raises(InputError, match="at least 2 test rows"):
+        certify(model, np.zeros((1, 1)), [1.0])
+    with pytest.raises(InputError, match="One response"):
+        certify(model, np.zeros((2, 1)), np.zeros((2, 2)))
+    with pytest.raises(InputError, match="one number a row"):
+        certify(model, np.zeros((2, 1)), [1.0, 2.0], loss=lambda *_: 1.0)
+    with pytest.raises(ParameterError, match="loss=3"):
+        certify(model, np.zeros((2, 1)), [1.0, 2.0], loss=3)
+
+
+# ---- test rows that were trained on --------------------------------------------------------------
+
+
+def test_a_locked_part_is_opened_once():
+    parts = read("diabetes").split(train=0.75, validation=0, test=0.25)
+    model = Ridge().fit(parts.train.X, parts.train.y)
+    with pytest.raises(ParameterError, match="method"):
+        certify(model, parts.test, method="wrong")
+    assert parts.test.looks == 0  # not opened for nothing
+    claim = certify(model, parts.test)
+    assert parts.test.looks == 1
+    assert claim.n == 110
+    with pytest.raises(TestSetAlreadyUsed):
+        certify(model, parts.test)
+    again = certify(model, parts.test.open(again=True))
+    assert again.estimate == claim.estimate
+    with pytest.raises(InputError, match="leave out y_test"):
+        certify(model, parts.test, np.zeros(110))
+
+
+SAMPLE = make.friedman1(120, features=5, seed=1)
+OTHER = make.friedman1(40, features=5, seed=2)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        NearestNeighborsRegressor(k=3),
+        make_pipeline(StandardScaler(), NearestNeighborsRegressor(k=3)),
+        GridSearchCV(NearestNeighborsRegressor(), {"k": [2, 3]}),
+        LeastSquares(),
+        Ridge(),
+    ],
+)
+def test_rows_that_the_model_was_fitted_to_are_refused(model):
+    model.fit(SAMPLE.X, SAMPLE.y)
+    with pytest.raises(InputError, match="30 of the 30 test rows"):
+        certify(model, SAMPLE.X[:30], SAMPLE.y[:30])
+    claim = certify(model, OTHER.X, OTHER.y)
+    assert told(claim, "none of the 40 test rows")
+
+
+def test_training_rows_can_be_given():
+    model = LinearRegression().fit(SAMPLE.X, SAMPLE.y)
+    assert told(certify(model, SAMPLE.X[:30], SAMPLE.y[:30]), "not checked")
+    with pytest.raises(InputError, match="fitted to"):
+        certify(model, SAMPLE.X[:30], SAMPLE.y[:30], X_train=SAMPLE.X)
+    mixed = np.vstack([OTHER.X, SAMPLE.X[:1]]), np.append(OTHER.y, SAMPLE.y[:1])
+    assert told(certify(model, *mixed, X_train=SAMPLE.X), "1 of the 41 test rows equal")
+
+
+def test_equal_rows_are_no_proof_where_training_rows_have_equals_too():
+    """A table of two categories: every new row has an equal. So have the training rows."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, size=(300, 2)).astype(float), rng.integers(0, 2, size=300)
+    model = NearestNeighborsClassifier(k=5).fit(X[:200], y[:200])
+    claim = certify(model, X[200:], y[200:])
+    assert told(claim, "100 of the 100 test rows equal a training row, which may be chance")
+
+
+def test_frames_of_words_can_be_compared():
+    pandas = pytest.importorskip("pandas")
+    names = [f"n{i}" for i in range(60)]
+    frame = pandas.DataFrame({"name": names, "group": ["a", "b"] * 30})
+    model = BaselineRegressor().fit(frame, np.arange(60.0))
+    with pytest.raises(InputError, match="fitted to"):
+        certify(model, frame[:20], np.arange(20.0) + 0.5, X_train=frame)
+    fresh = pandas.DataFrame({"name": [f"m{i}" for i in range(20)], "group": ["a", "b"] * 10})
+    assert told(certify(model, fresh, np.arange(20.0), X_train=frame), "none of the 20")
+
+
+def test_fresh_rows_are_not_refused_for_a_smoother_of_rounded_numbers():
+    rng = np.random.default_rng(5)
+    x = rng.integers(0, 15, size=(400, 1)).astype(float)
+    y = np.round(np.sin(x[:, 0]) + rng.normal(size=400), 1)
+    model = SmoothingSpline().fit(x[:300], y[:300])
+    assert certify(model, x[300:], y[300:]).n == 100
+    with pytest.raises(InputError, match="fitted to"):
+        certify(model, x[:100], y[:100])

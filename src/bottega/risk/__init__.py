@@ -1,6 +1,130 @@
 """How far a claim about error can be trusted: bounds, and the certificates made from them."""
 
-from bottega.risk.bounds import clopper_pearson, hoeffding, student
+from bottega.risk.bias_variance import Decomposition, bias_variance
+from bottega.risk.bounds import (
+    NoFreeLunch,
+    bernstein_deviation,
+    clopper_pearson,
+    code_length,
+    cover_hart,
+    empirical_bernstein,
+    erm_boolean_trees,
+    erm_finite,
+    erm_trees,
+    hoeffding,
+    hoeffding_deviation,
+    hoeffding_probability,
+    kernel_perceptron,
+    nn_asymptotic,
+    nn_lipschitz,
+    no_free_lunch,
+    ogd_regret,
+    ogd_strongly_convex_regret,
+    perceptron_compression,
+    perceptron_convergence,
+    perceptron_mistakes,
+    rate,
+    srm,
+    srm_code,
+    srm_tree,
+    student,
+    union,
+    union_probability,
+)
 from bottega.risk.certify import certify
+from bottega.risk.certify_losses import certify_losses
+from bottega.risk.class_size import ClassSize, class_size
+from bottega.risk.compare_errors import ErrorComparison, compare_errors
+from bottega.risk.consistency import Consistency, consistency
+from bottega.risk.cross_validate import CrossValidation, cross_validate
+from bottega.risk.diagnose import Diagnosis, diagnose
+from bottega.risk.erm import Minimisers, empirical_risk, erm
+from bottega.risk.finite import FiniteDistribution
+from bottega.risk.half_space import HalfSpace, half_space_erm
+from bottega.risk.holdout import Holdout, holdout
+from bottega.risk.hypotheses import labellings
+from bottega.risk.label_noise import annotators, hidden_features, noisy_features
+from bottega.risk.learning_curve import LearningCurve, learning_curve
+from bottega.risk.leave_one_out import LeaveOneOut, leave_one_out
+from bottega.risk.losses import LOSSES, Huber, Loss, get_loss
+from bottega.risk.margin import hard_margin, margin, separable
+from bottega.risk.mcnemar import McNemar, mcnemar
+from bottega.risk.nested import nested_cv
+from bottega.risk.nested_result import NestedCV
+from bottega.risk.risk_terms import RiskTerms, risk_terms
+from bottega.risk.sample_size import sample_size
 
-__all__ = ["certify", "clopper_pearson", "hoeffding", "student"]
+__all__ = [
+    "LOSSES",
+    "ClassSize",
+    "Consistency",
+    "CrossValidation",
+    "Decomposition",
+    "Diagnosis",
+    "ErrorComparison",
+    "FiniteDistribution",
+    "HalfSpace",
+    "Holdout",
+    "Huber",
+    "LearningCurve",
+    "LeaveOneOut",
+    "Loss",
+    "McNemar",
+    "Minimisers",
+    "NestedCV",
+    "NoFreeLunch",
+    "RiskTerms",
+    "annotators",
+    "bernstein_deviation",
+    "bias_variance",
+    "certify",
+    "certify_losses",
+    "class_size",
+    "clopper_pearson",
+    "code_length",
+    "compare_errors",
+    "consistency",
+    "cover_hart",
+    "cross_validate",
+    "diagnose",
+    "empirical_bernstein",
+    "empirical_risk",
+    "erm",
+    "erm_boolean_trees",
+    "erm_finite",
+    "erm_trees",
+    "get_loss",
+    "half_space_erm",
+    "hard_margin",
+    "hidden_features",
+    "hoeffding",
+    "hoeffding_deviation",
+    "hoeffding_probability",
+    "holdout",
+    "kernel_perceptron",
+    "labellings",
+    "learning_curve",
+    "leave_one_out",
+    "margin",
+    "mcnemar",
+    "nested_cv",
+    "nn_asymptotic",
+    "nn_lipschitz",
+    "no_free_lunch",
+    "noisy_features",
+    "ogd_regret",
+    "ogd_strongly_convex_regret",
+    "perceptron_compression",
+    "perceptron_convergence",
+    "perceptron_mistakes",
+    "rate",
+    "risk_terms",
+    "sample_size",
+    "separable",
+    "srm",
+    "srm_code",
+    "srm_tree",
+    "student",
+    "union",
+    "union_probability",
+]

@@ -3,46 +3,73 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from bottega.core.certificate import Certificate
 from bottega.core.errors import InputError
-from bottega.core.loss import LOSS_OF_TASK, loss_of
-from bottega.risk.bounds import clopper_pearson, student
+from bottega.data.splits import LockedPart
+from bottega.data.table import Table
+from bottega.risk.certify_losses import certify_losses, check_request
+from bottega.risk.held_out import RowLosses, check_rows, task_of
+from bottega.risk.seen_rows import SeenRows, seen_rows
 
 __all__ = ["certify"]
 
-_ALWAYS = (
-    "The test rows and the rows to come are independent draws from one and the same source.",
-    "Nothing about the model was chosen by looking at the test rows.",
-)
-_NORMAL = (
-    "The test rows are many enough for the mean of the losses to be nearly normal: the interval "
-    "is approximate, and rare huge errors can make it too narrow."
+_ON_TRUST = (
+    "Nothing about the model was chosen by looking at the test rows: a fitted model does not tell "
+    "how it was chosen, so this is taken on trust."
 )
 
 
 def certify(
-    model: Any, X_test: Any, y_test: Any, *, delta: float = 0.05, candidates: int = 1
+    model: Any,
+    X_test: Any,
+    y_test: Any = None,
+    *,
+    delta: float = 0.05,
+    method: str = "auto",
+    candidates: int = 1,
+    loss: Any = None,
+    loss_range: tuple[float, float] | None = None,
+    X_train: Any = None,
 ) -> Certificate:
     """Return the test error of a fitted model with an interval that states its assumptions.
 
     Parameters
     ----------
     model : fitted estimator
-        Classifier (judged by misclassification) or regressor (by squared error).
+        Classifier (judged by misclassification) or regressor (by squared error), unless `loss`
+        says otherwise.
     X_test, y_test : array-like
-        Rows that played no part in fitting or tuning.
+        Rows that played no part in fitting or tuning. A `LockedPart` or a `Table` may stand for
+        both; the part is opened here, and refused if it was opened before.
     delta : float
         Probability with which the interval may miss the risk.
+    method : {"auto", "clopper_pearson", "hoeffding", "empirical_bernstein", "student"}
+        Which interval. ``"auto"`` takes the tightest that is valid for the loss, see
+        `certify_losses`; one that is not valid for the loss is refused.
     candidates : int
         Number of models judged on these same rows; the union bound divides `delta` by it.
+    loss : str, Loss or callable, optional
+        A name of `bottega.risk.LOSSES`, or a function of truth and prediction, one value a row.
+    loss_range : (float, float), optional
+        Limits of the loss that were known before the test rows were seen; the loss is rescaled
+        by them where a bound is for losses in [0, 1].
+    X_train : array-like, optional
+        The rows that the model was fitted to, to be compared with the test rows.
 
     Returns
     -------
     Certificate
-        Clopper-Pearson's exact interval for misclassification; Student's t interval, marked as
-        approximate, for squared error.
+        With the estimate, its interval, and in `assumptions` what must be true, what was checked
+        and what could not be.
+
+    Notes
+    -----
+    Test rows that the model was fitted to are refused where they can be told: by `X_train`, by
+    the rows that nearest neighbours and kernel methods keep, or by the responses and fitted
+    values that linear smoothers keep. A new row equals a training row by chance as often as
+    training rows equal one another; the test rows are refused when so many of them do that chance
+    would bring it about less than once in a million. A model does not show what it was tuned on.
 
     Examples
     --------
@@ -51,33 +78,53 @@ def certify(
     >>> print(certify(model, np.zeros((50, 1)), [0] * 45 + [1] * 5))
     misclassification 0.1, between 0.03328 and 0.2181 with probability at least 95% ...
     """
-    task = "classification" if is_classifier(model) else "regression"
-    y_test = np.asarray(y_test)
-    losses = loss_of(task, y_test, model.predict(X_test))
-    if losses.ndim != 1:
-        raise InputError("A certificate is for one response at a time; fit each alone.")
-    n = len(losses)
-    assumptions = list(_ALWAYS)
-    level = delta / candidates
-    if task == "classification":
-        method = "Clopper-Pearson"
-        lower, upper = clopper_pearson(int(losses.sum()), n, level)
-    else:
-        method = "Student's t"
-        lower, upper = student(losses, level)
-        assumptions.append(_NORMAL)
-    if candidates > 1:
-        assumptions.append(
-            f"The interval allows for {candidates} models judged on the same rows (union bound)."
+    check_request(delta, method, candidates)  # before a locked part is opened for nothing
+    X, y = _rows(X_test, y_test)
+    found = RowLosses(loss, task_of(model))
+    predicted = np.asarray(model.predict(X))
+    losses = found(y, predicted)
+    seen = seen_rows(model, X, y, predicted, X_train)
+    if seen is not None and seen.suspicious:
+        raise InputError(
+            f"{seen.seen:,} of the {seen.n:,} test rows are rows that the model was fitted to, "
+            f"and {seen.twins:,} of its {seen.n_train:,} training rows have an equal among "
+            "themselves: its error there says nothing about new rows. Certify on rows that were "
+            "set aside before fitting."
         )
-    return Certificate(
-        estimate=float(losses.mean()),
-        lower=lower,
-        upper=upper,
+    return certify_losses(
+        losses,
         delta=delta,
         method=method,
-        assumptions=tuple(assumptions),
-        n=n,
-        quantity=LOSS_OF_TASK[task],
-        approximate=task == "regression",
+        candidates=candidates,
+        zero_one=found.zero_one,
+        loss_range=loss_range,
+        quantity=found.name,
+        assumptions=(_ON_TRUST, _what_was_checked(seen)),
+    )
+
+
+def _rows(X_test: Any, y_test: Any) -> tuple[Any, Any]:
+    if isinstance(X_test, LockedPart | Table):
+        if y_test is not None:
+            raise InputError("A locked part or a table brings its own responses: leave out y_test.")
+        table = X_test.open() if isinstance(X_test, LockedPart) else X_test
+        if table.y is None:
+            raise InputError("The table has no target to compare predictions with; name it.")
+        return check_rows(table.X, table.y)
+    if y_test is None:
+        raise InputError("The responses of the test rows are missing: give y_test.")
+    return check_rows(X_test, y_test)
+
+
+def _what_was_checked(seen: SeenRows | None) -> str:
+    if seen is None:
+        return (
+            "The model was not fitted to any of the test rows: it keeps no rows to compare them "
+            "with, so this was not checked; give X_train= to have it checked."
+        )
+    if seen.seen == 0:
+        return f"Checked: none of the {seen.n:,} test rows is among the training rows."
+    return (
+        f"Checked: {seen.seen:,} of the {seen.n:,} test rows equal a training row, which may be "
+        f"chance ({seen.twins:,} of the {seen.n_train:,} training rows have an equal too)."
     )

@@ -18,7 +18,6 @@ References
    Transactions on Information Theory 21, 194-203.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,32 +25,12 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import BoolArray, IntArray
+from bottega.risk.bounds.structural import code_length, srm_code, symbol_width
 from bottega.tree.structure import Tree
 
 __all__ = ["Alphabet", "code_length", "decode", "encode", "preorder", "srm_margin", "srm_objective"]
 
 _DOUBLES = 1 << 64
-
-
-def code_length(n_nodes: int, n_tests: int, n_classes: int = 2) -> int:
-    """Return the bits of a binary tree: (N + 1) ceil(log2(d + K + 1)) + 2 floor(log2 N) + 1.
-
-    Examples
-    --------
-    >>> code_length(7, 10), code_length(15, 13)
-    (37, 71)
-    """
-    if n_nodes < 1 or n_tests < 0 or n_classes < 1:
-        raise InputError(
-            f"A tree has at least one node and one class, and no negative number of tests; got "
-            f"n_nodes={n_nodes}, n_tests={n_tests}, n_classes={n_classes}."
-        )
-    return (int(n_nodes) + 1) * _width(n_tests, n_classes) + 2 * int(n_nodes).bit_length() - 1
-
-
-def _width(n_tests: int, n_classes: int) -> int:
-    """Return the bits of a symbol: one of the tests, the labels or the end mark."""
-    return (int(n_tests) + int(n_classes)).bit_length()
 
 
 def srm_margin(length: int, m: int, delta: float = 0.05) -> float:
@@ -62,9 +41,7 @@ def srm_margin(length: int, m: int, delta: float = 0.05) -> float:
     >>> round(srm_margin(code_length(7, 10), 10_000), 6)
     0.038298
     """
-    # Python's numbers divide as exact integers: a length may be beyond any float.
-    per_row = (int(length) / int(m)) * math.log(2) + math.log(2 / delta) / m
-    return math.sqrt(per_row / 2)
+    return float(srm_code(m, length, delta))
 
 
 def srm_objective(train_error: float, length: int, m: int, delta: float = 0.05) -> float:
@@ -83,7 +60,7 @@ def encode(symbols: Sequence[int], n_tests: int, n_classes: int = 2) -> str:
     >>> encode([3, 0, 1], n_tests=1)  # one test, a leaf of each label
     '01111000110'
     """
-    nodes, width = len(symbols), _width(n_tests, n_classes)
+    nodes, width = len(symbols), symbol_width(n_tests, n_classes)
     gamma = format(nodes, "b")
     words = (format(int(symbol), f"0{width}b") for symbol in (*symbols, n_classes))
     return "0" * (len(gamma) - 1) + gamma + "".join(words)
@@ -97,7 +74,7 @@ def decode(bits: str, n_tests: int, n_classes: int = 2) -> tuple[list[int], str]
     >>> decode("01111000110" + "0", n_tests=1)
     ([3, 0, 1], '0')
     """
-    width = _width(n_tests, n_classes)
+    width = symbol_width(n_tests, n_classes)
     zeros = len(bits) - len(bits.lstrip("0"))
     start = 2 * zeros + 1
     stop = start

@@ -1,0 +1,215 @@
+"""A certificate from the losses of rows that a model has never seen."""
+
+from typing import Any
+
+import numpy as np
+
+from bottega.core.certificate import Certificate
+from bottega.core.errors import InputError, ParameterError, did_you_mean
+from bottega.core.params import Integer, Real
+from bottega.core.typing import FloatArray
+from bottega.risk.bounds import (
+    bernstein_deviation,
+    clopper_pearson,
+    empirical_bernstein,
+    hoeffding,
+    hoeffding_deviation,
+    student,
+    union,
+)
+
+__all__ = ["METHODS", "certify_losses", "check_request"]
+
+METHODS = ("auto", "clopper_pearson", "hoeffding", "empirical_bernstein", "student")
+
+_INDEPENDENT = (
+    "The test rows and the rows to come are independent draws from one and the same source."
+)
+_NORMAL = (
+    "The test rows are many enough for the mean of the losses to be nearly normal: the interval "
+    "is approximate, and rare huge errors can make it too narrow."
+)
+
+
+def certify_losses(
+    losses: Any,
+    *,
+    delta: float = 0.05,
+    method: str = "auto",
+    candidates: int = 1,
+    zero_one: bool = False,
+    loss_range: tuple[float, float] | None = None,
+    quantity: str = "loss",
+    assumptions: tuple[str, ...] = (),
+) -> Certificate:
+    r"""Return the mean of losses on untouched rows with an interval for the risk.
+
+    Parameters
+    ----------
+    losses : array-like of shape (n,)
+        Loss of each row; the rows played no part in fitting or choosing the model.
+    delta : float
+        Probability with which the interval may miss the risk.
+    method : {"auto", "clopper_pearson", "hoeffding", "empirical_bernstein", "student"}
+        Which interval; see the notes for ``"auto"``.
+    candidates : int
+        Number of models judged on these same rows; the union bound divides `delta` by it.
+    zero_one : bool
+        Whether the loss is 1 for wrong and 0 for right, and nothing else, whatever the row.
+    loss_range : (float, float), optional
+        Limits of the loss that were known before the data were seen.
+    quantity : str
+        What is estimated, in words.
+    assumptions : tuple of str
+        Further sentences for the certificate.
+
+    Returns
+    -------
+    Certificate
+        With the assumptions of its method.
+
+    Notes
+    -----
+    ``"auto"`` takes the tightest method that is valid for the kind of loss:
+
+    ==========================  ===================================================
+    Loss                        Interval
+    ==========================  ===================================================
+    zero-one                    Clopper and Pearson's, exact
+    within `loss_range`         Hoeffding's and the empirical Bernstein interval
+                                with half of delta each: the risk lies in both
+    without known limits        Student's t, approximate
+    ==========================  ===================================================
+
+    To take the shorter of two intervals after looking at them would miss more often than delta;
+    both at half of delta may be intersected. Where n is so small that the Bernstein interval would
+    be the longer even for losses that do not vary at all, which depends on n and delta alone,
+    Hoeffding's gets all of delta.
+
+    Examples
+    --------
+    >>> print(certify_losses([0.1, 0.2] * 500, loss_range=(0, 1)))
+    loss 0.15, between 0.1339 and 0.1661 with probability at least 95% (Hoeffding and ...
+    """
+    values = np.asarray(losses, dtype=np.float64)
+    if values.ndim != 1 or not len(values):
+        raise InputError(
+            f"A certificate rests on the losses of at least one test row; got losses of shape "
+            f"{values.shape}."
+        )
+    if not np.all(np.isfinite(values)):
+        raise InputError("The losses contain NaN or infinity; leave such rows out, and say so.")
+    check_request(delta, method, candidates)
+    limits = _limits(values, zero_one, loss_range)
+    level = float(union(delta, candidates))
+    name, (lower, upper) = _interval(values, level, method, zero_one, limits)
+    mean = float(values.mean())
+    sentences = [_INDEPENDENT, *assumptions]
+    approximate = name == "Student's t"
+    if approximate:
+        sentences.append(_NORMAL)
+    elif limits is not None and not zero_one:
+        sentences.append(
+            f"No row to come has a loss outside [{limits[0]:g}, {limits[1]:g}], limits that were "
+            "known before the test rows were seen."
+        )
+    if candidates > 1:
+        sentences.append(
+            f"The interval allows for {candidates} models judged on the same rows (union bound)."
+        )
+    return Certificate(
+        estimate=mean,
+        lower=min(lower, mean),  # rounding may put an end on the wrong side of the mean
+        upper=max(upper, mean),
+        delta=delta,
+        method=name,
+        assumptions=tuple(sentences),
+        n=len(values),
+        quantity=quantity,
+        approximate=approximate,
+    )
+
+
+def check_request(delta: float, method: str, candidates: int) -> None:
+    """Refuse what no losses could make a certificate of."""
+    Real(0, 1, open_low=True, open_high=True).check("certify", "delta", delta)
+    Integer(1).check("certify", "candidates", candidates)
+    if method not in METHODS:
+        raise ParameterError(
+            f"method={method!r} is not allowed; use one of {', '.join(METHODS)}."
+            + did_you_mean(str(method), METHODS)
+        )
+
+
+def _limits(
+    values: FloatArray, zero_one: bool, loss_range: tuple[float, float] | None
+) -> tuple[float, float] | None:
+    """Return the limits of the loss, or None where it has none that are known."""
+    if zero_one:
+        if not np.all((values == 0) | (values == 1)):
+            raise InputError("A zero-one loss is 0 or 1 on every row; these losses are not.")
+        return 0.0, 1.0
+    if loss_range is None:
+        return None
+    try:
+        low, high = (float(end) for end in loss_range)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            f"loss_range={loss_range!r} is not allowed; give two numbers, (low, high)."
+        ) from error
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise ParameterError(
+            f"loss_range={loss_range!r} is not allowed; give finite numbers, low below high."
+        )
+    if values.min() < low or values.max() > high:
+        raise InputError(
+            f"The losses go from {values.min():.6g} to {values.max():.6g}, outside "
+            f"loss_range={loss_range!r}: the limits must hold for every row there can be."
+        )
+    return low, high
+
+
+def _interval(
+    values: FloatArray,
+    delta: float,
+    method: str,
+    zero_one: bool,
+    limits: tuple[float, float] | None,
+) -> tuple[str, tuple[float, float]]:
+    """Return the name of the method and its limits."""
+    n, mean = len(values), float(values.mean())
+    if method == "clopper_pearson" or (method == "auto" and zero_one):
+        if not zero_one:
+            raise InputError(
+                "Clopper and Pearson's interval counts errors: it is for the zero-one loss alone. "
+                "Use 'empirical_bernstein' with loss_range=(low, high), or 'student'."
+            )
+        return "Clopper-Pearson", clopper_pearson(int(values.sum()), n, delta)
+    if method == "student" or (method == "auto" and limits is None):
+        if n < 2:
+            raise InputError("Student's interval needs at least 2 test rows; got 1.")
+        least = limits[0] if limits is not None else (0.0 if values.min() >= 0 else -np.inf)
+        return "Student's t", student(values, delta, low=least)
+    if limits is None:
+        raise InputError(
+            f"{method!r} holds for losses with known limits only, and this loss has none: give "
+            "loss_range=(low, high) if you know them without looking at the test rows, or use "
+            "'student', which is approximate."
+        )
+    low, high = limits
+    mean = min(max(mean, low), high)  # rounding
+    if method == "hoeffding" or (method == "auto" and not _variance_can_help(n, delta)):
+        return "Hoeffding", hoeffding(mean, n, delta, low=low, high=high)
+    if method == "empirical_bernstein":
+        if n < 2:
+            raise InputError("The empirical Bernstein interval needs at least 2 test rows; got 1.")
+        return "empirical Bernstein", empirical_bernstein(values, delta, low=low, high=high)
+    flat = hoeffding(mean, n, delta / 2, low=low, high=high)
+    sharp = empirical_bernstein(values, delta / 2, low=low, high=high)
+    name = "Hoeffding and empirical Bernstein, half of delta each"
+    return name, (max(flat[0], sharp[0]), min(flat[1], sharp[1]))
+
+
+def _variance_can_help(n: int, delta: float) -> bool:
+    """Tell, from n and delta alone, whether losses that do not vary would have the shorter one."""
+    return n >= 2 and bernstein_deviation(0.0, n, delta / 2) < hoeffding_deviation(n, delta)
