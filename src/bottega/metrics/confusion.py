@@ -1,0 +1,245 @@
+"""The confusion table: which classes are taken for which."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from sklearn.utils.multiclass import unique_labels
+
+from bottega.core.cross_table import cross_table
+from bottega.core.errors import InputError, ParameterError, did_you_mean
+from bottega.core.frames import make_frame
+from bottega.core.tables import Section, Summary
+from bottega.core.typing import Array, IntArray
+from bottega.metrics.balance import check_labels
+from bottega.metrics.rates import NAMES, Rates, share
+
+__all__ = ["Confusion", "VersusMajority", "confusion"]
+
+
+@dataclass(frozen=True)
+class VersusMajority:
+    """A model against the constant predictor of the most frequent class, on the same rows.
+
+    Attributes
+    ----------
+    majority : object
+        The most frequent class.
+    accuracy, majority_accuracy, gain : float
+        Of the model, of the constant predictor, and their difference.
+    won, lost : int
+        Rows that only the model gets right, and rows that only the constant predictor does.
+    p_value : float
+        Probability of winning at least so many of the won and lost rows if each were a coin toss
+        (the exact McNemar test, one-sided).
+    """
+
+    majority: Any
+    accuracy: float
+    majority_accuracy: float
+    gain: float
+    won: int
+    lost: int
+    p_value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Confusion:
+    """Counts of predicted against observed classes, with the rates that follow.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (K,)
+        The classes.
+    table : ndarray of shape (K, K)
+        Counts; rows are predictions, columns observations (scikit-learn has it the other way).
+
+    Notes
+    -----
+    A rate whose rows do not exist is NaN: see `bottega.metrics.rates`.
+    """
+
+    labels: Array
+    table: IntArray
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.table.sum())
+
+    @property
+    def accuracy(self) -> float:
+        """Share of the rows predicted right."""
+        return float(share(np.trace(self.table), self.n))
+
+    @property
+    def per_class(self) -> Rates:
+        """Counts and rates with each class in turn as the positive one, one entry a class."""
+        tp = np.diag(self.table)
+        fp, fn = self.table.sum(axis=1) - tp, self.table.sum(axis=0) - tp
+        return Rates(tp, fp, fn, self.n - tp - fp - fn)
+
+    def of(self, positive: Any) -> Rates:
+        """Return counts and rates with this class as the positive one."""
+        place = np.flatnonzero(self.labels == positive)
+        if len(place) != 1:
+            known = [str(label) for label in self.labels.tolist()]
+            raise InputError(
+                f"positive={positive!r} is none of the classes {', '.join(known)}."
+                + did_you_mean(str(positive), known)
+            )
+        rates = self.per_class
+        return Rates(*(int(getattr(rates, name)[place[0]]) for name in ("tp", "fp", "fn", "tn")))
+
+    def average(self, kind: str = "macro", *, skip_undefined: bool = False) -> dict[str, float]:
+        """Return each rate averaged over the classes as positive ones.
+
+        Parameters
+        ----------
+        kind : {"macro", "weighted", "micro"}
+            The plain mean; the mean weighted by how often each class is observed; or the rates of
+            the counts added up over the classes.
+        skip_undefined : bool
+            Average over the classes where the rate is defined. By default an average is undefined
+            (NaN) as soon as one of its terms is.
+
+        Returns
+        -------
+        dict of str to float
+            Accuracy is that of the whole table, whatever the average.
+        """
+        if kind not in ("macro", "weighted", "micro"):
+            raise ParameterError(
+                f"kind={kind!r} is not allowed; use 'macro', 'weighted' or 'micro'."
+            )
+        rates = self.per_class
+        if kind == "micro":
+            parts = (np.sum(getattr(rates, name)) for name in ("tp", "fp", "fn", "tn"))
+            found = {name: float(value) for name, value in Rates(*parts).to_dict().items()}
+        else:
+            weight = self.table.sum(axis=0) if kind == "weighted" else np.ones(len(self.labels))
+            found = {name: _mean(getattr(rates, name), weight, skip_undefined) for name in NAMES}
+        return {**found, "accuracy": self.accuracy}
+
+    def versus_majority(self) -> VersusMajority:
+        """Compare with always predicting the most frequent class (the first of equals)."""
+        observed = self.table.sum(axis=0)
+        top = int(np.argmax(observed))
+        won = int(np.trace(self.table) - self.table[top, top])
+        lost = int(observed[top] - self.table[top, top])
+        test = stats.binomtest(won, won + lost, alternative="greater") if won + lost else None
+        majority = float(share(observed[top], self.n))
+        return VersusMajority(
+            self.labels[top],
+            self.accuracy,
+            majority,
+            (won - lost) / self.n,
+            won,
+            lost,
+            1.0 if test is None else float(test.pvalue),
+        )
+
+    def to_frame(self, like: Any = None) -> Any:
+        """Return counts and rates as a data frame, one row a class as the positive one."""
+        return make_frame(self._columns(), like)
+
+    def table_frame(self, like: Any = None) -> Any:
+        """Return the table as a data frame: a row a predicted class, a column an observed one."""
+        columns: dict[str, Any] = {"predicted": self.labels}
+        columns |= {str(label): self.table[:, j] for j, label in enumerate(self.labels.tolist())}
+        return make_frame(columns, like)
+
+    def summary(self) -> Summary:
+        """Return the table and the rates as something to read."""
+        names = [str(label) for label in self.labels.tolist()]
+        counts: dict[str, Any] = {"predicted": names}
+        counts |= {name: self.table[:, j].tolist() for j, name in enumerate(names)}
+        rates = {name: list(column) for name, column in self._columns().items()}
+        against = self.versus_majority()
+        notes = (
+            f"Accuracy {self.accuracy:.4g}; always predicting {against.majority!s} has "
+            f"{against.majority_accuracy:.4g}.",
+            "A dash is a rate that is undefined: there are no rows to take the share of.",
+        )
+        return Summary(
+            "Confusion table",
+            (
+                Section("Rows: predicted; columns: observed", counts),
+                Section("Each class as the positive one", {**rates, "label": names}),
+            ),
+            notes,
+        )
+
+    def plot(self) -> Any:
+        """Draw the table."""
+        return import_module("bottega.plot").confusion_table_chart(self.table, self.labels)
+
+    def _columns(self) -> dict[str, Any]:
+        rates = self.per_class
+        counts = {name: getattr(rates, name) for name in ("tp", "fp", "fn", "tn")}
+        return {"label": self.labels, **counts, **rates.to_dict()}
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary().to_html()
+
+
+def confusion(y: Any, predicted: Any, labels: Any = None) -> Confusion:
+    """Count predicted against observed classes.
+
+    Parameters
+    ----------
+    y, predicted : array-like of shape (n,)
+        Observed and predicted labels.
+    labels : array-like of shape (K,), optional
+        The classes, in the order to show them; those that occur, sorted, by default. A label that
+        occurs and is not among them is refused, not dropped.
+
+    Returns
+    -------
+    Confusion
+
+    Examples
+    --------
+    >>> y = ["ham"] * 6 + ["spam"] * 4
+    >>> found = confusion(y, ["ham"] * 5 + ["spam"] * 3 + ["ham"] * 2)
+    >>> found.table
+    array([[5, 2],
+           [1, 2]])
+    >>> spam = found.of("spam")
+    >>> spam.tp, spam.fp, round(float(spam.precision), 4), float(spam.recall)
+    (2, 1, 0.6667, 0.5)
+    >>> round(found.versus_majority().gain, 4)
+    0.1
+    """
+    true, said = check_labels("y", y), check_labels("predicted", predicted)
+    if len(true) != len(said):
+        raise InputError(f"y has {len(true)} rows and predicted {len(said)}; they must match.")
+    try:
+        occurring = unique_labels(true, said)
+    except ValueError as error:
+        raise InputError(
+            f"y and predicted must hold class labels of one kind, as both words or both numbers: "
+            f"{error}"
+        ) from error
+    known = occurring if labels is None else np.asarray(labels)
+    if len(set(known.tolist())) < len(known):
+        raise InputError(f"labels holds a class twice: {known.tolist()}.")
+    strange = sorted(set(occurring.tolist()) - set(known.tolist()), key=str)
+    if strange:
+        raise InputError(
+            f"These labels occur but are not among labels: {', '.join(map(str, strange))}."
+        )
+    return Confusion(known, cross_table(said, true, known)[:-1, :-1])
+
+
+def _mean(rate: Array, weight: Array, skip_undefined: bool) -> float:
+    """Return the weighted mean; a term of no weight does not matter, be it undefined."""
+    kept = weight > 0
+    if skip_undefined:
+        kept &= ~np.isnan(rate)
+    return float(np.average(rate[kept], weights=weight[kept])) if np.any(kept) else float("nan")

@@ -1,0 +1,176 @@
+"""The confusion table and its rates, against scikit-learn and by hand."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn import metrics as peer
+
+from bottega.core.errors import InputError
+from bottega.metrics import Rates, balance, confusion
+
+pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40)
+
+
+@given(pairs)
+@settings(max_examples=100, deadline=None)
+def test_equals_scikit_learn(rows):
+    """Rates that scikit-learn defines; its table is the transpose."""
+    y, said = np.array(rows).T
+    labels = [0, 1, 2, 3]
+    found = confusion(y, said, labels)
+    np.testing.assert_array_equal(found.table, peer.confusion_matrix(y, said, labels=labels).T)
+    assert found.accuracy == pytest.approx(peer.accuracy_score(y, said))
+    options = {"labels": labels, "zero_division": np.nan}
+    expected = peer.precision_recall_fscore_support(y, said, **options)
+    rates = found.per_class
+    np.testing.assert_allclose(rates.precision, expected[0])
+    np.testing.assert_allclose(rates.recall, expected[1])
+    np.testing.assert_allclose(rates.f1, expected[2])
+    counts = peer.multilabel_confusion_matrix(y, said, labels=labels)
+    np.testing.assert_array_equal(rates.tn, counts[:, 0, 0])
+    np.testing.assert_array_equal(rates.fp, counts[:, 0, 1])
+    np.testing.assert_array_equal(rates.fn, counts[:, 1, 0])
+    np.testing.assert_array_equal(rates.tp, counts[:, 1, 1])
+    for kind in ("macro", "weighted", "micro"):
+        ours = found.average(kind, skip_undefined=True)
+        names = ("precision", "recall", "f1")
+        theirs = peer.precision_recall_fscore_support(y, said, average=kind, **options)
+        mine = np.array([ours[name] for name in names])
+        # Where every class that occurs is undefined, scikit-learn takes those without weight.
+        defined = ~np.isnan(mine)
+        np.testing.assert_allclose(mine[defined], np.array(theirs[:3], dtype=float)[defined])
+        assert kind == "weighted" or defined.all()
+
+
+@given(pairs)
+@settings(max_examples=60, deadline=None)
+def test_weighted_averages_equal_scikit_learn_where_all_classes_are_predicted(rows):
+    y, said = np.array(rows).T
+    y, said = np.append(y, [0, 1, 2, 3]), np.append(said, [0, 1, 2, 3])
+    theirs = peer.precision_recall_fscore_support(y, said, average="weighted")
+    ours = confusion(y, said).average("weighted")
+    np.testing.assert_allclose([ours[n] for n in ("precision", "recall", "f1")], theirs[:3])
+
+
+@given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30), st.integers(0, 30))
+@settings(max_examples=60, deadline=None)
+def test_rates_of_the_notes(tp, fp, fn, tn):
+    """M116-M122, and tnr + fpr = 1, rec + fnr = 1."""
+    rates = Rates(tp, fp, fn, tn)
+
+    def expect(found, part, whole):
+        assert np.isnan(found) if whole == 0 else found == pytest.approx(part / whole)
+
+    expect(rates.accuracy, tp + tn, tp + fp + fn + tn)
+    expect(rates.precision, tp, tp + fp)
+    expect(rates.recall, tp, tp + fn)
+    expect(rates.specificity, tn, fp + tn)
+    expect(rates.fnr, fn, tp + fn)
+    expect(rates.fpr, fp, fp + tn)
+    if tp + fn:
+        assert rates.recall + rates.fnr == pytest.approx(1)
+    if fp + tn:
+        assert rates.specificity + rates.fpr == pytest.approx(1)
+    if tp:
+        harmonic = 2 * rates.precision * rates.recall / (rates.precision + rates.recall)
+        assert rates.f1 == pytest.approx(harmonic)
+    elif fp + fn:
+        assert rates.f1 == 0
+    else:
+        assert np.isnan(rates.f1)
+
+
+def test_all_positive_and_all_negative():
+    """M117, M118: all positive has recall 1 and poor precision; all negative recall 0, and no
+    precision at all."""
+    y = [1] * 10 + [0] * 90
+    everything = confusion(y, [1] * 100).of(1)
+    assert (float(everything.recall), float(everything.precision)) == (1.0, 0.1)
+    assert float(everything.specificity) == 0.0
+    nothing = confusion(y, [0] * 100).of(1)
+    assert float(nothing.recall) == 0.0
+    assert np.isnan(nothing.precision)
+    assert float(nothing.f1) == 0.0
+    assert (nothing.tp, nothing.fp, nothing.fn, nothing.tn) == (0, 0, 10, 90)
+
+
+def test_the_majority_of_the_notes():
+    """M116, M124: 90 blue, 10 green, always blue: 0.9, and no better than the constant."""
+    y = ["blue"] * 90 + ["green"] * 10
+    found = confusion(y, ["blue"] * 100)
+    assert found.accuracy == 0.9
+    against = found.versus_majority()
+    assert against.majority == "blue"
+    assert (against.gain, against.won, against.lost, against.p_value) == (0.0, 0, 0, 1.0)
+    before = balance(y)
+    assert before.majority_accuracy == 0.9
+    assert before.imbalance == 9
+    assert before.to_frame()["rows"].tolist() == [90, 10]
+
+
+@given(pairs)
+@settings(max_examples=60, deadline=None)
+def test_won_and_lost_rows_are_those_that_only_one_gets_right(rows):
+    y, said = np.array(rows).T
+    against = confusion(y, said).versus_majority()
+    constant = y == against.majority
+    assert constant.sum() == np.bincount(y).max()
+    assert against.won == np.sum((said == y) & ~constant)
+    assert against.lost == np.sum((said != y) & constant)
+    assert against.gain == pytest.approx(np.mean(said == y) - np.mean(constant))
+    both = against.won + against.lost
+    expected = stats.binom.sf(against.won - 1, both, 0.5)
+    assert against.p_value == pytest.approx(expected)
+
+
+def test_averages_with_an_undefined_term_are_undefined_unless_asked():
+    found = confusion(["a", "b", "c"], ["a", "b", "b"])  # c is never predicted
+    assert np.isnan(found.average()["precision"])
+    assert found.average(skip_undefined=True)["precision"] == pytest.approx((1 + 0.5) / 2)
+    assert found.average()["recall"] == pytest.approx(2 / 3)
+    assert np.isnan(found.average("weighted")["precision"])
+    # A class that is never observed has no weight: its undefined recall does not matter.
+    unseen = confusion(["a", "b"], ["a", "b"], ["a", "b", "z"])
+    assert unseen.average("weighted")["recall"] == 1.0
+    assert np.isnan(unseen.average("macro")["recall"])
+    assert found.average("micro")["precision"] == found.average("micro")["recall"] == found.accuracy
+
+
+def test_tables_to_read_and_to_use():
+    found = confusion(["b", "a", "b"], ["a", "a", "b"], labels=["b", "a"])
+    frame = found.table_frame()
+    assert frame["predicted"].tolist() == ["b", "a"]
+    assert frame["b"].tolist() == [1, 1]  # one b is seen as b, one as a
+    assert frame["a"].tolist() == [0, 1]
+    assert found.to_frame(like="polars")["tp"].to_list() == [1, 1]
+    text = str(found)
+    assert "Rows: predicted; columns: observed" in text
+    assert "Accuracy 0.6667; always predicting b has 0.6667." in text
+    assert "<table>" in found._repr_html_()
+    cells = found.plot().to_dict()["data"]["values"]
+    (cell,) = [c for c in cells if (c["predicted"], c["observed"]) == ("a", "b")]
+    assert cell["count"] == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: confusion([1, 2], [1]), "2 rows and predicted 1"),
+        (lambda: confusion([], []), "at least one label"),
+        (lambda: confusion([[1], [2]], [1, 2]), "must be a column"),
+        (lambda: confusion([1.0, np.nan], [1.0, 1.0]), "y has 1 missing"),
+        (lambda: confusion(np.array(["a", None], dtype=object), ["a", "a"]), "y has 1 missing"),
+        (lambda: confusion([1, 2], ["1", "2"]), "one kind"),
+        (lambda: confusion([0.5, 1.5], [0.5, 1.5]), "class labels"),
+        (lambda: confusion(["a", "b"], ["a", "c"], ["a", "b"]), "not among labels: c"),
+        (lambda: confusion(["a"], ["a"], ["a", "a"]), "a class twice"),
+        (lambda: confusion(["cat"], ["cat"]).of("cta"), "Did you mean 'cat'"),
+        (lambda: confusion(["a"], ["a"]).average("mean"), "kind='mean'"),
+        (lambda: balance([]), "at least one label"),
+    ],
+)
+def test_bad_input_is_refused(call, says):
+    with pytest.raises(InputError, match=says):
+        call()
