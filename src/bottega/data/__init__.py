@@ -7,6 +7,7 @@
 """
 
 import bottega.data.make as make
+from bottega.data.chunks import read_chunks
 from bottega.data.columns import Column
 from bottega.data.encoder import Encoder
 from bottega.data.findings import Finding
@@ -26,5 +27,6 @@ __all__ = [
     "make",
     "prepare",
     "read",
+    "read_chunks",
     "read_frame",
 ]

@@ -244,6 +244,19 @@ def _kind_of(files: list[str]) -> str:
 
 def _scan(duckdb: Any, files: list[_text.File], kind: str, text: set[str]) -> Any:
     """Let DuckDB read the files; names and options travel as parameters, never as SQL text."""
+    query, options = _scan_query(files, kind, text)
+    connection = duckdb.connect(":memory:", config=_SETTINGS)
+    try:
+        frame = _plain(connection.execute(query, options).df())
+    except duckdb.Error as error:
+        raise InputError(_explain(error, files, kind)) from error
+    finally:
+        connection.close()
+    return _named_as_written(frame, files, kind)
+
+
+def _scan_query(files: list[_text.File], kind: str, text: set[str]) -> tuple[str, list[Any]]:
+    """Return the query that reads the files, and its parameters."""
     options: list[Any] = [[_literal(file.path) for file in files]]
     if kind == "parquet":
         call = "read_parquet(?, union_by_name=true)"
@@ -264,13 +277,11 @@ def _scan(duckdb: Any, files: list[_text.File], kind: str, text: set[str]) -> An
         if text & named:
             call = call[:-1] + ", types=?)"
             options.append(dict.fromkeys(text & named, "VARCHAR"))
-    connection = duckdb.connect(":memory:", config=_SETTINGS)
-    try:
-        frame = _plain(connection.execute(f"SELECT * FROM {call}", options).df())
-    except duckdb.Error as error:
-        raise InputError(_explain(error, files, kind)) from error
-    finally:
-        connection.close()
+    return f"SELECT * FROM {call}", options
+
+
+def _named_as_written(frame: Any, files: list[_text.File], kind: str) -> Any:
+    """Give the columns of a CSV file the names in its header."""
     if kind in ("csv", "tsv") and len(files) == 1:
         # DuckDB takes X and x for the same name and renames one; blanks around a name do not count.
         written, _ = _text.header(files[0], kind)
@@ -309,16 +320,7 @@ def _from_database(duckdb: Any, files: list[str], table: str | None, query: str 
     if len(files) > 1:
         raise InputError("Read one DuckDB file at a time.")
     (path,) = files
-    if table and query:
-        raise InputError("Give table= or query=, not both.")
-    _text.check_readable(path)
-    try:
-        # An absolute path: ':memory:' and the like cannot be meant.
-        connection = duckdb.connect(str(Path(path).absolute()), read_only=True, config=_SETTINGS)
-    except duckdb.Error as error:
-        raise InputError(
-            f"The file {path!r} cannot be opened as a DuckDB database: {_sentence(str(error))}."
-        ) from error
+    connection = _open_database(duckdb, path, table, query)
     try:
         sql = query or f"SELECT * FROM {_table_name(connection, path, table)}"
         return _plain(connection.execute(sql).df())
@@ -326,6 +328,19 @@ def _from_database(duckdb: Any, files: list[str], table: str | None, query: str 
         raise InputError(f"The query on {path!r} failed: {_sentence(str(error))}.") from error
     finally:
         connection.close()
+
+
+def _open_database(duckdb: Any, path: str, table: str | None, query: str | None) -> Any:
+    if table and query:
+        raise InputError("Give table= or query=, not both.")
+    _text.check_readable(path)
+    try:
+        # An absolute path: ':memory:' and the like cannot be meant.
+        return duckdb.connect(str(Path(path).absolute()), read_only=True, config=_SETTINGS)
+    except duckdb.Error as error:
+        raise InputError(
+            f"The file {path!r} cannot be opened as a DuckDB database: {_sentence(str(error))}."
+        ) from error
 
 
 def _table_name(connection: Any, path: str, table: str | None) -> str:

@@ -1,0 +1,137 @@
+"""Who would have been the best opponent: computed from what was kept of the stream."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bottega.core.errors import InputError
+from bottega.core.frames import take_rows
+from bottega.core.typing import Array, FloatArray
+from bottega.online.blocks import dense_rows
+from bottega.online.comparator import Comparator, best_least_squares, best_on_rows
+from bottega.online.game import Game
+from bottega.online.memory import KeptRows, SquareSums
+from bottega.online.mistakes import MistakeBound, best_mistake_bound, mistake_bound
+from bottega.risk.losses import HINGE, QUADRATIC
+
+__all__ = ["Hindsight"]
+
+
+class Hindsight:
+    """The memory of a tracker, and what can be computed from it."""
+
+    def __init__(self, learner: Any, game: Game, max_rows: int, seed: int) -> None:
+        self.learner, self.game = learner, game
+        self.max_rows, self.seed = max_rows, seed
+        self.memory: SquareSums | KeptRows | None = None
+
+    # ---- remembering ----------------------------------------------------------------------------
+
+    def update(self, X: Any, y: Array, losses: FloatArray) -> None:
+        """Take in rows that the learner has learned, and what it was charged for them."""
+        if self.game.kind not in ("linear", "perceptron"):
+            return
+        targets, constant = self._targets(y), self.game.constant
+        width = X.shape[1] + constant
+        if self.game.loss == QUADRATIC:
+            if self.memory is None:
+                self.memory = SquareSums(width)
+            assert isinstance(self.memory, SquareSums)
+            self.memory.update(dense_rows(X, constant), targets[:, 0])
+            return
+        if self.memory is None:
+            self.memory = KeptRows(self.max_rows, width, targets.shape[1], self.seed)
+        assert isinstance(self.memory, KeptRows)
+        which, where = self.memory.places(len(y))
+        if len(which) < len(y):
+            X = X[which] if hasattr(X, "toarray") else take_rows(X, which)
+        self.memory.put(where, dense_rows(X, constant), targets[which], losses[which], len(y))
+
+    def _targets(self, y: Array) -> FloatArray:
+        """Return truths as the loss takes them: one column, or one a class against the rest."""
+        classes = getattr(self.learner, "classes_", None)
+        if classes is None:
+            return np.asarray(y, dtype=np.float64)[:, None]
+        if len(classes) == 2:
+            return np.where(y == classes[1], 1.0, -1.0)[:, None]
+        return np.where(y[:, None] == np.asarray(classes)[None, :], 1.0, -1.0)
+
+    @property
+    def estimated(self) -> bool:
+        """Whether only a sample of the rows is left."""
+        return isinstance(self.memory, KeptRows) and self.memory.kept < self.memory.rows
+
+    # ---- the best comparator --------------------------------------------------------------------
+
+    def comparator(self, rows: int, charged: float) -> Comparator:
+        """Return the best comparator of `rows` rows on which the learner was charged so much."""
+        game = self.game
+        if game.kind == "experts":
+            totals = self.learner.expert_losses_
+            u = (np.arange(len(totals)) == int(np.argmin(totals))).astype(np.float64)
+            words = f"{len(totals)} experts"
+            return Comparator(u, float(totals.min()), 0.0, rows, rows, 0.0, words)
+        if game.kind == "perceptron":
+            raise InputError(
+                "The best linear classifier under the zero-one loss cannot be computed (the "
+                "problem is NP-hard); see mistake_bound()."
+            )
+        if game.kind == "alone":
+            raise InputError("There is no comparator: comparator=None was asked for.")
+        assert game.region is not None
+        ridge = rows * game.row_penalty + 2 * game.penalty
+        words = game.region.words + (" (penalised)" if ridge else "")
+        if isinstance(self.memory, SquareSums):
+            u, total, gap = best_least_squares(self.memory.triangle, game.region, ridge)
+            return Comparator(u, total, gap, rows, rows, 0.0, words)
+        return self._from_rows(rows, charged, ridge, words)
+
+    def _from_rows(self, rows: int, charged: float, ridge: float, words: str) -> Comparator:
+        game, memory = self.game, self.memory
+        assert isinstance(memory, KeptRows)
+        assert game.region is not None
+        assert game.loss is not None
+        found = [
+            best_on_rows(game.loss, memory.X, target, game.region, ridge / memory.times)
+            for target in memory.targets.T
+        ]
+        u = np.array([each[0] for each in found])
+        total, se = sum(each[1] for each in found), 0.0
+        if memory.kept < rows:
+            # The learner's loss is known on all rows, and comes and goes with the comparator's: the
+            # mean of their difference is far better known from a sample than either.
+            ahead = memory.charged - game.row_penalty / 2 * float(np.sum(u**2))
+            for target, weights in zip(memory.targets.T, u, strict=True):
+                ahead = ahead - game.loss(target, memory.X @ weights)
+            total = charged - memory.times * float(ahead.sum())
+            se = memory.standard_error(ahead)
+        gap = memory.times * sum(each[2] for each in found)
+        return Comparator(u[0] if len(u) == 1 else u, total, gap, rows, memory.kept, se, words)
+
+    # ---- mistakes -------------------------------------------------------------------------------
+
+    def mistake_bound(self, u: Any) -> MistakeBound:
+        """Return the perceptron's mistake bound by a given u."""
+        X, y, stream = self._for_mistakes()
+        return self._with_error(mistake_bound(u, X, y, **stream))
+
+    def best_mistake_bound(self, tol: float, start: float) -> MistakeBound:
+        """Return the least mistake bound, up to a share `tol` of it."""
+        X, y, stream = self._for_mistakes()
+        return self._with_error(best_mistake_bound(X, y, tol=tol, start=start, **stream))
+
+    def _for_mistakes(self) -> tuple[FloatArray, FloatArray, dict[str, float]]:
+        memory = self.memory
+        assert isinstance(memory, KeptRows)
+        if memory.targets.shape[1] > 1:
+            raise InputError(
+                f"The mistake bound is for two classes; there are {memory.targets.shape[1]}."
+            )
+        stream = {"times": memory.times, "max_norm": float(self.learner.max_norm_)}
+        return memory.X, memory.targets[:, 0], stream
+
+    def _with_error(self, found: MistakeBound) -> MistakeBound:
+        assert isinstance(self.memory, KeptRows)
+        losses = HINGE(self.memory.targets[:, 0], self.memory.X @ found.u)
+        return replace(found, se=self.memory.standard_error(losses))

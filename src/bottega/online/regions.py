@@ -1,0 +1,268 @@
+"""The sets that a comparator may be taken from: ball, box, simplex, l1 ball, everything.
+
+Each gives what an interior-point method asks of a set, written as ``g_k(u) >= 0`` with concave
+g_k: a point inside, the slacks g_k, their slopes, the curvature of the barrier
+``-sum_k log g_k``, how far a direction may be followed; and the largest value of
+``s.u - ridge/2 ||u||^2`` on the set, from which certificates are made.
+"""
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bottega.core.errors import ParameterError, did_you_mean
+from bottega.core.typing import FloatArray
+
+__all__ = ["REGIONS", "Ball", "Box", "Everything", "L1Ball", "Region", "Simplex", "get_region"]
+
+
+@dataclass(frozen=True)
+class Region:
+    """A convex set of coefficient vectors."""
+
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.radius > 0 or not math.isfinite(self.radius):
+            raise ParameterError(
+                f"radius={self.radius!r} is not allowed; give a number above 0 (a radius of 0 "
+                "leaves nothing to compare with but the zero vector)."
+            )
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """The set in words."""
+
+    def start(self, d: int) -> FloatArray:
+        """Return a point well inside."""
+        return np.zeros(d)
+
+    def slacks(self, u: FloatArray) -> FloatArray:
+        """Return the g_k(u), positive inside."""
+        return np.zeros(0)
+
+    def slopes(self, u: FloatArray, step: FloatArray) -> FloatArray:
+        """Return how fast the slacks change along a step."""
+        return np.zeros(0)
+
+    def barrier_gradient(self, u: FloatArray) -> FloatArray:
+        """Return the gradient of the barrier."""
+        return np.zeros(len(u))
+
+    def curvature(self, u: FloatArray, multipliers: FloatArray) -> FloatArray:
+        """Return ``sum_k m_k (-g_k'') + (m_k / g_k) g_k' g_k'^T``; m_k = 1 / g_k: the barrier's."""
+        return np.zeros((len(u), len(u)))
+
+    def reach(self, u: FloatArray, step: FloatArray) -> float:
+        """Return the largest t for which ``u + t * step`` stays in the set."""
+        return math.inf
+
+    def newton_step(self, solve: Any, gradient: FloatArray) -> FloatArray:
+        """Return the step to the minimum of the quadratic model; `solve` applies its inverse."""
+        return -np.asarray(solve(gradient))
+
+    @abstractmethod
+    def conjugate(self, s: FloatArray, ridge: float = 0.0) -> float:
+        """Return the largest ``s.u - ridge/2 ||u||^2`` over the set."""
+
+
+@dataclass(frozen=True)
+class Ball(Region):
+    """All u with ``||u|| <= radius``."""
+
+    @property
+    def words(self) -> str:
+        """The set in words."""
+        return f"the ball of radius {self.radius:g}"
+
+    def slacks(self, u: FloatArray) -> FloatArray:
+        """Return ``(radius^2 - ||u||^2) / 2``."""
+        norm = np.linalg.norm(u)
+        return np.array([(self.radius - norm) * (self.radius + norm) / 2])
+
+    def slopes(self, u: FloatArray, step: FloatArray) -> FloatArray:
+        """Return how fast the slacks change along a step."""
+        return np.array([-(u @ step)])
+
+    def barrier_gradient(self, u: FloatArray) -> FloatArray:
+        """Return the gradient of the barrier."""
+        return np.asarray(u / self.slacks(u))
+
+    def curvature(self, u: FloatArray, multipliers: FloatArray) -> FloatArray:
+        """Return the curvature of the barrier with multipliers."""
+        return np.asarray(
+            np.eye(len(u)) * multipliers + np.outer(u, u) * (multipliers / self.slacks(u))
+        )
+
+    def reach(self, u: FloatArray, step: FloatArray) -> float:
+        """Return the largest t for which ``u + t * step`` stays in the set."""
+        a, b, c = float(step @ step), float(u @ step), 2 * float(self.slacks(u)[0])
+        if a == 0:
+            return math.inf
+        root = math.sqrt(b * b + a * c)
+        return c / (b + root) if b > 0 else (root - b) / a
+
+    def conjugate(self, s: FloatArray, ridge: float = 0.0) -> float:
+        """Return the largest ``s.u - ridge/2 ||u||^2`` over the set."""
+        norm = float(np.linalg.norm(s))
+        length = self.radius if ridge * self.radius <= norm else norm / ridge
+        return length * (norm - ridge * length / 2)
+
+
+@dataclass(frozen=True)
+class Box(Region):
+    """All u with ``-radius <= u_j <= radius``."""
+
+    @property
+    def words(self) -> str:
+        """The set in words."""
+        return f"the box [{-self.radius:g}, {self.radius:g}] in each coordinate"
+
+    def slacks(self, u: FloatArray) -> FloatArray:
+        """Return the distances to all sides."""
+        return np.concatenate([self.radius - u, self.radius + u])
+
+    def slopes(self, u: FloatArray, step: FloatArray) -> FloatArray:
+        """Return how fast the slacks change along a step."""
+        return np.concatenate([-step, step])
+
+    def barrier_gradient(self, u: FloatArray) -> FloatArray:
+        """Return the gradient of the barrier."""
+        return np.asarray(1 / (self.radius - u) - 1 / (self.radius + u))
+
+    def curvature(self, u: FloatArray, multipliers: FloatArray) -> FloatArray:
+        """Return the curvature of the barrier with multipliers."""
+        return np.diag((multipliers / self.slacks(u)).reshape(2, -1).sum(axis=0))
+
+    def reach(self, u: FloatArray, step: FloatArray) -> float:
+        """Return the largest t for which ``u + t * step`` stays in the set."""
+        room = self.radius - np.sign(step) * u
+        return _least_ratio(room, np.abs(step))
+
+    def conjugate(self, s: FloatArray, ridge: float = 0.0) -> float:
+        """Return the largest ``s.u - ridge/2 ||u||^2`` over the set."""
+        size = np.abs(s)
+        lengths = np.full_like(size, self.radius)
+        if ridge > 0:
+            lengths = np.minimum(lengths, size / ridge)
+        return float(np.sum(lengths * (size - ridge * lengths / 2)))
+
+
+@dataclass(frozen=True)
+class Simplex(Region):
+    """All u with ``u_j >= 0`` that sum to the radius."""
+
+    @property
+    def words(self) -> str:
+        """The set in words."""
+        total = "" if self.radius == 1 else f" of sum {self.radius:g}"
+        return f"the simplex{total}"
+
+    def start(self, d: int) -> FloatArray:
+        """Return the point with equal shares."""
+        return np.full(d, self.radius / d)
+
+    def slacks(self, u: FloatArray) -> FloatArray:
+        """Return the coordinates."""
+        return u
+
+    def slopes(self, u: FloatArray, step: FloatArray) -> FloatArray:
+        """Return how fast the slacks change along a step."""
+        return step
+
+    def barrier_gradient(self, u: FloatArray) -> FloatArray:
+        """Return the gradient of the barrier."""
+        return np.asarray(-1 / u)
+
+    def curvature(self, u: FloatArray, multipliers: FloatArray) -> FloatArray:
+        """Return the curvature of the barrier with multipliers."""
+        return np.diag(multipliers / u)
+
+    def reach(self, u: FloatArray, step: FloatArray) -> float:
+        """Return the largest t for which ``u + t * step`` stays in the set."""
+        return _least_ratio(u, -step)
+
+    def newton_step(self, solve: Any, gradient: FloatArray) -> FloatArray:
+        """Return the step of the quadratic model that does not change the sum."""
+        along, ones = solve(gradient), solve(np.ones(len(gradient)))
+        step = np.asarray(ones * (along.sum() / ones.sum()) - along)
+        return step - step.mean()
+
+    def conjugate(self, s: FloatArray, ridge: float = 0.0) -> float:
+        """Return the largest ``s.u - ridge/2 ||u||^2`` over the set."""
+        if ridge == 0:
+            return self.radius * float(np.max(s))
+        # The best u is s / ridge projected on the simplex: max(0, s_j / ridge - level).
+        falling = np.sort(s / ridge)[::-1]
+        levels = (np.cumsum(falling) - self.radius) / np.arange(1, len(s) + 1)
+        level = levels[np.flatnonzero(falling > levels)[-1]]
+        best = np.maximum(0.0, s / ridge - level)
+        return float(s @ best - ridge / 2 * (best @ best))
+
+
+@dataclass(frozen=True)
+class L1Ball(Region):
+    """All u whose absolute values sum to at most the radius; searched as a simplex."""
+
+    @property
+    def words(self) -> str:
+        """The set in words."""
+        return f"the l1 ball of radius {self.radius:g}"
+
+    def conjugate(self, s: FloatArray, ridge: float = 0.0) -> float:
+        """Return the largest ``s.u`` over the set."""
+        assert ridge == 0
+        return self.radius * float(np.max(np.abs(s)))
+
+
+@dataclass(frozen=True)
+class Everything(Region):
+    """All u; the radius has no meaning."""
+
+    @property
+    def words(self) -> str:
+        """The set in words."""
+        return "all vectors"
+
+    def conjugate(self, s: FloatArray, ridge: float = 0.0) -> float:
+        """Return the largest ``s.u - ridge/2 ||u||^2`` over the set: infinite without ridge."""
+        if ridge == 0:
+            return math.inf if np.any(s) else 0.0
+        return float(s @ s) / (2 * ridge)
+
+
+def _least_ratio(room: FloatArray, pace: FloatArray) -> float:
+    """Return when the first of several walls is met."""
+    moving = pace > 0
+    return float(np.min(room[moving] / pace[moving])) if moving.any() else math.inf
+
+
+REGIONS: dict[str, type[Region]] = {
+    "ball": Ball,
+    "box": Box,
+    "simplex": Simplex,
+    "l1_ball": L1Ball,
+    "all": Everything,
+}
+
+
+def get_region(name: str | Region, radius: float | None = None) -> Region:
+    """Return a region by its name, or the region itself.
+
+    Examples
+    --------
+    >>> get_region("box", 2.0).words
+    'the box [-2, 2] in each coordinate'
+    """
+    if isinstance(name, Region):
+        return name
+    if not isinstance(name, str) or name not in REGIONS:
+        raise ParameterError(
+            f"{name!r} is no set of comparators; choose one of {', '.join(REGIONS)}."
+            + did_you_mean(str(name), REGIONS)
+        )
+    return REGIONS[name](1.0 if radius is None else float(radius))

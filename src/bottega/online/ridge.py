@@ -1,0 +1,280 @@
+"""Ridge regression on a stream: the forecaster of Vovk, Azoury and Warmuth, and the plain one."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bottega.core.cards import Card
+from bottega.core.errors import InputError
+from bottega.core.params import Boolean, Choice, Parameter, Real
+from bottega.core.typing import FloatArray
+from bottega.online._base import OnlineModel, dense_parts
+from bottega.online._kernels_forecast import ridge_rows
+
+__all__ = ["OnlineRidge"]
+
+
+class OnlineRidge(RegressorMixin, OnlineModel):
+    r"""Ridge regression, row by row, with a regret that grows like a logarithm.
+
+    After every row the coefficients are those of ridge regression on all rows so far, the minimum
+    of :math:`\sum_t (y_t - w^\top x_t)^2 + \alpha \lVert w \rVert^2`. With
+    :math:`A = \alpha I + \sum_t x_t x_t^\top` over the rows before, a row x is predicted by
+    :math:`w^\top x` ("ridge") or by :math:`w^\top x / (1 + x^\top A^{-1} x)` ("vovk"), which is
+    what ridge regression gives when x enters the matrix before its response is known: less bold
+    where x is unlike anything seen.
+
+    Parameters
+    ----------
+    alpha : float
+        Penalty. Larger values keep the coefficients smaller.
+    forecaster : {"vovk", "ridge"}
+        How rows are predicted.
+    fit_intercept : bool
+        Append the constant 1 to the inputs as their last column. Its weight is penalised like the
+        others: the bound is about the whole vector.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (p,)
+        Coefficients of ridge regression on all rows so far.
+    intercept_ : float
+        Weight of the constant.
+    n_samples_seen_ : int
+        Rows seen.
+    max_response_ : float
+        Largest absolute response so far, Y in the bound.
+    max_error_ : float
+        Largest absolute error of predicting a row by ridge regression before it was seen.
+    regret_bound_ : float
+        What the summed loss is at most above the least penalised one, see `regret_bound`.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (p,)
+        Names of the columns, when X is a data frame.
+
+    Notes
+    -----
+    A row costs about :math:`3 p^2` operations, memory is :math:`p^2` numbers. The matrix is kept
+    by its triangular factor, into which rows are turned by Givens rotations: nothing is inverted
+    and nothing cancels, however long the stream. Sparse blocks are made dense part by part.
+
+    The losses it is charged exceed the least :math:`\sum_t (y_t - u^\top x_t)^2 + \alpha \lVert u
+    \rVert^2` by at most :math:`Y^2 \ln\det(A_T / \alpha)` ("vovk"), of order
+    :math:`p\, Y^2 \ln T`; for "ridge" the largest squared error of a forecast takes the place of
+    :math:`Y^2`.
+
+    Do not use it with very many columns (`OnlineGradientDescentRegressor` costs p a row), nor where
+    the relation changes (`bottega.linear.RecursiveLeastSquares` can forget).
+
+    References
+    ----------
+    .. [1] Vovk, V. (2001). Competitive on-line statistics. International Statistical Review 69,
+       213-248.
+    .. [2] Azoury, K. S. and Warmuth, M. K. (2001). Relative loss bounds for on-line density
+       estimation with the exponential family of distributions. Machine Learning 43, 211-246.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2))
+    >>> y = X @ [2.0, -1.0] + 0.1 * rng.normal(size=200)
+    >>> model = OnlineRidge(fit_intercept=False)
+    >>> losses = model.learn_block(X, y)
+    >>> w = np.linalg.solve(X.T @ X + np.eye(2), X.T @ y)
+    >>> bool(np.allclose(model.coef_, w))
+    True
+    >>> bool(losses.sum() - np.sum((y - X @ w) ** 2) - w @ w < model.regret_bound_)
+    True
+    """
+
+    params: ClassVar[Mapping[str, Parameter]] = {
+        "alpha": Real(0, open_low=True, log=True, help="penalty on the squared coefficients"),
+        "forecaster": Choice("vovk", "ridge", help="how rows are predicted"),
+        "fit_intercept": Boolean(help="append the constant 1 to the inputs"),
+    }
+    card: ClassVar[Card] = Card(
+        method="online_ridge",
+        title="Online ridge regression",
+        task="regression",
+        knob=None,
+        strengths=(
+            "Learns row by row, and is ridge regression on all rows at every moment.",
+            "Its regret on any stream grows like a logarithm, by a bound that is computed.",
+            "Needs no step size.",
+        ),
+        weaknesses=(
+            "Only sees straight lines.",
+            "Costs the square of the number of columns a row.",
+            "Never forgets: a relation that changes is averaged.",
+        ),
+        cost="n p^2",
+        source="A63-A68, D31-D35",
+        standardize=True,
+        twin_of="ridge",
+        wide=True,
+        stream=True,
+    )
+
+    _triangle: FloatArray
+    _started_with: tuple[float, str, bool]
+    n_samples_seen_: int
+    max_response_: float
+    max_error_: float
+
+    def __init__(
+        self, *, alpha: float = 1.0, forecaster: str = "vovk", fit_intercept: bool = True
+    ) -> None:
+        self.alpha = alpha
+        self.forecaster = forecaster
+        self.fit_intercept = fit_intercept
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Forget everything and learn from these rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, p)
+            Inputs.
+        y : array-like of shape (n,)
+            Responses.
+
+        Returns
+        -------
+        OnlineRidge
+            The fitted estimator.
+        """
+        self._learn(X, y, new=True)
+        return self
+
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Learn from more rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (m, p)
+            Inputs.
+        y : array-like of shape (m,)
+            Responses.
+
+        Returns
+        -------
+        OnlineRidge
+            The estimator.
+        """
+        self._learn(X, y, new=self._is_new())
+        return self
+
+    def learn_block(self, X: Any, y: Any) -> FloatArray:
+        """Learn from more rows, and return what each was charged before it was learned.
+
+        Parameters
+        ----------
+        X, y
+            As for `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Squared error of the forecast of each row from those before it.
+        """
+        return self._learn(X, y, new=self._is_new())
+
+    def _learn(self, X: Any, y: Any, *, new: bool) -> FloatArray:
+        if new:  # afterwards they may not change
+            self._check_params()
+        with self._unchanged_on_error():
+            X, y = self._read(X, y, reset=new, numeric=True)
+            if new:
+                self._start()
+            elif self._started_with != self._settings():
+                raise InputError(
+                    "A parameter has changed since the first rows; call fit to start afresh."
+                )
+            R = self._triangle.copy()
+            predictions, errors = np.empty(len(y)), np.empty(len(y))
+            settings = (bool(self.fit_intercept), self.forecaster == "vovk")
+            for part, rows in dense_parts(X):
+                ridge_rows(R, rows, y[part], *settings, predictions[part], errors[part])
+            if not (np.all(np.isfinite(R)) and np.all(np.isfinite(errors))):
+                self._refuse(
+                    X,
+                    "The squares of these numbers overflow: bring inputs and response to a "
+                    "smaller scale.",
+                )
+            self._triangle = R
+            self.n_samples_seen_ += len(y)
+            self.max_response_ = max(self.max_response_, float(np.max(np.abs(y))))
+            self.max_error_ = max(self.max_error_, float(np.max(np.abs(errors))))
+            return np.asarray((y - predictions) ** 2)
+
+    def _start(self) -> None:
+        d = self._width(self.fit_intercept)
+        self._triangle = np.zeros((d + 1, d + 1))
+        self._triangle[np.arange(d), np.arange(d)] = np.sqrt(self.alpha)
+        self._started_with = self._settings()
+        self.n_samples_seen_ = 0
+        self.max_response_ = self.max_error_ = 0.0
+
+    def _settings(self) -> tuple[float, str, bool]:
+        return (self.alpha, self.forecaster, self.fit_intercept)
+
+    def _weights(self) -> FloatArray:
+        check_is_fitted(self)
+        return np.asarray(solve_triangular(self._triangle[:-1, :-1], self._triangle[:-1, -1]))
+
+    @property
+    def coef_(self) -> FloatArray:
+        """Coefficients of ridge regression on all rows so far."""
+        return self._weights()[: self.n_features_in_]
+
+    @property
+    def intercept_(self) -> float:
+        """Weight of the constant, zero without `fit_intercept`."""
+        weights = self._weights()
+        return float(weights[-1]) if len(weights) > self.n_features_in_ else 0.0
+
+    @property
+    def regret_bound_(self) -> float:
+        """What the summed loss is at most above the least penalised one."""
+        return self.regret_bound()
+
+    def regret_bound(self, norm_u: float = 0.0) -> float:
+        r"""Return what the summed loss so far is at most above that of a comparator.
+
+        :math:`\alpha \lVert u \rVert^2 + Y^2 \ln\det(A_T / \alpha)` for "vovk"; for "ridge" the
+        largest squared error of a forecast stands in the place of :math:`Y^2`.
+
+        Parameters
+        ----------
+        norm_u : float
+            Norm of the comparator; 0 gives the bound against the least penalised loss.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        diagonal = np.diag(self._triangle)[:-1]
+        log_det = 2 * float(np.sum(np.log(diagonal))) - len(diagonal) * np.log(self.alpha)
+        size = self.max_response_ if self.forecaster == "vovk" else self.max_error_
+        return float(self.alpha * norm_u**2 + size**2 * max(log_det, 0.0))
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return the forecast of each row, as it would be made if the row came next."""
+        X = self._read_new(X)
+        weights, R = self._weights(), self._triangle[:-1, :-1]
+        forecasts = np.empty(X.shape[0])
+        for part, rows in dense_parts(X):
+            if self.fit_intercept:
+                rows = np.column_stack([rows, np.ones(len(rows))])
+            forecasts[part] = rows @ weights
+            if self.forecaster == "vovk":
+                root = solve_triangular(R, rows.T, trans="T")  # x'A^{-1}x is its squared length
+                forecasts[part] /= 1 + np.sum(root**2, axis=0)
+        return forecasts

@@ -1,0 +1,148 @@
+"""What is promised about the regret holds on every stream."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bottega.online import (
+    OnlineGradientDescentClassifier,
+    OnlineGradientDescentRegressor,
+    onto_ball,
+    onto_box,
+    onto_l1_ball,
+    onto_simplex,
+)
+from bottega.risk.bounds import ogd_regret, ogd_strongly_convex_regret
+from bottega.risk.losses import get_loss
+
+SETS = {"ball": onto_ball, "box": onto_box, "simplex": onto_simplex, "l1_ball": onto_l1_ball}
+
+
+def comparators(rng, kind, radius, d):
+    """Return points of the set, its border among them."""
+    points = [SETS[kind](scale * rng.normal(size=d), radius) for scale in (0.1, 1, 10, 100)]
+    start = onto_simplex(np.zeros(d), radius) if kind == "simplex" else np.zeros(d)
+    return [start, *points]
+
+
+def regret(loss, losses, X, y, u, penalty=0.0):
+    summed = get_loss(loss)(y, X @ u).sum() + len(y) * penalty / 2 * (u @ u)
+    return losses.sum() - summed
+
+
+def stream(seed, loss, T=80):
+    """Return a stream that turns round half way, with rows of very different lengths."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(T, 3)) * rng.lognormal(sigma=1.0, size=(T, 1))
+    y = X @ rng.normal(size=3) * np.where(np.arange(T) < T / 2, 1, -1) + rng.normal(size=T)
+    return rng, X, (np.where(y > 0, 1.0, -1.0) if loss in ("hinge", "logistic") else y)
+
+
+def make(loss, **options):
+    kind = (
+        OnlineGradientDescentClassifier
+        if loss in ("hinge", "logistic")
+        else OnlineGradientDescentRegressor
+    )
+    return kind(loss=loss, fit_intercept=False, **options)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from(["hinge", "logistic", "quadratic", "absolute"]),
+    st.sampled_from(list(SETS)),
+    st.sampled_from(
+        [
+            {"step": "sqrt"},
+            {"step": "sqrt", "eta": 0.5},
+            {"step": "sqrt", "penalty": 0.3},
+            {"step": "constant", "eta": 0.1},
+            {"step": "constant", "horizon": 80},
+            {"step": "strongly_convex", "penalty": 0.3},
+        ]
+    ),
+    st.sampled_from([0.3, 2.0]),
+)
+def test_the_bound_holds_against_every_comparator_of_the_set(seed, loss, kind, rule, radius):
+    rng, X, y = stream(seed, loss)
+    model = make(loss, projection=kind, radius=radius, **rule)
+    losses = model.learn_block(X, y)
+    for u in comparators(rng, kind, radius, 3):
+        found = regret(loss, losses, X, y, u, rule.get("penalty", 0.0))
+        assert found <= model.regret_bound_ * (1 + 1e-9) + 1e-9
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from([None, 0.2, 3.0]))
+def test_adagrad_in_the_box(seed, eta):
+    rng, X, y = stream(seed, "absolute")
+    model = make("absolute", step="adagrad", projection="box", radius=0.5, eta=eta)
+    losses = model.learn_block(X, y)
+    for u in comparators(rng, "box", 0.5, 3):
+        assert regret("absolute", losses, X, y, u) <= model.regret_bound_ * (1 + 1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000))
+def test_constant_steps_need_no_set(seed):
+    rng, X, y = stream(seed, "hinge")
+    G = float(np.linalg.norm(X, axis=1).max())
+    model = make("hinge", step="constant", horizon=80, gradient_bound=G, radius=2.0)
+    losses = model.learn_block(X, y)
+    for u in comparators(rng, "ball", 2.0, 3):
+        assert regret("hinge", losses, X, y, u) <= model.regret_bound_ * (1 + 1e-9)
+    # sqrt(2) U / (G sqrt T) for the step: at most (1/sqrt 8 + 1/sqrt 2) U G sqrt T.
+    assert model.regret_bound_ <= (1 / math.sqrt(8) + 1 / math.sqrt(2)) * 2 * G * math.sqrt(80)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(["hinge", "quadratic"]))
+def test_the_notes_bounds_are_never_smaller(seed, loss):
+    _, X, y = stream(seed, loss)
+    T = len(y)
+    ball = make(loss, projection="ball", radius=1.5).partial_fit(X, y)
+    assert ball.regret_bound_ <= T * ogd_regret(1.5, ball.max_gradient_, T) * (1 + 1e-12)
+    curved = make(loss, step="strongly_convex", penalty=0.2).partial_fit(X, y)
+    limit = T * ogd_strongly_convex_regret(curved.max_gradient_, 0.2, T)
+    assert curved.regret_bound_ <= limit * (1 + 1e-12)
+
+
+def test_the_bound_of_the_notes_with_a_known_gradient_bound():
+    # Linear losses on the line, all of slope 1: absolute loss far from the truth.
+    T = 400
+    X, y = np.ones((T, 1)), np.full(T, 100.0)
+    model = make("absolute", projection="ball", radius=1.0, gradient_bound=1.0)
+    losses = model.learn_block(X, y)
+    # w moves by sqrt(2 / t) and stays at 1 once it is there: after one step.
+    assert losses.sum() == pytest.approx(100 + 99 * (T - 1))
+    assert model.regret_bound_ == pytest.approx(
+        4 / (2 * math.sqrt(2 / T)) + 0.5 * np.sum(math.sqrt(2) / np.sqrt(np.arange(1, T + 1)))
+    )
+    assert model.regret_bound_ <= math.sqrt(8 * T)
+
+
+def test_where_nothing_is_promised_the_bound_is_infinite():
+    _, X, y = stream(0, "quadratic")
+    for options in (
+        {"step": "sqrt"},
+        {"step": "adagrad"},
+        {"step": "adagrad", "projection": "ball"},
+        {"step": "constant", "horizon": 80},
+    ):
+        assert math.isinf(make("quadratic", **options).partial_fit(X, y).regret_bound_)
+    assert make("quadratic").partial_fit(X, np.zeros(len(X))).regret_bound_ == 0
+
+
+def test_bounds_of_several_classes_add_up():
+    _, X, _ = stream(1, "hinge")
+    y = np.arange(len(X)) % 3
+    model = make("hinge", projection="ball").partial_fit(X, y)
+    each = [
+        make("hinge", projection="ball").partial_fit(X, np.where(y == k, 1, -1)).regret_bound_
+        for k in range(3)
+    ]
+    assert model.regret_bound_ == pytest.approx(sum(each))
