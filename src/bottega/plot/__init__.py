@@ -8,12 +8,18 @@ from bottega.plot.band import band_chart
 from bottega.plot.boosting import effects_chart, margin_chart
 from bottega.plot.boundaries import boundaries_chart
 from bottega.plot.coefficients import coefficient_chart
-from bottega.plot.confusion import confusion_chart
+from bottega.plot.confusion import confusion_chart, confusion_table_chart
 from bottega.plot.criteria import criteria_chart
+from bottega.plot.decomposition import decomposition_chart
+from bottega.plot.dots import dots_chart
 from bottega.plot.ensemble import error_against_trees_chart, importance_chart
 from bottega.plot.leaderboard import leaderboard_chart
+from bottega.plot.learning_curve import excess_chart, learning_curve_chart
+from bottega.plot.lines import lines_chart
+from bottega.plot.online import mistakes_chart, regret_chart, running_loss_chart
 from bottega.plot.partition import partition_chart, step_chart
 from bottega.plot.path import path_chart
+from bottega.plot.precision_recall import precision_recall_chart
 from bottega.plot.regions import region_chart
 from bottega.plot.residuals import observed_chart, residual_chart
 from bottega.plot.roc import roc_chart
@@ -32,21 +38,31 @@ __all__ = [
     "coefficient_chart",
     "config",
     "confusion_chart",
+    "confusion_table_chart",
     "criteria_chart",
     "curse_chart",
     "curvature_chart",
+    "decomposition_chart",
+    "dots_chart",
     "effects_chart",
     "error_against_trees_chart",
+    "excess_chart",
     "importance_chart",
     "leaderboard_chart",
+    "learning_curve_chart",
+    "lines_chart",
     "margin_chart",
+    "mistakes_chart",
     "observed_chart",
     "partition_chart",
     "path_chart",
+    "precision_recall_chart",
     "rate_chart",
     "region_chart",
+    "regret_chart",
     "residual_chart",
     "roc_chart",
+    "running_loss_chart",
     "shrinkage_chart",
     "smooth_chart",
     "smooths_chart",

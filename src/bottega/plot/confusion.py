@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.cross_table import cross_table
 from bottega.core.errors import InputError
-from bottega.core.typing import Array
+from bottega.core.typing import Array, IntArray
 from bottega.plot.theme import altair, finish, plain
 
-__all__ = ["MOST_CLASSES", "confusion_chart"]
+__all__ = ["MOST_CLASSES", "confusion_chart", "confusion_table_chart"]
 
 MOST_CLASSES = 20
 _FEW_CLASSES = 8
@@ -35,7 +36,6 @@ def confusion_chart(y_true: Any, y_pred: Any, classes: Any = None) -> Any:
     >>> confusion_chart(["a", "b", "b"], ["a", "a", "b"]).to_dict()["title"]["text"]
     'Predicted and observed classes'
     """
-    alt = altair()
     true, pred = np.asarray(y_true), np.asarray(y_pred)
     if true.ndim != 1 or true.shape != pred.shape:
         raise InputError(
@@ -43,7 +43,47 @@ def confusion_chart(y_true: Any, y_pred: Any, classes: Any = None) -> Any:
             f"they have shapes {true.shape} and {pred.shape}."
         )
     known = np.unique(np.concatenate([true, pred])) if classes is None else np.asarray(classes)
-    table, labels, mixed = _count(true, pred, known)
+    wrong = true.size - np.count_nonzero(true == pred)
+    return _draw(cross_table(pred, true, known), known, int(wrong))
+
+
+def confusion_table_chart(table: Any, labels: Any) -> Any:
+    """Draw a confusion table that is counted already.
+
+    Parameters
+    ----------
+    table : array-like of shape (K, K)
+        Counts; rows are predictions, columns observations.
+    labels : array-like of shape (K,)
+        The classes.
+
+    Returns
+    -------
+    altair.LayerChart
+        As `confusion_chart`.
+
+    Examples
+    --------
+    >>> chart = confusion_table_chart([[5, 2], [1, 2]], ["ham", "spam"])
+    >>> chart.to_dict()["title"]["subtitle"][0]
+    '3 of 10 rows (30.0%) are wrong.'
+    """
+    counts, known = np.asarray(table), np.asarray(labels)
+    if counts.shape != (len(known), len(known)):
+        raise InputError(
+            f"table has shape {counts.shape}; with {len(known)} labels it must be square of that "
+            "size."
+        )
+    wrong = counts.sum() - np.trace(counts)
+    return _draw(np.pad(counts, (0, 1)), known, int(wrong))
+
+
+def _draw(counts: IntArray, known: Array, wrong: int) -> Any:
+    """Draw counts whose last row and column are of what is none of the classes."""
+    alt = altair()
+    rows_in_all = int(counts.sum())
+    wrong = rows_in_all - int(np.trace(counts[:-1, :-1]))
+    table, labels, mixed = _put_together(counts, known)
     column_total = table.sum(axis=0)
     rows = [
         {
@@ -51,7 +91,7 @@ def confusion_chart(y_true: Any, y_pred: Any, classes: Any = None) -> Any:
             "predicted": labels[i],
             "count": int(table[i, j]),
             "of_observed": plain(table[i, j] / column_total[j]) if column_total[j] else None,
-            "of_all": plain(table[i, j] / max(true.size, 1)),
+            "of_all": plain(table[i, j] / max(rows_in_all, 1)),
             "kind": "wrong" if i != j else "mixed" if labels[i] == mixed else "right",
         }
         for i in range(len(labels))
@@ -113,8 +153,7 @@ def confusion_chart(y_true: Any, y_pred: Any, classes: Any = None) -> Any:
     counts = base.mark_text(style="label", fontSize=10 if step < 40 else 14).encode(
         text=alt.Text("count", type="quantitative", format=",")
     )
-    wrong = int(true.size - np.count_nonzero(true == pred))
-    share = f"{wrong:,} of {true.size:,} rows ({wrong / max(true.size, 1):.1%}) are wrong"
+    share = f"{wrong:,} of {rows_in_all:,} rows ({wrong / max(rows_in_all, 1):.1%}) are wrong"
     notes = [f"{share}.", "Colour: share of the observed class."]
     if mixed is not None:
         notes.append(f"{mixed}: the less frequent classes together, right or wrong.")
@@ -132,24 +171,20 @@ def confusion_chart(y_true: Any, y_pred: Any, classes: Any = None) -> Any:
     )
 
 
-def _count(true: Array, pred: Array, known: Array) -> tuple[Array, list[str], str | None]:
-    """Return counts (predicted by observed), labels, and the name of the rest if there is one."""
-    shown = known
-    if known.size > MOST_CLASSES:
-        sizes = np.array([np.count_nonzero(true == label) for label in known])
-        shown = known[np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLASSES])]
-    place = {label: i for i, label in enumerate(shown.tolist())}
-    labels = [str(label) for label in place]
-    rest = len(labels)
-    codes = [
-        np.array([place.get(v, rest) for v in each.tolist()], dtype=int) for each in (pred, true)
-    ]
-    name = None
-    if known.size > MOST_CLASSES or any(np.any(code == rest) for code in codes):
-        name = "other"
-        while name in labels:  # a class may be called so
-            name += "…"
-        labels.append(name)
-    size = len(labels)
-    table = np.bincount(codes[0] * size + codes[1], minlength=size**2).reshape(size, size)
-    return table, labels, name
+def _put_together(counts: IntArray, known: Array) -> tuple[IntArray, list[str], str | None]:
+    """Return the table to show, its labels, and the name of the rest if there is one."""
+    shown = np.arange(len(known))
+    if len(known) > MOST_CLASSES:
+        sizes = counts[:, :-1].sum(axis=0)
+        shown = np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLASSES])
+    labels = [str(label) for label in known[shown].tolist()]
+    place = np.full(len(counts), len(shown))  # the rest, unless shown
+    place[shown] = np.arange(len(shown))
+    table = np.zeros((len(shown) + 1, len(shown) + 1), dtype=counts.dtype)
+    np.add.at(table, (place[:, np.newaxis], place[np.newaxis, :]), counts)
+    if not table[-1].any() and not table[:, -1].any() and len(known) <= MOST_CLASSES:
+        return table[:-1, :-1], labels, None
+    name = "other"
+    while name in labels:  # a class may be called so
+        name += "…"
+    return table, [*labels, name], name

@@ -1,0 +1,83 @@
+"""Numbers of things that have names: one row a thing, one dot a series."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bottega.plot.theme import altair, finish
+
+__all__ = ["dots_chart"]
+
+
+def dots_chart(
+    names: Sequence[str],
+    series: Mapping[str, Any],
+    *,
+    x_title: str,
+    title: str,
+    subtitle: str | Sequence[str] = (),
+    log_x: bool = False,
+    zero: bool = True,
+) -> Any:
+    """Draw one row a name and one dot a series.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The rows, from the top.
+    series : mapping of str to array-like of shape (m,)
+        Numbers by name of the series; what is not finite is left out.
+    x_title, title : str
+        Titles.
+    subtitle : str or sequence of str
+        What to see in it.
+    log_x : bool
+        A logarithmic axis (numbers that are not positive are left out).
+    zero : bool
+        Start the axis at zero, unless it is logarithmic.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart.
+    """
+    alt = altair()
+    kinds = list(series)
+    rows = [
+        {"name": name, "x": float(value), "series": kind}
+        for kind in kinds
+        for name, value in zip(names, np.asarray(series[kind]), strict=True)
+        if np.isfinite(value) and (value > 0 or not log_x)
+    ]
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        y=alt.Y("name", type="nominal", sort=list(names), title=None, axis=alt.Axis(grid=True)),
+        x=alt.X(
+            "x",
+            type="quantitative",
+            title=x_title,
+            # Padding would draw an axis that starts at zero on below it.
+            scale=alt.Scale(type="log")
+            if log_x
+            else alt.Scale(zero=zero, padding=alt.Undefined if zero else 12),
+            axis=alt.Axis(grid=False, format="~g"),
+        ),
+        color=alt.Color(
+            "series",
+            type="nominal",
+            scale=alt.Scale(domain=kinds, range="category"),
+            legend=alt.Legend(title=None, symbolType="circle") if len(kinds) > 1 else None,
+        ),
+        tooltip=[
+            alt.Tooltip("name", type="nominal"),
+            alt.Tooltip("series", type="nominal"),
+            alt.Tooltip("x", type="quantitative", title=x_title, format=".4~g"),
+        ],
+    )
+    return finish(
+        alt.layer(base.mark_point(size=90, filled=True, opacity=1)),
+        title=title,
+        subtitle=subtitle,
+        description=f"{title}: {x_title} of {', '.join(map(str, names))} ({', '.join(kinds)}).",
+        height=max(120, 34 * len(names)),
+    )

@@ -1,0 +1,128 @@
+"""Risk against the number of training rows."""
+
+from typing import Any
+
+import numpy as np
+
+from bottega.plot.lines import lines_chart
+from bottega.plot.theme import altair, decades, finish, number, plain
+
+__all__ = ["excess_chart", "learning_curve_chart"]
+
+_RISK, _TRAIN, _BAYES = "expected risk ± 2 SE", "training error", "Bayes risk"
+_WORDS = {"zero_one": "misclassification", "quadratic": "squared error"}
+
+
+def learning_curve_chart(curve: Any) -> Any:
+    """Draw expected risk and training error against the number of rows, with the Bayes risk.
+
+    Parameters
+    ----------
+    curve : LearningCurve
+        Or any object with its attributes.
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    alt = altair()
+    known = bool(np.isfinite(curve.bayes_risk))
+    names = [_RISK, _TRAIN, *([_BAYES] if known else [])]
+    rows = []
+    for i, m in enumerate(curve.sizes.tolist()):
+        middle, spread = float(curve.risk[i]), 2 * float(curve.risk_se[i])
+        rows.append(_row(m, middle, _RISK, middle - spread, middle + spread))
+        rows.append(_row(m, float(curve.train_error[i]), _TRAIN))
+        if known:
+            rows.append(_row(m, float(curve.bayes_risk), _BAYES))
+    ticks = decades(float(curve.sizes[0]), float(curve.sizes[-1]))
+    what = f"mean {_WORDS.get(curve.loss, curve.loss + ' loss')}"
+    base = alt.Chart().encode(
+        x=alt.X(
+            "m",
+            type="quantitative",
+            title="training rows",
+            scale=alt.Scale(type="log", nice=False, padding=12),
+            axis=alt.Axis(grid=False, format="~s", **({"values": ticks} if ticks else {})),
+        ),
+        y=alt.Y("y", type="quantitative", title=what, axis=alt.Axis(format="~g")),
+        color=alt.Color(
+            "line",
+            type="nominal",
+            scale=alt.Scale(domain=names, range="category"),
+            legend=alt.Legend(title=None, symbolType="stroke"),
+        ),
+        tooltip=[
+            alt.Tooltip("line", type="nominal"),
+            alt.Tooltip("m", type="quantitative", title="training rows", format=","),
+            alt.Tooltip("y", type="quantitative", title=what, format=".4~g"),
+        ],
+    )
+    dash = alt.Scale(domain=names, range=[[1, 0], [1, 0], [6, 4]][: len(names)])
+    solid = alt.FieldOneOfPredicate(field="line", oneOf=names[:2])
+    layers = [
+        base.transform_filter(alt.FieldEqualPredicate(field="line", equal=_RISK))
+        .mark_rule(strokeWidth=1.3, opacity=0.75, aria=False)
+        .encode(y=alt.Y("low", type="quantitative"), y2="high"),
+        base.mark_line(strokeWidth=2).encode(
+            strokeDash=alt.StrokeDash("line", type="nominal", scale=dash, legend=None)
+        ),
+        base.transform_filter(solid).mark_point(size=26, filled=True, opacity=1),
+    ]
+    last = f"at {curve.sizes[-1]:,} rows {number(float(curve.risk[-1]))}"
+    above = f", Bayes risk {number(float(curve.bayes_risk))}" if known else ""
+    return finish(
+        alt.layer(*layers, data=alt.Data(values=rows)),
+        title="Learning curve",
+        subtitle=f"Expected risk {last}{above}; {curve.repeats:,} training sets a size.",
+        description=(
+            f"Line chart of {what} against the number of training rows, {len(curve.sizes)} sizes: "
+            f"expected risk {last}{above}; training error "
+            f"{number(float(curve.train_error[-1]))} there."
+        ),
+    )
+
+
+def _row(m: int, y: float, line: str, low: float | None = None, high: float | None = None) -> Any:
+    row = {"m": m, "y": plain(y), "line": line}
+    return row if low is None else {**row, "low": plain(low), "high": plain(high)}
+
+
+def excess_chart(result: Any) -> Any:
+    """Draw the excess over the Bayes risk against the number of rows, on logarithmic axes.
+
+    Parameters
+    ----------
+    result : Consistency
+        Or any object with its attributes.
+
+    Returns
+    -------
+    altair.LayerChart
+        With the line whose slope is reported; what is not above 0 cannot be drawn.
+    """
+    curve = result.curve
+    m = np.asarray(curve.sizes, dtype=np.float64)
+    lines = {"excess over the Bayes risk": np.asarray(curve.excess)}
+    subtitle = "Too few sizes have a clear excess for a slope."
+    if result.used:
+        used = np.isin(curve.sizes, result.used)
+        middle = np.log(curve.excess[used]).mean() - result.slope * np.log(m[used]).mean()
+        fitted = np.where(used, np.exp(middle + result.slope * np.log(m)), np.nan)
+        if np.isfinite(result.slope):
+            lines[f"slope {result.slope:.2f}"] = fitted
+            subtitle = (
+                f"Slope {number(result.slope, 3)}, between {number(result.slope_low, 3)} and "
+                f"{number(result.slope_high, 3)}: {result.verdict}."
+            )
+    return lines_chart(
+        m,
+        lines,
+        x_title="training rows",
+        y_title="risk above the Bayes risk",
+        title="Excess risk as rows are added",
+        subtitle=subtitle,
+        log_x=True,
+        log_y=True,
+        dashed=tuple(lines)[1:],
+    )

@@ -1,0 +1,89 @@
+"""Precision and recall along the knob of one or several methods."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bottega.core.errors import InputError
+from bottega.plot.theme import altair, finish, plain
+
+__all__ = ["precision_recall_chart"]
+
+
+def precision_recall_chart(curves: Mapping[str, Any]) -> Any:
+    """Draw precision (across) and recall (up), one curve a method.
+
+    Parameters
+    ----------
+    curves : mapping of str to PrecisionRecallPath
+        Curves by the name of the method; objects with `knob`, `values`, `precision`, `recall` and
+        `area` will do.
+
+    Returns
+    -------
+    altair.LayerChart
+        The points are joined in the order of the knob; the corner at the upper right is perfect.
+        Points where nothing is predicted positive have no precision and are left out.
+    """
+    alt = altair()
+    rows: list[dict[str, Any]] = []
+    names = []
+    for name, curve in curves.items():
+        words = f"{name or curve.knob} (area {curve.area:.3f})"
+        names.append(words)
+        for place, value in enumerate(np.asarray(curve.values).tolist()):
+            pair = (float(curve.precision[place]), float(curve.recall[place]))
+            if np.all(np.isfinite(pair)):
+                rows.append(
+                    {
+                        "method": words,
+                        "knob": f"{curve.knob} = {value}",
+                        "place": place,
+                        "precision": plain(pair[0]),
+                        "recall": plain(pair[1]),
+                    }
+                )
+    if not rows:
+        raise InputError("No value of the knob predicts the positive class: nothing to draw.")
+    axes = {
+        name: {
+            "type": "quantitative",
+            "title": name,
+            "scale": alt.Scale(domain=[0, 1]),
+            "axis": alt.Axis(format="~g"),
+        }
+        for name in ("precision", "recall")
+    }
+    base = alt.Chart().encode(
+        x=alt.X("precision", **axes["precision"]),
+        y=alt.Y("recall", **axes["recall"]),
+        color=alt.Color(
+            "method",
+            type="nominal",
+            scale=alt.Scale(domain=names, range="category"),
+            legend=alt.Legend(title=None, symbolType="stroke"),
+        ),
+        tooltip=[
+            alt.Tooltip("method", type="nominal"),
+            alt.Tooltip("knob", type="nominal", title="at"),
+            alt.Tooltip("precision", type="quantitative", format=".3~f"),
+            alt.Tooltip("recall", type="quantitative", format=".3~f"),
+        ],
+    )
+    layers = [
+        base.mark_line(strokeWidth=1.6).encode(order=alt.Order("place", type="quantitative")),
+        base.mark_point(size=34, filled=True, opacity=1),
+    ]
+    return finish(
+        alt.layer(*layers, data=alt.Data(values=rows)),
+        title="Precision and recall along the knob",
+        subtitle="Upper right is perfect; area: what lies below and left of some point.",
+        description=(
+            "Recall against precision, one curve a method traced by its knob: "
+            + ", ".join(names)
+            + "."
+        ),
+        width=380,
+        height=340,
+    )
