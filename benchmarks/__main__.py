@@ -18,6 +18,8 @@ from benchmarks import (
     lasso_cv,
     linear,
     neighbors,
+    nested,
+    online,
     ridge,
     smooth,
     tree,
@@ -34,6 +36,8 @@ CASES = {
     "smooth": smooth,
     "tree": tree,
     "ensemble": ensemble,
+    "nested": nested,
+    "online": online,
     "comparison": comparison,
 }
 FOLDER = Path(__file__).parent

@@ -12,7 +12,7 @@ from bottega.core.frames import make_frame
 
 __all__ = ["TOPICS", "cards", "catalogue", "estimators", "methods"]
 
-TOPICS = ("core", "linear", "neighbors", "smooth", "tree", "ensemble")
+TOPICS = ("core", "linear", "neighbors", "smooth", "tree", "ensemble", "online")
 
 
 @cache
@@ -34,7 +34,7 @@ def cards(**wanted: Any) -> list[Card]:
     Examples
     --------
     >>> [card.method for card in cards(task="classification", wide=True, weights=False)]
-    ['neighbors', 'parzen', 'stacking']
+    ['neighbors', 'parzen', 'stacking', 'online_gradient_descent', 'perceptron']
     """
     known = [field.name for field in fields(Card)]
     for name in wanted:

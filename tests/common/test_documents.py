@@ -9,18 +9,43 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def method_table():
-    spec = importlib.util.spec_from_file_location("method_table", ROOT / "docs/method_table.py")
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def method_table():
+    return load("method_table")
+
+
+@pytest.fixture(scope="module")
+def experiment_table():
+    return load("experiment_table")
 
 
 def test_readme_table_is_made_from_the_cards(method_table):
     text = (ROOT / "README.md").read_text()
     shown = text.split(method_table.START)[1].split(method_table.END)[0].strip()
     assert shown == method_table.readme_table()
+
+
+def test_page_of_experiments_is_made_from_the_claims(experiment_table):
+    """Run  python docs/experiment_table.py  after an experiment was entered or reworded."""
+    assert experiment_table.PAGE.read_text() == experiment_table.page()
+    for each in experiment_table.PICTURES:
+        assert (ROOT / f"docs/images/{each}.svg").exists()
+
+
+def test_every_claim_is_entered_or_waits_for_a_family(experiment_table):
+    from bottega.experiments import CLAIMS
+
+    listed = experiment_table.ids()
+    assert len(listed) == 38 + 40 + 55
+    assert set(CLAIMS) | set(experiment_table.WAITING) == set(listed)
+    assert not set(CLAIMS) & set(experiment_table.WAITING)
 
 
 def test_readme_links_and_pictures_exist():

@@ -47,6 +47,8 @@ class Card:
         unless both are asked for by name.
     n_inputs : int or None
         The most input columns it takes: a comparison leaves the method out of a wider table.
+    ordered : bool
+        Whether it learns the rows in their order, so that another order is another answer.
     missing, categories, wide, stream, chunks, linear_smoother, probabilities, weights, multioutput
         Capabilities, see `CAPABILITIES`.
     """
@@ -63,6 +65,7 @@ class Card:
     most_rows: int | None = None
     twin_of: str | None = None
     n_inputs: int | None = None
+    ordered: bool = False
     missing: bool = False
     categories: bool = False
     wide: bool = False
