@@ -178,3 +178,30 @@ def test_bases_that_cannot_be_boosted_are_refused():
         AdaBoostClassifier(n_rounds=3, base=KNeighborsClassifier()).fit(X, y)
     with pytest.raises(InputError, match="not among the classes"):
         AdaBoostClassifier(n_rounds=3).fit(X, y).margins(X[:1], ["maybe"])
+
+
+@pytest.mark.parametrize("max_depth", [1, 2])
+def test_bins_of_few_values_are_exact_thresholds(max_depth):
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 200, size=(400, 4)).astype(float)  # fewer values than bins
+    y = np.where(X[:, 0] + X[:, 1] + rng.normal(scale=60, size=400) > 200, "a", "b")
+    found = {
+        kind: AdaBoostClassifier(n_rounds=15, max_depth=max_depth, thresholds=kind).fit(X, y)
+        for kind in ("auto", "exact", "binned")
+    }
+    for kind in ("auto", "binned"):
+        # The same splits; sums of weights are taken in another order.
+        assert found[kind].errors_ == pytest.approx(found["exact"].errors_, abs=1e-12)
+        assert np.array_equal(found[kind].predict(X), found["exact"].predict(X))
+
+
+def test_many_rows_are_cut_into_bins(monkeypatch):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(600, 2))
+    y = X[:, 0] + rng.normal(size=600) > 0
+    monkeypatch.setattr("bottega.ensemble.adaboost._MANY", 500)
+    auto = AdaBoostClassifier(n_rounds=5).fit(X, y)
+    binned = AdaBoostClassifier(n_rounds=5, thresholds="binned").fit(X, y)
+    exact = AdaBoostClassifier(n_rounds=5, thresholds="exact").fit(X, y)
+    assert np.array_equal(auto.learners_.threshold, binned.learners_.threshold)
+    assert not np.array_equal(auto.learners_.threshold, exact.learners_.threshold)
