@@ -20,6 +20,7 @@ from bottega._jit import kernel
 
 __all__ = [
     "draw",
+    "gather",
     "leaves_of",
     "pack",
     "permuted_loss",
@@ -68,6 +69,36 @@ def draw(n, positions, size, replace, seed):
             counts[positions[row] if listed else row] += 1
             wanted -= 1
     return counts
+
+
+@kernel
+def gather(counts, y, weight, weighted, n_classes, two_class):
+    """Return the drawn rows with their weights w, targets t and copies c, and the centre of t.
+
+    The symbols are those of the growth of a binned tree; numbers are centred at their mean.
+    """
+    m = 0
+    for i in range(counts.shape[0]):
+        m += counts[i] > 0
+    rows = np.empty(m, np.int32)
+    w, t, c = np.empty(m), np.empty(m), np.empty(m if weighted else 1)
+    at = 0
+    W = S = 0.0
+    for i in range(counts.shape[0]):
+        if counts[i] > 0:
+            rows[at] = i
+            w[at] = counts[i] * weight[i] if weighted else np.float64(counts[i])
+            t[at] = y[i]
+            if weighted:
+                c[at] = counts[i]
+            W += w[at]
+            S += w[at] * y[i]
+            at += 1
+    center = S / W if n_classes == 0 else 0.0
+    if n_classes == 0 or two_class:
+        for i in range(m):
+            t[i] = w[i] * (t[i] - center)
+    return rows, w, t, c, center
 
 
 @kernel

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core import progress
+from bottega.core.chunks import split_rows
 from bottega.core.parallel import available_cores, in_threads
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble import _kernels_forest as kernels
@@ -21,6 +22,8 @@ from bottega.tree.grow_binned import as_tree
 from bottega.tree.structure import Tree
 
 __all__ = ["Curve", "Grower", "Rows"]
+
+_JUDGED_ROWS = 1 << 15  # the same blocks for any number of threads, and so the same sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,19 +158,30 @@ class Grower:
         packed: list[tuple[Array, Array, Array, FloatArray]] = []
         wave = max(32, 8 * available_cores())
         for start in range(0, len(seeds), wave):
-            for words, set_of, sets, values, placed, gain in self._wave(
-                seeds[start : start + wave]
-            ):
-                sums = kernels.tally(
-                    placed, words, values, rows.y, rows.weight, rows.n_classes,
-                    len(curve.sums) + 1, curve.outside, curve.n_outside, curve.inside,
-                )  # fmt: skip
-                curve.sums.append(sums)
+            grown = self._wave(seeds[start : start + wave])
+            self._judge(grown, curve)
+            for words, set_of, sets, values, _, gain in grown:
                 curve.importance += gain
                 if keep:
                     packed.append((words, set_of, sets, values))
             progress.report(stage, min(start + wave, len(seeds)), len(seeds))
         return (Forest.join(packed) if keep else None), curve
+
+    def _judge(self, grown: list[tuple[Any, ...]], curve: Curve) -> None:
+        """Add the predictions of the trees of a wave, block by block of rows."""
+        rows, first = self.rows, len(curve.sums) + 1
+
+        def judge(block: slice) -> list[FloatArray]:
+            return [
+                kernels.tally(
+                    placed[block], words, values, rows.y[block], rows.weight[block], rows.n_classes,
+                    first + i, curve.outside[block], curve.n_outside[block], curve.inside[block],
+                )
+                for i, (words, _, _, values, placed, _) in enumerate(grown)
+            ]  # fmt: skip
+
+        parts = in_threads(judge, list(split_rows(len(rows.y), _JUDGED_ROWS)))
+        curve.sums += [np.sum(each, axis=0) for each in zip(*parts, strict=True)]
 
     def tree(self, seed: int) -> Tree:
         """Grow one tree again, with all that is known of its nodes."""
@@ -227,23 +241,15 @@ class Grower:
     def _nodes(self, seed: int) -> tuple[Any, ...]:
         rows = self.rows
         counts = self.counts(seed)
-        drawn = np.flatnonzero(counts).astype(np.int32)
-        c = counts[drawn].astype(np.float64)
         # Whole weights are copies, which the draw has counted; others multiply the copies drawn.
         weighted = not len(rows.positions) and not np.all(rows.weight == 1.0)
-        w = c * rows.weight[drawn] if weighted else c
-        y = rows.y[drawn]
-        center = 0.0
-        if rows.n_classes == 0:
-            center = float(np.dot(w, y) / w.sum())
-            t = w * (y - center)
-        else:
-            t = w * y if self.two_class else y
-        w = w.copy()
+        drawn, w, t, c, center = kernels.gather(
+            counts, rows.y, rows.weight, weighted, rows.n_classes, self.two_class
+        )
         bins = rows.bins
         nodes = binned.grow(
             rows.codes, bins.n_bins, bins.categorical, drawn, w, t,
-            c if weighted else np.zeros(1), weighted, self.criterion, rows.n_classes,
+            c, weighted, self.criterion, rows.n_classes,
             self.two_class, self.max_features, True, self.max_depth, self.max_leaves, 2,
             self.min_leaf, 0.0, 0.0, seed + 1,
         )  # fmt: skip
