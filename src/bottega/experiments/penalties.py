@@ -49,7 +49,8 @@ def ridge_beats_least_squares(
     """Sweep the penalty, and compare how coefficients move when rules see other noise.
 
     The mean squared error of the coefficients of ridge is known exactly: with X'X = V D V' the
-    squared bias is alpha^2 |V'b / (D + alpha)|^2 and the variance sigma^2 sum D / (D + alpha)^2.
+    squared bias is ``alpha^2 ||V'b / (D + alpha)||^2`` and the variance
+    ``sigma^2 sum D / (D + alpha)^2``.
 
     Parameters
     ----------

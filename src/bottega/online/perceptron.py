@@ -84,8 +84,8 @@ class Perceptron(OnlineClassifier):
         Whether the last pass of `fit` was without a mistake.
     n_epochs_ : int
         Passes of `fit`, the clean one included; 1 for a stream.
-    updates_by_epoch_ : ndarray of shape (n_epochs_,)
-        Updates of each pass of `fit`.
+    updates_by_epoch_ : ndarray of shape (E,)
+        Updates of each of the E passes of `fit`.
     updated_rows_ : ndarray of int
         The distinct rows of `fit` that caused an update, in order. Learning from these alone, in
         this order, gives the same weights.
