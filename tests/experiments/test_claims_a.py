@@ -498,7 +498,7 @@ def test_e30_mistakes_by_a_plain_loop():
     for x, label in zip(X, y, strict=True):
         if label * (w @ x) <= 0:
             w, mistakes = w + label * x, mistakes + 1
-    assert Perceptron(fit_intercept=False).fit(X, y).n_updates_ == mistakes
+    assert Perceptron(epochs=1, fit_intercept=False).fit(X, y).n_updates_ == mistakes
 
 
 def test_e31_regret_by_a_plain_loop():

@@ -232,7 +232,7 @@ def test_averaged_weights_are_the_mean_over_the_rows():
     for i in range(40):
         plain.partial_fit(X[[i]], y[[i]], classes=[-1, 1])
         total = total + weights(plain)
-    averaged = Perceptron(average=True).fit(X, y)
+    averaged = Perceptron(epochs=1, average=True).fit(X, y)
     assert weights(averaged) == pytest.approx(total / 40, **SAME)
 
 
@@ -264,7 +264,7 @@ def test_several_classes_by_the_definition():
     X, y = make_blobs(150, centers=4, n_features=3, cluster_std=4.0, random_state=1)
     W = naive_many(X, y, 4)
     for rows in (X, sparse.csr_matrix(X)):
-        assert weights(Perceptron().fit(rows, y)) == pytest.approx(W, **SAME)
+        assert weights(Perceptron(epochs=1).fit(rows, y)) == pytest.approx(W, **SAME)
 
 
 def test_separable_classes_are_learned():
@@ -282,7 +282,7 @@ def test_separable_classes_are_learned():
 def test_rows_blocks_and_sparse_blocks_are_the_same(centers, average):
     X, y = make_blobs(90, centers=centers, n_features=5, cluster_std=5.0, random_state=2)
     X[X < 0] = 0
-    whole = Perceptron(average=average).fit(X, y)
+    whole = Perceptron(epochs=1, average=average).fit(X, y)
     for size, as_block in ((1, np.asarray), (7, np.asfortranarray), (13, sparse.csr_array)):
         parts = Perceptron(average=average)
         losses = []

@@ -155,7 +155,7 @@ def mistake_bound(
             X += np.sign(X @ direction)[:, None] * 0.1 * direction
             y = np.where(X @ direction > 0, 1, -1) * np.where(rng.uniform(size=rows) < share, -1, 1)
             y[:2] = [-1, 1]  # a stream is read in one pass, with both labels known
-            model = Perceptron(fit_intercept=False).fit(X, y)
+            model = Perceptron(epochs=1, fit_intercept=False).fit(X, y)
             other = rng.normal(size=columns)
             u = np.vstack([np.outer(scales, direction), other])
             hinge = HINGE(y, u @ X.T).sum(axis=1)

@@ -171,7 +171,7 @@ class Perceptron(OnlineClassifier):
     def __init__(
         self,
         *,
-        epochs: int | str | None = 1,
+        epochs: int | str | None = 10,
         max_epochs: int = 1000,
         average: bool = False,
         fit_intercept: bool = True,
