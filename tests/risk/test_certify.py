@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
@@ -231,13 +232,12 @@ def test_equal_rows_are_no_proof_where_training_rows_have_equals_too():
 
 
 def test_frames_of_words_can_be_compared():
-    pandas = pytest.importorskip("pandas")
     names = [f"n{i}" for i in range(60)]
-    frame = pandas.DataFrame({"name": names, "group": ["a", "b"] * 30})
+    frame = pd.DataFrame({"name": names, "group": ["a", "b"] * 30})
     model = BaselineRegressor().fit(frame, np.arange(60.0))
     with pytest.raises(InputError, match="fitted to"):
         certify(model, frame[:20], np.arange(20.0) + 0.5, X_train=frame)
-    fresh = pandas.DataFrame({"name": [f"m{i}" for i in range(20)], "group": ["a", "b"] * 10})
+    fresh = pd.DataFrame({"name": [f"m{i}" for i in range(20)], "group": ["a", "b"] * 10})
     assert told(certify(model, fresh, np.arange(20.0), X_train=frame), "none of the 20")
 
 

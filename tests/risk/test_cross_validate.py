@@ -1,6 +1,7 @@
 """Cross-validation, leave-one-out and one held-out part."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -113,8 +114,7 @@ def test_sparse_rows_are_the_same_rows():
 
 
 def test_frames_labels_and_losses_of_any_kind():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(CLASSES.X, columns=["u", "v"])
+    frame = pd.DataFrame(CLASSES.X, columns=["u", "v"])
     labels = np.where(CLASSES.y == 1, "yes", "no")
     words = cross_validate(TreeClassifier(alpha=0.02), frame, labels)
     numbers = cross_validate(TreeClassifier(alpha=0.02), CLASSES.X, CLASSES.y)

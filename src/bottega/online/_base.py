@@ -1,5 +1,6 @@
 """What the learners of a stream share: reading blocks quickly, labels, linear predictions."""
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -169,9 +170,9 @@ class OnlineClassifier(ClassifierMixin, OnlineModel):
             return weights, np.zeros(len(weights))
         return weights[:, :-1], weights[:, -1]
 
+    @abstractmethod
     def _prediction_weights(self) -> FloatArray:
         """Return the weights to predict with, one row a vector, the intercept last."""
-        raise NotImplementedError
 
     def _has_intercept(self) -> bool:
         return self._prediction_weights().shape[1] > self.n_features_in_

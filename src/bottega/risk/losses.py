@@ -24,6 +24,7 @@ The codes are for compiled kernels, which take no Python objects.
 """
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -145,15 +146,17 @@ class Loss:
         order = np.argsort(values, kind="stable")
         return values[order], probabilities[..., order]
 
+    @abstractmethod
     def _value(self, y: Array, z: Array) -> Array:
-        raise NotImplementedError
+        """Return the loss; truth and prediction are checked."""
 
+    @abstractmethod
     def _gradient(self, y: Array, z: Array) -> Array:
-        raise NotImplementedError
+        """Return the derivative in z; truth and prediction are checked."""
 
+    @abstractmethod
     def _best(self, values: Array, probabilities: FloatArray) -> Array:
         """Return the best prediction; the values are sorted."""
-        raise NotImplementedError
 
 
 def _labels(loss: Loss, y: Any) -> Array:
@@ -188,7 +191,7 @@ class _ZeroOne(Loss):
     def _value(self, y: Array, z: Array) -> Array:
         return np.asarray(y != z)
 
-    def gradient(self, y: Any, z: Any) -> FloatArray:
+    def _gradient(self, y: Array, z: Array) -> Array:
         raise InputError(
             "The zero-one loss has no gradient to follow; learn with hinge or logistic instead."
         )
