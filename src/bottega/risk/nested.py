@@ -94,7 +94,7 @@ def nested_cv(
     follow time cannot have it. ``"nadeau_bengio"`` widens the variance of the fold means by
     :math:`1/K + n_{test}/n_{train}` [2]_, a rule of thumb that is usually wider.
 
-    Least squares on noise with 60 or 100 rows and 5 or 20 inputs, 5 folds and delta = 0.05: in 3,000
+    Least squares on noise with 60 or 100 rows and 5 or 20 inputs, 5 folds, delta = 0.05: in 3,000
     samples the naive interval missed in 9 to 24 %, the nested one of a single partition in 6 to
     7 %, of two in 4 to 6 %; Nadeau and Bengio's in 3 to 6 % (``python -m benchmarks.coverage``).
 
