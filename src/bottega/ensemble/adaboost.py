@@ -1,7 +1,6 @@
 """AdaBoost: weak classifiers, each fitted with more weight on what the others got wrong."""
 
 from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,6 +31,7 @@ from bottega.ensemble.boosting_path import Rows, check_rounds, judged_parts
 from bottega.ensemble.resampling import seed_parts, seeds
 from bottega.ensemble.stump_effects import StumpEffects, stump_effects
 from bottega.ensemble.weak import Stumps, WeakModels, WeakTrees, leaf_labels
+from bottega.plot import error_against_trees_chart
 from bottega.tree._kernels_walk import apply
 from bottega.tree.columns import ColumnReader
 from bottega.tree.grow import GrowOptions, grow
@@ -441,7 +441,7 @@ class AdaBoostClassifier(ClassifierMixin, Tuned):
         altair.LayerChart
         """
         error = self.staged_error(X, y)
-        return import_module("bottega.plot").error_against_trees_chart(
+        return error_against_trees_chart(
             np.arange(1, len(error) + 1), test=error, loss="misclassification", unit="rounds"
         )
 

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,6 +31,7 @@ from bottega.core.weights import check_weight
 from bottega.ensemble import _kernels_forest as kernels
 from bottega.ensemble.forest_growth import Curve, Grower, Rows
 from bottega.ensemble.resampling import own_order, seeds
+from bottega.plot import error_against_trees_chart
 from bottega.tree.bins import Bins
 from bottega.tree.columns import ColumnReader
 from bottega.tree.structure import Tree
@@ -327,7 +327,7 @@ class ForestBase(Tuned):
         """
         check_is_fitted(self)
         curve = self.oob_path_
-        return import_module("bottega.plot").error_against_trees_chart(
+        return error_against_trees_chart(
             curve.values,
             train=curve.train_error,
             oob=curve.error,

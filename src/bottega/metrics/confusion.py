@@ -1,7 +1,6 @@
 """The confusion table: which classes are taken for which."""
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, IntArray
 from bottega.metrics.balance import check_labels
 from bottega.metrics.rates import NAMES, Rates, share
+from bottega.plot import confusion_table_chart
 
 __all__ = ["Confusion", "VersusMajority", "confusion"]
 
@@ -174,7 +174,7 @@ class Confusion:
 
     def plot(self) -> Any:
         """Draw the table."""
-        return import_module("bottega.plot").confusion_table_chart(self.table, self.labels)
+        return confusion_table_chart(self.table, self.labels)
 
     def _columns(self) -> dict[str, Any]:
         rates = self.per_class

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from bottega.core.parallel import in_threads
 from bottega.core.typing import Array, FloatArray
 from bottega.metrics.balance import check_labels
 from bottega.metrics.confusion import Confusion, confusion
+from bottega.plot import precision_recall_chart
 
 __all__ = ["PrecisionRecallPath", "precision_recall_path"]
 
@@ -75,7 +75,7 @@ class PrecisionRecallPath:
 
     def plot(self) -> Any:
         """Draw the curve; for several methods `bottega.plot.precision_recall_chart`."""
-        return import_module("bottega.plot").precision_recall_chart({"": self})
+        return precision_recall_chart({"": self})
 
 
 def _union_area(width: FloatArray, height: FloatArray) -> float:

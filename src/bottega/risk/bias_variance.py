@@ -10,7 +10,6 @@ and a new response at x,
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from bottega.core.frames import make_frame
 from bottega.core.parallel import in_threads
 from bottega.core.smoother import mean_and_se
 from bottega.core.typing import Array, FloatArray
+from bottega.plot import decomposition_chart
 from bottega.risk.losses import QUADRATIC
 from bottega.risk.simulation import (
     Generator,
@@ -118,7 +118,7 @@ class Decomposition:
 
     def plot(self) -> Any:
         """Draw the terms against the knob; with one value and one input, against the input."""
-        return import_module("bottega.plot").decomposition_chart(self)
+        return decomposition_chart(self)
 
 
 def bias_variance(

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from bottega.core.errors import InputError, ParameterError
+from bottega.plot import excess_chart
 from bottega.risk.learning_curve import LearningCurve, simulate
 from bottega.risk.simulation import Generator
 
@@ -58,7 +58,7 @@ class Consistency:
 
     def plot(self) -> Any:
         """Draw the excess against the number of rows on logarithmic axes."""
-        return import_module("bottega.plot").excess_chart(self)
+        return excess_chart(self)
 
     def __str__(self) -> str:
         curve = self.curve

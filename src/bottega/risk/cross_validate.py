@@ -1,7 +1,6 @@
 """Cross-validation: each row is predicted by a model that was fitted without it."""
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from bottega.core.frames import make_frame
 from bottega.core.smoother import mean_and_se
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.plot import lines_chart
 from bottega.risk.held_out import (
     Fold,
     RowLosses,
@@ -92,7 +92,7 @@ class CrossValidation:
     def plot(self) -> Any:
         """Draw the error of each fold, and their mean."""
         k = len(self.fold_errors)
-        return import_module("bottega.plot").lines_chart(
+        return lines_chart(
             np.arange(1, k + 1),
             {"fold": self.fold_errors, "mean of the folds": np.full(k, self.error)},
             x_title="fold",

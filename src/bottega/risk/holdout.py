@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from bottega.core.frames import make_frame
 from bottega.core.params import Real
 from bottega.core.smoother import mean_and_se
 from bottega.core.typing import Array, FloatArray
+from bottega.plot import lines_chart
 from bottega.risk.held_out import RowLosses, check_rows, fit_rows, rows_of, run_fits, task_of
 
 __all__ = ["Holdout", "holdout"]
@@ -72,7 +72,7 @@ class Holdout:
     def plot(self) -> Any:
         """Draw the error on the held-out part against the values tried, in their order."""
         m = len(self.values)
-        return import_module("bottega.plot").lines_chart(
+        return lines_chart(
             np.arange(1, m + 1),
             {"held-out part": self.errors, "chosen": np.full(m, self.error)},
             x_title=f"values of {self.knob}, in order",

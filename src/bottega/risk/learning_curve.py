@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from bottega.core.frames import make_frame
 from bottega.core.parallel import in_threads
 from bottega.core.smoother import mean_and_se
 from bottega.core.typing import FloatArray, IntArray
+from bottega.plot import learning_curve_chart
 from bottega.risk.simulation import (
     Generator,
     check_count,
@@ -72,7 +72,7 @@ class LearningCurve:
 
     def plot(self) -> Any:
         """Draw risk and training error against the number of rows, with the Bayes risk."""
-        return import_module("bottega.plot").learning_curve_chart(self)
+        return learning_curve_chart(self)
 
 
 def learning_curve(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from bottega.core.certificate import Certificate
 from bottega.core.frames import make_frame
 from bottega.core.tables import Section, Summary, show
 from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.plot import lines_chart
 
 __all__ = ["NestedCV"]
 
@@ -150,7 +150,7 @@ class NestedCV:
             "lower limit": level * self.lower,
             "upper limit": level * self.upper,
         }
-        return import_module("bottega.plot").lines_chart(
+        return lines_chart(
             np.arange(1, count + 1),
             {name: line for name, line in lines.items() if np.any(np.isfinite(line))},
             x_title="outer fold",

@@ -13,7 +13,6 @@ has :math:`n^{-1}`.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.frames import make_frame
 from bottega.core.typing import FloatArray
+from bottega.plot import bias_variance_chart, rate_chart
 from bottega.smooth.kernel_weights import get_kernel
 from bottega.smooth.local_fits import Recipe, Window, exact_rows
 from bottega.smooth.loess_rows import make_rows
@@ -121,7 +121,7 @@ class BiasVariance:
 
     def plot(self) -> Any:
         """Draw squared bias and variance against the bandwidth, exact and asymptotic."""
-        return import_module("bottega.plot").bias_variance_chart(self)
+        return bias_variance_chart(self)
 
 
 def _local_rows(
@@ -226,7 +226,7 @@ class RateExperiment:
 
     def plot(self) -> Any:
         """Draw both errors against n, on logarithmic axes."""
-        return import_module("bottega.plot").rate_chart(self)
+        return rate_chart(self)
 
 
 def rate_experiment(

@@ -1,7 +1,6 @@
 """Bands about a fitted curve or surface, with what they do not say."""
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.errors import InputError
 from bottega.core.frames import make_frame
 from bottega.core.typing import FloatArray
+from bottega.plot import smooth_chart
 
 __all__ = ["Band", "bands"]
 
@@ -78,7 +78,7 @@ class Band:
 
     def plot(self, points: Any = None, truth: Any = None) -> Any:
         """Draw the band of a fit to one input, over the data where they are given as (x, y)."""
-        return import_module("bottega.plot").smooth_chart(self, points=points, truth=truth)
+        return smooth_chart(self, points=points, truth=truth)
 
 
 def bands(

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from scipy.special import gammaln
 from bottega.core.errors import InputError
 from bottega.core.frames import make_frame
 from bottega.core.typing import FloatArray
+from bottega.plot import curse_chart
 
 __all__ = ["Curse", "ball_volume", "curse_numbers", "edge_of_share", "nearest_distance"]
 
@@ -124,7 +124,7 @@ class Curse:
 
     def plot(self) -> Any:
         """Draw the three against the number of inputs."""
-        return import_module("bottega.plot").curse_chart(self)
+        return curse_chart(self)
 
 
 def curse_numbers(

@@ -1,7 +1,6 @@
 """Reading a fitted tree: leaves, rules, paths of rows, importance, pictures."""
 
 from abc import abstractmethod
-from importlib import import_module
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from bottega.core.errors import InputError
 from bottega.core.path import Path
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
+from bottega.plot import partition_chart, step_chart, tree_chart
 from bottega.tree import rules
 from bottega.tree._kernels_walk import apply
 from bottega.tree.columns import ColumnReader
@@ -218,13 +218,12 @@ class TreeReading(Estimator):
             Rows to draw with ``"partition"`` and ``"step"``.
         """
         check_is_fitted(self)
-        charts = import_module("bottega.plot")
         if kind == "tree":
-            return charts.tree_chart(self)
+            return tree_chart(self)
         if kind == "partition":
-            return charts.partition_chart(self, X, y)
+            return partition_chart(self, X, y)
         if kind == "step":
-            return charts.step_chart(self, X, y)
+            return step_chart(self, X, y)
         if kind == "path" and hasattr(self, "path_"):
             return self.path_.plot(rule=self.select if self.select in ("min", "one_se") else "min")
         raise InputError(
