@@ -13,7 +13,7 @@ from sklearn.linear_model import BayesianRidge
 
 from bottega.core.errors import ConvergenceWarning, InputError, ParameterError
 from bottega.linear import BayesianRegression
-from bottega.linear.evidence import Evidence
+from bottega.linear._bayesian.evidence import Evidence
 
 REFERENCE = json.loads(
     (Path(__file__).parents[1] / "reference" / "linear" / "bayesian.json").read_text()

@@ -7,7 +7,7 @@ from scipy import sparse
 from bottega.core.errors import InputError
 from bottega.core.folds import fold_rows
 from bottega.linear import AdaptiveLasso, ElasticNet, Lasso
-from bottega.linear.penalized_paths import uses_gram
+from bottega.linear._penalized.paths import uses_gram
 
 SHAPES = [(60, 8), (30, 50)]  # one by the Gram matrix, one by the rows
 

@@ -215,7 +215,7 @@ def test_max_steps_cuts_the_walk_without_a_warning():
 
 
 def test_a_path_that_needs_more_room_gets_it(monkeypatch):
-    from bottega.linear import angle_path
+    from bottega.linear._least_angle import angle_path
 
     X, y = draw(9, 60, 40, 0.9)
     expected = LeastAngle(1, mode="lasso").fit(X, y)

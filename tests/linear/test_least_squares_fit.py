@@ -14,8 +14,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from bottega.core import f_test
 from bottega.core.errors import DataWarning, InputError, ParameterError
 from bottega.linear import LeastSquares, Ridge
-from bottega.linear.rank import independent_columns
-from bottega.linear.unpenalised import flops
+from bottega.linear._decomposition.rank import independent_columns
+from bottega.linear._decomposition.unpenalized import flops
 
 CRITERIA = ("df_", "sigma_", "loo_", "gcv_", "aic_", "aicc_", "bic_", "hq_", "cp_", "loglik_")
 

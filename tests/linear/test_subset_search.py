@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bottega.linear import SubsetSelection
-from bottega.linear.branch_and_bound import best_subsets
-from bottega.linear.subset_search import independent_columns, search_subsets
+from bottega.linear._decomposition.rank import independent_columns
+from bottega.linear._subset.branch_and_bound import best_subsets
+from bottega.linear._subset.search import search_subsets
 
 
 def rss_of(X, y, columns, w=None, intercept=True):

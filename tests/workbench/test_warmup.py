@@ -2,7 +2,8 @@
 
 from importlib import import_module
 
-from bottega.linear import RecursiveLeastSquares, triangle
+from bottega.linear import RecursiveLeastSquares
+from bottega.linear._decomposition import triangle
 
 
 def test_the_kernel_of_a_stream_row_by_row(monkeypatch):

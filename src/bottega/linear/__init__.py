@@ -2,23 +2,22 @@
 
 `LeastSquares` and its stream form `RecursiveLeastSquares`; the shrinking family `Ridge`, `Lasso`,
 `ElasticNet`, `AdaptiveLasso` and, for classes, `LogisticLasso`; the exact path `LeastAngle`; the
-choosing `SubsetSelection`; `PrincipalComponentsRegression`; and `BayesianRegression`. They share
-`centering` (one origin and scale), `spectrum` (singular coordinates), `problem` (rows or chunks of
-rows, decomposed once) and `leave_one_out`.
+choosing `SubsetSelection`; `PrincipalComponentsRegression`; and `BayesianRegression`.
 """
 
+from bottega.linear.adaptive_lasso import AdaptiveLasso
 from bottega.linear.bayesian import BayesianRegression
 from bottega.linear.elastic_net import ElasticNet
 from bottega.linear.gram_schmidt import gram_schmidt
-from bottega.linear.lasso import AdaptiveLasso, Lasso
+from bottega.linear.lasso import Lasso
 from bottega.linear.least_angle import LeastAngle
 from bottega.linear.least_squares import LeastSquares
 from bottega.linear.logistic_lasso import LogisticLasso
+from bottega.linear.penalty_theory import irrepresentable, orthogonal_shrinkage, penalty_region
 from bottega.linear.principal_components import PrincipalComponentsRegression
 from bottega.linear.recursive import RecursiveLeastSquares
 from bottega.linear.ridge import Ridge
-from bottega.linear.subset_selection import SubsetSelection
-from bottega.linear.theory import irrepresentable, orthogonal_shrinkage, penalty_region
+from bottega.linear.subset import SubsetSelection
 
 __all__ = [
     "AdaptiveLasso",

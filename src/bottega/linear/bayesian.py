@@ -17,11 +17,11 @@ from bottega.core.params import Anything, Auto, Boolean, Parameter, Real
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
 from bottega.core.weights import check_weight
+from bottega.linear._bayesian.evidence import Evidence, Maximum
+from bottega.linear._bayesian.prior import normal_prior
+from bottega.linear._decomposition.rank import term_names
+from bottega.linear._decomposition.triangle import Triangle
 from bottega.linear.chunked import CheckedChunks
-from bottega.linear.evidence import Evidence, Maximum
-from bottega.linear.prior import normal_prior
-from bottega.linear.rank import term_names
-from bottega.linear.triangle import Triangle
 
 __all__ = ["BayesianRegression"]
 

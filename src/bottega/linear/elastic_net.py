@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from bottega.core.cards import Card
 from bottega.core.params import Parameter
-from bottega.linear.penalized_regression import CARD, SHARED, PenalizedRegression
+from bottega.linear._penalized.regression import CARD, SHARED, PenalizedRegression
 
 __all__ = ["ElasticNet"]
 

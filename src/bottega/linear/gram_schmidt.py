@@ -7,7 +7,7 @@ from sklearn.utils import check_array
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
-from bottega.linear.rank import TOLERANCE
+from bottega.linear._decomposition.rank import TOLERANCE
 
 __all__ = ["gram_schmidt"]
 

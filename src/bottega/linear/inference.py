@@ -11,8 +11,8 @@ from bottega.core.cards import Card
 from bottega.core.errors import InputError
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
-from bottega.linear.centering import Centering
-from bottega.linear.spectrum import Spectrum
+from bottega.linear._decomposition.centering import Centering
+from bottega.linear._decomposition.spectrum import Spectrum
 
 __all__ = ["CoefficientInference"]
 

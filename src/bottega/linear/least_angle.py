@@ -14,7 +14,7 @@ from bottega.core.params import Auto, Boolean, Choice, Integer, OrNone, Paramete
 from bottega.core.path import Path, Rule
 from bottega.core.smoother import gaussian_criteria
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.linear.angle_path import AnglePath, angle_path
+from bottega.linear._least_angle.angle_path import AnglePath, angle_path
 from bottega.linear.selected_report import log_weights
 from bottega.linear.selected_terms import SelectedTerms
 

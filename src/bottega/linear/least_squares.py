@@ -19,13 +19,13 @@ from bottega.core.smoother import Smoother, SmootherSums
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.core.weights import check_weight
+from bottega.linear._decomposition.centering import squeeze
+from bottega.linear._decomposition.leave_one_out import RowBlock, leave_one_out
+from bottega.linear._decomposition.problem import DecomposedProblem
+from bottega.linear._decomposition.rank import names_of, term_names
+from bottega.linear._decomposition.unpenalized import decompose_unpenalized, flops
 from bottega.linear.chunked import CheckedChunks
 from bottega.linear.inference import CoefficientInference
-from bottega.linear.leave_one_out import RowBlock, leave_one_out
-from bottega.linear.problem import Problem
-from bottega.linear.rank import names_of, term_names
-from bottega.linear.shapes import squeeze
-from bottega.linear.unpenalised import flops, unpenalised_problem
 
 __all__ = ["LeastSquares"]
 
@@ -248,9 +248,9 @@ class LeastSquares(RegressorMixin, CoefficientInference, Estimator):
         self._keep_covariance(scatter)
         return self
 
-    def _solve(self, chunks: Any, y_ndim: int) -> Problem:
+    def _solve(self, chunks: Any, y_ndim: int) -> DecomposedProblem:
         """Decompose, keep the coefficients, and say which columns add nothing."""
-        problem, self.aliased_ = unpenalised_problem(
+        problem, self.aliased_ = decompose_unpenalized(
             chunks, method=self.method, fit_intercept=self.fit_intercept
         )
         coef, intercept = problem.centering.original(problem.spectrum.coef(np.zeros(1))[0])
@@ -272,7 +272,7 @@ class LeastSquares(RegressorMixin, CoefficientInference, Estimator):
             )
         return problem
 
-    def _df(self, problem: Problem) -> float:
+    def _df(self, problem: DecomposedProblem) -> float:
         return float(problem.spectrum.rank + self.fit_intercept)
 
     def _keep_covariance(self, scatter: FloatArray) -> None:

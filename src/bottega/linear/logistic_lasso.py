@@ -20,11 +20,11 @@ from bottega.core.params import AnyOf, Anything, Auto, Boolean, Choice, Integer,
 from bottega.core.path import Path
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.weights import check_weight
-from bottega.linear.penalized_columns import columns_of, is_sparse
-from bottega.linear.penalized_folds import check_folds
-from bottega.linear.penalized_logistic import LogisticProblem, LogisticSolution, check_classes
-from bottega.linear.penalized_penalty import alpha_grid, check_alphas
+from bottega.linear._penalized.folds import check_folds
 from bottega.linear.selected_report import SelectedReport
+from bottega.optimize.coordinate import alpha_grid, check_alphas
+from bottega.optimize.coordinate_columns import columns_of, is_sparse
+from bottega.optimize.proximal_newton import LogisticProblem, LogisticSolution, check_classes
 
 __all__ = ["LogisticLasso"]
 

@@ -20,17 +20,21 @@ from bottega.core.smoother import Smoother, SmootherSums, gaussian_criteria, mea
 from bottega.core.tables import Summary
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.weights import check_weight
-from bottega.linear.chunked import CheckedChunks
-from bottega.linear.component_folds import chunk_fold_errors
-from bottega.linear.components import (
+from bottega.linear._decomposition.centering import squeeze
+from bottega.linear._decomposition.component_folds import chunk_fold_errors
+from bottega.linear._decomposition.components import (
     component_coef,
     component_residuals,
     component_rss,
     truncate,
 )
+from bottega.linear._decomposition.problem import (
+    DecomposedProblem,
+    decompose_chunks,
+    decompose_rows,
+)
+from bottega.linear.chunked import CheckedChunks
 from bottega.linear.inference import CoefficientInference
-from bottega.linear.problem import Problem, problem_from_chunks, problem_from_rows
-from bottega.linear.shapes import squeeze
 
 __all__ = ["PrincipalComponentsRegression"]
 
@@ -238,7 +242,7 @@ class PrincipalComponentsRegression(RegressorMixin, CoefficientInference, Tuned)
         """
         self._check_params()
         checked = self._check_chunks(chunks)
-        problem = problem_from_chunks(checked, standardize=self.standardize, fit_intercept=True)
+        problem = decompose_chunks(checked, standardize=self.standardize, fit_intercept=True)
         y_ndim = checked.y_ndim
         curve = scale = None
         if isinstance(self.components, str):
@@ -291,12 +295,14 @@ class PrincipalComponentsRegression(RegressorMixin, CoefficientInference, Tuned)
         y = np.asarray(y, dtype=np.float64)
         return X, y, check_weight(sample_weight, len(y))
 
-    def _decompose(self, X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Problem:
-        return problem_from_rows(
+    def _decompose(
+        self, X: FloatArray, y: FloatArray, weight: FloatArray | None
+    ) -> DecomposedProblem:
+        return decompose_rows(
             X, y.reshape(len(y), -1), weight, standardize=self.standardize, fit_intercept=True
         )
 
-    def _settle(self, problem: Problem, curve: Path | None, y_ndim: int) -> None:
+    def _settle(self, problem: DecomposedProblem, curve: Path | None, y_ndim: int) -> None:
         """Choose the number of components and keep what follows from it."""
         self.__dict__.pop("path_", None)  # of an earlier fit
         spectrum, centering = problem.spectrum, problem.centering
@@ -323,7 +329,7 @@ class PrincipalComponentsRegression(RegressorMixin, CoefficientInference, Tuned)
         problem = self._decompose(X, y, sample_weight)
         return self._judge(self._curve(problem, values, y.ndim)[0], X, y, sample_weight)
 
-    def _curve(self, problem: Problem, values: Any, y_ndim: int) -> tuple[Path, Any]:
+    def _curve(self, problem: DecomposedProblem, values: Any, y_ndim: int) -> tuple[Path, Any]:
         """Return the path but for its honest error, and the scale of its richest model, for Cp."""
         spectrum, n = problem.spectrum, problem.centering.n
         if values is None:

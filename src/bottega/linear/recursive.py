@@ -15,9 +15,9 @@ from bottega.core.params import Boolean, Choice, Parameter, Real
 from bottega.core.smoother import SmootherSums, interval
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.core.weights import check_weight
+from bottega.linear._decomposition.rank import term_names
+from bottega.linear._decomposition.triangle import Triangle, TriangleSolution
 from bottega.linear.chunked import CheckedChunks
-from bottega.linear.rank import term_names
-from bottega.linear.triangle import Solution, Triangle
 
 __all__ = ["RecursiveLeastSquares"]
 
@@ -306,11 +306,11 @@ class RecursiveLeastSquares(RegressorMixin, Estimator):
 
     # ---- what is known --------------------------------------------------------------------------
 
-    def _solution(self) -> Solution:
+    def _solution(self) -> TriangleSolution:
         check_is_fitted(self)
         return self._triangle.solve(self._prior(self._triangle))
 
-    def _sums(self, solution: Solution) -> SmootherSums:
+    def _sums(self, solution: TriangleSolution) -> SmootherSums:
         rows: Any = self._triangle.rows
         return SmootherSums(n=rows, rss=solution.rss, tss=np.nan, df=solution.df, loo=np.nan)
 
@@ -397,7 +397,7 @@ class RecursiveLeastSquares(RegressorMixin, Estimator):
         sums = self._sums(solution)
         return interval(mean, unit * sums.sigma, sums, level=level, kind=kind)
 
-    def _at(self, X: Any, solution: Solution) -> tuple[FloatArray, FloatArray]:
+    def _at(self, X: Any, solution: TriangleSolution) -> tuple[FloatArray, FloatArray]:
         """Return the mean at each row, and its standard error over sigma."""
         X = validate_data(self, X, dtype=np.float64, reset=False)
         first = int(self.fit_intercept)

@@ -16,11 +16,15 @@ from bottega.core.path import Path, Rule
 from bottega.core.smoother import Smoother, SmootherSums, gaussian_criteria
 from bottega.core.typing import Array, FloatArray
 from bottega.core.weights import check_weight
+from bottega.linear._decomposition.centering import squeeze
+from bottega.linear._decomposition.leave_one_out import leave_one_out
+from bottega.linear._decomposition.problem import (
+    DecomposedProblem,
+    decompose_chunks,
+    decompose_rows,
+)
 from bottega.linear.chunked import CheckedChunks
 from bottega.linear.inference import CoefficientInference
-from bottega.linear.leave_one_out import leave_one_out
-from bottega.linear.problem import Problem, problem_from_chunks, problem_from_rows
-from bottega.linear.shapes import squeeze
 
 __all__ = ["Ridge"]
 
@@ -223,7 +227,7 @@ class Ridge(RegressorMixin, CoefficientInference, Tuned):
         """
         self._check_params()
         checked = self._check_chunks(chunks)
-        problem = problem_from_chunks(
+        problem = decompose_chunks(
             checked, standardize=self.standardize, fit_intercept=self.fit_intercept
         )
         y_ndim = checked.y_ndim
@@ -267,8 +271,10 @@ class Ridge(RegressorMixin, CoefficientInference, Tuned):
         y = np.asarray(y, dtype=np.float64)
         return X, y, check_weight(sample_weight, len(y))
 
-    def _decompose(self, X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Problem:
-        return problem_from_rows(
+    def _decompose(
+        self, X: FloatArray, y: FloatArray, weight: FloatArray | None
+    ) -> DecomposedProblem:
+        return decompose_rows(
             X,
             y.reshape(len(y), -1),
             weight,
@@ -276,7 +282,7 @@ class Ridge(RegressorMixin, CoefficientInference, Tuned):
             fit_intercept=self.fit_intercept,
         )
 
-    def _settle(self, problem: Problem, y_ndim: int) -> Any:
+    def _settle(self, problem: DecomposedProblem, y_ndim: int) -> Any:
         """Choose alpha, keep what follows from it, and return the scale for Cp."""
         self.__dict__.pop("path_", None)  # of an earlier fit
         scale = None
@@ -300,7 +306,7 @@ class Ridge(RegressorMixin, CoefficientInference, Tuned):
     def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
         return self._curve(self._decompose(X, y, sample_weight), values, y.ndim)[0]
 
-    def _curve(self, problem: Problem, values: Any, y_ndim: int) -> tuple[Path, Any]:
+    def _curve(self, problem: DecomposedProblem, values: Any, y_ndim: int) -> tuple[Path, Any]:
         """Return the path and the residual scale of its richest model, for Cp."""
         spectrum, n = problem.spectrum, problem.centering.n
         if values is None:

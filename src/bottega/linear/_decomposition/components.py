@@ -14,8 +14,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from bottega.core.typing import Array, FloatArray
-from bottega.linear.problem import Problem
-from bottega.linear.spectrum import Spectrum
+from bottega.linear._decomposition.problem import DecomposedProblem
+from bottega.linear._decomposition.spectrum import Spectrum
 
 __all__ = ["component_coef", "component_residuals", "component_rss", "truncate"]
 
@@ -42,7 +42,7 @@ def component_coef(spectrum: Spectrum, counts: Array) -> FloatArray:
     return running[np.minimum(counts, most)]
 
 
-def component_rss(problem: Problem) -> FloatArray:
+def component_rss(problem: DecomposedProblem) -> FloatArray:
     """Return the weighted residual sums of squares for 0 to r components, shape (r + 1, q)."""
     outside = sum(np.einsum("ij,ij->j", block.outside, block.outside) for block in problem.blocks())
     dropped = np.square(problem.spectrum.rotated)
@@ -52,7 +52,7 @@ def component_rss(problem: Problem) -> FloatArray:
 
 
 def component_residuals(
-    problem: Problem, count: int
+    problem: DecomposedProblem, count: int
 ) -> Iterator[tuple[FloatArray, FloatArray, FloatArray | None]]:
     """Yield residuals (b, q) on the scale of y, one minus the leverages (b,) and weights by block.
 

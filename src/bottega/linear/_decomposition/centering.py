@@ -8,7 +8,7 @@ import numpy as np
 from bottega.core.chunks import Moments
 from bottega.core.typing import BoolArray, FloatArray
 
-__all__ = ["Centering"]
+__all__ = ["Centering", "squeeze"]
 
 # A column whose spread is a few units in the last place of its mean holds nothing but rounding.
 _ROUNDING = 10 * np.finfo(np.float64).eps
@@ -117,3 +117,10 @@ def _scale(mean: FloatArray, square: FloatArray, standardize: bool) -> tuple[Flo
     constant = spread <= _ROUNDING * np.abs(mean)
     scale = np.where(constant, 1.0, spread) if standardize else np.ones_like(spread)
     return scale, constant
+
+
+def squeeze(found: FloatArray, y_ndim: int) -> Any:
+    """Take off the axis of responses when the response was one-dimensional."""
+    if y_ndim == 2:
+        return found
+    return float(found[0]) if found.ndim == 1 else found[0]

@@ -9,13 +9,19 @@ from bottega.core.chunks import Moments
 from bottega.core.errors import InputError
 from bottega.core.threads import one_thread
 from bottega.core.typing import BoolArray, FloatArray
-from bottega.linear.centering import Centering
-from bottega.linear.leave_one_out import RowBlock
-from bottega.linear.problem import Chunk, Problem, row_block, row_parts, sum_of_logs
-from bottega.linear.rank import independent_columns
-from bottega.linear.spectrum import Spectrum, by_triangle
+from bottega.linear._decomposition.centering import Centering
+from bottega.linear._decomposition.leave_one_out import RowBlock
+from bottega.linear._decomposition.problem import (
+    Chunk,
+    DecomposedProblem,
+    row_block,
+    row_parts,
+    sum_of_logs,
+)
+from bottega.linear._decomposition.rank import independent_columns
+from bottega.linear._decomposition.spectrum import Spectrum, by_triangle
 
-__all__ = ["flops", "unpenalised_problem"]
+__all__ = ["decompose_unpenalized", "flops"]
 
 # Up to this many multiplications (n p^2) QR takes under a tenth of a second: accuracy is free.
 _SMALL = 2e7
@@ -37,9 +43,9 @@ def flops(solver: str, n: int, p: int) -> float:
     return p**3 + n * p**2 / 2 if solver == "cholesky" else 2.0 * n * p**2
 
 
-def unpenalised_problem(
+def decompose_unpenalized(
     chunks: Iterable[Chunk], *, method: str, fit_intercept: bool
-) -> tuple[Problem, BoolArray]:
+) -> tuple[DecomposedProblem, BoolArray]:
     """Decompose rows that come in chunks, ``(X, y, w)`` with positive weights or None.
 
     Returns the problem, and which columns are combinations of those before them: their rows of the
@@ -81,7 +87,7 @@ def unpenalised_problem(
             yield row_block(centering, spectrum, A @ to_left, Y, w)
 
     tss = np.diag(moments.scatter)[p:].copy()
-    return Problem(centering, spectrum, solver, blocks, tss, log_weights), ~kept
+    return DecomposedProblem(centering, spectrum, solver, blocks, tss, log_weights), ~kept
 
 
 def _by_cholesky(gram: FloatArray, cross: FloatArray) -> tuple[Spectrum, BoolArray]:

@@ -8,7 +8,14 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Penalty", "Solution", "Walk", "alpha_grid", "check_alphas", "check_penalty_weights"]
+__all__ = [
+    "Descent",
+    "PenalizedFits",
+    "Penalty",
+    "alpha_grid",
+    "check_alphas",
+    "check_penalty_weights",
+]
 
 # Failure of the optimality conditions, against the largest product with y, that is rounding.
 FLOOR = 1e-11
@@ -43,7 +50,7 @@ class Penalty:
 
 
 @dataclass(frozen=True)
-class Walk:
+class Descent:
     """How to go along the path: tolerance on the relative duality gap, sweeps, relaxed or not."""
 
     tol: float
@@ -52,7 +59,7 @@ class Walk:
 
 
 @dataclass(frozen=True)
-class Solution:
+class PenalizedFits:
     """Fits along a path, on the original scale.
 
     Attributes

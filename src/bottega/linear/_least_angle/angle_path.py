@@ -9,8 +9,8 @@ from scipy.linalg import qr
 
 from bottega.core.errors import ConvergenceWarning
 from bottega.core.typing import FloatArray, IntArray
-from bottega.linear._kernels_least_angle import COLLINEAR, ENDED, walk_path
-from bottega.linear.centering import Centering
+from bottega.linear._decomposition.centering import Centering
+from bottega.linear._kernels.least_angle import COLLINEAR, ENDED, walk_path
 
 __all__ = ["AnglePath", "angle_path"]
 

@@ -8,11 +8,12 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from bottega.core.errors import InputError, did_you_mean
-from bottega.core.typing import BoolArray, FloatArray, IntArray
-from bottega.linear._kernels_subset import COLLINEAR, walk_backward, walk_forward
-from bottega.linear.branch_and_bound import best_subsets, inverse_gram
+from bottega.core.typing import FloatArray, IntArray
+from bottega.linear._decomposition.rank import independent_columns
+from bottega.linear._kernels.subset_walks import COLLINEAR, walk_backward, walk_forward
+from bottega.linear._subset.branch_and_bound import best_subsets, inverse_gram
 
-__all__ = ["METHODS", "SubsetCurve", "forced_columns", "independent_columns", "search_subsets"]
+__all__ = ["METHODS", "SubsetCurve", "forced_columns", "search_subsets"]
 
 METHODS = ("best", "forward", "backward", "hybrid")
 
@@ -77,27 +78,6 @@ def forced_columns(force: Any, names: Any, p: int) -> IntArray:
     if len(set(found)) < len(found):
         raise InputError(f"force={force!r} names a column twice; name each once.")
     return np.array(found, dtype=np.intp)
-
-
-def independent_columns(A: FloatArray, share: float = COLLINEAR) -> BoolArray:
-    """Tell which columns do not lie in the span of those before them (zero columns do)."""
-    if len(A) > A.shape[1]:
-        A = np.asarray(np.linalg.qr(A, mode="r"))
-    limit = share * np.linalg.norm(A, axis=0)
-    basis, found = np.zeros(A.shape), 0
-    kept = np.zeros(A.shape[1], dtype=bool)
-    for j in range(A.shape[1]):
-        rest = A[:, j]
-        for _ in range(2):  # the second time removes what rounding left
-            rest = rest - basis[:, :found] @ (basis[:, :found].T @ rest)
-        length = np.linalg.norm(rest)
-        if length > limit[j]:
-            kept[j] = True
-            basis[:, found] = rest / length
-            found += 1
-            if found == len(A):
-                break
-    return kept
 
 
 def search_subsets(

@@ -18,9 +18,9 @@ import numpy as np
 
 from bottega.core.chunks import LossSums, split_rows
 from bottega.core.typing import FloatArray
-from bottega.linear.spectrum import Spectrum
+from bottega.linear._decomposition.spectrum import Spectrum
 
-__all__ = ["LeaveOneOut", "RowBlock", "leave_one_out"]
+__all__ = ["LeaveOneOutErrors", "RowBlock", "leave_one_out"]
 
 # Rows a block: a block by a hundred alphas (0.8 MB) stays in the cache.
 BLOCK = 1024
@@ -63,7 +63,7 @@ class RowBlock:
 
 
 @dataclass(frozen=True)
-class LeaveOneOut:
+class LeaveOneOutErrors:
     """Errors of the fits at several alphas.
 
     Attributes
@@ -81,7 +81,7 @@ class LeaveOneOut:
 
 def leave_one_out(
     blocks: Iterable[RowBlock], spectrum: Spectrum, alphas: FloatArray
-) -> LeaveOneOut:
+) -> LeaveOneOutErrors:
     """Return the exact leave-one-out error of the fit at each alpha.
 
     Costs ``4 n r m`` operations in matrix products and never holds more than a block by m.
@@ -109,4 +109,4 @@ def leave_one_out(
                 outside += np.einsum("ij,ij->j", block.outside, block.outside)
         error, error_se = sums.mean_and_se()
     rss = outside + np.square(lost).T @ np.square(spectrum.rotated)
-    return LeaveOneOut(error, error_se, rss)
+    return LeaveOneOutErrors(error, error_se, rss)

@@ -10,14 +10,20 @@ from bottega.core.chunks import Moments, split_rows
 from bottega.core.errors import InputError
 from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray
-from bottega.linear.centering import Centering
-from bottega.linear.leave_one_out import RowBlock
-from bottega.linear.spectrum import Spectrum, by_dual_gram, by_gram, by_svd, by_triangle
+from bottega.linear._decomposition.centering import Centering
+from bottega.linear._decomposition.leave_one_out import RowBlock
+from bottega.linear._decomposition.spectrum import (
+    Spectrum,
+    by_dual_gram,
+    by_gram,
+    by_svd,
+    by_triangle,
+)
 
 __all__ = [
-    "Problem",
-    "problem_from_chunks",
-    "problem_from_rows",
+    "DecomposedProblem",
+    "decompose_chunks",
+    "decompose_rows",
     "row_block",
     "row_parts",
     "sum_of_logs",
@@ -33,7 +39,7 @@ Chunk = tuple[FloatArray, FloatArray, Any]
 
 
 @dataclass(frozen=True)
-class Problem:
+class DecomposedProblem:
     """A decomposed problem: everything that any penalty needs.
 
     Attributes
@@ -71,9 +77,9 @@ class Problem:
         return float(self.centering.fit_intercept + np.sum(kept**2))
 
 
-def problem_from_rows(
+def decompose_rows(
     X: FloatArray, y: FloatArray, w: Any, *, standardize: bool, fit_intercept: bool
-) -> Problem:
+) -> DecomposedProblem:
     """Decompose rows in memory (`y` has two axes), by the method that suits their shape."""
     if w is not None:
         X, y, w = X[w > 0], y[w > 0], w[w > 0]
@@ -84,7 +90,7 @@ def problem_from_rows(
         )
     how = {"standardize": standardize, "fit_intercept": fit_intercept}
     if n >= p and n * p * p > _SMALL:
-        return problem_from_chunks([(X, y, w)], **how)
+        return decompose_chunks([(X, y, w)], **how)
     centering, A, Y = Centering.from_rows(X, y, w, **how)
     found, solver = None, "svd"
     if n < p and n * n * p > _SMALL:
@@ -98,12 +104,12 @@ def problem_from_rows(
 
     center = np.average(y, axis=0, weights=w)
     tss = np.average((y - center) ** 2, axis=0, weights=w) * centering.weight
-    return Problem(centering, spectrum, solver, blocks, tss, sum_of_logs(w))
+    return DecomposedProblem(centering, spectrum, solver, blocks, tss, sum_of_logs(w))
 
 
-def problem_from_chunks(
+def decompose_chunks(
     chunks: Iterable[Chunk], *, standardize: bool, fit_intercept: bool
-) -> Problem:
+) -> DecomposedProblem:
     """Decompose rows that come in chunks, ``(X, y, w)`` with positive weights or None.
 
     One pass merges the moments, from which the p by p problem is solved; where that would lose
@@ -134,7 +140,7 @@ def problem_from_chunks(
             yield row_block(centering, spectrum, A @ to_left, Y, w)
 
     tss = np.diag(moments.scatter)[p:].copy()
-    return Problem(centering, spectrum, solver, blocks, tss, log_weights)
+    return DecomposedProblem(centering, spectrum, solver, blocks, tss, log_weights)
 
 
 def _merge_triangles(chunks: Iterable[Chunk], centering: Centering) -> Spectrum:

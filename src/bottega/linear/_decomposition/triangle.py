@@ -15,16 +15,16 @@ from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
 from bottega.core.threads import one_thread
 from bottega.core.typing import BoolArray, FloatArray
-from bottega.linear._kernels_recursive import absorb_rows
-from bottega.linear.rank import independent_columns
+from bottega.linear._decomposition.rank import independent_columns
+from bottega.linear._kernels.recursive import absorb_rows
 
-__all__ = ["Solution", "Triangle"]
+__all__ = ["Triangle", "TriangleSolution"]
 
 _BLOCK = 2048  # rows merged at a time: a block of a few dozen columns stays in the cache
 
 
 @dataclass(frozen=True)
-class Solution:
+class TriangleSolution:
     r"""Coefficients that fit the rows of a triangle (and a prior), the intercept first.
 
     Attributes
@@ -153,7 +153,7 @@ class Triangle:
         rows = np.sqrt(precision) * np.eye(len(self.R) - 1, len(self.R))
         return _factor(np.vstack([self.R, rows]))
 
-    def solve(self, prior: float = 0.0) -> Solution:
+    def solve(self, prior: float = 0.0) -> TriangleSolution:
         """Return the coefficients that fit the rows, with a prior of that precision."""
         R = self.with_prior(prior)
         d = len(R) - 1
@@ -167,7 +167,7 @@ class Triangle:
             coef[kept] = solve_triangular(R[:r, :r], R[:r, r])
         # The triangle's corner is the penalised sum: residuals plus prior.
         rss = max(float(R[r, r] ** 2) - prior * float(coef @ coef), 0.0)
-        return Solution(coef, root, ~kept, rss, r - prior * float(np.sum(root**2)))
+        return TriangleSolution(coef, root, ~kept, rss, r - prior * float(np.sum(root**2)))
 
 
 def _factor(rows: FloatArray) -> FloatArray:

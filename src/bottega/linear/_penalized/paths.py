@@ -12,13 +12,13 @@ import numpy as np
 from bottega.core.chunks import Moments
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray, IntArray
-from bottega.linear.penalized_columns import columns_of, is_sparse
-from bottega.linear.penalized_gram import GramProblem, fold_error, fold_moments, leave_out
-from bottega.linear.penalized_penalty import Penalty, Solution, Walk, alpha_grid, not_unique
-from bottega.linear.penalized_rows import RowsProblem, begin, walk_together
+from bottega.linear._penalized.gram import GramProblem, fold_error, fold_moments, leave_out
 from bottega.linear.ridge import Ridge
+from bottega.optimize.coordinate import Descent, PenalizedFits, Penalty, alpha_grid, not_unique
+from bottega.optimize.coordinate_columns import columns_of, is_sparse
+from bottega.optimize.coordinate_working_sets import WorkingSetProblem, begin, walk_together
 
-__all__ = ["GRAM_COLUMNS", "Settings", "paths_from_moments", "paths_from_rows", "uses_gram"]
+__all__ = ["GRAM_COLUMNS", "PenaltySettings", "paths_from_moments", "paths_from_rows", "uses_gram"]
 
 # Up to this many columns the Gram matrices of all folds are small (80 MB for ten folds), and
 # cheaper than going through the rows for every alpha.
@@ -30,7 +30,7 @@ _DENSE_PILOT = 2**22
 
 
 @dataclass(frozen=True)
-class Settings:
+class PenaltySettings:
     """What all problems of a path have in common.
 
     Attributes
@@ -41,7 +41,7 @@ class Settings:
         Whether to divide the weights by a pilot's coefficients.
     standardize, fit_intercept : bool
         Whether columns are scaled, and whether there is a free intercept.
-    walk : Walk
+    descent : Descent
         Tolerance and limits.
     n_alphas, eps : int, float or "auto"
         The default grid.
@@ -51,7 +51,7 @@ class Settings:
     adaptive: bool
     standardize: bool
     fit_intercept: bool
-    walk: Walk
+    descent: Descent
     n_alphas: int
     eps: Any
 
@@ -62,10 +62,10 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Paths:
+class FoldPaths:
     """The path on all rows, the errors of each fold (one row a fold), and the sum of weights."""
 
-    solution: Solution
+    solution: PenalizedFits
     fold_errors: FloatArray | None
     weight: float
 
@@ -78,7 +78,7 @@ def uses_gram(n: int, p: int) -> bool:
 # ---- by the Gram matrix --------------------------------------------------------------------------
 
 
-def paths_from_moments(parts: list[Moments], values: Any, settings: Settings) -> Paths:
+def paths_from_moments(parts: list[Moments], values: Any, settings: PenaltySettings) -> FoldPaths:
     """Return the paths from the moments of the folds (one part: no folds)."""
     total = Moments()
     for part in parts:
@@ -89,20 +89,20 @@ def paths_from_moments(parts: list[Moments], values: Any, settings: Settings) ->
     if alphas is None:
         top = problem.alpha_max(penalty)
         alphas = alpha_grid(top, settings.n_alphas, settings.eps, total.count, len(problem.c))
-    solution = problem.path(alphas, penalty, settings.walk)
+    solution = problem.path(alphas, penalty, settings.descent)
     if len(parts) == 1:
-        return Paths(solution, None, total.weight)
+        return FoldPaths(solution, None, total.weight)
     errors = []
     for part, train in zip(parts, leave_out(parts), strict=True):
         if not part.count:
             continue
         problem = GramProblem.from_moments(train, **settings.frame)
-        found = problem.path(alphas, _adapt_gram(problem, settings), settings.walk)
+        found = problem.path(alphas, _adapt_gram(problem, settings), settings.descent)
         errors.append(fold_error(part, found))
-    return Paths(solution, np.stack(errors), total.weight)
+    return FoldPaths(solution, np.stack(errors), total.weight)
 
 
-def _adapt_gram(problem: GramProblem, settings: Settings) -> Penalty:
+def _adapt_gram(problem: GramProblem, settings: PenaltySettings) -> Penalty:
     if not settings.adaptive:
         return settings.penalty
     return settings.penalty.times(_inverse(problem.pilot()))
@@ -118,8 +118,8 @@ def _inverse(pilot: FloatArray) -> FloatArray:
 
 
 def paths_from_rows(
-    X: Any, y: FloatArray, w: Any, folds: IntArray | None, values: Any, settings: Settings
-) -> Paths:
+    X: Any, y: FloatArray, w: Any, folds: IntArray | None, values: Any, settings: PenaltySettings
+) -> FoldPaths:
     """Return the paths of rows in memory; without `folds`, that of all rows alone."""
     n, p = X.shape
     count = 1 if folds is None else int(folds.max()) + 1
@@ -131,17 +131,17 @@ def paths_from_rows(
         raise not_unique(f"With {p} columns and {n} rows the columns")
     weight = np.ones(n) if w is None else w
     columns = columns_of(X, weight, **settings.frame)
-    whole = RowsProblem(columns, y, weight, **settings.frame)
+    whole = WorkingSetProblem(columns, y, weight, **settings.frame)
     penalty = _adapt_rows(X, y, weight, whole, settings)
     top = begin([whole], [penalty])[0]
     alphas = values
     if alphas is None:
         alphas = alpha_grid(top, settings.n_alphas, settings.eps, n, p)
     if folds is None:
-        return Paths(_together([whole], alphas, settings)[0], None, whole.weight)
+        return FoldPaths(_together([whole], alphas, settings)[0], None, whole.weight)
     used = [k for k in range(count) if np.any(folds == k)]
     each = max(1, _TOGETHER // min(n, p) ** 2)
-    solutions: list[Solution] = []
+    solutions: list[PenalizedFits] = []
     todo: list[int | None] = [None, *used]
     while todo:
         now, todo = todo[:each], todo[each:]
@@ -151,7 +151,7 @@ def paths_from_rows(
                 problems.append(whole)
                 continue
             v = np.where(folds == k, 0.0, weight)
-            problem = RowsProblem(columns, y, v, **settings.frame)
+            problem = WorkingSetProblem(columns, y, v, **settings.frame)
             penalties.append(_adapt_rows(X, y, v, problem, settings))
             problems.append(problem)
             fresh.append(problem)
@@ -164,20 +164,20 @@ def paths_from_rows(
         predicted = X[rows] @ found.coef.T + found.intercept
         loss = (y[rows, None] - predicted) ** 2
         errors.append(np.average(loss, axis=0, weights=None if w is None else w[rows]))
-    return Paths(solutions[0], np.stack(errors), whole.weight)
+    return FoldPaths(solutions[0], np.stack(errors), whole.weight)
 
 
 def _together(
-    problems: list[RowsProblem], alphas: FloatArray, settings: Settings
-) -> list[Solution]:
+    problems: list[WorkingSetProblem], alphas: FloatArray, settings: PenaltySettings
+) -> list[PenalizedFits]:
     if alphas[-1] == 0:
         for problem in problems:
             problem.check_unique()
-    return walk_together(problems, alphas, settings.walk, settings.fit_intercept)
+    return walk_together(problems, alphas, settings.descent, settings.fit_intercept)
 
 
 def _adapt_rows(
-    X: Any, y: FloatArray, v: FloatArray, problem: RowsProblem, settings: Settings
+    X: Any, y: FloatArray, v: FloatArray, problem: WorkingSetProblem, settings: PenaltySettings
 ) -> Penalty:
     if not settings.adaptive:
         return settings.penalty

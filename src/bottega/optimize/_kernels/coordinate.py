@@ -21,6 +21,7 @@ is wrong, the step is cut, the column leaves the support, and the descent goes o
 import numpy as np
 
 from bottega._jit import kernel
+from bottega.optimize._kernels.coordinate_factor import solve_factored, update_factor
 
 __all__ = [
     "add_columns",
@@ -33,8 +34,6 @@ __all__ = [
 # Sweeps before a linear solve is tried, and where none is possible (dependent columns).
 _SWEEPS = 8
 _SWEEPS_SINGULAR = 200
-# A pivot this small against its column: the columns of the support are dependent.
-_SINGULAR = 1e-11
 # A column enters when it passes its threshold by more than rounding.
 _ROUNDING = 1e-13
 
@@ -92,105 +91,12 @@ def _gradient(G, m, c, b, q):
 
 
 @kernel
-def _append(G, j, ridge, R, order, s):
-    """Add column j to the factor; return whether it is independent of the columns there."""
-    z = R[:, s]  # the new column of R
-    row = G[j]
-    work = np.empty(s)
-    for a in range(s):
-        work[a] = row[order[a]]
-    size = row[j] + ridge
-    left = size
-    for a in range(s):
-        work[a] /= R[a, a]
-        step = work[a]
-        left -= step * step
-        factor = R[a]
-        for e in range(a + 1, s):
-            work[e] -= step * factor[e]
-    if not left > _SINGULAR * size:
-        return False
-    for a in range(s):
-        z[a] = work[a]
-    R[s, s] = np.sqrt(left)
-    order[s] = j
-    return True
-
-
-@kernel
-def _remove(R, order, s, k):
-    """Take the column at place k out of the factor, by plane rotations of its rows."""
-    for a in range(k, s - 1):
-        order[a] = order[a + 1]
-    for a in range(s):
-        row = R[a]
-        for e in range(max(k, a - 1), s - 1):
-            row[e] = row[e + 1]
-    for a in range(k, s - 1):
-        # Row a + 1 has, after the shift, an entry below the diagonal at place a.
-        upper, lower = R[a], R[a + 1]
-        x, y = upper[a], lower[a]
-        size = np.sqrt(x * x + y * y)
-        cosine, sine = x / size, y / size
-        for e in range(a, s - 1):
-            high, low = upper[e], lower[e]
-            upper[e] = cosine * high + sine * low
-            lower[e] = cosine * low - sine * high
-        lower[a] = 0.0
-
-
-@kernel
-def _factor(G, S, l2, R, order, count):
-    """Bring the factor R'R = G_SS + l2_S to the columns S; return -1, or a dependent column.
-
-    R holds the columns `order[:count[0]]`: few of them change from one call to the next, and each
-    change costs the square of their number, where a new factor costs the cube.
-    """
-    wanted = np.zeros(len(G), np.bool_)
-    for j in S:
-        wanted[j] = True
-    gone = 0
-    for a in range(count[0]):
-        if not wanted[order[a]]:
-            gone += 1
-    if 4 * gone > count[0]:
-        count[0] = 0
-    for a in range(count[0] - 1, -1, -1):
-        if wanted[order[a]]:
-            wanted[order[a]] = False
-        else:
-            _remove(R, order, count[0], a)
-            count[0] -= 1
-    for j in S:
-        if wanted[j]:
-            if not _append(G, j, l2[j], R, order, count[0]):
-                return j
-            count[0] += 1
-    return -1
-
-
-@kernel
-def _solve_factored(R, s, z):
-    for a in range(s):
-        z[a] /= R[a, a]
-        step, row = z[a], R[a]
-        for e in range(a + 1, s):
-            z[e] -= step * row[e]
-    for a in range(s - 1, -1, -1):
-        row = R[a]
-        total = z[a]
-        for e in range(a + 1, s):
-            total -= row[e] * z[e]
-        z[a] = total / row[a]
-
-
-@kernel
 def _newton(S, c, b, l1, R):
     """Return the minimum over S (in the order of the factor) with the signs of b held fixed."""
     z = np.empty(len(S))
     for a in range(len(S)):
         z[a] = c[S[a]] - l1[S[a]] * np.sign(b[S[a]])
-    _solve_factored(R, len(S), z)
+    solve_factored(R, len(S), z)
     return z
 
 
@@ -203,7 +109,7 @@ def _refine(S, q, b, l1, l2, R):
         j = S[a]
         z[a] = q[j] - l1[j] * np.sign(b[j]) - l2[j] * b[j]
         most = max(most, abs(z[a]))
-    _solve_factored(R, len(S), z)
+    solve_factored(R, len(S), z)
     for a in range(len(S)):
         j = S[a]
         if l1[j] == 0.0 or (b[j] + z[a]) * np.sign(b[j]) > 0.0:
@@ -242,7 +148,7 @@ def _slide(G, m, c, q, b, l1, l2, R, order, s, j):
     z = np.empty(s)
     for a in range(s):
         z[a] = G[j, order[a]]
-    _solve_factored(R, s, z)
+    solve_factored(R, s, z)
     slope = -q[j] + l1[j] * np.sign(b[j]) + l2[j] * b[j]
     for a in range(s):
         i = order[a]
@@ -275,7 +181,7 @@ def _finish(G, m, c, q, b, l1, l2, floor, R, order, count):
     S = _support(m, G, b, l1)
     target = np.empty(m)
     while True:
-        bad = _factor(G, S, l2, R, order, count)
+        bad = update_factor(G, S, l2, R, order, count)
         if bad >= 0:
             if not _slide(G, m, c, q, b, l1, l2, R, order, count[0], bad):
                 return -1
@@ -335,7 +241,7 @@ def solve_on_gram(G, m, c, q, b, l1, l2, floor, small, max_sweeps, R, order, cou
 
     `floor` is the failure of the optimality conditions that counts as rounding, `small` the step
     at which descent without a linear solve stops. ``R, order, count`` are the factor of an earlier
-    call on the same G (`count` 0: none), see `_factor`.
+    call on the same G (`count` 0: none), see `update_factor`.
     """
     sweeps, stalled = 0, 0
     for j in range(m):
@@ -408,7 +314,7 @@ def least_squares_on(G, m, c, b, out):
     R, order, count = np.empty((s, s)), np.empty(s, np.intp), np.zeros(1, np.intp)
     for j in range(m):
         out[j] = b[j]
-    if _factor(G, S, nothing, R, order, count) >= 0:
+    if update_factor(G, S, nothing, R, order, count) >= 0:
         return False
     z = _newton(order, c, b, nothing, R)
     for a in range(s):

@@ -17,27 +17,27 @@ from bottega.core.path import Path, Rule
 from bottega.core.smoother import gaussian_criteria
 from bottega.core.typing import Array, FloatArray
 from bottega.core.weights import check_weight
-from bottega.linear.chunked import CheckedChunks
-from bottega.linear.penalized_chunks import moments_of_chunks
-from bottega.linear.penalized_columns import is_sparse
-from bottega.linear.penalized_folds import check_folds
-from bottega.linear.penalized_paths import (
-    Paths,
-    Settings,
+from bottega.linear._penalized.chunks import moments_of_chunks
+from bottega.linear._penalized.folds import check_folds
+from bottega.linear._penalized.paths import (
+    FoldPaths,
+    PenaltySettings,
     paths_from_moments,
     paths_from_rows,
     uses_gram,
 )
-from bottega.linear.penalized_penalty import (
+from bottega.linear.chunked import CheckedChunks
+from bottega.linear.selected_report import SelectedReport, log_weights
+from bottega.optimize.coordinate import (
+    Descent,
+    PenalizedFits,
     Penalty,
-    Solution,
-    Walk,
     check_alphas,
     check_penalty_weights,
 )
-from bottega.linear.selected_report import SelectedReport, log_weights
+from bottega.optimize.coordinate_columns import is_sparse
 
-__all__ = ["CARD", "SHARED", "PenalizedRegression"]
+__all__ = ["CARD", "SHARED", "PenalizedRegression", "without"]
 
 SHARED: Mapping[str, Parameter] = {
     "alpha": Auto(Real(0, None, log=True), help="strength of the penalty"),
@@ -57,6 +57,12 @@ SHARED: Mapping[str, Parameter] = {
     "tol": Real(0, 1, open_low=True, log=True, help="largest relative duality gap"),
     "max_iter": Integer(1, None, help="sweeps of coordinate descent for each penalty"),
 }
+
+
+def without(*names: str) -> Mapping[str, Parameter]:
+    """Return the shared parameters but for those that a class fixes."""
+    return {name: declared for name, declared in SHARED.items() if name not in names}
+
 
 CARD: dict[str, Any] = {
     "task": "regression",
@@ -187,18 +193,18 @@ class PenalizedRegression(SelectedReport, RegressorMixin, Tuned):
         )
         return X, np.asarray(y, dtype=np.float64), check_weight(sample_weight, len(y))
 
-    def _settings(self, p: int) -> Settings:
-        return Settings(
+    def _settings(self, p: int) -> PenaltySettings:
+        return PenaltySettings(
             Penalty(float(self.l1_ratio), check_penalty_weights(self.weights, p)),
             bool(self.adaptive),
             bool(self.standardize),
             bool(self.fit_intercept),
-            Walk(float(self.tol), int(self.max_iter), bool(self.relax)),
+            Descent(float(self.tol), int(self.max_iter), bool(self.relax)),
             int(self.n_alphas),
             self.eps,
         )
 
-    def _keep(self, solution: Solution) -> Self:
+    def _keep(self, solution: PenalizedFits) -> Self:
         self.alpha_ = float(solution.alphas[0])
         self.coef_ = solution.coef[0].copy()
         self.intercept_ = float(solution.intercept[0])
@@ -210,7 +216,7 @@ class PenalizedRegression(SelectedReport, RegressorMixin, Tuned):
         self._warn(solution)
         return self
 
-    def _warn(self, solution: Solution) -> None:
+    def _warn(self, solution: PenalizedFits) -> None:
         late = np.flatnonzero(~(solution.gap <= self.tol))
         if len(late):
             k = late[np.argmax(solution.gap[late])]
@@ -238,7 +244,7 @@ class PenalizedRegression(SelectedReport, RegressorMixin, Tuned):
         curve = self._curve(found, len(y), log_weights(weight))
         return curve if own else self._cross_validate(curve, *given, self.cv)
 
-    def _curve(self, found: Paths, n: int, logs: float) -> Path:
+    def _curve(self, found: FoldPaths, n: int, logs: float) -> Path:
         solution, errors = found.solution, found.fold_errors
         self.gap_path_ = solution.gap
         self._warn(solution)

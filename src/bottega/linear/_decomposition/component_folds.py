@@ -7,10 +7,10 @@ import numpy as np
 from bottega.core.chunks import Moments
 from bottega.core.folds import FoldDealer
 from bottega.core.typing import Array, FloatArray
-from bottega.linear.centering import Centering
-from bottega.linear.components import component_coef
-from bottega.linear.problem import Chunk
-from bottega.linear.spectrum import Spectrum
+from bottega.linear._decomposition.centering import Centering
+from bottega.linear._decomposition.components import component_coef
+from bottega.linear._decomposition.problem import Chunk
+from bottega.linear._decomposition.spectrum import Spectrum
 
 __all__ = ["chunk_fold_errors"]
 

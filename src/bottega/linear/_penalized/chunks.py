@@ -8,7 +8,7 @@ import numpy as np
 from bottega.core.chunks import Moments
 from bottega.core.errors import InputError
 from bottega.core.folds import FoldDealer
-from bottega.linear.penalized_gram import fold_moments
+from bottega.linear._penalized.gram import fold_moments
 
 __all__ = ["moments_of_chunks"]
 

@@ -9,17 +9,17 @@ from scipy import sparse
 
 from bottega.core.chunks import Moments, split_rows
 from bottega.core.typing import FloatArray, IntArray
-from bottega.linear import _kernels_coordinate as kernels
-from bottega.linear.centering import Centering
-from bottega.linear.penalized_columns import is_sparse
-from bottega.linear.penalized_penalty import (
+from bottega.linear._decomposition.centering import Centering
+from bottega.optimize._kernels import coordinate as kernels
+from bottega.optimize.coordinate import (
     FLOOR,
+    Descent,
+    PenalizedFits,
     Penalty,
-    Solution,
-    Walk,
     not_unique,
     strongest,
 )
+from bottega.optimize.coordinate_columns import is_sparse
 
 __all__ = ["GramProblem", "fold_error", "fold_moments", "leave_out"]
 
@@ -101,24 +101,24 @@ class GramProblem:
         gcv = np.where(left > 0, np.maximum(rss, 0) / np.maximum(left, 1e-300) ** 2, np.inf)
         return np.asarray(V @ coef[int(np.argmin(gcv))])
 
-    def path(self, alphas: FloatArray, penalty: Penalty, walk: Walk) -> Solution:
+    def path(self, alphas: FloatArray, penalty: Penalty, descent: Descent) -> PenalizedFits:
         """Return the fits at `alphas`, descending."""
         unit1, unit2 = penalty.units(self.centering.constant)
         free = np.flatnonzero(np.isfinite(unit1) if alphas[-1] == 0 else unit1 == 0)
         if len(free):
             self._least_squares(free)  # raises where they are dependent
         top = float(np.max(np.abs(self.c), initial=0.0))
-        small = 1e-5 * walk.tol * np.sqrt(self.yy)
+        small = 1e-5 * descent.tol * np.sqrt(self.yy)
         coef, gap, sweeps, _ = kernels.gram_path(
-            self.G, self.c, self.yy, unit1, unit2, alphas, FLOOR * top, small, walk.max_iter
+            self.G, self.c, self.yy, unit1, unit2, alphas, FLOOR * top, small, descent.max_iter
         )
-        if walk.relax:
+        if descent.relax:
             for b in coef:
                 kernels.least_squares_on(self.G, len(b), self.c, b.copy(), b)
         mse = self.yy - 2 * coef @ self.c + np.einsum("ij,ij->i", coef @ self.G, coef)
         original, intercept = self.centering.original(coef[:, None, :])
         half = 0.5 * self.yy if self.yy > 0 else 1.0
-        return Solution(
+        return PenalizedFits(
             alphas, original[:, 0], intercept[:, 0], np.maximum(mse, 0.0), gap / half, sweeps
         )
 
@@ -233,7 +233,7 @@ def leave_out(parts: list[Moments]) -> Iterator[Moments]:
         ahead = ahead.merge(part)
 
 
-def fold_error(moments: Moments, solution: Solution) -> FloatArray:
+def fold_error(moments: Moments, solution: PenalizedFits) -> FloatArray:
     """Return the mean squared error of each fit on the rows whose moments these are."""
     m = len(solution.coef)
     contrast = np.hstack([-solution.coef, np.ones((m, 1))])

@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from bottega.core.typing import FloatArray, IntArray
-from bottega.linear import _kernels_coordinate as kernels
+from bottega.optimize._kernels import coordinate as kernels
 
-__all__ = ["Columns", "DenseColumns", "SparseColumns", "columns_of", "is_sparse"]
+__all__ = ["DenseColumns", "InputColumns", "SparseColumns", "columns_of", "is_sparse"]
 
 # A column whose centred square is this small a share of its square may be rounding.
 _SUSPECT = 1e-6
@@ -16,7 +16,7 @@ _SUSPECT = 1e-6
 _SMALL = 2**18
 
 
-class Columns(Protocol):
+class InputColumns(Protocol):
     """Columns ``(x_j - shift_j) * factor_j``, and the products with them that a walk takes."""
 
     shift: FloatArray
@@ -124,7 +124,7 @@ def is_sparse(X: Any) -> bool:
     return bool(sparse.issparse(X))
 
 
-def columns_of(X: Any, w: FloatArray, *, standardize: bool, fit_intercept: bool) -> Columns:
+def columns_of(X: Any, w: FloatArray, *, standardize: bool, fit_intercept: bool) -> InputColumns:
     """Return the columns of a dense or a sparse table."""
     if is_sparse(X):
         return SparseColumns(X)

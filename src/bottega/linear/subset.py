@@ -16,16 +16,17 @@ from bottega.core.path import Path, Rule
 from bottega.core.smoother import gaussian_criteria
 from bottega.core.threads import one_thread
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.linear.centering import Centering
-from bottega.linear.selected_report import log_weights
-from bottega.linear.selected_terms import SelectedTerms
-from bottega.linear.subset_search import (
+from bottega.linear._decomposition.centering import Centering
+from bottega.linear._decomposition.rank import independent_columns
+from bottega.linear._kernels.subset_walks import COLLINEAR
+from bottega.linear._subset.search import (
     METHODS,
     SubsetCurve,
     forced_columns,
-    independent_columns,
     search_subsets,
 )
+from bottega.linear.selected_report import log_weights
+from bottega.linear.selected_terms import SelectedTerms
 
 __all__ = ["SubsetSelection"]
 
@@ -278,7 +279,7 @@ class SubsetSelection(SelectedTerms, RegressorMixin, Tuned):
         )
         names = getattr(self, "feature_names_in_", ())
         forced = forced_columns(self.force, names, self.n_features_in_)
-        usable = independent_columns(A[:, forced])
+        usable = independent_columns(A[:, forced], COLLINEAR)
         if not fold and not usable.all():
             raise InputError(
                 f"force names columns that are constant or collinear ({forced[~usable].tolist()}): "

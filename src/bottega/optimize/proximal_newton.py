@@ -12,9 +12,9 @@ from scipy.special import log_softmax
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray, IntArray
-from bottega.linear import _kernels_coordinate as kernels
-from bottega.linear.penalized_columns import Columns, is_sparse
-from bottega.linear.penalized_penalty import FLOOR
+from bottega.optimize._kernels import coordinate as kernels
+from bottega.optimize.coordinate import FLOOR
+from bottega.optimize.coordinate_columns import InputColumns, is_sparse
 
 __all__ = ["LogisticProblem", "LogisticSolution"]
 
@@ -56,7 +56,7 @@ class LogisticProblem:
 
     Parameters
     ----------
-    columns : Columns
+    columns : InputColumns
         The inputs.
     codes : ndarray of int, shape (n,)
         Classes 0, ..., K - 1, each of them present.
@@ -70,7 +70,7 @@ class LogisticProblem:
 
     def __init__(
         self,
-        columns: Columns,
+        columns: InputColumns,
         codes: IntArray,
         v: FloatArray,
         *,

@@ -18,6 +18,8 @@ def independent_columns(R: FloatArray, tolerance: float = TOLERANCE) -> BoolArra
 
     `R` is the table itself or any matrix with the same ``R'R`` (its QR factor, say).
     """
+    if len(R) > R.shape[1]:
+        R = np.asarray(np.linalg.qr(R, mode="r"))
     rows, p = R.shape
     floor = tolerance * np.linalg.norm(R, axis=0)
     if rows == p and not np.any(np.tril(R, -1)):

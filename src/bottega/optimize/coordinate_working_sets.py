@@ -12,19 +12,19 @@ import numpy as np
 
 from bottega.core import progress
 from bottega.core.typing import BoolArray, FloatArray, IntArray
-from bottega.linear import _kernels_coordinate as kernels
-from bottega.linear.penalized_columns import Columns
-from bottega.linear.penalized_penalty import (
+from bottega.optimize._kernels import coordinate as kernels
+from bottega.optimize.coordinate import (
     FLOOR,
+    Descent,
+    PenalizedFits,
     Penalty,
-    Solution,
-    Walk,
     not_unique,
     strongest,
     thresholds,
 )
+from bottega.optimize.coordinate_columns import InputColumns
 
-__all__ = ["RowsProblem", "walk_together"]
+__all__ = ["WorkingSetProblem", "walk_together"]
 
 # A spread this small against the mean is rounding.
 _CONSTANT = 1e-14
@@ -32,12 +32,12 @@ _CONSTANT = 1e-14
 _FIRST = 32
 
 
-class RowsProblem:
+class WorkingSetProblem:
     """One weighted least-squares problem on shared columns, with its working set.
 
     Parameters
     ----------
-    columns : Columns
+    columns : InputColumns
         The shared columns.
     y : ndarray of shape (n,)
         Response.
@@ -49,7 +49,7 @@ class RowsProblem:
 
     def __init__(
         self,
-        columns: Columns,
+        columns: InputColumns,
         y: FloatArray,
         v: FloatArray,
         *,
@@ -152,15 +152,15 @@ class RowsProblem:
         self.b[len(at) :] = 0.0
         self.count[0] = 0
 
-    def minimise(self, alpha: float, walk: Walk) -> int:
+    def minimise(self, alpha: float, descent: Descent) -> int:
         """Solve on the working set; return the sweeps taken."""
         m = len(self.work)
         l1, l2 = thresholds(alpha, self.unit1[self.work], self.unit2[self.work])
         c = self.c[self.work]
         floor = FLOOR * float(np.max(np.abs(self.c), initial=0.0))
-        small = 1e-5 * walk.tol * np.sqrt(self.yy)
+        small = 1e-5 * descent.tol * np.sqrt(self.yy)
         _, sweeps = kernels.solve_on_gram(
-            self.G, m, c, np.empty(m), self.b, l1, l2, floor, small, walk.max_iter,
+            self.G, m, c, np.empty(m), self.b, l1, l2, floor, small, descent.max_iter,
             self.R, self.order, self.count,
         )  # fmt: skip
         self.residual = self.y - self._fitted(self.b[:m])
@@ -232,7 +232,7 @@ class _Record:
     n_iter: IntArray
 
 
-def screen(problems: list[RowsProblem]) -> None:
+def screen(problems: list[WorkingSetProblem]) -> None:
     """Bring the products with the residuals of the problems up to date, all at once."""
     R = np.column_stack([each.weighted_residual() for each in problems])
     product = problems[0].columns.correlate(R)
@@ -240,7 +240,7 @@ def screen(problems: list[RowsProblem]) -> None:
         each.q = each.receive(product[:, k])
 
 
-def begin(problems: list[RowsProblem], penalties: list[Penalty]) -> list[float]:
+def begin(problems: list[WorkingSetProblem], penalties: list[Penalty]) -> list[float]:
     """Take the products with the response; return the smallest alpha without coefficients."""
     screen(problems)
     for each, penalty in zip(problems, penalties, strict=True):
@@ -259,8 +259,8 @@ def begin(problems: list[RowsProblem], penalties: list[Penalty]) -> list[float]:
 
 
 def walk_together(
-    problems: list[RowsProblem], alphas: FloatArray, walk: Walk, fit_intercept: bool
-) -> list[Solution]:
+    problems: list[WorkingSetProblem], alphas: FloatArray, descent: Descent, fit_intercept: bool
+) -> list[PenalizedFits]:
     """Return the fits of each problem at `alphas`, descending; `begin` comes first."""
     p, count = len(problems[0].inside), len(alphas)
     records = [
@@ -282,7 +282,7 @@ def walk_together(
         waiting = list(range(len(problems)))
         while waiting:
             for i in waiting:
-                records[i].n_iter[k] += problems[i].minimise(alpha, walk)
+                records[i].n_iter[k] += problems[i].minimise(alpha, descent)
             screen([problems[i] for i in waiting])
             again = []
             for i in waiting:
@@ -293,7 +293,7 @@ def walk_together(
             waiting = again
         for each, record in zip(problems, records, strict=True):
             record.gap[k] = each.gap(alpha)
-            S, beta, record.mse[k] = each.result(walk.relax)
+            S, beta, record.mse[k] = each.result(descent.relax)
             record.coef[k, S] = beta
         progress.report("penalties", k + 1, count)
     found = []
@@ -302,5 +302,5 @@ def walk_together(
         intercept = np.zeros(count)
         if fit_intercept:
             intercept = each.y_mean - record.coef @ each.mean - coef @ each.columns.shift
-        found.append(Solution(alphas, coef, intercept, record.mse, record.gap, record.n_iter))
+        found.append(PenalizedFits(alphas, coef, intercept, record.mse, record.gap, record.n_iter))
     return found

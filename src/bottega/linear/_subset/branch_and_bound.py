@@ -4,7 +4,8 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray, IntArray
-from bottega.linear._kernels_subset import search_best, walk_backward, walk_forward
+from bottega.linear._kernels.subset_best import search_best
+from bottega.linear._kernels.subset_walks import walk_backward, walk_forward
 
 __all__ = ["MOST_COLUMNS", "best_subsets", "inverse_gram"]
 

@@ -1,0 +1,1 @@
+"""Priors and the evidence of Bayesian linear regression."""

@@ -1,0 +1,1 @@
+"""Least-squares problems decomposed once: centring, singular values, triangles, leave-one-out."""

@@ -1,0 +1,1 @@
+"""The exact path of least angle regression."""

@@ -1,0 +1,1 @@
+"""The lasso family: Gram matrices, folds, and what its estimators share."""

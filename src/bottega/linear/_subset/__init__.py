@@ -1,0 +1,1 @@
+"""Searches for the subset of columns of every size."""
