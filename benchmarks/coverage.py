@@ -7,7 +7,7 @@ the guide and the docstring of `nested_cv` quote.
 
 import numpy as np
 
-from bottega.risk.nested_interval import nadeau_bengio, naive, nested, pairs_of
+from bottega.risk.estimate.nested_interval import nadeau_bengio, naive, nested, pairs_of
 
 SAMPLES = 3_000
 FOLDS = 5

@@ -11,8 +11,8 @@ from bottega.data import make
 from bottega.data.make import Sample
 from bottega.linear import Ridge
 from bottega.risk import bias_variance
-from bottega.risk.bias_variance import _split
-from bottega.risk.simulation import draw_seeds
+from bottega.risk.theory.bias_variance import _split
+from bottega.risk.theory.simulation import draw_seeds
 
 NOISE = 0.3
 
@@ -103,7 +103,9 @@ def fixed_design(n, *, seed=0):
     X = (np.arange(n)[:, None] + 0.5) / n
     rng = np.random.default_rng(seed)
     truth = make.sine(1).bayes
-    return Sample(X, truth(X) + NOISE * rng.normal(size=n), truth, NOISE**2, "squared", "fixed")
+    return Sample(
+        X, truth(X) + NOISE * rng.normal(size=n), truth, NOISE**2, "squared_error", "fixed"
+    )
 
 
 def test_bias_falls_and_variance_rises_with_the_degree():

@@ -18,7 +18,7 @@ from bottega.data import make
 from bottega.linear import Lasso, LeastSquares, Ridge
 from bottega.neighbors import NearestNeighborsClassifier, NearestNeighborsRegressor
 from bottega.risk import certify, cross_validate, holdout, leave_one_out
-from bottega.risk.held_out import random_folds
+from bottega.risk.estimate.held_out import random_folds
 from bottega.smooth import LocalRegression, Loess, SmoothingSpline
 from bottega.tree import TreeClassifier
 
@@ -120,8 +120,8 @@ def test_frames_labels_and_losses_of_any_kind():
     numbers = cross_validate(TreeClassifier(alpha=0.02), CLASSES.X, CLASSES.y)
     np.testing.assert_array_equal(words.losses, numbers.losses)
     assert set(words.predictions) == {"no", "yes"}
-    absolute = cross_validate(LinearRegression(), LINE.X, LINE.y, loss="absolute")
-    assert absolute.loss == "absolute"
+    absolute = cross_validate(LinearRegression(), LINE.X, LINE.y, loss="absolute_error")
+    assert absolute.loss == "absolute error"
     np.testing.assert_allclose(absolute.losses, np.abs(LINE.y - absolute.predictions))
     table = absolute.to_frame()
     assert table["error"].mean() == pytest.approx(absolute.error)

@@ -18,7 +18,7 @@ from bottega.data import make
 from bottega.linear import Lasso, LeastSquares, PrincipalComponentsRegression, Ridge
 from bottega.neighbors import NearestNeighborsClassifier, NearestNeighborsRegressor
 from bottega.risk import cross_validate, nested_cv
-from bottega.risk.nested_interval import nadeau_bengio, naive, nested
+from bottega.risk.estimate.nested_interval import nadeau_bengio, naive, nested
 from bottega.tree import TreeClassifier, TreeRegressor
 
 LINE = make.sparse_linear(60, features=8, nonzero=3, seed=3)

@@ -29,7 +29,7 @@ from bottega.risk import (
     srm_tree,
     student,
 )
-from bottega.risk.sample_size import _clopper_pearson
+from bottega.risk.bounds.sample_size import _clopper_pearson
 
 # (name, options, the bound as a function of n and delta, whether there is a delta)
 CASES = [

@@ -1,6 +1,5 @@
 """How far a claim about error can be trusted: bounds, and the certificates made from them."""
 
-from bottega.risk.bias_variance import Decomposition, bias_variance
 from bottega.risk.bounds import (
     NoFreeLunch,
     bernstein_deviation,
@@ -31,31 +30,30 @@ from bottega.risk.bounds import (
     union,
     union_probability,
 )
+from bottega.risk.bounds.sample_size import sample_size
 from bottega.risk.certify import certify
 from bottega.risk.certify_losses import certify_losses
-from bottega.risk.class_size import ClassSize, class_size
-from bottega.risk.compare_errors import ErrorComparison, compare_errors
-from bottega.risk.consistency import Consistency, consistency
-from bottega.risk.cross_validate import CrossValidation, cross_validate
-from bottega.risk.diagnose import Diagnosis, diagnose
-from bottega.risk.erm import Minimisers, empirical_risk, erm
-from bottega.risk.finite import FiniteDistribution
+from bottega.risk.estimate.compare_errors import ErrorComparison, compare_errors
+from bottega.risk.estimate.cross_validate import CrossValidation, cross_validate
+from bottega.risk.estimate.diagnose import Diagnosis, diagnose
+from bottega.risk.estimate.holdout import Holdout, holdout
+from bottega.risk.estimate.leave_one_out import LeaveOneOut, leave_one_out
+from bottega.risk.estimate.mcnemar import McNemar, mcnemar
+from bottega.risk.estimate.nested import nested_cv
+from bottega.risk.estimate.nested_result import NestedCV
 from bottega.risk.half_space import HalfSpace, half_space_erm
-from bottega.risk.holdout import Holdout, holdout
-from bottega.risk.hypotheses import labellings
-from bottega.risk.label_noise import annotators, hidden_features, noisy_features
-from bottega.risk.learning_curve import LearningCurve, learning_curve
-from bottega.risk.leave_one_out import LeaveOneOut, leave_one_out
-from bottega.risk.losses import LOSSES, Huber, Loss, get_loss
 from bottega.risk.margin import hard_margin, margin, separable
-from bottega.risk.mcnemar import McNemar, mcnemar
-from bottega.risk.nested import nested_cv
-from bottega.risk.nested_result import NestedCV
-from bottega.risk.risk_terms import RiskTerms, risk_terms
-from bottega.risk.sample_size import sample_size
+from bottega.risk.theory.bias_variance import Decomposition, bias_variance
+from bottega.risk.theory.class_size import ClassSize, class_size
+from bottega.risk.theory.consistency import Consistency, consistency
+from bottega.risk.theory.erm import Minimisers, empirical_risk, erm
+from bottega.risk.theory.finite_distribution import FiniteDistribution
+from bottega.risk.theory.hypotheses import labellings
+from bottega.risk.theory.label_noise import annotators, hidden_features, noisy_features
+from bottega.risk.theory.learning_curve import LearningCurve, learning_curve
+from bottega.risk.theory.risk_terms import RiskTerms, risk_terms
 
 __all__ = [
-    "LOSSES",
     "ClassSize",
     "Consistency",
     "CrossValidation",
@@ -65,10 +63,8 @@ __all__ = [
     "FiniteDistribution",
     "HalfSpace",
     "Holdout",
-    "Huber",
     "LearningCurve",
     "LeaveOneOut",
-    "Loss",
     "McNemar",
     "Minimisers",
     "NestedCV",
@@ -93,7 +89,6 @@ __all__ = [
     "erm_boolean_trees",
     "erm_finite",
     "erm_trees",
-    "get_loss",
     "half_space_erm",
     "hard_margin",
     "hidden_features",

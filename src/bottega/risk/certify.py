@@ -9,8 +9,8 @@ from bottega.core.errors import InputError
 from bottega.data.splits import LockedPart
 from bottega.data.table import Table
 from bottega.risk.certify_losses import certify_losses, check_request
-from bottega.risk.held_out import RowLosses, check_rows, task_of
-from bottega.risk.seen_rows import SeenRows, seen_rows
+from bottega.risk.estimate.held_out import RowLosses, check_rows, task_of
+from bottega.risk.estimate.seen_rows import SeenRows, seen_rows
 
 __all__ = ["certify"]
 
@@ -50,7 +50,7 @@ def certify(
     candidates : int
         Number of models judged on these same rows; the union bound divides `delta` by it.
     loss : str, Loss or callable, optional
-        A name of `bottega.risk.LOSSES`, or a function of truth and prediction, one value a row.
+        A name of `bottega.core.losses`, or a function of truth and prediction, one value a row.
     loss_range : (float, float), optional
         Limits of the loss that were known before the test rows were seen; the loss is rescaled
         by them where a bound is for losses in [0, 1].

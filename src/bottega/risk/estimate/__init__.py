@@ -1,0 +1,1 @@
+"""Estimates of risk from rows that a model has not seen: folds, held-out parts, comparisons."""

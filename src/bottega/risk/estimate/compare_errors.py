@@ -1,0 +1,257 @@
+"""Two models on the same rows: which errs less, and how sure that is."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from bottega.core.errors import InputError
+from bottega.core.params import Real
+from bottega.core.tables import Section, Summary
+from bottega.core.typing import FloatArray
+from bottega.risk.bounds import clopper_pearson, student
+from bottega.risk.estimate.cross_validate import CrossValidation
+from bottega.risk.estimate.held_out import RowLosses, check_rows, task_of
+from bottega.risk.estimate.leave_one_out import LeaveOneOut
+from bottega.risk.estimate.mcnemar import McNemar, mcnemar
+
+__all__ = ["ErrorComparison", "compare_errors"]
+
+
+@dataclass(frozen=True)
+class ErrorComparison:
+    """The difference between the errors of two models on the same rows.
+
+    Attributes
+    ----------
+    error_a, error_b : float
+        Mean losses.
+    difference : float
+        ``error_a - error_b``: below zero where the first is better.
+    lower, upper : float
+        Interval for the difference of the risks.
+    p_value : float
+        Of the hypothesis that both have the same risk.
+    delta : float
+        Probability with which the interval may miss.
+    method : str
+        How interval and p-value were made.
+    mcnemar : McNemar or None
+        For losses of 0 and 1 on independent rows.
+    n : int
+        Number of rows.
+    names : tuple of str
+        What the models are called.
+    """
+
+    error_a: float
+    error_b: float
+    difference: float
+    lower: float
+    upper: float
+    p_value: float
+    delta: float
+    method: str
+    mcnemar: McNemar | None
+    n: int
+    names: tuple[str, str]
+
+    @property
+    def better(self) -> str | None:
+        """Name of the model with the smaller risk, where the interval leaves no doubt."""
+        if self.lower <= 0 <= self.upper:
+            return None
+        return self.names[0] if self.difference < 0 else self.names[1]
+
+    def summary(self) -> Summary:
+        """Return the comparison as a table."""
+        row: dict[str, list[Any]] = {
+            self.names[0]: [self.error_a],
+            self.names[1]: [self.error_b],
+            "difference": [self.difference],
+            f"{100 * (1 - self.delta):g}% interval": [f"[{self.lower:.4g}, {self.upper:.4g}]"],
+            "p value": [self.p_value],
+        }
+        verdict = "the rows do not tell which is better"
+        if self.better is not None:
+            verdict = f"{self.better} errs less"
+        return Summary(
+            f"Errors on the same {self.n:,} rows", (Section("", row),), (verdict, self.method)
+        )
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary().to_html()
+
+
+def compare_errors(
+    a: Any,
+    b: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    delta: float = 0.05,
+    loss: Any = None,
+    names: tuple[str, str] = ("a", "b"),
+) -> ErrorComparison:
+    """Compare the errors of two models row by row.
+
+    On the same rows the errors of two models rise and fall together; their differences vary much
+    less than two errors from different rows would.
+
+    Parameters
+    ----------
+    a, b : fitted estimators, arrays of losses, or results of cross-validation
+        Two models with `X` and `y`; the losses of the same rows in the same order; or two
+        `CrossValidation` over the same folds.
+    X, y : array-like, optional
+        Rows that neither model was fitted to or chosen by.
+    delta : float
+        Probability with which the interval may miss the difference of the risks.
+    loss : str, Loss or callable, optional
+        As in `cross_validate`, for models.
+    names : tuple of two str
+        What to call them.
+
+    Returns
+    -------
+    ErrorComparison
+
+    Notes
+    -----
+    *Losses of 0 and 1 on independent rows.* The p-value is McNemar's, exact. The interval is
+    exact too: with delta/2 each, Clopper and Pearson's for the probability that the two differ,
+    and for the share of the first among the rows on which they do; the difference of the risks is
+    the first times twice the second less one.
+
+    *Other losses.* The paired t test and its interval, approximate.
+
+    *Folds.* The differences of the fold means, with Nadeau and Bengio's correction of their
+    variance for the training rows that folds share. It compares the two procedures; the others
+    compare two models.
+
+    Examples
+    --------
+    >>> found = compare_errors([0, 0, 1, 0, 0, 1, 0, 0], [1, 1, 1, 0, 1, 1, 0, 1])
+    >>> round(found.difference, 3), found.p_value, found.better
+    (-0.5, 0.125, None)
+    """
+    Real(0, 1, open_low=True, open_high=True).check("compare_errors", "delta", delta)
+    if isinstance(a, CrossValidation) and isinstance(b, CrossValidation):
+        return _over_folds(a, b, delta, names)
+    first, second = (_losses_of(each, X, y, loss) for each in (a, b))
+    if first.shape != second.shape:
+        raise InputError(
+            f"The losses are of {len(first)} and of {len(second)} rows; a paired comparison needs "
+            "the same rows, in the same order."
+        )
+    counted = all(np.all((each == 0) | (each == 1)) for each in (first, second))
+    difference = first - second
+    tests = None
+    if counted:
+        right_a, right_b = first == 0, second == 0
+        table = [
+            [np.sum(right_a & right_b), np.sum(right_a & ~right_b)],
+            [np.sum(~right_a & right_b), np.sum(~right_a & ~right_b)],
+        ]
+        tests = mcnemar(table)
+        lower, upper = _exact_interval(tests.table[1, 0], tests.table[0, 1], len(first), delta)
+        p_value, method = tests.exact, "McNemar's exact test and an exact interval"
+    else:
+        if len(first) < 2:
+            raise InputError("A paired comparison of losses needs at least 2 rows; got 1.")
+        lower, upper = student(difference, delta, low=-math.inf)
+        spread = float(difference.std(ddof=1) / np.sqrt(len(first)))
+        p_value = _t_test(float(difference.mean()), spread, len(first) - 1)
+        method = "paired t test, approximate"
+    return ErrorComparison(
+        error_a=float(first.mean()),
+        error_b=float(second.mean()),
+        difference=float(difference.mean()),
+        lower=float(lower),
+        upper=float(upper),
+        p_value=p_value,
+        delta=delta,
+        method=method,
+        mcnemar=tests,
+        n=len(first),
+        names=names,
+    )
+
+
+def _losses_of(each: Any, X: Any, y: Any, loss: Any) -> FloatArray:
+    if isinstance(each, CrossValidation):
+        raise InputError(
+            "One of the two is a cross-validation and the other is not; give both over the same "
+            "folds."
+        )
+    if isinstance(each, LeaveOneOut):
+        return each.losses
+    if hasattr(each, "predict"):
+        if X is None or y is None:
+            raise InputError("Models are compared on rows: give X and y beside them.")
+        X, y = check_rows(X, y)
+        return RowLosses(loss, task_of(each))(y, each.predict(X))
+    if X is not None or y is not None:
+        raise InputError("Losses bring their rows with them: leave out X and y.")
+    losses = np.asarray(each, dtype=np.float64)
+    if losses.ndim != 1 or not len(losses) or not np.all(np.isfinite(losses)):
+        raise InputError("Give the losses of at least one row, one number each, all finite.")
+    return losses
+
+
+def _exact_interval(b: int, c: int, n: int, delta: float) -> tuple[float, float]:
+    """Return limits for P(only the first errs) - P(only the second errs).
+
+    b and c count those rows. With q the probability that just one errs and s the share of the
+    first among these, the difference is q (2 s - 1).
+    """
+    q = clopper_pearson(b + c, n, delta / 2)
+    s = clopper_pearson(b, b + c, delta / 2) if b + c else (0.0, 1.0)
+    ends = [width * (2 * share - 1) for width in q for share in s]
+    return min(ends), max(ends)
+
+
+def _t_test(mean: float, spread: float, df: int) -> float:
+    if spread == 0 and mean == 0:
+        return 1.0
+    if spread <= 1e-12 * abs(mean):  # rounding
+        raise InputError(
+            f"The losses differ by {mean:.4g} on every row alike: with no spread there is no "
+            "standard error to go by."
+        )
+    return float(2 * stats.t.sf(abs(mean) / spread, df))
+
+
+def _over_folds(
+    a: CrossValidation, b: CrossValidation, delta: float, names: tuple[str, str]
+) -> ErrorComparison:
+    if not np.array_equal(a.fold, b.fold):
+        raise InputError(
+            "The two were cross-validated over different folds; give both the same cv and seed."
+        )
+    difference = a.fold_errors - b.fold_errors
+    k = len(difference)
+    if k < 2:
+        raise InputError("A comparison over folds needs at least 2 of them.")
+    share = float(np.mean(a.n_test) / np.mean(a.n_train))
+    spread = float(np.sqrt((1 / k + share) * difference.var(ddof=1)))
+    mean = float(difference.mean())
+    half = float(stats.t.ppf(1 - delta / 2, k - 1) * spread)
+    return ErrorComparison(
+        error_a=a.error,
+        error_b=b.error,
+        difference=mean,
+        lower=mean - half,
+        upper=mean + half,
+        p_value=_t_test(mean, spread, k - 1),
+        delta=delta,
+        method="differences over folds, Nadeau and Bengio's variance, approximate",
+        mcnemar=None,
+        n=int(np.count_nonzero(a.fold >= 0)),
+        names=names,
+    )

@@ -1,0 +1,207 @@
+"""Cross-validation: each row is predicted by a model that was fitted without it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bottega.core.frames import make_frame
+from bottega.core.smoother import mean_and_se
+from bottega.core.tables import Section, Summary
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.plot import lines_chart
+from bottega.risk.estimate.held_out import (
+    Fold,
+    RowLosses,
+    check_rows,
+    fit_rows,
+    fold_of_rows,
+    make_folds,
+    rows_of,
+    run_fits,
+    task_of,
+)
+
+__all__ = ["CrossValidation", "cross_validate"]
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """What cross-validation found out; made by `cross_validate`.
+
+    Attributes
+    ----------
+    fold_errors : ndarray of shape (K,)
+        Mean loss of the rows of each fold, by the model fitted to the other folds.
+    n_train, n_test : ndarray of shape (K,)
+        Numbers of rows of each fold.
+    fold : ndarray of shape (n,)
+        The fold in which a row was tested; -1 where it was in none.
+    predictions : ndarray of shape (n,)
+        Prediction of each row from outside its fold; of no meaning where `fold` is -1.
+    losses : ndarray of shape (n,)
+        Its loss; NaN where `fold` is -1.
+    loss : str
+        Name of the loss.
+    """
+
+    fold_errors: FloatArray
+    n_train: IntArray
+    n_test: IntArray
+    fold: IntArray
+    predictions: Array
+    losses: FloatArray
+    loss: str
+
+    @property
+    def error(self) -> float:
+        """Mean of the fold means."""
+        return float(self.fold_errors.mean())
+
+    @property
+    def error_se(self) -> float:
+        """Standard deviation of the fold means over the root of their number.
+
+        It takes the folds as independent. They share training rows, so it is too small; see
+        `nested_cv` for an interval that covers.
+        """
+        if len(self.fold_errors) < 2:
+            return float("nan")
+        return float(self.fold_errors.std(ddof=1) / np.sqrt(len(self.fold_errors)))
+
+    @property
+    def row_error(self) -> float:
+        """Mean over the rows: the same as `error` when the folds have one size."""
+        return float(mean_and_se(self.losses[self.fold >= 0])[0])
+
+    @property
+    def row_error_se(self) -> float:
+        """Standard error of `row_error`, the losses taken as independent."""
+        return float(mean_and_se(self.losses[self.fold >= 0])[1])
+
+    def to_frame(self, like: Any = None) -> Any:
+        """Return one row a fold: its number, the numbers of rows, its error."""
+        columns = {
+            "fold": np.arange(len(self.fold_errors)),
+            "n_train": self.n_train,
+            "n_test": self.n_test,
+            "error": self.fold_errors,
+        }
+        return make_frame(columns, like)
+
+    def plot(self) -> Any:
+        """Draw the error of each fold, and their mean."""
+        k = len(self.fold_errors)
+        return lines_chart(
+            np.arange(1, k + 1),
+            {"fold": self.fold_errors, "mean of the folds": np.full(k, self.error)},
+            x_title="fold",
+            y_title=self.loss,
+            title=f"{k}-fold cross-validation",
+            subtitle=f"{self.loss} {self.error:.4g}, standard error {self.error_se:.2g}",
+            dashed=["mean of the folds"],
+        )
+
+    def summary(self) -> Summary:
+        """Return the folds as a table that shows itself as text, HTML and Markdown."""
+        rows = {
+            "fold": list(range(1, len(self.fold_errors) + 1)),
+            "rows": self.n_test.tolist(),
+            self.loss: self.fold_errors.tolist(),
+        }
+        note = (
+            f"mean of the folds {self.error:.4g}, standard error {self.error_se:.2g} (too small: "
+            "the folds share training rows)"
+        )
+        title = f"{len(self.fold_errors)}-fold cross-validation"
+        return Summary(title, (Section("", rows),), (note,))
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary().to_html()
+
+
+def cross_validate(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 10,
+    loss: Any = None,
+    shuffle: bool = True,
+    seed: int = 0,
+) -> CrossValidation:
+    r"""Estimate the risk of a procedure by cross-validation.
+
+    The rows are cut into K folds; each is predicted by the model fitted to the others, and
+
+    .. math:: \ell^{cv} = \frac 1K \sum_{i=1}^K \frac{1}{|S_i|} \sum_{(x, y) \in S_i}
+              \ell\bigl(y, h_{-i}(x)\bigr)
+
+    estimates the expected risk of the procedure, with what it does to tune itself, on training
+    sets of the size of the folds' (A48).
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any of bottega's or scikit-learn's; it is cloned.
+    X : array-like or data frame of shape (n, p)
+        Inputs.
+    y : array-like of shape (n,)
+        Responses.
+    cv : int, splitter or list of (train, test)
+        Number of folds, a splitter of scikit-learn, or the folds themselves (for groups, or for
+        time: train on what came before). Each row is tested once at most.
+    loss : str, Loss or callable, optional
+        A name of `bottega.core.losses`, or a function of truth and prediction, one value a row;
+        by default misclassification or squared error.
+    shuffle : bool
+        Shuffle the rows before they are cut, and spread classes evenly. Without it the folds are
+        stretches of rows, one after the other.
+    seed : int
+        Seed of the shuffling.
+
+    Returns
+    -------
+    CrossValidation
+
+    Notes
+    -----
+    K fits, side by side in threads for methods of bottega. The least error of several procedures
+    or values of a knob is too low (A50): `nested_cv` judges a procedure with its choices.
+
+    Examples
+    --------
+    >>> from bottega.core import BaselineRegressor
+    >>> y = np.arange(20.0)
+    >>> found = cross_validate(BaselineRegressor(), np.zeros((20, 1)), y, cv=4, shuffle=False)
+    >>> np.flatnonzero(found.fold == 1), round(found.error, 2)
+    (array([5, 6, 7, 8, 9]), 57.56)
+    """
+    X, y = check_rows(X, y)
+    task = task_of(estimator)
+    row_losses = RowLosses(loss, task)
+    folds = make_folds(cv, X, y, classifier=task == "classification", seed=seed, shuffle=shuffle)
+    fold = fold_of_rows(folds, len(y))
+
+    def predicted(pair: Fold) -> Array:
+        train, test = pair
+        return np.asarray(fit_rows(estimator, X, y, train).predict(rows_of(X, test)))
+
+    said = run_fits(predicted, folds, estimator, "folds")
+    predictions = np.zeros(len(y), dtype=np.result_type(*said))
+    losses = np.full(len(y), np.nan)
+    for (_, test), each in zip(folds, said, strict=True):
+        predictions[test] = each
+        losses[test] = row_losses(y[test], each)
+    return CrossValidation(
+        fold_errors=np.array([losses[test].mean() for _, test in folds]),
+        n_train=np.array([len(train) for train, _ in folds]),
+        n_test=np.array([len(test) for _, test in folds]),
+        fold=fold,
+        predictions=predictions,
+        losses=losses,
+        loss=row_losses.name,
+    )

@@ -1,0 +1,182 @@
+"""What nested cross-validation found: errors, choices, interval, optimism."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bottega.core.certificate import Certificate
+from bottega.core.frames import make_frame
+from bottega.core.tables import Section, Summary, show
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.plot import lines_chart
+
+__all__ = ["NestedCV"]
+
+_METHOD = {
+    "nested": "nested cross-validation",
+    "nadeau_bengio": "cross-validation, Nadeau and Bengio's variance",
+    "naive": "cross-validation, losses taken as independent",
+}
+
+
+@dataclass(frozen=True)
+class NestedCV:
+    """The error of a procedure with all its choices; made by `nested_cv`.
+
+    Attributes
+    ----------
+    fold_errors : ndarray of shape (repeats, K)
+        Mean loss of each outer fold.
+    values : list
+        What was chosen in each outer fold, repetition after repetition; None where nothing was.
+    inner_least : ndarray of shape (repeats, K)
+        Least error that the inner folds promised; NaN where nothing was chosen.
+    n_train, n_test : ndarray of shape (repeats, K)
+        Numbers of rows.
+    losses : ndarray of shape (repeats, n)
+        Loss of each row when its fold was held out; NaN where it never was.
+    predictions : ndarray of shape (repeats, n)
+        Predictions of the same.
+    estimate, std_error, lower, upper : float
+        Risk of the procedure fitted to all rows, its standard error, and its interval.
+    inflation : float
+        How many times larger the standard error is than that of independent losses.
+    delta : float
+        Probability with which the interval may miss.
+    interval : {"nested", "nadeau_bengio", "naive"}
+        How the interval was made.
+    rule : str
+        Rule of the inner choice.
+    loss : str
+        Name of the loss.
+    """
+
+    fold_errors: FloatArray
+    values: list[Any]
+    inner_least: FloatArray
+    n_train: IntArray
+    n_test: IntArray
+    losses: FloatArray
+    predictions: Array
+    estimate: float
+    std_error: float
+    lower: float
+    upper: float
+    inflation: float
+    delta: float
+    interval: str
+    rule: str
+    loss: str
+    fit_all: Callable[[], Any] = field(repr=False, compare=False)
+
+    @property
+    def error(self) -> float:
+        """Mean of the outer errors: of the procedure on the training sets of the outer folds."""
+        return float(self.fold_errors.mean())
+
+    @property
+    def optimism(self) -> float:
+        """How far the least inner error lies below the outer error, on average over the folds.
+
+        The least of several errors is too low (A50); this is by how much, for models fitted to a
+        little less. NaN where nothing was chosen.
+        """
+        return float(np.mean(self.fold_errors - self.inner_least))
+
+    @property
+    def certificate(self) -> Certificate:
+        """The claim in one object, with its assumptions."""
+        assumptions = [
+            "The rows, and the rows to come, are independent draws from one and the same source.",
+            "Nothing about the procedure was chosen by looking at these rows, other than what it "
+            "chooses inside each fold.",
+        ]
+        if self.interval == "nested":
+            assumptions.append(
+                "The mean of the losses is nearly normal, and the excess risk falls like one over "
+                "the number of rows: the interval is approximate."
+            )
+        elif self.interval == "nadeau_bengio":
+            assumptions.append(
+                "Two folds are correlated as the share of test rows says, which is a rule of "
+                "thumb: the interval is approximate."
+            )
+        else:
+            assumptions.append(
+                "The losses of different folds are independent, which they are not: the interval "
+                "is too narrow."
+            )
+        return Certificate(
+            estimate=self.estimate,
+            lower=self.lower,
+            upper=self.upper,
+            delta=self.delta,
+            method=_METHOD[self.interval],
+            assumptions=tuple(assumptions),
+            n=int(np.count_nonzero(~np.isnan(self.losses[0]))),
+            quantity=self.loss,
+            approximate=True,
+        )
+
+    def refit(self) -> Any:
+        """Return the procedure fitted to all rows, its knob chosen on all of them."""
+        return self.fit_all()
+
+    def to_frame(self, like: Any = None) -> Any:
+        """Return one row an outer fold: what was chosen, what was promised, what came of it."""
+        repeats, k = self.fold_errors.shape
+        value: Any = [v if v is None or np.isscalar(v) else str(v) for v in self.values]
+        columns = {
+            "repeat": np.repeat(np.arange(repeats), k),
+            "fold": np.tile(np.arange(k), repeats),
+            "n_train": self.n_train.ravel(),
+            "n_test": self.n_test.ravel(),
+            "value": value,
+            "inner_least": self.inner_least.ravel(),
+            "error": self.fold_errors.ravel(),
+        }
+        return make_frame(columns, like)
+
+    def plot(self) -> Any:
+        """Draw the outer errors beside the least inner ones, with the estimate and its limits."""
+        count = self.fold_errors.size
+        level = np.ones(count)
+        lines = {
+            "outer error": self.fold_errors.ravel(),
+            "least inner error": self.inner_least.ravel(),
+            "estimate": level * self.estimate,
+            "lower limit": level * self.lower,
+            "upper limit": level * self.upper,
+        }
+        return lines_chart(
+            np.arange(1, count + 1),
+            {name: line for name, line in lines.items() if np.any(np.isfinite(line))},
+            x_title="outer fold",
+            y_title=self.loss,
+            title="Nested cross-validation",
+            subtitle=str(self.certificate),
+            dashed=["estimate", "lower limit", "upper limit"],
+        )
+
+    def summary(self) -> Summary:
+        """Return the outer folds as a table that shows itself as text, HTML and Markdown."""
+        count = self.fold_errors.size
+        columns: dict[str, list[Any]] = {
+            "fold": list(range(1, count + 1)),
+            "rows": self.n_test.ravel().tolist(),
+            "chosen": [show(value) for value in self.values],
+            "least inner error": self.inner_least.ravel().tolist(),
+            "outer error": self.fold_errors.ravel().tolist(),
+        }
+        notes = [str(self.certificate)]
+        if np.isfinite(self.optimism):
+            notes.append(f"the least inner error is too low by {self.optimism:.3g} on average")
+        return Summary("Nested cross-validation", (Section("", columns),), tuple(notes))
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary().to_html()

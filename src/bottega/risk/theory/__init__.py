@@ -1,0 +1,1 @@
+"""Risk where the truth is known: finite classes, simulations, noise, bias and variance."""
