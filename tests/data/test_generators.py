@@ -40,7 +40,7 @@ def test_regression_risk_is_the_noise_variance(name):
     sample = getattr(make, name)(N, seed=3, **REGRESSION[name])
     residual = sample.y - sample.bayes(sample.X)
     sigma = np.sqrt(sample.bayes_risk)
-    assert sample.loss == "squared"
+    assert sample.loss == "squared_error"
     # A squared normal residual has variance 2 sigma^4.
     assert abs(np.mean(residual**2) - sigma**2) < SIGMAS * sigma**2 * np.sqrt(2 / N)
     assert kstest(residual / sigma, "norm").pvalue > 7e-6

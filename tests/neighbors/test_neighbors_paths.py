@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import KFold
 
 from bottega.core.errors import ParameterError
-from bottega.core.loss import loss_of
+from bottega.core.losses import get_loss
 from bottega.core.progress import listen
 from bottega.core.smoother import mean_and_se
 from bottega.neighbors import (
@@ -29,7 +29,7 @@ def brute_force(model: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     task = type(model).card.task
     rest = ~np.eye(len(y), dtype=bool)
     predicted = [model.fit(X[rest[i]], y[rest[i]]).predict(X[i : i + 1])[0] for i in range(len(y))]
-    return loss_of(task, y, np.asarray(predicted))
+    return get_loss(None, task).of_rows(y, np.asarray(predicted))
 
 
 @st.composite

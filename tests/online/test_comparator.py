@@ -13,9 +13,9 @@ from bottega.online.comparator import best_least_squares
 from bottega.online.memory import SquareSums
 from bottega.online.projections import onto_ball, onto_box, onto_l1_ball, onto_simplex
 from bottega.online.regions import REGIONS, Ball, get_region
-from bottega.risk.losses import LOSSES, Huber, get_loss
+from bottega.core.losses import LOSSES, Huber, get_loss
 
-CONVEX = ("absolute", "quadratic", "huber", "hinge", "logistic")
+CONVEX = ("absolute_error", "squared_error", "huber", "hinge", "logistic")
 BOUNDED = {"ball": onto_ball, "box": onto_box, "simplex": onto_simplex, "l1_ball": onto_l1_ball}
 
 
@@ -37,7 +37,7 @@ def total(loss, X, y, u, penalty=0.0):
 
 @pytest.mark.parametrize("radius", [0.1, 1.0, 100.0])
 def test_least_squares_in_the_ball_fulfils_the_equations_of_lagrange(radius):
-    X, y = problem("quadratic")
+    X, y = problem("squared_error")
     found = best_comparator(X, y, radius=radius)
     # 2 X'(y - Xu) = 2 m u with a multiplier m >= 0 that is zero inside the ball: necessary and,
     # the problem being convex, sufficient. Rounding only: X'X is well conditioned.
@@ -54,7 +54,7 @@ def test_least_squares_in_the_ball_fulfils_the_equations_of_lagrange(radius):
 
 
 def test_least_squares_over_all_vectors_is_that_of_lapack():
-    X, y = problem("quadratic")
+    X, y = problem("squared_error")
     found = best_comparator(X, y, region="all", fit_intercept=True)
     rows = np.column_stack([X, np.ones(len(y))])
     assert np.allclose(found.u, np.linalg.lstsq(rows, y)[0], rtol=1e-10)
@@ -62,15 +62,15 @@ def test_least_squares_over_all_vectors_is_that_of_lapack():
 
 @pytest.mark.parametrize("region", ["all", "ball"])
 def test_the_penalty_is_charged_at_every_row(region):
-    X, y = problem("quadratic")
+    X, y = problem("squared_error")
     found = best_comparator(X, y, region=region, radius=50.0, penalty=0.3)
     ridge = np.linalg.solve(X.T @ X + len(y) * 0.15 * np.eye(4), X.T @ y)
     assert np.allclose(found.u, ridge, rtol=1e-9)
-    assert found.loss == pytest.approx(total("quadratic", X, y, ridge, 0.3), rel=1e-12)
+    assert found.loss == pytest.approx(total("squared_error", X, y, ridge, 0.3), rel=1e-12)
 
 
 def test_least_squares_in_the_box_is_that_of_scipy():
-    X, y = problem("quadratic", d=8)
+    X, y = problem("squared_error", d=8)
     peer = optimize.lsq_linear(X, y, bounds=(-0.4, 0.4), method="bvls", tol=1e-14)
     found = best_comparator(X, y, region="box", radius=0.4)
     assert np.sum(peer.active_mask != 0) >= 3  # the walls matter
@@ -79,7 +79,7 @@ def test_least_squares_in_the_box_is_that_of_scipy():
 
 
 def test_more_columns_than_rows():
-    X, y = problem("quadratic", n=3, d=6)
+    X, y = problem("squared_error", n=3, d=6)
     assert best_comparator(X, y, region="all").loss < 1e-20
     assert best_comparator(X, y, region="all").u == pytest.approx(np.linalg.lstsq(X, y)[0])
 
@@ -116,10 +116,10 @@ def least_absolute(X, y, low, high, l1=None):
 
 
 def test_absolute_loss_is_that_of_the_linear_program():
-    X, y = problem("absolute", n=80)
-    free = best_comparator(X, y, loss="absolute", region="all")
-    box = best_comparator(X, y, loss="absolute", region="box", radius=0.3)
-    diamond = best_comparator(X, y, loss="absolute", region="l1_ball", radius=0.7)
+    X, y = problem("absolute_error", n=80)
+    free = best_comparator(X, y, loss="absolute_error", region="all")
+    box = best_comparator(X, y, loss="absolute_error", region="box", radius=0.3)
+    diamond = best_comparator(X, y, loss="absolute_error", region="l1_ball", radius=0.7)
     # The gap is 1e-9 of the loss of the zero vector, linprog is exact.
     assert free.loss == pytest.approx(least_absolute(X, y, None, None), rel=1e-7)
     assert box.loss == pytest.approx(least_absolute(X, y, -0.3, 0.3), rel=1e-7)
@@ -148,7 +148,7 @@ def test_penalised_logistic_loss_is_that_of_scikit_learn():
     assert np.allclose(found.u, peer.coef_[0], atol=1e-6)  # lbfgs stops at a gradient of 1e-12
 
 
-@pytest.mark.parametrize("loss", ["logistic", "huber", "quadratic"])
+@pytest.mark.parametrize("loss", ["logistic", "huber", "squared_error"])
 @pytest.mark.parametrize("region", ["ball", "simplex"])
 def test_smooth_losses_are_those_of_scipy(loss, region):
     X, y = problem(loss)
@@ -183,7 +183,7 @@ def test_smooth_losses_are_those_of_scipy(loss, region):
 )
 @settings(max_examples=6, deadline=None)
 def test_no_comparator_beats_the_certified_loss(loss, region, seed, shape, radius, penalised):
-    if penalised and region == "l1_ball" and loss != "quadratic":
+    if penalised and region == "l1_ball" and loss != "squared_error":
         penalised = False
     penalty = 0.1 if penalised else 0.0
     X, y = problem(loss, *shape, seed=seed)
@@ -231,7 +231,7 @@ def test_sparse_rows_are_the_same_rows():
 
 
 def test_it_says_what_it_is():
-    X, y = problem("quadratic")
+    X, y = problem("squared_error")
     found = best_comparator(X, y, radius=1.0)
     assert str(found).startswith("best of the ball of radius 1: average loss ")
     assert str(found).endswith("(exact)")
@@ -248,17 +248,17 @@ def test_it_says_what_it_is():
         ({"penalty": -1.0}, "penalty=-1.0"),
         ({"loss": "zero_one"}, "cannot be found"),
         ({"loss": "cosine"}, "not known"),
-        ({"loss": "absolute", "region": "l1_ball", "penalty": 1.0}, "only the quadratic loss"),
+        ({"loss": "absolute_error", "region": "l1_ball", "penalty": 1.0}, "only the quadratic loss"),
     ],
 )
 def test_bad_arguments(arguments, message):
-    X, y = problem("quadratic")
+    X, y = problem("squared_error")
     with pytest.raises(InputError, match=message):
         best_comparator(X, y, **arguments)
 
 
 def test_bad_rows():
-    X, y = problem("quadratic")
+    X, y = problem("squared_error")
     with pytest.raises(InputError, match="one truth for each"):
         best_comparator(X, y[:-1])
     with pytest.raises(InputError, match="missing or infinite"):

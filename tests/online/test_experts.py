@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from bottega.core.errors import InputError, ParameterError
 from bottega.online import ExponentialWeights
 
-LOSS = {"quadratic": lambda y, z: (y - z) ** 2, "absolute": lambda y, z: np.abs(y - z)}
+LOSS = {"squared_error": lambda y, z: (y - z) ** 2, "absolute_error": lambda y, z: np.abs(y - z)}
 
 
 def naive(P, y, loss, eta):
@@ -45,7 +45,7 @@ def test_charges_by_the_definition(loss):
 @given(
     st.integers(0, 10_000),
     st.integers(1, 6),
-    st.sampled_from(["quadratic", "absolute"]),
+    st.sampled_from(["squared_error", "absolute_error"]),
     st.sampled_from([{}, {"eta": 0.3}, {"eta": 3.0}, {"horizon": 60}]),
 )
 def test_the_regret_bound_holds_on_any_stream(seed, K, loss, rule):
@@ -71,26 +71,26 @@ def test_the_bound_holds_against_an_adversary(rule):
 def test_bounds_by_their_formulas():
     P, y = np.zeros((200, 2)), np.zeros(200)
     bounds = {
-        "absolute": math.sqrt(200 * math.log(2) / 2),
-        "quadratic": math.sqrt(200 * math.log(2) / 2),
+        "absolute_error": math.sqrt(200 * math.log(2) / 2),
+        "squared_error": math.sqrt(200 * math.log(2) / 2),
     }
     for loss, bound in bounds.items():
         known = ExponentialWeights(loss=loss, horizon=200).fit(P, y)
-        if loss == "absolute":
+        if loss == "absolute_error":
             assert known.regret_bound_ == pytest.approx(bound)
         else:
             assert known.regret_bound_ == pytest.approx(bound / 2)  # eta < 1/2: exp-concave
-    anytime = ExponentialWeights(loss="absolute").fit(P, y)
+    anytime = ExponentialWeights(loss="absolute_error").fit(P, y)
     assert anytime.regret_bound_ == pytest.approx(
         2 * math.sqrt(100 * math.log(2)) + math.sqrt(math.log(2) / 8)
     )
-    curved = ExponentialWeights(loss="quadratic", eta=0.5).fit(P, y)
+    curved = ExponentialWeights(loss="squared_error", eta=0.5).fit(P, y)
     assert curved.regret_bound_ == pytest.approx(2 * math.log(2))
 
 
 def test_nothing_underflows_in_a_long_stream():
     P = np.tile([1.0, 0.99], (20_000, 1))
-    model = ExponentialWeights(loss="absolute", eta=1.0)
+    model = ExponentialWeights(loss="absolute_error", eta=1.0)
     model.learn_block(P, np.zeros(20_000))
     assert model.weights_ == pytest.approx([0, 1], abs=1e-80)
     assert model.expert_losses_.min() == pytest.approx(19_800)

@@ -18,7 +18,7 @@ from bottega.online import (
     onto_simplex,
 )
 from bottega.online import _kernels as kernels
-from bottega.risk.losses import LOSSES, Huber, get_loss
+from bottega.core.losses import LOSSES, Huber, get_loss
 
 REFERENCE = Path(__file__).parents[1] / "reference/online"
 # The same sums in another order: rounding, amplified by some hundred steps.
@@ -103,7 +103,7 @@ RULES = [
 @pytest.mark.parametrize("projection", SETS)
 @pytest.mark.parametrize("rule", RULES, ids=str)
 def test_every_rule_and_set_by_the_definition_dense_and_sparse(rule, projection, average):
-    for loss in ("hinge", "quadratic"):
+    for loss in ("hinge", "squared_error"):
         X, y = data(loss)
         intercept = projection != "simplex"
         charged, path = naive(
@@ -133,7 +133,7 @@ def test_every_rule_and_set_by_the_definition_dense_and_sparse(rule, projection,
             assert vector(model) == pytest.approx(expected, **SAME)
 
 
-@pytest.mark.parametrize("loss", ["logistic", "hinge", "quadratic", "absolute", "huber"])
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_error", "absolute_error", "huber"])
 def test_losses_and_slopes_are_those_of_the_risk_module(loss):
     assert LOSSES[loss].code == getattr(kernels, loss.upper())
     X, y = data(loss)
@@ -226,9 +226,9 @@ def test_scikit_learns_classifier_row_by_row():
 @pytest.mark.parametrize(
     ("loss", "theirs", "factor"),
     [
-        ("quadratic", "squared_error", 0.5),  # theirs is half of the square
+        ("squared_error", "squared_error", 0.5),  # theirs is half of the square
         ("huber", "huber", 1.0),
-        ("absolute", "epsilon_insensitive", 1.0),
+        ("absolute_error", "epsilon_insensitive", 1.0),
     ],
 )
 def test_scikit_learns_regressor_step_for_step(loss, theirs, factor):
@@ -251,7 +251,7 @@ def test_scikit_learns_regressor_step_for_step(loss, theirs, factor):
 # ---- blocks and classes --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("loss", ["logistic", "quadratic"])
+@pytest.mark.parametrize("loss", ["logistic", "squared_error"])
 @pytest.mark.parametrize(
     "given",
     [
@@ -325,7 +325,7 @@ def test_parameters_are_checked(given, words):
 
 def test_steps_that_run_away_are_stopped_and_taken_back():
     X, y = rows()
-    model = make("quadratic", step="constant", eta=10.0).partial_fit(X[:2], y[:2])
+    model = make("squared_error", step="constant", eta=10.0).partial_fit(X[:2], y[:2])
     before = vector(model)
     with pytest.raises(InputError, match="smaller eta"):
         model.partial_fit(np.tile(X, (20, 1)), np.tile(y, 20))

@@ -16,7 +16,7 @@ from bottega.online import (
     onto_simplex,
 )
 from bottega.risk.bounds import ogd_regret, ogd_strongly_convex_regret
-from bottega.risk.losses import get_loss
+from bottega.core.losses import get_loss
 
 SETS = {"ball": onto_ball, "box": onto_box, "simplex": onto_simplex, "l1_ball": onto_l1_ball}
 
@@ -53,7 +53,7 @@ def make(loss, **options):
 @settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 10_000),
-    st.sampled_from(["hinge", "logistic", "quadratic", "absolute"]),
+    st.sampled_from(["hinge", "logistic", "squared_error", "absolute_error"]),
     st.sampled_from(list(SETS)),
     st.sampled_from(
         [
@@ -79,11 +79,11 @@ def test_the_bound_holds_against_every_comparator_of_the_set(seed, loss, kind, r
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([None, 0.2, 3.0]))
 def test_adagrad_in_the_box(seed, eta):
-    rng, X, y = stream(seed, "absolute")
-    model = make("absolute", step="adagrad", projection="box", radius=0.5, eta=eta)
+    rng, X, y = stream(seed, "absolute_error")
+    model = make("absolute_error", step="adagrad", projection="box", radius=0.5, eta=eta)
     losses = model.learn_block(X, y)
     for u in comparators(rng, "box", 0.5, 3):
-        assert regret("absolute", losses, X, y, u) <= model.regret_bound_ * (1 + 1e-9)
+        assert regret("absolute_error", losses, X, y, u) <= model.regret_bound_ * (1 + 1e-9)
 
 
 @settings(max_examples=40, deadline=None)
@@ -100,7 +100,7 @@ def test_constant_steps_need_no_set(seed):
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10_000), st.sampled_from(["hinge", "quadratic"]))
+@given(st.integers(0, 10_000), st.sampled_from(["hinge", "squared_error"]))
 def test_the_notes_bounds_are_never_smaller(seed, loss):
     _, X, y = stream(seed, loss)
     T = len(y)
@@ -115,7 +115,7 @@ def test_the_bound_of_the_notes_with_a_known_gradient_bound():
     # Linear losses on the line, all of slope 1: absolute loss far from the truth.
     T = 400
     X, y = np.ones((T, 1)), np.full(T, 100.0)
-    model = make("absolute", projection="ball", radius=1.0, gradient_bound=1.0)
+    model = make("absolute_error", projection="ball", radius=1.0, gradient_bound=1.0)
     losses = model.learn_block(X, y)
     # w moves by sqrt(2 / t) and stays at 1 once it is there: after one step.
     assert losses.sum() == pytest.approx(100 + 99 * (T - 1))
@@ -126,15 +126,15 @@ def test_the_bound_of_the_notes_with_a_known_gradient_bound():
 
 
 def test_where_nothing_is_promised_the_bound_is_infinite():
-    _, X, y = stream(0, "quadratic")
+    _, X, y = stream(0, "squared_error")
     for options in (
         {"step": "sqrt"},
         {"step": "adagrad"},
         {"step": "adagrad", "projection": "ball"},
         {"step": "constant", "horizon": 80},
     ):
-        assert math.isinf(make("quadratic", **options).partial_fit(X, y).regret_bound_)
-    assert make("quadratic").partial_fit(X, np.zeros(len(X))).regret_bound_ == 0
+        assert math.isinf(make("squared_error", **options).partial_fit(X, y).regret_bound_)
+    assert make("squared_error").partial_fit(X, np.zeros(len(X))).regret_bound_ == 0
 
 
 def test_bounds_of_several_classes_add_up():

@@ -20,13 +20,13 @@ from bottega.online import (
 from bottega.online.blocks import next_checkpoint
 from bottega.online.game import slope_of_loss
 from bottega.online.memory import KeptRows
-from bottega.risk.losses import ABSOLUTE, HINGE, LOGISTIC, QUADRATIC, ZERO_ONE, Huber
+from bottega.core.losses import ABSOLUTE_ERROR, HINGE, LOGISTIC, SQUARED_ERROR, ZERO_ONE, Huber
 
 
 class Crawler:
     """A learner of the plainest kind: predicts w.x, steps against the gradient."""
 
-    loss = "quadratic"
+    loss = "squared_error"
 
     def __init__(self, eta=0.01):
         self.eta, self.w = eta, None
@@ -88,7 +88,7 @@ def test_gradients_of_a_learner_that_does_not_know_them_come_from_its_losses():
     assert tracker.gradient == pytest.approx(largest, rel=1e-9)
 
 
-@pytest.mark.parametrize("loss", [ABSOLUTE, QUADRATIC, HINGE, LOGISTIC, Huber(0.7)])
+@pytest.mark.parametrize("loss", [ABSOLUTE_ERROR, SQUARED_ERROR, HINGE, LOGISTIC, Huber(0.7)])
 def test_the_value_of_a_loss_tells_its_slope(loss):
     z = np.linspace(-5, 5, 41)
     for truth in (-1.0, 1.0):
@@ -104,7 +104,7 @@ LEARNERS = {
         OnlineGradientDescentRegressor(step="strongly_convex", penalty=0.5),
         numbers,
     ),
-    "absolute": (OnlineGradientDescentRegressor(loss="absolute", projection="box"), numbers),
+    "absolute_error": (OnlineGradientDescentRegressor(loss="absolute_error", projection="box"), numbers),
     "huber": (
         OnlineGradientDescentRegressor(loss="huber", delta=0.2, projection="l1_ball"),
         numbers,
@@ -166,7 +166,7 @@ def test_experts_are_compared_with_the_best_of_them():
     rng = np.random.default_rng(0)
     y = rng.random(600)
     P = np.clip(y[:, None] + rng.normal(size=(600, 4)) * [0.3, 0.1, 0.5, 0.2], 0, 1)
-    tracker = fed(ExponentialWeights(loss="absolute"), P, y)
+    tracker = fed(ExponentialWeights(loss="absolute_error"), P, y)
     best = tracker.comparator()
     assert best.u.tolist() == [0, 1, 0, 0]
     assert best.loss == pytest.approx(np.abs(P[:, 1] - y).sum(), rel=1e-12)
@@ -384,7 +384,7 @@ def test_frames_in_the_library_asked_for():
         ({"radius": 0.0}, "radius=0.0 is not allowed"),
         ({"comparator": "sphere"}, "is no set of comparators"),
         ({"max_rows": 3}, "max_rows=3"),
-        ({"loss": "absolute"}, "compares like with like"),
+        ({"loss": "absolute_error"}, "compares like with like"),
     ],
 )
 def test_bad_options(options, message):

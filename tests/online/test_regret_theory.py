@@ -14,7 +14,7 @@ from bottega.online import (
     mistake_bound,
 )
 from bottega.risk import hard_margin
-from bottega.risk.losses import HINGE
+from bottega.core.losses import HINGE
 
 
 def stream(rng, n, d, sign):
@@ -30,7 +30,7 @@ def stream(rng, n, d, sign):
 
 @given(
     seed=st.integers(0, 100_000),
-    loss=st.sampled_from(["quadratic", "absolute", "huber", "hinge", "logistic"]),
+    loss=st.sampled_from(["squared_error", "absolute_error", "huber", "hinge", "logistic"]),
     projection=st.sampled_from(["ball", "box", "simplex", "l1_ball"]),
     radius=st.sampled_from([0.3, 1.0, 5.0]),
     shape=st.sampled_from([(30, 2), (100, 5), (12, 20)]),
@@ -55,7 +55,7 @@ def test_projected_descent_stays_below_its_bound_on_any_stream(
 
 @given(
     seed=st.integers(0, 100_000),
-    loss=st.sampled_from(["huber", "absolute", "hinge", "logistic"]),
+    loss=st.sampled_from(["huber", "absolute_error", "hinge", "logistic"]),
     sigma=st.sampled_from([0.01, 1.0]),
 )
 @settings(max_examples=15, deadline=None)
@@ -96,7 +96,7 @@ def test_regret_falls_like_one_over_root_t_and_with_strong_convexity_like_log_t_
     """
     root = mean_curve(
         lambda: OnlineGradientDescentRegressor(
-            loss="absolute", projection="ball", fit_intercept=False
+            loss="absolute_error", projection="ball", fit_intercept=False
         ),
         24,
         3000,

@@ -14,7 +14,7 @@ from bottega.core import progress
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
 from bottega.core.frames import backend_of, is_frame, make_frame
-from bottega.core.loss import loss_of
+from bottega.core.losses import get_loss
 from bottega.core.params import Parameter, check_params
 from bottega.core.path import Path
 from bottega.core.smoother import Smoother, SmootherSums, interval
@@ -138,7 +138,7 @@ class Tuned(Estimator):
                 X[train], y[train], None if weight is None else weight[train], curve.values, X[test]
             )
             several = np.ndim(y) == 2  # then predictions are (rows, values, responses)
-            loss = loss_of(task, y[test][:, None] if several else y[test], predicted)
+            loss = get_loss(None, task).of_rows(y[test][:, None] if several else y[test], predicted)
             if several:
                 loss = loss.mean(axis=2)
             share = None if weight is None else weight[test]

@@ -47,7 +47,7 @@ class Sample:
         From inputs to the best possible predictions.
     bayes_risk : float
         The expected loss of `bayes`: no method has a smaller one.
-    loss : {"squared", "zero_one"}
+    loss : {"squared_error", "zero_one"}
         The loss meant.
     name : str
         Which generator made it.
@@ -336,7 +336,7 @@ def _regression(
     if not noise >= 0:
         raise InputError(f"noise is 0 or more, not {noise}.")
     y = truth(X) + noise * rng.normal(size=len(X))
-    return Sample(X, y, truth, float(noise) ** 2, "squared", name)
+    return Sample(X, y, truth, float(noise) ** 2, "squared_error", name)
 
 
 def _generator(n: int, seed: int) -> np.random.Generator:

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
 from bottega.core.frames import take_rows
-from bottega.core.loss import LOSS_OF_TASK
+from bottega.core.losses import get_loss
 from bottega.core.parallel import available_cores, in_threads
 from bottega.core.params import Boolean, Choice, Integer, Parameter, Real, Seed
 from bottega.core.path import Path
@@ -159,7 +159,7 @@ class _Bagging(Combination):
             error=np.array(error),
             error_se=np.array(error_se),
             estimate="oob",
-            loss=LOSS_OF_TASK[type(self).card.task],
+            loss=get_loss(None, type(self).card.task).title,
         )
         self.oob_error_, self.oob_error_se_ = float(error[-1]), float(error_se[-1])
         with np.errstate(invalid="ignore"):  # a row in every sample has no such prediction

@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 
 from bottega.core.cards import Card
 from bottega.core.frames import take_rows
-from bottega.core.loss import loss_of
+from bottega.core.losses import get_loss
 from bottega.core.parallel import in_threads
 from bottega.core.params import Integer, Parameter, Seed
 from bottega.core.typing import Array, FloatArray
@@ -106,7 +106,7 @@ class _Bumping(Combination):
             original = number == 0
             counts = weight if original else draw_rows(len(y), size, seed, weight=weight)
             model = fit_drawn(base, X, y, counts, seed)
-            loss = loss_of(task, y, model.predict(X))
+            loss = get_loss(None, task).of_rows(y, model.predict(X))
             return model, float(np.average(loss, weights=weight))
 
         candidates = list(enumerate(seeds(self.random_state, self.n_models + 1)))

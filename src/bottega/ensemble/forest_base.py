@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from bottega.core.base import Tuned
 from bottega.core.errors import InputError
-from bottega.core.loss import LOSS_OF_TASK, loss_of
+from bottega.core.losses import get_loss
 from bottega.core.parallel import in_threads
 from bottega.core.params import (
     AnyOf,
@@ -252,7 +252,7 @@ class ForestBase(Tuned):
             error=np.array([curve.error[-1] for curve in curves]),
             error_se=np.array([curve.error_se[-1] for curve in curves]),
             estimate="oob",
-            loss=LOSS_OF_TASK[type(self).card.task],
+            loss=get_loss(None, type(self).card.task).title,
         )
 
     def _trees_path(self, curve: Curve) -> Path:
@@ -266,7 +266,7 @@ class ForestBase(Tuned):
             error=curve.error,
             error_se=curve.error_se,
             estimate="oob",
-            loss=LOSS_OF_TASK[type(self).card.task],
+            loss=get_loss(None, type(self).card.task).title,
         )
 
     def _path_predictions(
@@ -310,7 +310,7 @@ class ForestBase(Tuned):
         found = np.empty(self.forest_.n_trees)
         for tree in range(self.forest_.n_trees):
             total += self.forest_.predict(codes, tree, tree + 1)
-            found[tree] = loss_of(task, y, self._decide(total / (tree + 1))).mean()
+            found[tree] = get_loss(None, task).of_rows(y, self._decide(total / (tree + 1))).mean()
         return found
 
     def plot(self, X: Any = None, y: Any = None) -> Any:

@@ -11,7 +11,7 @@ from bottega.core import progress
 from bottega.core.base import Tuned
 from bottega.core.chunks import LossSums
 from bottega.core.errors import InputError
-from bottega.core.loss import LOSS_OF_TASK, loss_of
+from bottega.core.losses import get_loss
 from bottega.core.params import Auto, Integer
 from bottega.core.path import Path
 from bottega.core.typing import Array, FloatArray, IntArray
@@ -127,10 +127,10 @@ class NearestNeighborsBase(Tuned):
         # A row is its own nearest neighbour, so one more than k_max leaves k_max others.
         for rows, distances, indices in search.neighborhoods(None, int(ks[-1]) + 1):
             predicted = self._from_lists(distances, indices, rows, y, ks)
-            honest.update(loss_of(task, y[rows], predicted))
+            honest.update(get_loss(None, task).of_rows(y[rows], predicted))
             none = np.full(len(rows), -1)
             predicted = self._from_lists(distances, indices, none, y, ks)
-            fitted.update(loss_of(task, y[rows], predicted))
+            fitted.update(get_loss(None, task).of_rows(y[rows], predicted))
             df += kernels.own_weights(distances, ks, scheme)
             progress.report("neighbours", honest.count, n)
         simplest_first = slice(None, None, -1)
@@ -144,7 +144,7 @@ class NearestNeighborsBase(Tuned):
             error=error[simplest_first],
             error_se=error_se[simplest_first],
             estimate="loo",
-            loss=LOSS_OF_TASK[task],
+            loss=get_loss(None, task).title,
             criteria=self._criteria(train_error, df, n),
         )
 

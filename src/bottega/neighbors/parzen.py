@@ -13,7 +13,7 @@ from bottega.core.base import Tuned
 from bottega.core.cards import Card
 from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
-from bottega.core.loss import LOSS_OF_TASK, zero_one
+from bottega.core.losses import get_loss
 from bottega.core.params import Auto, Choice, Parameter, Real
 from bottega.core.path import Path
 from bottega.core.smoother import mean_and_se
@@ -223,7 +223,7 @@ class ParzenClassifier(ClassifierMixin, Tuned):
             error=error,
             error_se=error_se,
             estimate="loo",
-            loss=LOSS_OF_TASK["classification"],
+            loss=get_loss(None, "classification").title,
         )
 
     def _path_predictions(

@@ -14,7 +14,7 @@ from bottega.online import _kernels
 from bottega.online._base import OnlineModel, dense_parts, is_sparse
 from bottega.online.projections import onto_simplex
 from bottega.online.steps import PROJECTIONS, STEPS, StepRule
-from bottega.risk.losses import LOSSES
+from bottega.core.losses import LOSSES
 
 __all__ = ["STEP_PARAMS", "Descent"]
 

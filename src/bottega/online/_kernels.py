@@ -37,9 +37,9 @@ __all__ = [
     "project_simplex",
 ]
 
-# The codes of bottega.risk.losses.
-ABSOLUTE = 1
-QUADRATIC = 2
+# The codes of bottega.core.losses.
+ABSOLUTE_ERROR = 1
+SQUARED_ERROR = 2
 HINGE = 4
 LOGISTIC = 5
 HUBER = 6
@@ -288,9 +288,9 @@ def _slope(loss, y, z, delta):
     if loss == HINGE:
         return -y if y * z < 1.0 else 0.0
     r = z - y
-    if loss == QUADRATIC:
+    if loss == SQUARED_ERROR:
         return 2.0 * r
-    if loss == ABSOLUTE:
+    if loss == ABSOLUTE_ERROR:
         return np.sign(r)
     return min(max(r, -delta), delta)
 
@@ -303,9 +303,9 @@ def _value(loss, y, z, delta):
     if loss == HINGE:
         return max(0.0, 1.0 - y * z)
     r = abs(y - z)
-    if loss == QUADRATIC:
+    if loss == SQUARED_ERROR:
         return r * r
-    if loss == ABSOLUTE:
+    if loss == ABSOLUTE_ERROR:
         return r
     near = min(r, delta)
     return near * (r - 0.5 * near)

@@ -11,7 +11,7 @@ from bottega.core.typing import FloatArray
 from bottega.online.blocks import as_block, dense_rows
 from bottega.online.interior_point import Problem, minimise
 from bottega.online.regions import Ball, Everything, L1Ball, Region, Simplex, get_region
-from bottega.risk.losses import QUADRATIC, Loss, get_loss
+from bottega.core.losses import SQUARED_ERROR, Loss, get_loss
 
 __all__ = ["Comparator", "best_comparator", "best_least_squares", "best_on_rows"]
 
@@ -73,7 +73,7 @@ def best_comparator(
     X: Any,
     y: Any,
     *,
-    loss: str | Loss = "quadratic",
+    loss: str | Loss = "squared_error",
     region: str | Region = "ball",
     radius: float | None = None,
     penalty: float = 0.0,
@@ -93,7 +93,7 @@ def best_comparator(
     y : array-like of shape (n,)
         Truths: numbers, or -1 and +1 for hinge and logistic loss.
     loss : str or Loss
-        ``"quadratic"``, ``"absolute"``, ``"huber"``, ``"hinge"`` or ``"logistic"``.
+        ``"squared_error"``, ``"absolute_error"``, ``"huber"``, ``"hinge"`` or ``"logistic"``.
     region : {"ball", "box", "simplex", "l1_ball", "all"} or Region
         The set of comparators: norm at most the radius; every weight in [-radius, radius]; weights
         at least 0 with sum the radius; absolute values with sum at most the radius; all vectors.
@@ -123,7 +123,7 @@ def best_comparator(
     >>> y = X @ [3.0, 4.0]
     >>> best_comparator(X, y, region="ball", radius=1.0).u.round(2)
     array([0.63, 0.77])
-    >>> print(best_comparator(X, y, loss="absolute", region="all"))  # doctest: +ELLIPSIS
+    >>> print(best_comparator(X, y, loss="absolute_error", region="all"))  # doctest: +ELLIPSIS
     best of all vectors: average loss ...
     """
     measure, where = get_loss(loss), get_region(region, radius)
@@ -139,7 +139,7 @@ def best_comparator(
     if not (np.all(np.isfinite(rows)) and np.all(np.isfinite(truths))):
         raise InputError("X or y holds missing or infinite values; correct them or leave them out.")
     ridge = penalty * len(rows)
-    if measure == QUADRATIC:
+    if measure == SQUARED_ERROR:
         triangle = np.asarray(np.linalg.qr(np.column_stack([rows, truths]), mode="r"))
         u, total, gap = best_least_squares(triangle, where, ridge)
     else:
@@ -166,9 +166,9 @@ def best_least_squares(
     elif isinstance(region, L1Ball) and ridge > 0:
         # The penalty as d more rows: the l1 ball is searched as a simplex, which has no norm.
         longer = np.vstack([R, np.sqrt(ridge / 2) * np.eye(d)])
-        u, _, gap = best_on_rows(QUADRATIC, longer, np.append(z, np.zeros(d)), region)
+        u, _, gap = best_on_rows(SQUARED_ERROR, longer, np.append(z, np.zeros(d)), region)
     else:
-        u, _, gap = best_on_rows(QUADRATIC, R, z, region, ridge)
+        u, _, gap = best_on_rows(SQUARED_ERROR, R, z, region, ridge)
     total = float(np.sum((R @ u - z) ** 2)) + rest + ridge / 2 * float(u @ u)
     return u, total, min(gap, total)
 

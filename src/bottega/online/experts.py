@@ -25,7 +25,7 @@ class ExponentialWeights(BaseEstimator):
 
     Parameters
     ----------
-    loss : {"quadratic", "absolute", "zero_one"}
+    loss : {"squared_error", "absolute_error", "zero_one"}
         :math:`(y - z)^2` or :math:`|y - z|` for truths and predictions in [0, 1], or whether a
         label is wrong.
     eta : float or None
@@ -80,20 +80,20 @@ class ExponentialWeights(BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> y = rng.random(1000)
     >>> experts = np.column_stack([y * 0.9, rng.random(1000), np.full(1000, 0.5)])
-    >>> model = ExponentialWeights(loss="absolute")
+    >>> model = ExponentialWeights(loss="absolute_error")
     >>> charged = model.learn_block(experts, y)
     >>> model.best_expert_, bool(model.regret_ < model.regret_bound_)
     (0, True)
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {
-        "loss": Choice("quadratic", "absolute", "zero_one", help="loss in [0, 1]"),
+        "loss": Choice("squared_error", "absolute_error", "zero_one", help="loss in [0, 1]"),
         "eta": OrNone(Real(0, open_low=True, log=True), help="how fast losses tell"),
         "horizon": OrNone(Integer(1), help="rows to come, where it is known"),
     }
 
     def __init__(
-        self, *, loss: str = "quadratic", eta: float | None = None, horizon: int | None = None
+        self, *, loss: str = "squared_error", eta: float | None = None, horizon: int | None = None
     ) -> None:
         self.loss = loss
         self.eta = eta
@@ -218,7 +218,7 @@ class ExponentialWeights(BaseEstimator):
             return self._hedge((y[:, None] != P).astype(np.float64), new=new)
         L, seen = self._memory(P.shape[1], new)
         losses = np.empty(len(y))
-        aggregate(P, y, L, self._rate(len(L)), seen, self.loss == "quadratic", losses)
+        aggregate(P, y, L, self._rate(len(L)), seen, self.loss == "squared_error", losses)
         return losses, L
 
     def _hedge(self, table: FloatArray, *, new: bool) -> tuple[FloatArray, FloatArray]:
@@ -280,5 +280,5 @@ class ExponentialWeights(BaseEstimator):
         if eta == 0:
             return 2 * math.sqrt(T * log_K / 2) + math.sqrt(log_K / 8)
         # (y - z)^2 on [0, 1] is exp-concave up to 1/2: the second-order term is not needed.
-        curved = self.loss == "quadratic" and eta <= 0.5
+        curved = self.loss == "squared_error" and eta <= 0.5
         return log_K / eta + (0.0 if curved else eta * T / 8)

@@ -28,11 +28,11 @@ from bottega.online.regions import Ball, Everything, Region, Simplex, get_region
 from bottega.online.ridge import OnlineRidge
 from bottega.online.steps import StepRule
 from bottega.risk.bounds import ogd_regret, ogd_strongly_convex_regret
-from bottega.risk.losses import (
-    ABSOLUTE,
+from bottega.core.losses import (
+    ABSOLUTE_ERROR,
     HINGE,
     LOGISTIC,
-    QUADRATIC,
+    SQUARED_ERROR,
     ZERO_ONE,
     Huber,
     Loss,
@@ -112,7 +112,7 @@ def _charged_loss(learner: Any, given: str | Loss | None) -> Loss | None:
     if isinstance(learner, Perceptron):
         own: Any = ZERO_ONE
     elif isinstance(learner, OnlineRidge):
-        own = QUADRATIC
+        own = SQUARED_ERROR
     else:
         own = getattr(learner, "loss", None)
     if own is None:
@@ -145,12 +145,12 @@ def slope_of_loss(loss: Loss, losses: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> slope_of_loss(QUADRATIC, np.array([0.0, 4.0]))
+    >>> slope_of_loss(SQUARED_ERROR, np.array([0.0, 4.0]))
     array([0., 4.])
     """
-    if loss == QUADRATIC:
+    if loss == SQUARED_ERROR:
         return np.asarray(2 * np.sqrt(losses))
-    if loss in (ABSOLUTE, HINGE):
+    if loss in (ABSOLUTE_ERROR, HINGE):
         return (losses > 0).astype(np.float64)
     if loss == LOGISTIC:
         return np.asarray(-np.expm1(-losses))

@@ -291,7 +291,7 @@ class OnlineGradientDescentRegressor(RegressorMixin, Descent):
 
     Parameters
     ----------
-    loss : {"quadratic", "absolute", "huber"}
+    loss : {"squared_error", "absolute_error", "huber"}
         :math:`(y - z)^2`, :math:`|y - z|`, or Huber's, quadratic (half of it) up to `delta` and
         linear beyond.
     delta : float
@@ -369,7 +369,7 @@ class OnlineGradientDescentRegressor(RegressorMixin, Descent):
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {
-        "loss": Choice("quadratic", "absolute", "huber", help="loss whose gradient is followed"),
+        "loss": Choice("squared_error", "absolute_error", "huber", help="loss whose gradient is followed"),
         "delta": Real(0, open_low=True, log=True, help="where Huber's loss turns linear"),
         **STEP_PARAMS,
     }
@@ -393,7 +393,7 @@ class OnlineGradientDescentRegressor(RegressorMixin, Descent):
     def __init__(
         self,
         *,
-        loss: str = "quadratic",
+        loss: str = "squared_error",
         delta: float = 1.0,
         step: str = "sqrt",
         eta: float | None = None,

@@ -13,7 +13,7 @@ from bottega.online.comparator import Comparator, best_least_squares, best_on_ro
 from bottega.online.game import Game
 from bottega.online.memory import KeptRows, SquareSums
 from bottega.online.mistakes import MistakeBound, best_mistake_bound, mistake_bound
-from bottega.risk.losses import HINGE, QUADRATIC
+from bottega.core.losses import HINGE, SQUARED_ERROR
 
 __all__ = ["Hindsight"]
 
@@ -34,7 +34,7 @@ class Hindsight:
             return
         targets, constant = self._targets(y), self.game.constant
         width = X.shape[1] + constant
-        if self.game.loss == QUADRATIC:
+        if self.game.loss == SQUARED_ERROR:
             if self.memory is None:
                 self.memory = SquareSums(width)
             assert isinstance(self.memory, SquareSums)

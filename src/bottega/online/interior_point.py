@@ -30,7 +30,7 @@ from scipy.special import expit
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
 from bottega.online.regions import Ball, Everything, Region
-from bottega.risk.losses import ABSOLUTE, HINGE, LOGISTIC, QUADRATIC, Huber, Loss
+from bottega.core.losses import ABSOLUTE_ERROR, HINGE, LOGISTIC, SQUARED_ERROR, Huber, Loss
 
 __all__ = ["Minimum", "Problem", "minimise"]
 
@@ -69,7 +69,7 @@ class Problem:
     @property
     def kinked(self) -> bool:
         """Whether the loss is a maximum of two lines."""
-        return self.loss == ABSOLUTE or self.loss == HINGE
+        return self.loss == ABSOLUTE_ERROR or self.loss == HINGE
 
     def value(self, u: FloatArray) -> float:
         """Return F(u)."""
@@ -80,7 +80,7 @@ class Problem:
         z = self.X @ u
         losses = self.loss(self.y, z)
         slack = 0.0  # by how much the losses and slopes miss equality in Fenchel and Young
-        if self.loss == ABSOLUTE:
+        if self.loss == ABSOLUTE_ERROR:
             slack = float(np.sum(losses - slope * (z - self.y)))
         elif self.loss == HINGE:
             slack = float(np.sum(losses + self.y * slope * (1 - self.y * z)))
@@ -115,7 +115,7 @@ def minimise(problem: Problem, *, tol: float = 1e-9) -> Minimum:
     """
     if problem.kinked:
         return _primal_dual(problem, tol)
-    if problem.loss not in (QUADRATIC, LOGISTIC) and not isinstance(problem.loss, Huber):
+    if problem.loss not in (SQUARED_ERROR, LOGISTIC) and not isinstance(problem.loss, Huber):
         raise InputError(
             f"The best linear predictor under the {problem.loss.name} loss cannot be found by "
             "convex optimisation; use absolute, quadratic, huber, hinge or logistic."
@@ -180,7 +180,7 @@ def _newton(problem: Problem, u: FloatArray, tau: float, close: float) -> FloatA
 def _slope_and_curvature(problem: Problem, z: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the first and second derivatives in z of a smooth loss."""
     loss, y = problem.loss, problem.y
-    if loss == QUADRATIC:
+    if loss == SQUARED_ERROR:
         return 2 * (z - y), np.full(len(z), 2.0)
     if isinstance(loss, Huber):
         r = z - y
@@ -203,7 +203,7 @@ def _primal_dual(problem: Problem, tol: float) -> Minimum:
     the slacks g of the region the multipliers m; all products tend to tau together.
     """
     X, y, ridge, region = problem.X, problem.y, problem.ridge, problem.region
-    if problem.loss == ABSOLUTE:
+    if problem.loss == ABSOLUTE_ERROR:
         c1, c2, e, r0 = 1.0, -1.0, np.ones(len(y)), -y
     else:
         c1, c2, e, r0 = 1.0, 0.0, -y, np.ones(len(y))

@@ -26,7 +26,7 @@ from bottega.core.typing import FloatArray
 from bottega.online.interior_point import Problem, minimise
 from bottega.online.regions import Ball
 from bottega.risk.bounds import perceptron_mistakes
-from bottega.risk.losses import HINGE
+from bottega.core.losses import HINGE
 
 __all__ = ["MistakeBound", "best_mistake_bound", "mistake_bound"]
 

@@ -16,7 +16,7 @@ from bottega.online.hindsight import Hindsight
 from bottega.online.mistakes import MistakeBound
 from bottega.online.regions import Region
 from bottega.plot.online import mistakes_chart, regret_chart
-from bottega.risk.losses import Loss
+from bottega.core.losses import Loss
 
 __all__ = ["RegretTracker"]
 

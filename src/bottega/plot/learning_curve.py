@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.losses import get_loss
 from bottega.plot.lines import lines_chart
 from bottega.plot.theme import altair, decades, finish, number, plain
 
 __all__ = ["excess_chart", "learning_curve_chart"]
 
 _RISK, _TRAIN, _BAYES = "expected risk ± 2 SE", "training error", "Bayes risk"
-_WORDS = {"zero_one": "misclassification", "quadratic": "squared error"}
 
 
 def learning_curve_chart(curve: Any) -> Any:
@@ -36,7 +36,7 @@ def learning_curve_chart(curve: Any) -> Any:
         if known:
             rows.append(_row(m, float(curve.bayes_risk), _BAYES))
     ticks = decades(float(curve.sizes[0]), float(curve.sizes[-1]))
-    what = f"mean {_WORDS.get(curve.loss, curve.loss + ' loss')}"
+    what = f"mean {get_loss(curve.loss).title}"
     base = alt.Chart().encode(
         x=alt.X(
             "m",

@@ -23,7 +23,7 @@ from bottega.core.errors import (
     did_you_mean,
 )
 from bottega.core.frames import is_frame, make_frame
-from bottega.core.loss import LOSS_OF_TASK, loss_of
+from bottega.core.losses import get_loss
 from bottega.core.parallel import run_tasks
 from bottega.core.params import Integer, Real
 from bottega.core.path import RULES, Path
@@ -135,7 +135,7 @@ def compare(
         select=select,
         outer=len(outer_folds),
         seed=seed,
-        loss=LOSS_OF_TASK[str(table.task)],
+        loss=get_loss(None, str(table.task)).title,
         command=command or _python_call(data, target, methods, select, outer, seed, test),
         versions={"python": platform.python_version()}
         | {name: version(name) for name in _LIBRARIES},
@@ -337,7 +337,7 @@ def _join_folds(
     return MethodResult(
         card=card,
         model=final.model,
-        loss=loss_of(card.task, y, predicted),
+        loss=get_loss(None, card.task).of_rows(y, predicted),
         weight=train.weight,
         fold=fold,
         predicted=predicted,

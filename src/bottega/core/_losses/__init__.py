@@ -1,0 +1,1 @@
+"""The losses that `bottega.core.losses` offers, by what they take as a prediction."""

@@ -1,0 +1,155 @@
+"""Losses of predicted labels: the zero-one loss, a matrix of costs; and a user's own function."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from bottega.core._losses.base import Loss, most_probable
+from bottega.core.errors import InputError, ParameterError
+from bottega.core.typing import Array, FloatArray, IntArray
+
+__all__ = ["Cost", "OwnLoss", "ZeroOne"]
+
+
+class ZeroOne(Loss):
+    """1 for a wrong prediction, 0 for a right one."""
+
+    name, title, code, convex, bounded = "zero_one", "misclassification", 0, False, True
+    labels, task = "any", "classification"
+
+    def _checked(self, y: Any, z: Any) -> tuple[Array, Array]:
+        return np.asarray(y), np.asarray(z)
+
+    def _value(self, y: Array, z: Array) -> Array:
+        return np.asarray(y != z)
+
+    def _best(self, values: Array, probabilities: FloatArray) -> Array:
+        # The same value given twice counts with both its probabilities.
+        distinct, where = np.unique(values, return_inverse=True)
+        return most_probable(distinct, probabilities @ np.eye(len(distinct))[where])
+
+
+@dataclass(frozen=True, repr=False)
+class Cost(Loss):
+    """What each kind of error costs: the loss of predicting one class where another is observed.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (K, K)
+        ``matrix[i][j]`` is the cost of predicting class i where class j is observed: as in a
+        confusion table, rows are predictions and columns observations.
+    classes : array-like of shape (K,), optional
+        The classes, in the order of the matrix. By default the codes 0, ..., K - 1 of the classes
+        in sorted order.
+
+    Examples
+    --------
+    >>> loss = Cost([[0, 10], [1, 0]], classes=["healthy", "ill"])  # missing an illness costs 10
+    >>> loss(["ill", "healthy"], ["healthy", "ill"])
+    array([10.,  1.])
+    >>> str(loss.best(["healthy", "ill"], [0.8, 0.2]))
+    'ill'
+    """
+
+    matrix: Any
+    classes: Any = None
+
+    name, title, convex, labels = "cost", "cost", False, "any"
+    task = "classification"
+
+    def __post_init__(self) -> None:
+        matrix = np.asarray(self.matrix, dtype=np.float64)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+            raise ParameterError(
+                f"A cost matrix has one row and one column per class; got shape {matrix.shape}."
+            )
+        if not np.all(np.isfinite(matrix) & (matrix >= 0)):
+            raise ParameterError("Costs must be finite and at least 0.")
+        classes = np.arange(len(matrix)) if self.classes is None else np.asarray(self.classes)
+        order = np.argsort(classes, kind="stable")
+        if classes.shape != (len(matrix),) or len(np.unique(classes)) < len(classes):
+            raise ParameterError(
+                f"classes must be the {len(matrix)} distinct classes of it; got {classes!r}."
+            )
+        # Plain tuples, so that equal losses compare and hash as equal.
+        put = object.__setattr__
+        put(self, "matrix", tuple(map(tuple, matrix[np.ix_(order, order)].tolist())))
+        put(self, "classes", tuple(classes[order].tolist()))
+
+    def __repr__(self) -> str:
+        return f"Cost({[list(row) for row in self.matrix]}, classes={list(self.classes)})"
+
+    def for_classes(self, classes: Any) -> Self:
+        """Return the costs among these classes, whose codes `of_rows` then takes."""
+        wanted = np.asarray(classes).tolist()
+        if self.classes == tuple(range(len(self.classes))) and len(wanted) == len(self.classes):
+            return self  # the matrix was given for codes
+        position = self._codes(wanted)
+        return type(self)(np.array(self.matrix)[np.ix_(position, position)])
+
+    def _checked(self, y: Any, z: Any) -> tuple[Array, Array]:
+        return self._codes(y), self._codes(z)
+
+    def _codes(self, y: Any) -> IntArray:
+        """Return the positions of labels in the matrix."""
+        y, classes = np.asarray(y), np.asarray(self.classes)
+        position = np.clip(np.searchsorted(classes, y), 0, len(classes) - 1)
+        if not np.all(classes[position] == y):
+            unknown = y[classes[position] != y].ravel().tolist()[0]
+            raise InputError(
+                f"{unknown!r} is not among the classes of the cost matrix: {list(self.classes)}."
+            )
+        return position
+
+    def _value(self, y: Array, z: Array) -> Array:
+        return np.asarray(np.array(self.matrix)[z, y])
+
+    def _best(self, values: Array, probabilities: FloatArray) -> Array:
+        expected = probabilities @ np.array(self.matrix)[:, self._codes(values)].T
+        return most_probable(np.asarray(self.classes), -expected)
+
+
+@dataclass(frozen=True)
+class OwnLoss(Loss):
+    """A user's function of truth and prediction that returns one number per row."""
+
+    function: Callable[[Array, Array], Any]
+    classes: Any = None
+
+    name, convex, labels, task = "own", False, "any", None
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """The function's name, in words."""
+        return str(getattr(self.function, "__name__", "loss")).replace("_", " ")
+
+    def for_classes(self, classes: Any) -> Self:
+        """Return the same loss, whose function is given labels where `of_rows` takes codes."""
+        return type(self)(self.function, tuple(np.asarray(classes).tolist()))
+
+    def of_rows(self, y: Any, predicted: Any) -> FloatArray:
+        """Return the loss of each row; the function is called once per column of predictions."""
+        y, predicted = np.asarray(y), np.asarray(predicted)
+        if self.classes is not None:
+            classes = np.asarray(self.classes)
+            y, predicted = classes[y], classes[predicted]
+        columns = predicted.reshape(len(y), -1)
+        losses = [self._of_column(y, columns[:, j]) for j in range(columns.shape[1])]
+        return np.stack(losses, axis=-1).reshape(predicted.shape)
+
+    def _of_column(self, y: Array, predicted: Array) -> FloatArray:
+        losses = np.asarray(self.function(y, predicted), dtype=np.float64)
+        if losses.shape != y.shape:
+            raise InputError(
+                f"The loss must be one number per row; for {len(y)} rows it has shape "
+                f"{losses.shape}."
+            )
+        return losses
+
+    def _checked(self, y: Any, z: Any) -> tuple[Array, Array]:
+        return np.asarray(y), np.asarray(z)
+
+    def _value(self, y: Array, z: Array) -> Array:
+        return np.asarray(self.function(y, z))

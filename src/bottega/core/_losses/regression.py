@@ -1,0 +1,95 @@
+"""Losses of numbers predicted by numbers: squared, absolute, Huber's."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from bottega.core._losses.base import HALF, Loss
+from bottega.core.errors import ParameterError
+from bottega.core.typing import Array, FloatArray
+
+__all__ = ["AbsoluteError", "Huber", "SquaredError"]
+
+
+class SquaredError(Loss):
+    """The square of the difference."""
+
+    name, title, code = "squared_error", "squared error", 2
+
+    def _value(self, y: Array, z: Array) -> Array:
+        return np.asarray((y - z) ** 2)
+
+    def _gradient(self, y: Array, z: Array) -> Array:
+        return np.asarray(2 * (z - y))
+
+    def _curvature(self, y: Array, z: Array) -> Array:
+        return np.full(np.shape(z), 2.0)
+
+    def _best(self, values: Array, probabilities: FloatArray) -> Array:
+        return np.asarray(probabilities @ values)
+
+
+class AbsoluteError(Loss):
+    """The size of the difference."""
+
+    name, title, code = "absolute_error", "absolute error", 1
+
+    def _value(self, y: Array, z: Array) -> Array:
+        return np.abs(y - z)
+
+    def _gradient(self, y: Array, z: Array) -> Array:
+        return np.asarray(np.sign(z - y))
+
+    def _best(self, values: Array, probabilities: FloatArray) -> Array:
+        return np.asarray(values[np.argmax(np.cumsum(probabilities, axis=-1) >= HALF, axis=-1)])
+
+
+@dataclass(frozen=True)
+class Huber(Loss):
+    r"""The loss that is quadratic near the truth and linear beyond.
+
+    :math:`r^2/2` where :math:`|r| = |y - z| \le \delta`, else :math:`\delta(|r| - \delta/2)`: its
+    gradient is never larger than `delta`, so no single row can pull far.
+
+    Parameters
+    ----------
+    delta : float
+        Where the loss turns linear. Large values make it half the squared error.
+
+    Examples
+    --------
+    >>> Huber(1.0)([0.0, 0.0], [0.5, 3.0])
+    array([0.125, 2.5  ])
+    """
+
+    delta: float = 1.0
+
+    name, title, code = "huber", "Huber loss", 6
+
+    def __post_init__(self) -> None:
+        if not (self.delta > 0 and math.isfinite(self.delta)):
+            raise ParameterError(f"delta={self.delta!r} is not allowed; give a number above 0.")
+
+    def _value(self, y: Array, z: Array) -> Array:
+        size = np.abs(y - z)
+        near = np.minimum(size, self.delta)
+        return np.asarray(near * (size - near / 2))
+
+    def _gradient(self, y: Array, z: Array) -> Array:
+        return np.asarray(np.clip(z - y, -self.delta, self.delta))
+
+    def _curvature(self, y: Array, z: Array) -> Array:
+        return np.abs(y - z) <= self.delta
+
+    def _best(self, values: Array, probabilities: FloatArray) -> Array:
+        # The expected gradient rises in straight pieces between the points v - delta, v + delta:
+        # find the piece on which it passes zero, and the zero on it.
+        knots = np.sort(np.concatenate([values - self.delta, values + self.delta]))
+        slopes = probabilities @ self.gradient(values[:, np.newaxis], knots)
+        right = np.clip(np.argmax(slopes >= 0, axis=-1), 1, None)
+        left = right - 1
+        before = np.take_along_axis(slopes, left[..., np.newaxis], axis=-1)[..., 0]
+        after = np.take_along_axis(slopes, right[..., np.newaxis], axis=-1)[..., 0]
+        share = np.divide(-before, after - before, out=np.zeros_like(before), where=after > before)
+        return knots[left] + np.clip(share, 0.0, 1.0) * (knots[right] - knots[left])
