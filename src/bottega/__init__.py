@@ -22,9 +22,9 @@ _HOME_OF = {
 _TOPICS = (
     "basis",
     "core",
+    "course",
     "data",
     "ensemble",
-    "experiments",
     "linear",
     "metrics",
     "neighbors",

@@ -22,8 +22,8 @@ def method_table():
 
 
 @pytest.fixture(scope="module")
-def experiment_table():
-    return load("experiment_table")
+def course_table():
+    return load("course_table")
 
 
 def test_readme_table_is_made_from_the_cards(method_table):
@@ -32,20 +32,20 @@ def test_readme_table_is_made_from_the_cards(method_table):
     assert shown == method_table.readme_table()
 
 
-def test_page_of_experiments_is_made_from_the_claims(experiment_table):
-    """Run  python docs/experiment_table.py  after an experiment was entered or reworded."""
-    assert experiment_table.PAGE.read_text() == experiment_table.page()
-    for each in experiment_table.PICTURES:
+def test_page_of_the_course_is_made_from_the_claims(course_table):
+    """Run  python docs/course_table.py  after an experiment was added or reworded."""
+    assert course_table.PAGE.read_text() == course_table.page()
+    for each in course_table.PICTURES:
         assert (ROOT / f"docs/images/{each}.svg").exists()
 
 
-def test_every_claim_is_entered_or_waits_for_a_family(experiment_table):
-    from bottega.experiments import CLAIMS
+def test_every_claim_is_registered_or_waits_for_a_family(course_table):
+    from bottega.course import CLAIMS
 
-    listed = experiment_table.ids()
+    listed = course_table.ids()
     assert len(listed) == 38 + 40 + 55
-    assert set(CLAIMS) | set(experiment_table.WAITING) == set(listed)
-    assert not set(CLAIMS) & set(experiment_table.WAITING)
+    assert set(CLAIMS) | set(course_table.WAITING) == set(listed)
+    assert not set(CLAIMS) & set(course_table.WAITING)
 
 
 def test_readme_links_and_pictures_exist():

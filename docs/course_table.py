@@ -1,0 +1,215 @@
+"""The page of the course, made from the registered claims: `docs/course.rst`.
+
+Run it after an experiment was added or its words were changed; a test compares page and claims.
+With ``--pictures`` the charts on the page are drawn again too.
+"""
+
+import sys
+from pathlib import Path
+
+from bottega.course import CLAIMS
+
+DOCS = Path(__file__).parent
+PAGE = DOCS / "course.rst"
+
+# What is listed in the inventories of the notes: prefix, last number, and how numbers are written.
+SOURCES = {
+    "A-E": ("Statistical methods, linear classifiers, non-parametric methods", 38, "02d"),
+    "D-E": ("Data analysis and data mining", 40, "d"),
+    "M-X": ("Machine learning", 55, "d"),
+}
+
+# Claims whose methods are not built yet: what is claimed, and the family it waits for.
+WAITING: dict[str, tuple[str, str]] = {
+    "D-E12": (
+        "Additive models and boosted stumps cannot make a local peak; interactions, projection "
+        "pursuit and adaptive splines can.",
+        "GAM, MARS, PPR",
+    ),
+    "D-E14": (
+        "Least squares masks the middle of three aligned classes; discriminant analysis and "
+        "multinomial logistic regression do not.",
+        "LDA, logistic regression",
+    ),
+    "D-E18": (
+        "The least squares classifier is discriminant analysis when classes are balanced, and not "
+        "otherwise.",
+        "LDA, logistic regression",
+    ),
+    "D-E19": (
+        "Small errors on single texts make large ones on their totals; integrated sentiment "
+        "analysis repairs it.",
+        "text",
+    ),
+    "D-E20": (
+        "Gradients of sigmoids vanish with depth, those of rectifiers do not; small batches are "
+        "faster; dropout, decay and early stopping overfit less.",
+        "neural networks",
+    ),
+    "D-E23": (
+        "Columns of noise spoil the support vector machine, not additive models and adaptive "
+        "splines.",
+        "SVM, GAM, MARS",
+    ),
+    "D-E24": (
+        "Parallel speed-up stays below Amdahl's bound, by overhead and imbalance.",
+        "warehouse and cluster",
+    ),
+    "D-E27": (
+        "Networks started near zero are nearly linear; there are many minima; many units with "
+        "decay beat few.",
+        "neural networks",
+    ),
+    "M-X31": (
+        "Discriminant analysis has a linear boundary, Gaussian naive Bayes a quadratic one.",
+        "LDA, logistic regression",
+    ),
+    "M-X32": (
+        "Naive Bayes ignores correlation, discriminant analysis does not.",
+        "LDA, logistic regression",
+    ),
+    "M-X34": (
+        "Discriminative methods win where the assumed distribution is wrong.",
+        "LDA, logistic regression",
+    ),
+    "M-X35": (
+        "Descent on a convex function reaches the same minimum from any start.",
+        "optimisation",
+    ),
+    "M-X36": ("A convex function is largest at a vertex of a polytope.", "optimisation"),
+    "M-X37": (
+        "Exact line search takes fewer steps, backtracking cheaper ones.",
+        "optimisation",
+    ),
+    "M-X38": (
+        "Gradient descent converges linearly, within its bound on the iterations.",
+        "optimisation",
+    ),
+    "M-X39": ("Too small steps crawl, too large ones diverge.", "optimisation"),
+    "M-X40": (
+        "Momentum, AdaGrad and Adam beat plain descent on badly scaled functions.",
+        "optimisation",
+    ),
+    "M-X41": ("Newton takes few steps and the memory of a square.", "optimisation"),
+    "M-X42": ("Stochastic descent beats full descent in passes over the data.", "optimisation"),
+    "M-X44": ("Asynchronous updates beat synchronous ones on a cluster.", "optimisation"),
+    "M-X45": ("Plain descent leaves the feasible set, projection repairs it.", "optimisation"),
+    "M-X46": (
+        "The dual is concave and below the primal, and equal to it under Slater's condition.",
+        "optimisation",
+    ),
+    "M-X47": (
+        "The conditions of Karush, Kuhn and Tucker hold at the optimum only.",
+        "optimisation",
+    ),
+    "M-X48": ("The support vector machine has the widest margin of all separators.", "SVM"),
+    "M-X49": ("Only the support vectors matter.", "SVM"),
+    "M-X50": ("The summed slack is at least the number of errors.", "SVM"),
+    "M-X51": ("Large C is the hard margin, small C underfits.", "SVM"),
+    "M-X52": ("The hinge form and the dual have the same optimum.", "SVM"),
+    "M-X53": ("The dual with a kernel is the dual with its explicit map.", "SVM"),
+    "M-X54": ("The sigmoid kernel is not positive semidefinite, but usable.", "SVM"),
+}
+
+# Charts shown on the page.
+PICTURES = ("A-E05", "A-E13", "A-E21", "A-E31")
+
+_TOP = """Course
+======
+
+Every claim of the course that a program can test, put to the test: each call draws its own data,
+reports whether the claim is supported, returns the numbers (``to_frame()``) and a chart (``plot()``).
+
+.. code-block:: python
+
+   from bottega import course
+
+   found = course.run("A-E05")   # or course.neighbors_sweep(rows=301, repeats=20)
+   print(found)                  # supported: training error 0 at k = 1 and ...
+   found.plot().save("sweep.png")
+   course.claims()               # all of them, as a data frame
+
+A verdict "holds only if" or "wrong" names what the notes left out; the call then shows both sides.
+"""
+
+
+def ids() -> list[str]:
+    """Return the ids of all claims that the inventories list, in their order."""
+    return [
+        f"{prefix}{number:{style}}"
+        for prefix, (_, last, style) in SOURCES.items()
+        for number in range(1, last + 1)
+    ]
+
+
+def page() -> str:
+    """Return the page: pictures, one table per source, and what is not built yet."""
+    lines = [_TOP]
+    for each in PICTURES:
+        claim = CLAIMS[each]
+        lines += [
+            f".. figure:: images/{each}.svg",
+            f"   :alt: {claim.text}",
+            "",
+            f"   {each}: {_text(claim.text)}",
+            "",
+        ]
+    for prefix, (title, *_) in SOURCES.items():
+        listed = [each for each in ids() if each.startswith(prefix)]
+        entered = [each for each in listed if each in CLAIMS]
+        left = [each for each in listed if each not in CLAIMS]
+        lines += [title, "-" * len(title), ""]
+        if entered:
+            lines += _table("8 50 42", "Id", "Claim", "Call and verdict")
+            for each in entered:
+                claim = CLAIMS[each]
+                lines += _row(
+                    each,
+                    _text(claim.text),
+                    f":func:`~bottega.course.{claim.call.__name__}`: {_text(claim.verdict)}",
+                )
+            lines.append("")
+        if left:
+            lines += ["Not built yet, with the family of methods each waits for:", ""]
+            lines += _table("8 62 30", "Id", "Claim", "Waits for")
+            for each in left:
+                lines += _row(each, *map(_text, WAITING.get(each, ("", "to be built"))))
+            lines.append("")
+    names = sorted({claim.call.__name__ for claim in CLAIMS.values()})
+    lines += ["Calls", "-----", "", ".. autosummary::", "   :toctree: api", "   :nosignatures:", ""]
+    lines += [f"   bottega.course.{name}" for name in names]
+    return "\n".join(lines) + "\n"
+
+
+def _table(widths: str, *head: str) -> list[str]:
+    return [
+        ".. list-table::",
+        "   :header-rows: 1",
+        f"   :widths: {widths}",
+        "",
+        *_row(*head),
+    ]
+
+
+def _row(*cells: str) -> list[str]:
+    first, *others = cells
+    return [f"   * - {first}", *(f"     - {cell}" for cell in others)]
+
+
+def _text(words: str) -> str:
+    """Return words as reStructuredText that shows them as they are."""
+    for sign in "\\*`|_":
+        words = words.replace(sign, f"\\{sign}")
+    return words
+
+
+def draw_pictures() -> None:
+    """Draw the charts on the page."""
+    for each in PICTURES:
+        CLAIMS[each].call().plot().save(DOCS / f"images/{each}.svg")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
+    if "--pictures" in sys.argv[1:]:
+        draw_pictures()

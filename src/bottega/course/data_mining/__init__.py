@@ -1,0 +1,1 @@
+"""Data analysis and data mining."""

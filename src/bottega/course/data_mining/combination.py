@@ -1,0 +1,401 @@
+"""Lecture 22: bagging, forests, boosting, stacking, bumping."""
+
+from functools import partial
+
+import numpy as np
+
+from bottega.basis import Polynomial
+from bottega.core.typing import FloatArray
+from bottega.course._numbers import errors_above
+from bottega.course.experiment import Experiment, experiment
+from bottega.data import make
+from bottega.ensemble import (
+    AdaBoostClassifier,
+    BumpingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from bottega.ensemble.stack_weights import stack_weights
+from bottega.linear import LeastSquares
+from bottega.plot import dots_chart, lines_chart
+from bottega.tree import TreeClassifier, TreeRegressor
+
+__all__ = [
+    "bagging_bias_and_variance",
+    "bumping_on_xor",
+    "ensembles_on_spheres",
+    "forest_convergence",
+    "stacking_weights",
+]
+
+
+@experiment(
+    "D-E15",
+    claim="Boosting beats the random forest, the forest bagging, bagging a single tree; trees are "
+    "bad at spherical regions.",
+    items="D185, D186",
+    verdict="holds only if ties are allowed for: the single tree comes last throughout and "
+    "boosting first with many rows, but forest and bagging are level, and either may be ahead",
+)
+def ensembles_on_spheres(
+    *,
+    rows: tuple[int, ...] = (100, 1500),
+    trees: int = 40,
+    rounds: int = 150,
+    points: int = 1500,
+    repeats: int = 3,
+    seed: int = 0,
+) -> Experiment:
+    """Fit the four to nested spheres with few and with many rows.
+
+    Bagging is the forest that tries all columns at each split; the forest itself tries half of
+    them. Six of the ten inputs are useless: trying fewer columns makes trees less alike, and worse.
+
+    Parameters
+    ----------
+    rows : tuple of int
+        Training rows, few and many.
+    trees, rounds : int
+        Trees of bagging and forest, rounds of boosting.
+    points : int
+        Test rows.
+    repeats : int
+        Training sets.
+    seed : int
+        Of the first training set.
+    """
+    names = ("single tree", "bagging", "random forest", "boosting")
+    new = make.nested_spheres(points, useless=6, seed=seed + 10_000)
+    error = {name: np.zeros((len(rows), repeats)) for name in names}
+    for i, n in enumerate(rows):
+        for r in range(repeats):
+            data = make.nested_spheres(n, useless=6, seed=seed + r)
+            fitted = (
+                TreeClassifier(cv=0.25, select="min"),
+                RandomForestClassifier(10, n_trees=trees, random_state=r),
+                RandomForestClassifier(5, n_trees=trees, random_state=r),
+                AdaBoostClassifier(rounds),
+            )
+            for name, model in zip(names, fitted, strict=True):
+                error[name][i, r] = np.mean(model.fit(data.X, data.y).predict(new.X) != new.y)
+    mean = {name: each.mean(axis=1) for name, each in error.items()}
+    level = np.abs(mean["bagging"] - mean["random forest"])
+    holds = (
+        all(np.all(mean["single tree"] > mean[name] + 0.01) for name in names[1:])
+        and mean["boosting"][-1] < min(mean["bagging"][-1], mean["random forest"][-1])
+        and np.all(level < 0.03)
+        and mean["single tree"][-1] > 3 * new.bayes_risk
+    )
+    return Experiment(
+        columns={
+            "method": list(names),
+            **{f"{n} rows": [mean[name][i] for name in names] for i, n in enumerate(rows)},
+        },
+        holds=bool(holds),
+        finding="; ".join(
+            f"with {n} rows " + ", ".join(f"{mean[name][i]:.3f} ({name})" for name in names)
+            for i, n in enumerate(rows)
+        )
+        + f"; Bayes {new.bayes_risk:.3f}",
+        draw=partial(
+            dots_chart,
+            names,
+            {f"{n} rows": [mean[name][i] for name in names] for i, n in enumerate(rows)},
+            x_title="test error",
+            title="An order that holds in general, and not always",
+            subtitle=f"Nested spheres with six useless inputs; Bayes risk {new.bayes_risk:.3f}",
+        ),
+    )
+
+
+@experiment(
+    "D-E16",
+    claim="Bagging cuts the variance and keeps the bias, or raises it slightly (the notes say "
+    "both); it smooths boundaries, and trees grown to the end do not hurt it.",
+    items="D189",
+    verdict="holds only if the bias may rise slightly: a bootstrap sample has fewer distinct rows",
+)
+def bagging_bias_and_variance(
+    *, rows: int = 150, models: int = 15, repeats: int = 15, points: int = 200, seed: int = 0
+) -> Experiment:
+    """Fit trees of several sizes, alone and bagged, to many samples of Friedman's function.
+
+    Parameters
+    ----------
+    rows : int
+        Rows of each sample.
+    models : int
+        Trees in a bag.
+    repeats : int
+        Samples.
+    points : int
+        Points at which bias and variance are computed.
+    seed : int
+        Of the first sample.
+    """
+    sizes = (4, 16, None)
+    new = make.friedman1(points, seed=seed + 999)
+    truth = new.bayes(new.X)
+    said: dict[str, FloatArray] = {
+        kind: np.zeros((len(sizes), repeats, points)) for kind in ("tree", "bagging")
+    }
+    for r in range(repeats):
+        data = make.friedman1(rows, seed=seed + r)
+        for i, most in enumerate(sizes):
+            tree = TreeRegressor(0.0, max_leaves=most)
+            bag = RandomForestRegressor(  # all ten columns at each split: bagging
+                10, n_trees=models, min_leaf=1, max_leaves=most, random_state=r
+            )
+            said["tree"][i, r] = tree.fit(data.X, data.y).predict(new.X)
+            said["bagging"][i, r] = bag.fit(data.X, data.y).predict(new.X)
+    variance = {kind: each.var(axis=1, ddof=1).mean(axis=1) for kind, each in said.items()}
+    # The mean of the repeats varies too; what that adds to the squared bias is taken off.
+    bias = {
+        kind: np.mean((each.mean(axis=1) - truth) ** 2, axis=1) - variance[kind] / repeats
+        for kind, each in said.items()
+    }
+    risk = {kind: bias[kind] + variance[kind] for kind in said}
+    steps = {kind: len(np.unique(each[-1, 0].round(9))) for kind, each in said.items()}
+    raised = bias["bagging"][-1] - bias["tree"][-1]
+    saved = variance["tree"][-1] - variance["bagging"][-1]
+    leaves = np.array([most or rows for most in sizes])
+    holds = (
+        variance["bagging"][-1] < 0.35 * variance["tree"][-1]
+        and 0 < raised < 0.25 * saved
+        and risk["bagging"][-1] < 1.05 * risk["bagging"].min()  # the deepest trees are as good
+        and risk["tree"][-1] > risk["bagging"][-1]
+    )
+    return Experiment(
+        columns={
+            "leaves": leaves,
+            "variance, tree": variance["tree"],
+            "variance, bagging": variance["bagging"],
+            "bias^2, tree": bias["tree"],
+            "bias^2, bagging": bias["bagging"],
+        },
+        holds=bool(holds),
+        finding=f"for full trees the variance falls from {variance['tree'][-1]:.2f} to "
+        f"{variance['bagging'][-1]:.2f}, the squared bias goes from {bias['tree'][-1]:.2f} to "
+        f"{bias['bagging'][-1]:.2f}; the risk of the bag of full trees is "
+        f"{risk['bagging'][-1] / risk['bagging'].min() - 1:.1%} above the least; {points} points "
+        f"get {steps['tree']} different values from a tree and {steps['bagging']} from a bag",
+        draw=partial(
+            lines_chart,
+            leaves,
+            {
+                "variance of a tree": variance["tree"],
+                "variance of a bag": variance["bagging"],
+                "squared bias of a tree": bias["tree"],
+                "squared bias of a bag": bias["bagging"],
+            },
+            x_title="leaves of each tree",
+            y_title="mean over new points",
+            title="Bagging cuts the variance",
+            subtitle=f"Friedman's function, {rows} rows, {models} trees in a bag",
+            log_x=True,
+        ),
+    )
+
+
+@experiment(
+    "D-E17",
+    claim="The error of a random forest settles as trees are added and does not rise; the "
+    "out-of-bag error follows the test error, and picks the number of columns tried.",
+    items="D190, D195",
+)
+def forest_convergence(
+    *, rows: int = 500, trees: int = 100, points: int = 2000, seed: int = 0
+) -> Experiment:
+    """Follow both errors as trees are added, and compare them over the columns tried.
+
+    Parameters
+    ----------
+    rows, points : int
+        Training and test rows of nested spheres, with six useless inputs.
+    trees : int
+        Trees.
+    seed : int
+        Of all draws.
+    """
+    data = make.nested_spheres(rows, useless=6, seed=seed)
+    new = make.nested_spheres(points, useless=6, seed=seed + 1)
+    columns = np.array([1, 2, 3, 5, 10])
+    forests = [
+        RandomForestClassifier(int(k), n_trees=trees, random_state=seed).fit(data.X, data.y)
+        for k in columns
+    ]
+    test = np.array([np.mean(each.predict(new.X) != new.y) for each in forests])
+    bag = np.array([each.oob_error_ for each in forests])
+    middle = forests[2]
+    curve = middle.staged_error(new.X, new.y)
+    outside = middle.oob_path_.error
+    error = np.hypot(np.sqrt(0.1 / rows), np.sqrt(0.1 / points))
+    picked = int(np.argmin(bag))
+    holds = (
+        curve[0] > 1.3 * curve[-1]
+        and np.ptp(curve[trees // 2 :]) < 0.03
+        and curve[-1] < curve[:5].min()
+        and np.max(np.abs(bag - test)) < 4 * error
+        and test[picked] < test.min() + 0.02
+    )
+    count = np.arange(1, trees + 1)
+    shown = np.unique(np.geomspace(1, trees, 40).astype(int)) - 1
+    return Experiment(
+        columns={"trees": count, "test": curve, "out of bag": outside},
+        holds=bool(holds),
+        finding=f"one tree errs on {curve[0]:.3f}, {trees} on {curve[-1]:.3f}, the second half of "
+        f"them moves the error by {np.ptp(curve[trees // 2 :]):.3f}; out-of-bag errors "
+        + ", ".join(f"{b:.3f}" for b in bag)
+        + " against test errors "
+        + ", ".join(f"{t:.3f}" for t in test)
+        + " for "
+        + ", ".join(map(str, columns))
+        + f" columns tried: out of bag picks {columns[picked]}",
+        draw=partial(
+            lines_chart,
+            count[shown],
+            {"test rows": curve[shown], "out of bag": outside[shown]},
+            x_title="trees",
+            y_title="misclassification",
+            title="More trees do not overfit",
+            subtitle="The rows a tree has not seen judge it as new rows do",
+            log_x=True,
+        ),
+    )
+
+
+@experiment(
+    "D-E33",
+    claim="Weights of stacking by least squares on fitted values favour complex members; "
+    "leave-one-out predictions with weights of at least 0 do not.",
+    items="D188",
+)
+def stacking_weights(
+    *,
+    rows: int = 40,
+    noise: float = 0.5,
+    degrees: tuple[int, ...] = (1, 3, 9, 15),
+    repeats: int = 60,
+    seed: int = 0,
+) -> Experiment:
+    """Stack polynomials of a sine, some far too complex, in both ways.
+
+    Fitted by least squares the members are nested, so on their own fitted values all weight goes
+    to the largest, exactly.
+
+    Parameters
+    ----------
+    rows : int
+        Rows, evenly spaced.
+    noise : float
+        Standard deviation of the noise.
+    degrees : tuple of int
+        Degrees of the members.
+    repeats : int
+        Data sets.
+    seed : int
+        Of the noise.
+    """
+    rng = np.random.default_rng(seed)
+    x = ((np.arange(rows) + 0.5) / rows)[:, None]
+    truth = np.sin(2 * np.pi * x[:, 0])
+    Y = truth[:, None] + noise * rng.normal(size=(rows, repeats))
+    smoothers = []
+    for degree in degrees:
+        design = Polynomial(degree).fit(x).transform(x)
+        smoothers.append(LeastSquares().fit(design, Y).smoother_)
+    naive, honest = np.zeros((repeats, len(degrees))), np.zeros((repeats, len(degrees)))
+    risk = {
+        "least squares on fits": np.zeros(repeats),
+        "leave-one-out, weights >= 0": np.zeros(repeats),
+    }
+    for r in range(repeats):
+        fitted = np.column_stack([each.fitted[:, r] for each in smoothers])
+        unseen = Y[:, [r]] - np.column_stack([each.loo_residuals[:, r] for each in smoothers])
+        naive[r] = np.linalg.lstsq(fitted, Y[:, r], rcond=None)[0]
+        honest[r] = stack_weights(unseen, Y[:, r])
+        for name, weight in zip(risk, (naive[r], honest[r]), strict=True):
+            risk[name][r] = np.mean((fitted @ weight - truth) ** 2)
+    simple = int(np.argmin([np.mean((each.fitted - truth[:, None]) ** 2) for each in smoothers]))
+    first, second = risk.values()
+    holds = (
+        np.allclose(naive[:, -1], 1, atol=1e-8)
+        and np.allclose(naive[:, :-1], 0, atol=1e-8)
+        and np.argmax(honest.mean(axis=0)) == simple
+        and honest[:, -1].mean() < 0.2
+        and errors_above(first, second) > 5
+        and np.all(honest >= 0)
+    )
+    names = [f"degree {degree}" for degree in degrees]
+    return Experiment(
+        columns={
+            "member": names,
+            "least squares on fits": naive.mean(axis=0),
+            "leave-one-out": honest.mean(axis=0),
+        },
+        holds=bool(holds),
+        finding="mean weights "
+        + ", ".join(f"{w:.2f}" for w in naive.mean(axis=0))
+        + " by least squares on fits, "
+        + ", ".join(f"{w:.2f}" for w in honest.mean(axis=0))
+        + " by leave-one-out, for degrees "
+        + ", ".join(map(str, degrees))
+        + f"; squared distance from the truth {first.mean():.3f} and {second.mean():.3f}",
+        draw=partial(
+            dots_chart,
+            names,
+            {
+                "least squares on fitted values": naive.mean(axis=0),
+                "leave-one-out, weights of at least 0": honest.mean(axis=0),
+            },
+            x_title="mean weight",
+            title="Stacking has to pay for complexity",
+            subtitle=f"Polynomials for a sine, {rows} rows",
+        ),
+    )
+
+
+@experiment(
+    "D-E36",
+    claim="Bumping finds a good single tree where greedy growth fails.",
+    items="D191",
+)
+def bumping_on_xor(*, side: int = 10, tries: int = 40, seed: int = 0) -> Experiment:
+    """Grow trees of depth two on a balanced XOR and on bootstrap samples of it.
+
+    On the balanced grid no first split lowers the impurity, so greedy growth sees no way on. A
+    bootstrap sample is off balance; where its first cut is a central one, the next two finish.
+
+    Parameters
+    ----------
+    side : int
+        Points along each side of the grid.
+    tries : int
+        Bootstrap samples.
+    seed : int
+        Of the samples.
+    """
+    ticks = np.linspace(-1, 1, side)
+    X = np.array([(a, b) for a in ticks for b in ticks])
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    base = TreeClassifier(0.0, max_depth=2)
+    model = BumpingClassifier(base, n_models=tries, random_state=seed).fit(X, y)
+    greedy = float(model.errors_[0])
+    best = np.minimum.accumulate(model.errors_)
+    holds = greedy >= 0.25 and best[-1] <= 0.1 and model.estimator_.tree_.max_depth <= 2
+    count = np.arange(tries + 1)
+    return Experiment(
+        columns={"samples": count, "error": model.errors_, "best so far": best},
+        holds=bool(holds),
+        finding=f"the greedy tree errs on {greedy:.0%} of the grid, the best of {tries} bootstrap "
+        f"trees of the same depth on {best[-1]:.0%}, with {model.estimator_.tree_.n_leaves} leaves",
+        draw=partial(
+            lines_chart,
+            count,
+            {"each tree": model.errors_, "best so far": best},
+            x_title="bootstrap samples",
+            y_title="error on the grid",
+            title="Bumping leaves a bad start behind",
+            subtitle=f"XOR on a balanced grid of {side} by {side}, trees of depth two",
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Statistical methods for machine learning, linear classifiers, non-parametric methods."""
