@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier as PeerClassifier
 from bottega.core import parallel
 from bottega.core.errors import InputError, ParameterError
 from bottega.ensemble import RandomForestClassifier, RandomForestRegressor
-from bottega.tree._kernels_walk import apply
+from bottega.tree._kernels.walk import apply
 from bottega.workbench import trusted_types
 
 REFERENCE = json.loads(

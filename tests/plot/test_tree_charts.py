@@ -8,7 +8,7 @@ import pytest
 
 from bottega.core.errors import InputError
 from bottega.plot import partition_chart, step_chart, tree_chart
-from bottega.tree.structure import Tree
+from bottega.tree._grow.structure import Tree
 
 
 def tree_of(children, *, value, n, feature, threshold, levels=None):

@@ -24,7 +24,7 @@ from bottega.risk import (
     srm_code,
     srm_tree,
 )
-from bottega.tree import code as tree_code
+from bottega.tree import tree_code
 
 
 def most_misses(repetitions, delta):

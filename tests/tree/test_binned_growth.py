@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from bottega.core.errors import InputError, ParameterError
-from bottega.tree._kernels_walk import apply
-from bottega.tree.bins import MISSING, Bins
-from bottega.tree.columns import Columns
-from bottega.tree.grow import GrowOptions, grow
-from bottega.tree.grow_binned import grow_binned
+from bottega.tree._grow.binned import grow_binned
+from bottega.tree._grow.bins import MISSING, Bins
+from bottega.tree._grow.columns import Columns
+from bottega.tree._grow.exact import GrowOptions, grow
+from bottega.tree._kernels.walk import apply
 
 
 def mixed(seed, n=300, levels=7, missing=0.08):

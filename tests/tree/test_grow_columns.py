@@ -9,7 +9,8 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from bottega.core.errors import InputError, ParameterError
-from bottega.tree.columns import ColumnReader, Columns
+from bottega.tree._grow.column_reader import ColumnReader
+from bottega.tree._grow.columns import Columns
 
 
 class Host(BaseEstimator):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bottega.tree.columns import Columns
-from bottega.tree.grow import GrowOptions, grow
+from bottega.tree._grow.columns import Columns
+from bottega.tree._grow.exact import GrowOptions, grow
 
 PSI = ["error", "gini", "entropy", "sqrt"]  # psi1 .. psi4
 

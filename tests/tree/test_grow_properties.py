@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bottega.core.errors import InputError, ParameterError
-from bottega.tree._kernels_walk import apply
-from bottega.tree.columns import Columns
-from bottega.tree.grow import GrowOptions, grow
+from bottega.tree._grow.columns import Columns
+from bottega.tree._grow.exact import GrowOptions, grow
+from bottega.tree._kernels.walk import apply
 
 CLASS_CRITERIA = ["error", "gini", "entropy", "sqrt", "deviance"]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bottega.tree._kernels_walk import apply
-from bottega.tree.columns import Columns
-from bottega.tree.grow import GrowOptions, grow
+from bottega.tree._grow.columns import Columns
+from bottega.tree._grow.exact import GrowOptions, grow
+from bottega.tree._kernels.walk import apply
 
 FILE = Path(__file__).parents[1] / "reference" / "tree" / "rpart_grow.json"
 CASES = json.loads(FILE.read_text())["cases"]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from bottega.tree._kernels_walk import apply
-from bottega.tree.columns import Columns
-from bottega.tree.grow import GrowOptions, grow
+from bottega.tree._grow.columns import Columns
+from bottega.tree._grow.exact import GrowOptions, grow
+from bottega.tree._kernels.walk import apply
 
 # scikit-learn's entropy is in bits; ours is half of that, its sqrt and deviance have no twin.
 SCALE = {"gini": 1.0, "entropy": 0.5, "squared_error": 1.0}

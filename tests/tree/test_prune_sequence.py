@@ -8,14 +8,13 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from bottega.core.smoother import mean_and_se
 from bottega.tree import TreeClassifier, TreeRegressor
-from bottega.tree import _kernels_prune as kernels
-from bottega.tree._kernels_walk import apply
-from bottega.tree.columns import Columns
-from bottega.tree.curve import held_out_folds, members_shown, sums_at
-from bottega.tree.grow import GrowOptions, grow
-from bottega.tree.prune import (
+from bottega.tree._grow.columns import Columns
+from bottega.tree._grow.exact import GrowOptions, grow
+from bottega.tree._kernels import prune as kernels
+from bottega.tree._kernels.walk import apply
+from bottega.tree._prune.held_out import held_out_folds, members_shown, sums_at
+from bottega.tree._prune.sequence import (
     PruningSequence,
-    class_impurity,
     cut,
     impurity_risk,
     leaf_labels,
@@ -26,6 +25,7 @@ from bottega.tree.prune import (
     reduced_error,
     refit_leaves,
 )
+from bottega.tree.impurity import class_impurity
 
 
 def sample(n=150, p=4, seed=0, classes=0):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bottega.core.errors import InputError
 from bottega.tree import TreeClassifier, TreeRegressor, guillotine
-from bottega.tree.conditions import Condition
+from bottega.tree._read.column_conditions import Condition
 from bottega.tree.rules import leaf_terms
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from bottega.core.errors import InputError
 from bottega.tree import TreeClassifier
-from bottega.tree.code import (
+from bottega.tree.tree_code import (
     Alphabet,
     code_length,
     decode,

@@ -32,10 +32,10 @@ from bottega.ensemble.resampling import seed_parts, seeds
 from bottega.ensemble.stump_effects import StumpEffects, stump_effects
 from bottega.ensemble.weak import Stumps, WeakModels, WeakTrees, leaf_labels
 from bottega.plot import error_against_trees_chart
-from bottega.tree._kernels_walk import apply
-from bottega.tree.columns import ColumnReader
-from bottega.tree.grow import GrowOptions, grow
-from bottega.tree.grow_binned import grow_binned
+from bottega.tree._grow.binned import grow_binned
+from bottega.tree._grow.column_reader import ColumnReader
+from bottega.tree._grow.exact import GrowOptions, grow
+from bottega.tree._kernels.walk import apply
 
 __all__ = ["AdaBoostClassifier"]
 

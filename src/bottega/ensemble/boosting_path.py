@@ -10,7 +10,7 @@ from bottega.core.folds import fold_rows
 from bottega.core.frames import take_rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble.resampling import draw_rows, seeds
-from bottega.tree.columns import Columns
+from bottega.tree._grow.columns import Columns
 
 __all__ = ["Rows", "check_rounds", "judged_parts"]
 

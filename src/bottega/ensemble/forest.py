@@ -13,8 +13,8 @@ from bottega.core.cards import Card
 from bottega.core.params import Choice, Parameter
 from bottega.core.typing import Array, FloatArray
 from bottega.ensemble.forest_base import CARD, SHARED, ForestBase
-from bottega.tree import _kernels_binned as kernels
-from bottega.tree.grow_binned import CRITERIA
+from bottega.tree._grow.binned import CRITERIA
+from bottega.tree._kernels import grow_binned as kernels
 
 __all__ = ["RandomForestClassifier", "RandomForestRegressor"]
 

@@ -32,9 +32,9 @@ from bottega.ensemble import _kernels_forest as kernels
 from bottega.ensemble.forest_growth import Curve, Grower, Rows
 from bottega.ensemble.resampling import own_order, seeds
 from bottega.plot import error_against_trees_chart
-from bottega.tree.bins import Bins
-from bottega.tree.columns import ColumnReader
-from bottega.tree.structure import Tree
+from bottega.tree._grow.bins import Bins
+from bottega.tree._grow.column_reader import ColumnReader
+from bottega.tree._grow.structure import Tree
 
 __all__ = ["CARD", "SHARED", "ForestBase"]
 

@@ -16,10 +16,10 @@ from bottega.core.parallel import available_cores, in_threads
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble import _kernels_forest as kernels
 from bottega.ensemble.forest_trees import Forest
-from bottega.tree import _kernels_binned as binned
-from bottega.tree.bins import Bins
-from bottega.tree.grow_binned import as_tree
-from bottega.tree.structure import Tree
+from bottega.tree._grow.binned import as_tree
+from bottega.tree._grow.bins import Bins
+from bottega.tree._grow.structure import Tree
+from bottega.tree._kernels import grow_binned as binned
 
 __all__ = ["Curve", "Grower", "Rows"]
 
@@ -111,7 +111,7 @@ class Grower:
     rows : Rows
         The training rows.
     criterion : int
-        Of `bottega.tree._kernels_binned`; SUMS also for two classes by Gini's index.
+        Of `bottega.tree._kernels.grow_binned`; SUMS also for two classes by Gini's index.
     max_features : int
         Columns drawn for each split.
     size : int

@@ -8,7 +8,7 @@ import numpy as np
 from bottega.core.frames import make_frame
 from bottega.core.typing import FloatArray
 from bottega.ensemble.weak import Stumps
-from bottega.tree.columns import ColumnReader
+from bottega.tree._grow.column_reader import ColumnReader
 
 __all__ = ["StumpEffects", "stump_effects"]
 

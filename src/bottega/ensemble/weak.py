@@ -13,8 +13,8 @@ import numpy as np
 
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble import _kernels_stumps as kernels
-from bottega.tree._kernels_walk import apply
-from bottega.tree.structure import Tree
+from bottega.tree._grow.structure import Tree
+from bottega.tree._kernels.walk import apply
 
 __all__ = ["Stumps", "WeakModels", "WeakTrees", "leaf_labels"]
 

@@ -17,12 +17,13 @@ from bottega.core.errors import InputError
 from bottega.core.params import Anything, Choice, Parameter, Real
 from bottega.core.path import Path
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.tree import prune, rules
-from bottega.tree._base import CARD, SHARED, TreeBase
-from bottega.tree.code import Alphabet, code_length, srm_margin
-from bottega.tree.curve import sums_at
-from bottega.tree.prune import PruningSequence
-from bottega.tree.structure import Tree
+from bottega.tree import rules
+from bottega.tree._grow.structure import Tree
+from bottega.tree._prune import sequence as prune
+from bottega.tree._prune.estimator import CARD, SHARED, TreeBase
+from bottega.tree._prune.held_out import sums_at
+from bottega.tree._prune.sequence import PruningSequence
+from bottega.tree.tree_code import Alphabet, code_length, srm_margin
 
 __all__ = ["TreeClassifier"]
 
@@ -308,8 +309,9 @@ class TreeClassifier(ClassifierMixin, TreeBase):
         """Bound on the true error from the training error and the size of the tree.
 
         Holds for all trees at once, so also for one that was chosen by looking at them
-        (`bottega.tree.code`). A column of numbers has 2^64 tests, so it is far from tight with few
-        rows. There is none for weighted rows, priors and costs, several branches a split, and
+        (`bottega.tree.tree_code`). A column of numbers has 2^64 tests, so it is far from tight with
+        few
+        rows. There is none for weighted rows, priors and costs, several branches per split, and
         surrogates; asking for it then raises an error that says why.
         """
         check_is_fitted(self)

@@ -7,7 +7,7 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray, IntArray
-from bottega.tree.conditions import Term
+from bottega.tree._read.column_conditions import Term
 
 __all__ = ["cell_diameters", "guillotine"]
 

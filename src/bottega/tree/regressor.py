@@ -10,10 +10,10 @@ from sklearn.utils.validation import validate_data
 from bottega.core.cards import Card
 from bottega.core.params import Choice, Parameter
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.tree import prune
-from bottega.tree._base import CARD, SHARED, TreeBase
-from bottega.tree.prune import PruningSequence
-from bottega.tree.structure import Tree
+from bottega.tree._grow.structure import Tree
+from bottega.tree._prune import sequence as prune
+from bottega.tree._prune.estimator import CARD, SHARED, TreeBase
+from bottega.tree._prune.sequence import PruningSequence
 
 __all__ = ["TreeRegressor"]
 

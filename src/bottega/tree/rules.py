@@ -12,10 +12,10 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import BoolArray, IntArray
-from bottega.tree import prune
-from bottega.tree.conditions import Condition, Term, Wording
-from bottega.tree.structure import Tree
-from bottega.tree.terms import conjunction, merge, widen
+from bottega.tree._grow.structure import Tree
+from bottega.tree._prune import sequence as prune
+from bottega.tree._read.box_unions import conjunction, merge, widen
+from bottega.tree._read.column_conditions import Condition, Term, Wording
 
 __all__ = ["DNF", "dnf_terms", "leaf_terms"]
 

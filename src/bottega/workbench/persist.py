@@ -52,9 +52,9 @@ _PARTS = (
     "bottega.smooth.surface_points.Scaling",
     "bottega.smooth.tensor_basis.TensorBasis",
     "bottega.smooth.thin_plate_basis.ThinPlateBasis",
-    "bottega.tree.bins.Bins",
-    "bottega.tree.columns.ColumnReader",
-    "bottega.tree.structure.Tree",
+    "bottega.tree._grow.bins.Bins",
+    "bottega.tree._grow.column_reader.ColumnReader",
+    "bottega.tree._grow.structure.Tree",
     "bottega.smooth.cubic_curve.CubicCurve",
 )
 

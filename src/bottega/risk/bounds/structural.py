@@ -128,7 +128,8 @@ def srm_tree(
 def code_length(n_nodes: int, n_tests: int, n_classes: int = 2) -> int:
     """Return the bits of a binary tree: (N + 1) ceil(log2(d + K + 1)) + 2 floor(log2 N) + 1.
 
-    A word of the code (`bottega.tree.code` writes and reads it) is N in Elias' gamma code, then
+    A word of the code (`bottega.tree.tree_code` writes and reads it) is N in Elias' gamma code,
+    then
     the N nodes in preorder and an end mark, each as a symbol of fixed width: one of d tests, one
     of K labels, or the mark (A46). Numbers may be of any size.
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.typing import FloatArray, IntArray
-from bottega.tree import _kernels_exact as kernels
-from bottega.tree.columns import Columns
-from bottega.tree.structure import Tree
+from bottega.tree._grow.columns import Columns
+from bottega.tree._grow.structure import Tree
+from bottega.tree._kernels import grow_exact as kernels
 
 __all__ = ["GrowOptions", "grow"]
 

@@ -11,9 +11,9 @@ from bottega.core.errors import InputError
 from bottega.core.folds import deal_folds
 from bottega.core.parallel import in_threads
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.tree import _kernels_prune as kernels
-from bottega.tree.prune import PruningSequence
-from bottega.tree.structure import Tree
+from bottega.tree._grow.structure import Tree
+from bottega.tree._kernels import prune as kernels
+from bottega.tree._prune.sequence import PruningSequence
 
 __all__ = [
     "check_alphas",

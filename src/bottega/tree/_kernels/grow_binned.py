@@ -2,7 +2,7 @@
 
 Symbols
 -------
-codes      bins as bytes, the codes of a row side by side; 255 is missing (`_kernels_bins`)
+codes      bins as bytes, the codes of a row side by side; 255 is missing (`_kernels.bins`)
 rows       the training rows; those of a node stand together in rows[start:stop], in the order
            they came, and the weights w and targets t move with them
 t          w * y for sums (regression, or two classes with Gini's index), the class otherwise

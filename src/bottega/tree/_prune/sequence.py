@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
-from bottega.tree import _kernels_prune as kernels
-from bottega.tree._kernels_walk import apply
-from bottega.tree.columns import Columns
-from bottega.tree.structure import Tree
+from bottega.tree._grow.columns import Columns
+from bottega.tree._grow.structure import Tree
+from bottega.tree._kernels import prune as kernels
+from bottega.tree._kernels.walk import apply
+from bottega.tree.impurity import class_impurity
 
 __all__ = [
     "PruningSequence",
     "class_counts",
-    "class_impurity",
     "cut",
     "impurity_risk",
     "leaf_labels",
@@ -356,23 +356,3 @@ def refit_leaves(
         risk=risk,
         gain=np.where(tree.is_leaf, 0.0, part - below),
     )
-
-
-def class_impurity(counts: FloatArray, criterion: str) -> FloatArray:
-    """Return the impurity of each row of class counts; that of an empty row is 0.
-
-    Examples
-    --------
-    >>> class_impurity(np.array([[4.0, 1.0]]), "gini").round(6)
-    array([0.32])
-    """
-    total = counts.sum(axis=1, keepdims=True)
-    p = counts / np.where(total > 0, total, 1.0)
-    if criterion == "error":
-        return np.asarray(np.where(total[:, 0] > 0, 1.0 - p.max(axis=1), 0.0))
-    if criterion == "gini":
-        return np.asarray((p * (1 - p)).sum(axis=1))
-    if criterion == "sqrt":
-        return np.asarray(np.sqrt(p * (1 - p)).sum(axis=1) / 2)
-    entropy = -(p * np.log(np.where(p > 0, p, 1.0))).sum(axis=1)  # in nats
-    return np.asarray(2 * entropy if criterion == "deviance" else entropy / (2 * np.log(2)))

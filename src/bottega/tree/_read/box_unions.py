@@ -7,7 +7,7 @@ joining boxes that differ in one column, and by dropping what others cover.
 from typing import Any
 
 from bottega.core.typing import IntArray
-from bottega.tree.conditions import Term
+from bottega.tree._read.column_conditions import Term
 
 __all__ = ["conjunction", "merge", "widen"]
 

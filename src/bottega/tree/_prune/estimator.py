@@ -27,11 +27,14 @@ from bottega.core.params import (
 from bottega.core.path import Path
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.weights import check_weight
-from bottega.tree import _kernels_prune as kernels
-from bottega.tree import prune
-from bottega.tree._kernels_walk import apply
-from bottega.tree.columns import ColumnReader, Columns
-from bottega.tree.curve import (
+from bottega.tree._grow.column_reader import ColumnReader
+from bottega.tree._grow.columns import Columns
+from bottega.tree._grow.exact import GrowOptions, grow
+from bottega.tree._grow.structure import Tree
+from bottega.tree._kernels import prune as kernels
+from bottega.tree._kernels.walk import apply
+from bottega.tree._prune import sequence as prune
+from bottega.tree._prune.held_out import (
     Fold,
     check_alphas,
     held_out_error,
@@ -40,10 +43,8 @@ from bottega.tree.curve import (
     split_off,
     sums_at,
 )
-from bottega.tree.grow import GrowOptions, grow
-from bottega.tree.prune import PruningSequence
-from bottega.tree.reading import TreeReading
-from bottega.tree.structure import Tree
+from bottega.tree._prune.sequence import PruningSequence
+from bottega.tree._read.fitted import TreeReading
 
 __all__ = ["CARD", "SHARED", "TreeBase"]
 
@@ -270,7 +271,7 @@ class TreeBase(TreeReading, Tuned):
             seed=self._seed,
         )
         if self.thresholds == "binned":
-            grow_binned = import_module("bottega.tree.grow_binned").grow_binned
+            grow_binned = import_module("bottega.tree._grow.binned").grow_binned
             binned: Tree = grow_binned(columns, y, w, options, **target)
             return binned
         return grow(columns, y, w, options, **target)

@@ -16,11 +16,11 @@ from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 from bottega.plot import partition_chart, step_chart, tree_chart
 from bottega.tree import rules
-from bottega.tree._kernels_walk import apply
-from bottega.tree.columns import ColumnReader
-from bottega.tree.conditions import Wording
+from bottega.tree._grow.column_reader import ColumnReader
+from bottega.tree._grow.structure import Tree
+from bottega.tree._kernels.walk import apply
+from bottega.tree._read.column_conditions import Wording
 from bottega.tree.partition import cell_diameters
-from bottega.tree.structure import Tree
 
 __all__ = ["TreeReading"]
 

@@ -26,7 +26,7 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.typing import BoolArray, IntArray
 from bottega.risk.bounds.structural import code_length, srm_code, symbol_width
-from bottega.tree.structure import Tree
+from bottega.tree._grow.structure import Tree
 
 __all__ = ["Alphabet", "code_length", "decode", "encode", "preorder", "srm_margin", "srm_objective"]
 

@@ -1,6 +1,6 @@
 """From the root to a leaf, for every row.
 
-The arrays of the tree come in the order of `Tree.walk`; see `bottega.tree.structure`.
+The arrays of the tree come in the order of `Tree.walk`; see `bottega.tree._grow.structure`.
 """
 
 import numpy as np

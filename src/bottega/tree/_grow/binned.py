@@ -6,11 +6,11 @@ import numpy as np
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.tree import _kernels_binned as kernels
-from bottega.tree.bins import Bins
-from bottega.tree.columns import Columns
-from bottega.tree.grow import GrowOptions
-from bottega.tree.structure import Tree
+from bottega.tree._grow.bins import Bins
+from bottega.tree._grow.columns import Columns
+from bottega.tree._grow.exact import GrowOptions
+from bottega.tree._grow.structure import Tree
+from bottega.tree._kernels import grow_binned as kernels
 
 __all__ = ["CRITERIA", "as_tree", "binned", "grow_binned"]
 
@@ -43,7 +43,7 @@ def grow_binned(
     class_scale: FloatArray | None = None,
     cost: FloatArray | None = None,
 ) -> Tree:
-    """Grow a tree on at most 255 bins a column; otherwise as `bottega.tree.grow.grow`.
+    """Grow a tree on at most 255 bins a column; otherwise as `bottega.tree._grow.exact.grow`.
 
     Where no column has more than 255 distinct values the tree is the exact one. Cost: n p to cut
     the columns (once: the bins stay with `columns`, and a fold is grown by weights of 0), then
@@ -53,7 +53,7 @@ def grow_binned(
     Parameters
     ----------
     columns, y, w, options, n_classes, class_scale, cost
-        As in `bottega.tree.grow.grow`; `options.thresholds` is not looked at.
+        As in `bottega.tree._grow.exact.grow`; `options.thresholds` is not looked at.
 
     Returns
     -------

@@ -13,7 +13,7 @@ import numpy as np
 
 from bottega.core.parallel import in_threads
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.tree import _kernels_bins as kernels
+from bottega.tree._kernels import bins as kernels
 
 __all__ = ["MAX_BINS", "MISSING", "Bins"]
 

@@ -1,0 +1,1 @@
+"""Growing: inputs as columns or bins, and the search for splits."""

@@ -1,0 +1,95 @@
+"""The inputs of a tree, in memory: columns of numbers and codes, and their sorted order."""
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bottega.core.parallel import in_threads
+from bottega.core.typing import BoolArray, FloatArray, IntArray
+from bottega.tree._kernels.order import filter_order
+
+__all__ = ["Columns"]
+
+_THREADED = 200_000  # sorting fewer numbers is over before a pool of threads has started
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Training inputs and, once somebody has asked for it, the sorted order of each column.
+
+    Attributes
+    ----------
+    X : ndarray of float64 of shape (n, p), columns together in memory
+        Numbers, and codes 0, 1, ... of categories; NaN is missing.
+    categorical : ndarray of bool of shape (p,)
+        Which columns hold codes.
+    n_levels : ndarray of int64 of shape (p,)
+        How many levels a category has; 0 for numbers.
+
+    Examples
+    --------
+    >>> columns = Columns.numeric([[3.0], [1.0], [2.0]])
+    >>> columns.order().tolist()
+    [[1, 2, 0]]
+    >>> columns.rows([0, 2]).order().tolist()
+    [[1, 0]]
+    """
+
+    X: FloatArray
+    categorical: BoolArray
+    n_levels: IntArray
+    _cache: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def numeric(cls, X: Any) -> "Columns":
+        """Return columns of numbers alone."""
+        X = np.asfortranarray(X, dtype=np.float64)
+        return cls(X, np.zeros(X.shape[1], dtype=bool), np.zeros(X.shape[1], dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def order(self) -> IntArray:
+        """Return the row numbers of each column from its least value up, missing last: (p, n)."""
+        if "order" not in self._cache:
+            n, p = self.X.shape
+            order: Any = np.empty((p, n), dtype=np.int32)
+            sort = partial(_sort_column, self.X, order)
+            if n * p < _THREADED:
+                for j in range(p):
+                    sort(j)
+            else:
+                in_threads(sort, range(p))
+            self._cache["order"] = order
+        found: IntArray = self._cache["order"]
+        return found
+
+    def has_missing(self) -> BoolArray:
+        """Tell which columns have missing values."""
+        if "has_missing" not in self._cache:
+            # One NaN makes a sum NaN, and finite numbers do not: no array of flags is needed.
+            with np.errstate(over="ignore"):
+                sums = np.array([column.sum() for column in self.X.T])
+            self._cache["has_missing"] = np.isnan(sums)
+        found: BoolArray = self._cache["has_missing"]
+        return found
+
+    def rows(self, index: Any) -> "Columns":
+        """Return some of the rows (also repeatedly); no column is sorted again."""
+        index = np.asarray(index)
+        if index.dtype == bool:
+            index = np.flatnonzero(index)
+        X = np.take(self.X.T, index, axis=1).T
+        taken = Columns(X, self.categorical, self.n_levels)
+        if "order" in self._cache:
+            start = np.zeros(len(self.X) + 1, dtype=np.int64)
+            np.cumsum(np.bincount(index, minlength=len(self.X)), out=start[1:])
+            place = np.argsort(index, kind="stable").astype(np.int32)
+            taken._cache["order"] = filter_order(self._cache["order"], start, place, len(index))
+        return taken
+
+
+def _sort_column(X: FloatArray, order: IntArray, j: int) -> None:
+    order[j] = np.argsort(X[:, j])

@@ -1,0 +1,1 @@
+"""Reading a fitted tree: rules, cells, importance, pictures."""
