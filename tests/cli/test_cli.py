@@ -132,7 +132,7 @@ def test_warmup_compiles_everything_into_a_fresh_cache(tmp_path):
     done = run_process("warmup", NUMBA_CACHE_DIR=str(tmp_path), timeout=280)
     assert done.returncode == 0, done.stderr
     assert "all kernels compiled" in done.stderr
-    assert any(tmp_path.rglob("*.nbi"))
+    assert any(tmp_path.rglob("*.nbc"))
 
 
 def one_sentence(done):

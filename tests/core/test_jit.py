@@ -1,0 +1,222 @@
+"""The disk cache of kernels: what is compiled again, what is loaded, and what happens without it.
+
+Every case runs in processes of its own on a package of two kernel modules, as a user's kernels do.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bottega import _jit
+
+HELPERS = """
+from bottega._jit import kernel
+from toy._kernels.constants import FACTOR
+
+@kernel
+def scaled(x):
+    return {factor} * FACTOR * x
+"""
+CALLERS = """
+from bottega._jit import kernel
+from {helpers} import (
+    scaled,
+)
+
+@kernel
+def total(values):
+    result = 0.0
+    for value in values:
+        result += scaled(value)
+    return result
+"""
+OTHERS = """
+from bottega._jit import kernel
+
+@kernel
+def doubled(x):
+    return 2.0 * x
+"""
+SHOW = """
+import sys, time
+import numpy as np
+from toy._kernels import callers, others
+
+def loads(kernel):
+    return sum(kernel.stats.cache_hits.values())
+
+answer = callers.total(np.array([1.0, 2.0]))
+others.doubled(1.0)
+print(answer, loads(callers.total), loads(others.doubled))
+"""
+
+
+@pytest.fixture
+def toy(tmp_path):
+    """A package with kernels in three files and a constant in a fourth."""
+    folder = tmp_path / "toy" / "_kernels"
+    folder.mkdir(parents=True)
+    (tmp_path / "toy" / "__init__.py").touch()
+    (folder / "__init__.py").touch()
+    (folder / "constants.py").write_text("FACTOR = 1.0\n")
+    (folder / "helpers.py").write_text(HELPERS.format(factor=3.0))
+    (folder / "callers.py").write_text(CALLERS.format(helpers="toy._kernels.helpers"))
+    (folder / "others.py").write_text(OTHERS)
+    return folder
+
+
+def start(toy, script=SHOW, **environment):
+    variables = os.environ | {
+        "PYTHONPATH": str(toy.parent.parent),
+        "NUMBA_CACHE_DIR": str(toy.parent.parent / "cache"),
+        **environment,
+    }
+    return subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", script],
+        env=variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process):
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr
+    return [float(word) for word in stdout.split()]
+
+
+def run(toy, script=SHOW, **environment):
+    return finish(start(toy, script, **environment))
+
+
+def test_a_changed_helper_recompiles_its_callers_and_nothing_else(toy):
+    assert run(toy) == [9.0, 0, 0]
+    assert run(toy) == [9.0, 1, 1]
+    (toy / "helpers.py").write_text(HELPERS.format(factor=5.0))
+    assert run(toy) == [15.0, 0, 1]
+    assert run(toy) == [15.0, 1, 1]
+    # As does a constant two files away.
+    (toy / "constants.py").write_text("FACTOR = 2.0\n")
+    assert run(toy) == [30.0, 0, 1]
+
+
+def test_returning_to_earlier_sources_loads_their_machine_code(toy):
+    run(toy)
+    (toy / "helpers.py").write_text(HELPERS.format(factor=5.0))
+    run(toy)
+    (toy / "helpers.py").write_text(HELPERS.format(factor=3.0))
+    assert run(toy) == [9.0, 1, 1]
+
+
+@pytest.mark.parametrize("helpers", [".helpers", "toy._kernels.helpers"])
+def test_relative_and_absolute_imports_are_followed(toy, helpers):
+    (toy / "callers.py").write_text(CALLERS.format(helpers=helpers))
+    assert run(toy)[0] == 9.0
+    (toy / "helpers.py").write_text(HELPERS.format(factor=5.0))
+    assert run(toy)[0] == 15.0
+
+
+def test_a_module_imported_by_name_is_followed(toy):
+    text = CALLERS.replace(
+        "from {helpers} import (\n    scaled,\n)", "from toy._kernels import helpers"
+    )
+    (toy / "callers.py").write_text(
+        '"""Sums.\n\nclass helpers\n"""\n' + text.replace("scaled(", "helpers.scaled(")
+    )
+    assert run(toy)[0] == 9.0
+    (toy / "helpers.py").write_text(HELPERS.format(factor=5.0))
+    assert run(toy)[0] == 15.0
+
+
+def test_sources_changed_after_the_import_do_not_spoil_the_cache(toy):
+    # The process compiles the helper that it imported, after the file has changed.
+    change = "import pathlib, toy._kernels.callers as c\n"
+    change += "file = pathlib.Path(c.__file__).with_name('helpers.py')\n"
+    change += "file.write_text(file.read_text().replace('3.0', '7.0'))\n"
+    assert run(toy, change + SHOW)[0] == 9.0
+    assert run(toy)[0] == 21.0
+
+
+def test_bounds_checks_are_not_loaded_from_a_cache_without_them(toy):
+    run(toy)
+    assert run(toy, NUMBA_BOUNDSCHECK="1") == [9.0, 0, 0]
+
+
+def test_kernels_work_where_nothing_can_be_written(toy, tmp_path):
+    (tmp_path / "file").touch()
+    for _ in range(2):
+        assert run(toy, NUMBA_CACHE_DIR=str(tmp_path / "file" / "cache")) == [9.0, 0, 0]
+
+
+def test_a_damaged_file_is_compiled_again(toy, tmp_path):
+    run(toy)
+    for file in (tmp_path / "cache").rglob("*.nbc"):
+        file.write_bytes(file.read_bytes()[:100])
+    assert run(toy) == [9.0, 0, 0]
+    assert run(toy) == [9.0, 1, 1]
+
+
+def test_two_processes_at_once_leave_a_whole_cache(toy):
+    # Each compiles the caller for another type; numba's own index would lose one or mix them up.
+    other = SHOW.replace("np.array([1.0, 2.0])", "np.array([1.0, 2.0], dtype=np.float32)")
+    scripts = [SHOW, other, SHOW, other]
+    for process in [start(toy, script) for script in scripts]:
+        assert finish(process)[0] == 9.0
+    assert run(toy) == [9.0, 1, 1]
+    assert run(toy, other) == [9.0, 1, 1]
+
+
+def test_the_cache_is_in_the_users_folder(toy, tmp_path):
+    home = tmp_path / "user"
+    script = SHOW + "\nprint(callers.total.stats.cache_path, file=sys.stderr)"
+    where = {"NUMBA_CACHE_DIR": "", "XDG_CACHE_HOME": str(home), "LOCALAPPDATA": str(home)}
+    process = start(toy, script, **where)
+    path = process.communicate(timeout=120)[1].strip()
+    assert Path(path).parent == home / "bottega" / "kernels"
+    assert Path(path).name.startswith("toy._kernels.callers-")
+    assert any(Path(path).iterdir())
+
+
+def test_folders_of_superseded_sources_are_removed_when_long_unused(toy, tmp_path):
+    run(toy)
+    (old,) = (tmp_path / "cache").glob("toy._kernels.callers-*")
+    (toy / "helpers.py").write_text(HELPERS.format(factor=5.0))
+    run(toy)
+    assert old.exists()
+    os.utime(old, (0, 0))
+    (toy / "helpers.py").write_text(HELPERS.format(factor=6.0))
+    run(toy)
+    assert not old.exists()
+
+
+def test_without_the_private_classes_numba_caches_by_itself(toy, tmp_path):
+    script = "import bottega._jit as j\nj._KernelCache = None\n" + SHOW
+    assert run(toy, script) == [9.0, 0, 0]
+    assert run(toy, script) == [9.0, 1, 1]
+    assert any((tmp_path / "cache").rglob("*.nbi"))
+
+
+def test_kernels_are_plain_functions_where_numba_is_switched_off(toy):
+    script = SHOW.replace("loads(callers.total)", "0").replace("loads(others.doubled)", "0")
+    assert run(toy, script, NUMBA_DISABLE_JIT="1") == [9.0, 0, 0]
+
+
+def test_a_helper_is_compiled_once_for_all_constants():
+    @_jit.kernel
+    def power(x, times):
+        result = 1.0
+        for _ in range(times):
+            result *= x
+        return result
+
+    @_jit.kernel
+    def polynomial(x):
+        return power(x, 0) + power(x, 1) + power(x, 2)
+
+    np.testing.assert_allclose(polynomial(2.0), 7.0)
+    assert len(power.signatures) == 1
