@@ -34,6 +34,8 @@ __all__ = ["kernel", "summing_kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_config: Any = numba.config  # numba sets its attributes from the environment
+
 _UNUSED_DAYS = 90  # a folder of superseded sources is removed when unused for so long
 
 
@@ -52,7 +54,7 @@ def summing_kernel(function: F) -> F:
 
 
 def _compiled(function: F, fastmath: Any) -> F:
-    if numba.config.DISABLE_JIT:
+    if _config.DISABLE_JIT:
         return function
     dispatcher: Any = numba.njit(nogil=True, fastmath=fastmath)(function)
     compile_types = dispatcher.compile
@@ -83,12 +85,14 @@ _SOURCES: dict[str, _Source] = {}
 
 def _folder(function: Any) -> Path | None:
     """Return the cache folder of a kernel; None if its sources or the folder cannot be named."""
+    if function.__closure__:  # its machine code depends on more than sources
+        return None
     module = function.__module__
     try:
         _read(module, again=True)
         reached = sorted(_reached(module, _reached(__name__, set())))
         # What else decides the machine code of the same sources.
-        settings = (numba.__version__, numba.config.BOUNDSCHECK, numba.config.OPT)
+        settings = (numba.__version__, _config.BOUNDSCHECK, _config.OPT)
         text = repr((settings, [(name, _SOURCES[name].digest) for name in reached]))
         name = f"{module}-{hashlib.sha256(text.encode()).hexdigest()[:20]}"
         return _cache_root() / name
@@ -152,8 +156,8 @@ def _import_statements(source: str) -> list[ast.Import | ast.ImportFrom]:
 
 
 def _cache_root() -> Path:
-    if numba.config.CACHE_DIR:
-        return Path(numba.config.CACHE_DIR)
+    if _config.CACHE_DIR:
+        return Path(_config.CACHE_DIR)
     given = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME", "")
     base = Path(given) if os.path.isabs(given) else Path.home() / ".cache"
     return base / "bottega" / "kernels"

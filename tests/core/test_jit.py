@@ -206,6 +206,20 @@ def test_kernels_are_plain_functions_where_numba_is_switched_off(toy):
     assert run(toy, script, NUMBA_DISABLE_JIT="1") == [9.0, 0, 0]
 
 
+def test_a_kernel_made_in_a_function_keeps_the_values_around_it(toy):
+    (toy / "callers.py").write_text(
+        "from bottega._jit import kernel\n"
+        "def adding(amount):\n"
+        "    @kernel\n"
+        "    def add(x):\n"
+        "        return x + amount\n"
+        "    return add\n"
+    )
+    script = "from toy._kernels.callers import adding\nprint(adding(1.0)(2.0), adding(3.0)(2.0))"
+    for _ in range(2):
+        assert run(toy, script) == [3.0, 5.0]
+
+
 def test_a_helper_is_compiled_once_for_all_constants():
     @_jit.kernel
     def power(x, times):
