@@ -1,7 +1,7 @@
 """The contract that every method of bottega keeps.
 
 `params` declares parameters, `path` the complexity path, `smoother` the algebra of linear
-smoothers, `certificate` a claim of risk, `cards` the card of a method, `base` the estimators,
+smoothers, `certificate` a claim of risk, `cards` the card of a method, `estimator` the one fit,
 `chunks` mergeable statistics, `tables` results to read, `progress` long work, `errors` what can go
 wrong, and `baseline` what every comparison starts from.
 """

@@ -1,35 +1,52 @@
 """What every comparison starts from: predict without looking at the inputs."""
 
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from bottega.core.base import Estimator, LinearSmoother
 from bottega.core.cards import Card
-from bottega.core.smoother import Smoother
+from bottega.core.estimator import Estimator
+from bottega.core.rows import Rows
+from bottega.core.smoother import LinearSmoother, Smoother
 from bottega.core.typing import Array, FloatArray
-from bottega.core.weights import check_weight
 
 __all__ = ["BaselineClassifier", "BaselineRegressor"]
 
 _SHARED: dict[str, Any] = {
     "method": "baseline",
-    "knob": None,
     "cost": "n",
     "source": "M124",
-    "missing": True,
-    "categories": True,
+    "takes": frozenset({"number", "category", "missing", "text"}),
     "wide": True,
-    "weights": True,
 }
-_ANY_INPUT: dict[str, Any] = {"dtype": None, "ensure_all_finite": False}
 
 
-class BaselineRegressor(RegressorMixin, LinearSmoother, Estimator):
+class _Baseline(Estimator):
+    """Takes any inputs, because it ignores them."""
+
+    def _input_options(self, new: bool = False) -> dict[str, Any]:
+        return {"dtype": None, "ensure_all_finite": False}
+
+    def _count_rows(self, X: Any) -> int:
+        check_is_fitted(self)
+        return len(self._check_new(X))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        for task_tags in (tags.regressor_tags, tags.classifier_tags):
+            if task_tags is not None:
+                task_tags.poor_score = True
+        return tags
+
+
+class BaselineRegressor(RegressorMixin, LinearSmoother, _Baseline):
     r"""Predict the mean of the training responses.
 
     Minimises :math:`\sum_i w_i (y_i - c)^2` over constants :math:`c`; as a linear smoother,
@@ -62,53 +79,32 @@ class BaselineRegressor(RegressorMixin, LinearSmoother, Estimator):
         task="regression",
         strengths=("Costs nothing.", "Shows what a model must beat."),
         weaknesses=("Ignores every input.",),
-        linear_smoother=True,
+        assumptions=("None.",),
         **_SHARED,
     )
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the mean.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, p)
-            Inputs; only their number is looked at.
-        y : array-like of shape (n,)
-            Responses.
-        sample_weight : array-like of shape (n,), optional
-            Row weights.
-
-        Returns
-        -------
-        BaselineRegressor
-            The fitted estimator.
-        """
-        self._remember_frame(X)
-        _, y = validate_data(self, X, y, y_numeric=True, **_ANY_INPUT)
-        y = np.asarray(y, dtype=np.float64)
-        weight = check_weight(sample_weight, len(y))
-        share = np.full(len(y), 1 / len(y)) if weight is None else weight / weight.sum()
-        self.constant_ = float(share @ y)
-        self.smoother_ = Smoother(y, np.full(len(y), self.constant_), share, weight=weight)
-        return self
+    def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
+        share = work.weights / work.total_weight
+        self.constant_ = float(share @ work.y)
+        fitted = np.full(len(work), self.constant_)
+        self.smoother_ = Smoother(work.y, fitted, share, weight=work.weight)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return the mean for each row of X, and with `return_std` its standard error too."""
-        check_is_fitted(self)
-        mean = np.full(_count_rows(self, X), self.constant_)
+        mean = np.full(self._count_rows(X), self.constant_)
         return (mean, self._standard_error(X)) if return_std else mean
 
     def _standard_error(self, X: Any) -> FloatArray:
         # Var y_i = sigma^2 / w_i, so Var(sum w_i y_i / sum w) = sigma^2 / sum w.
         weight = self.smoother_.weight
         total = self.smoother_.n if weight is None else weight.sum()
-        return np.full(_count_rows(self, X), float(self.sigma_) / np.sqrt(total))
+        return np.full(self._count_rows(X), float(self.sigma_) / np.sqrt(total))
 
-    def __sklearn_tags__(self) -> Tags:
-        return _takes_anything(super().__sklearn_tags__())
+    def _matrix(self, X: Any) -> FloatArray:
+        return np.tile(self.leverage_, (len(X), 1))
 
 
-class BaselineClassifier(ClassifierMixin, Estimator):
+class BaselineClassifier(ClassifierMixin, _Baseline):
     """Predict the most frequent class, with the class shares as probabilities.
 
     Attributes
@@ -138,59 +134,18 @@ class BaselineClassifier(ClassifierMixin, Estimator):
         task="classification",
         strengths=("Costs nothing.", "Shows what a model must beat on unbalanced classes."),
         weaknesses=("Ignores every input.",),
-        probabilities=True,
+        assumptions=("None.",),
         **_SHARED,
     )
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the class shares.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, p)
-            Inputs; only their number is looked at.
-        y : array-like of shape (n,)
-            Class labels.
-        sample_weight : array-like of shape (n,), optional
-            Row weights.
-
-        Returns
-        -------
-        BaselineClassifier
-            The fitted estimator.
-        """
-        self._remember_frame(X)
-        _, y = validate_data(self, X, y, **_ANY_INPUT)
-        check_classification_targets(y)
-        weight = check_weight(sample_weight, len(y))
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        counts = np.bincount(codes, weights=weight, minlength=len(self.classes_))
+    def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
+        counts = np.bincount(work.y, weights=work.weight, minlength=len(self.classes_))
         self.shares_ = counts / counts.sum()
-        return self
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the class shares for each row of X."""
-        check_is_fitted(self)
-        return np.tile(self.shares_, (_count_rows(self, X), 1))
+        return np.tile(self.shares_, (self._count_rows(X), 1))
 
     def predict(self, X: Any) -> Array:
         """Return the most frequent class for each row of X."""
-        check_is_fitted(self)
-        return np.full(_count_rows(self, X), self.classes_[np.argmax(self.shares_)])
-
-    def __sklearn_tags__(self) -> Tags:
-        return _takes_anything(super().__sklearn_tags__())
-
-
-def _count_rows(estimator: Estimator, X: Any) -> int:
-    return len(validate_data(estimator, X, reset=False, **_ANY_INPUT))
-
-
-def _takes_anything(tags: Tags) -> Tags:
-    tags.input_tags.allow_nan = True
-    tags.input_tags.string = True
-    tags.input_tags.categorical = True
-    for task_tags in (tags.regressor_tags, tags.classifier_tags):
-        if task_tags is not None:
-            task_tags.poor_score = True
-    return tags
+        return np.full(self._count_rows(X), self.classes_[np.argmax(self.shares_)])

@@ -1,9 +1,19 @@
-"""The card of a method: what it is, what it needs, what it offers, when to use it."""
+"""The card of a method: what it is, what it takes, what it offers, when to use it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
+from inspect import signature
+from typing import Any
 
-__all__ = ["CAPABILITIES", "Card"]
+from sklearn.utils import get_tags
 
+__all__ = ["CAPABILITIES", "INPUTS", "TASKS", "Card"]
+
+TASKS = (
+    *("regression", "classification", "clustering", "decomposition", "density"),
+    *("text", "quantification", "experts"),
+)
+INPUTS = ("number", "category", "missing", "text", "image", "sequence")
 CAPABILITIES = {
     "missing": "takes missing values as they are",
     "categories": "takes categories as they are",
@@ -19,7 +29,10 @@ CAPABILITIES = {
 
 @dataclass(frozen=True)
 class Card:
-    """One declaration a method, from which tests, comparison, pages and docs are made.
+    """The one declaration of a method, from which tests, comparison, pages and docs are made.
+
+    What the class itself shows (its knob, chunks, streams, probabilities, weights, several
+    responses, a smoother matrix) is derived from it, not declared.
 
     Attributes
     ----------
@@ -27,51 +40,109 @@ class Card:
         Short name, the same for the classifier and the regressor of a method.
     title : str
         Name in words.
-    task : {"regression", "classification"}
-        What it predicts.
-    knob : str or None
-        Parameter that sets its complexity.
-    strengths, weaknesses : tuple of str
+    task : str
+        What it is for, one of `TASKS`.
+    strengths, weaknesses, assumptions : tuple of str
         In words, one sentence each.
     cost : str
         Order of the cost of a fit with its whole path.
     source : str
         Items of the course notes it implements.
+    takes : frozenset of str
+        Kinds of inputs it takes as they are, from `INPUTS`.
+    wide : bool
+        Whether it works with more columns than rows.
     standardize : bool
-        Whether it wants its inputs on one scale first.
+        Whether it needs its inputs on one scale first.
     most_rows : int or None
-        Beyond this many rows a fit takes minutes: a comparison leaves the method out unless it is
-        asked for by name.
+        Beyond this many rows a fit takes minutes: a comparison skips the method unless it is asked
+        for by name.
     twin_of : str or None
         Method that gives the same answer, or one so near that a comparison shows one of the two,
         unless both are asked for by name.
     n_inputs : int or None
-        The most input columns it takes: a comparison leaves the method out of a wider table.
+        The most input columns it takes: a comparison skips the method for a wider table.
     ordered : bool
         Whether it learns the rows in their order, so that another order is another answer.
-    missing, categories, wide, stream, chunks, linear_smoother, probabilities, weights, multioutput
-        Capabilities, see `CAPABILITIES`.
+    estimator : type or None
+        The class, set when it is defined.
     """
 
     method: str
     title: str
     task: str
-    knob: str | None
     strengths: tuple[str, ...]
     weaknesses: tuple[str, ...]
+    assumptions: tuple[str, ...]
     cost: str
     source: str
+    takes: frozenset[str] = frozenset({"number"})
+    wide: bool = False
     standardize: bool = False
     most_rows: int | None = None
     twin_of: str | None = None
     n_inputs: int | None = None
     ordered: bool = False
-    missing: bool = False
-    categories: bool = False
-    wide: bool = False
-    stream: bool = False
-    chunks: bool = False
-    linear_smoother: bool = False
-    probabilities: bool = False
-    weights: bool = False
-    multioutput: bool = False
+    estimator: Any = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.task not in TASKS:
+            raise ValueError(f"task={self.task!r} is none of {', '.join(TASKS)}.")
+        unknown = set(self.takes) - set(INPUTS)
+        if unknown:
+            raise ValueError(f"takes={sorted(unknown)} is not among {', '.join(INPUTS)}.")
+
+    # ---- derived from the class -----------------------------------------------------------------
+
+    @property
+    def knob(self) -> str | None:
+        """Parameter that sets its complexity."""
+        return getattr(self.estimator, "knob", None)
+
+    @property
+    def missing(self) -> bool:
+        """Whether it takes missing values as they are."""
+        return "missing" in self.takes
+
+    @property
+    def categories(self) -> bool:
+        """Whether it takes categories as they are."""
+        return "category" in self.takes
+
+    @property
+    def stream(self) -> bool:
+        """Whether it learns row by row."""
+        return hasattr(self.estimator, "partial_fit")
+
+    @property
+    def chunks(self) -> bool:
+        """Whether it fits data larger than memory."""
+        return hasattr(self.estimator, "fit_chunks")
+
+    @property
+    def linear_smoother(self) -> bool:
+        """Whether it predicts by a matrix that does not depend on y."""
+        return hasattr(self.estimator, "loo_residuals_")
+
+    @property
+    def probabilities(self) -> bool:
+        """Whether it gives class probabilities."""
+        return hasattr(self.estimator, "predict_proba")
+
+    @property
+    def weights(self) -> bool:
+        """Whether it takes sample weights."""
+        return "sample_weight" in signature(self.estimator.fit).parameters
+
+    @property
+    def multioutput(self) -> bool:
+        """Whether it takes several responses."""
+        return _takes_several(self.estimator)
+
+
+@cache
+def _takes_several(estimator: Any) -> bool:
+    try:
+        return bool(get_tags(estimator()).target_tags.multi_output)
+    except TypeError:  # a class that cannot be made without arguments
+        return False

@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
+from sklearn.utils import check_X_y
 
 from bottega.core.errors import InputError
+from bottega.core.rows import check_weight
 from bottega.core.typing import FloatArray
 
-__all__ = ["LossSums", "Mergeable", "Moments", "iterate_chunks", "split_rows"]
+__all__ = ["CheckedChunks", "Mergeable", "Moments", "split_rows"]
 
 
 @runtime_checkable
@@ -115,83 +117,61 @@ class Moments:
         return self.scatter / (self.weight - ddof)
 
 
-class LossSums:
-    """Weighted mean of columns of losses and its standard error, block by block.
-
-    Blocks are reduced about their own mean and merged by the pairwise formula. The result is that
-    of `bottega.core.smoother.mean_and_se` on all rows at once.
-    """
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.weighted = False
-        self.weight = 0.0
-        self.mean: Any = 0.0
-        # The standard error weighs squared deviations by squared weights, about their own centre.
-        self.weight2 = 0.0
-        self.center: Any = 0.0
-        self.scatter: Any = 0.0
-
-    def update(self, loss: FloatArray, w: Any = None) -> Self:
-        """Take in the losses of a block of rows, one column a model."""
-        other = type(self)()
-        other.count = len(loss)
-        if w is None:
-            other.weight = other.weight2 = float(len(loss))
-            other.mean = other.center = loss.mean(axis=0)
-            gap = loss - other.center
-            other.scatter = np.einsum("ij,ij->j", gap, gap)
-        else:
-            other.weighted = bool(np.any(w != 1))
-            other.weight, other.weight2 = float(w.sum()), float(w @ w)
-            other.mean = w @ loss / other.weight
-            other.center = w**2 @ loss / other.weight2
-            other.scatter = w**2 @ (loss - other.center) ** 2
-        return self.merge(other)
-
-    def merge(self, other: Self) -> Self:
-        """Take in the losses of other rows."""
-        if not other.count:
-            return self
-        total, total2 = self.weight + other.weight, self.weight2 + other.weight2
-        gap = other.center - self.center
-        self.scatter = (
-            self.scatter + other.scatter + gap**2 * (self.weight2 * other.weight2 / total2)
-        )
-        self.center = self.center + gap * (other.weight2 / total2)
-        self.mean = self.mean + (other.mean - self.mean) * (other.weight / total)
-        self.weight, self.weight2, self.count = total, total2, self.count + other.count
-        self.weighted = self.weighted or other.weighted
-        return self
-
-    def mean_and_se(self) -> tuple[FloatArray, FloatArray]:
-        """Return the mean and its standard error, one entry a model."""
-        if not self.weighted:
-            return self.mean, np.sqrt(self.scatter / ((self.count - 1) * self.count))
-        about_mean = self.scatter + self.weight2 * (self.center - self.mean) ** 2
-        return self.mean, np.sqrt(about_mean) / self.weight
-
-
 def split_rows(n: int, size: int) -> Iterator[slice]:
     """Yield slices that cover `n` rows, `size` at a time."""
     for start in range(0, n, size):
         yield slice(start, min(start + size, n))
 
 
-def iterate_chunks(chunks: Iterable[Any]) -> Iterator[tuple[FloatArray, FloatArray, Any]]:
-    """Yield ``(X, y, w)`` from chunks given as ``(X, y)`` or ``(X, y, w)``.
+class CheckedChunks:
+    """Chunks of rows given by a user, checked each time they are iterated over.
 
-    Raises `InputError` for a one-shot iterator: fits pass over the chunks more than once.
+    Iterating gives ``(X, y, w)``: finite numbers, `y` with two axes, weights positive or None. Rows
+    of weight zero and chunks without rows are left out.
+
+    Parameters
+    ----------
+    chunks : iterable of (X, y) or (X, y, w)
+        It must give the same chunks each time it is iterated over: a list, or an object whose
+        ``__iter__`` starts afresh.
+    n_features : int
+        Number of columns of every chunk.
+    y_ndim : int
+        Number of axes of every response.
     """
-    if isinstance(chunks, Iterator):
-        raise InputError(
-            "Chunks must be something that can be gone through twice (a list, or an object whose "
-            "__iter__ starts afresh); got a one-shot iterator."
-        )
-    for chunk in chunks:
-        X, y, *rest = chunk
-        yield (
-            np.asarray(X, dtype=np.float64),
-            np.asarray(y, dtype=np.float64),
-            (np.asarray(rest[0], dtype=np.float64) if rest and rest[0] is not None else None),
-        )
+
+    def __init__(self, chunks: Iterable[Any], n_features: int, y_ndim: int) -> None:
+        self.chunks = chunks
+        self.n_features = n_features
+        self.y_ndim = y_ndim
+
+    def __iter__(self) -> Iterator[tuple[FloatArray, FloatArray, Any]]:
+        for number, (X, y, *rest) in enumerate(self.chunks, start=1):
+            X = np.asarray(X, dtype=np.float64)
+            y = np.asarray(y, dtype=np.float64)
+            w = None
+            if X.ndim == 2 and not len(X):
+                continue
+            try:
+                X, y = check_X_y(X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+                if rest and rest[0] is not None:
+                    w = np.asarray(rest[0], dtype=np.float64)
+                    # A chunk may count for nothing as a whole, unlike the rows of a fit.
+                    w = check_weight(w, len(X)) if np.any(w) or w.shape != (len(X),) else w
+            except ValueError as error:
+                raise InputError(f"Chunk {number} cannot be used: {error}") from error
+            if X.shape[1] != self.n_features:
+                raise InputError(
+                    f"Chunk {number} has {X.shape[1]} columns and the first one "
+                    f"{self.n_features}; give all chunks the same columns."
+                )
+            if y.ndim != self.y_ndim:
+                raise InputError(
+                    f"Chunk {number} has a response with {y.ndim} axes and the first one "
+                    f"{self.y_ndim}; give all chunks the same responses."
+                )
+            y = y.reshape(len(y), -1)
+            if w is not None and np.any(w == 0):
+                X, y, w = X[w > 0], y[w > 0], w[w > 0]
+            if len(X):
+                yield X, y, w

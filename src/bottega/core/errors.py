@@ -14,6 +14,7 @@ __all__ = [
     "InputError",
     "MissingExtra",
     "ModelFileError",
+    "NotKept",
     "ParameterError",
     "TestSetAlreadyUsed",
     "did_you_mean",
@@ -35,6 +36,10 @@ class ParameterError(InputError, TypeError):
 
 class ModelFileError(InputError):
     """A file is not a model saved by bottega, or may not be trusted."""
+
+
+class NotKept(InputError, AttributeError):
+    """Something that this fit did not keep: ``hasattr`` says no."""
 
 
 class MissingExtra(BottegaError, ImportError):

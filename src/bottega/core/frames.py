@@ -20,9 +20,9 @@ _BACKENDS = ("pandas", "polars", "pyarrow")
 
 
 def is_frame(data: Any) -> bool:
-    """Tell whether `data` is an eager data frame that narwhals understands.
+    """Return True if `data` is an eager data frame that narwhals understands.
 
-    A pandas frame with two columns of one name is none: its names cannot be told apart.
+    A pandas frame with two columns of one name is not: its names cannot be told apart.
     """
     try:
         return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
@@ -64,7 +64,13 @@ def _column(values: Any) -> Any:
 
 
 def take_rows(data: Any, rows: np.ndarray) -> Any:
-    """Return the given rows of a frame or an array."""
+    """Return the given rows of an array, a sparse matrix, a frame, a list, or what has its own."""
+    if isinstance(data, np.ndarray):
+        return data[rows]
     if is_frame(data):
         return nw.from_native(data, eager_only=True)[np.asarray(rows), :].to_native()
-    return np.asarray(data)[rows]
+    if hasattr(data, "tocsr"):  # a sparse matrix takes rows in this format alone
+        return data.tocsr()[rows].asformat(data.format)
+    if hasattr(data, "__array__") or isinstance(data, list | tuple):
+        return np.asarray(data)[rows]
+    return data[rows]

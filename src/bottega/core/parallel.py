@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
+from contextvars import copy_context
 from functools import partial
 from typing import Any, TypeVar
 
@@ -57,7 +58,10 @@ def run_tasks(
         nullcontext() if nested else threadpool_limits(limits=max(1, cores // threads)),
         ThreadPoolExecutor(max_workers=threads, initializer=_mark_busy) as pool,
     ):
-        pending: dict[Future[Answer], Key] = {pool.submit(task): key for key, task in tasks}
+        # Each task carries the context of its caller, so that its progress reaches who listens.
+        pending: dict[Future[Answer], Key] = {
+            pool.submit(copy_context().run, task): key for key, task in tasks
+        }
         try:
             while pending:
                 done, _ = wait(pending, return_when=FIRST_COMPLETED)

@@ -1,8 +1,7 @@
 """The complexity path: one curve for every method, and one vocabulary of rules to pick from it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,10 @@ import numpy as np
 from bottega.core.errors import BottegaError, ParameterError
 from bottega.core.frames import make_frame
 from bottega.core.params import Choice
+from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
 
-__all__ = ["CRITERIA", "RULES", "Path", "Rule"]
+__all__ = ["CRITERIA", "RULES", "Path", "Rule", "along"]
 
 CRITERIA = ("aic", "aicc", "bic", "hq", "gcv", "cp")
 RULES = ("min", "one_se", *CRITERIA)
@@ -23,73 +23,135 @@ def Rule(*, help: str = "") -> Choice:  # noqa: N802
     return Choice(*RULES, help=help or "rule that picks from the path when the knob is 'auto'")
 
 
-@dataclass(frozen=True)
-class Path:
-    """The curve of a method along its complexity knob, the simplest model first.
-
-    Attributes
-    ----------
-    knob : str
-        Name of the parameter that sets the complexity.
-    values : ndarray of shape (m,)
-        Values of the knob, ordered from the simplest model to the most complex.
-    df : ndarray of shape (m,)
-        (Equivalent) degrees of freedom, never decreasing.
-    train_error : ndarray of shape (m,)
-        Mean loss on the rows the model was fitted to.
-    error, error_se : ndarray of shape (m,)
-        Honest estimate of the mean loss on new rows, and its standard error.
-    estimate : {"loo", "gcv", "cv", "oob", "validation"}
-        How `error` was estimated.
-    criteria : dict of str to ndarray
-        Further criteria to be minimised (aic, bic, gcv, ...).
-    coef : ndarray of shape (m, ...) or None
-        Coefficients, where the method has them.
-    loss : str
-        Name of the loss that the errors average.
+def along(knob: str, values: Iterable[Any]) -> tuple[dict[str, Any], ...]:
+    """Return the settings of a path over one knob.
 
     Examples
     --------
-    >>> curve = Path("k", [9, 5, 1], df=[1, 2, 10], train_error=[4, 2, 0], error=[4.1, 3.9, 6],
-    ...              error_se=[0.3, 0.3, 0.5], estimate="loo", loss="squared error")
-    >>> int(curve.values[curve.best("min")]), int(curve.values[curve.best("one_se")])
-    (5, 9)
+    >>> along("alpha", np.array([10.0, 1.0]))
+    ({'alpha': 10.0}, {'alpha': 1.0})
+    """
+    return tuple({knob: _plain(value)} for value in values)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+@stored
+@dataclass(frozen=True, repr=False)
+class Path:
+    """The curve of a method over its settings, the simplest model first.
+
+    Attributes
+    ----------
+    settings : tuple of dict
+        The parameters of each model, fit for ``set_params``: one knob, or several.
+    train_error : ndarray of shape (m,)
+        Mean loss on the rows the model was fitted to.
+    error : ndarray of shape (m,)
+        Honest estimate of the mean loss on new rows: the (weighted) mean over held-out rows.
+    error_se : ndarray of shape (m,)
+        Its standard error: that of a mean over rows, the standard deviation of the rows' losses
+        over the root of their number, whatever held the rows out. It exists for every estimate,
+        does not depend on the number of folds, and is much less noisy than the spread of ten fold
+        means. It takes the losses of different rows as independent, so it is a little too small.
+    estimate : {"loo", "gcv", "cv", "oob", "validation"} or None
+        How `error` was estimated; None where it was not (`error` is then NaN).
+    loss : str
+        Name of the loss that the errors average.
+    df : ndarray of shape (m,) or None
+        (Equivalent) degrees of freedom, where the method has them; never decreasing.
+    complexity : ndarray of shape (m,)
+        What orders the models; df by default. Never decreasing.
+    criteria : dict of str to ndarray
+        Further criteria to be minimised (aic, bic, gcv, ...).
+    scale : float, ndarray or None
+        Residual standard deviation of a model rich enough to have little bias, used by Cp.
+    coef : ndarray of shape (m, ...) or None
+        Coefficients, where the method has them.
+    fold_error : ndarray of shape (folds, m) or None
+        Mean loss in each fold, where folds held the rows out.
+
+    Examples
+    --------
+    >>> curve = Path(along("k", [9, 5, 1]), df=[1, 2, 10], train_error=[4, 2, 0],
+    ...              error=[4.1, 3.9, 6], error_se=[0.3, 0.3, 0.5], estimate="loo",
+    ...              loss="squared error")
+    >>> int(curve.values[curve.best("min")]), curve.settings[curve.best("one_se")]
+    (5, {'k': 9})
     """
 
-    knob: str
-    values: Array
-    df: FloatArray
+    settings: Sequence[Mapping[str, Any]]
     train_error: FloatArray
-    error: FloatArray
-    error_se: FloatArray
-    estimate: str
+    error: FloatArray | None
+    error_se: FloatArray | None
+    estimate: str | None
     loss: str
+    df: FloatArray | None = None
+    complexity: FloatArray = None  # type: ignore[assignment]
     criteria: Mapping[str, FloatArray] = field(default_factory=dict)
+    scale: Any = None
     coef: FloatArray | None = None
-    refit: Callable[[Any], Any] | None = field(default=None, repr=False, compare=False)
+    fold_error: FloatArray | None = None
+    refit: Callable[[Mapping[str, Any]], Any] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        m = len(self.values)
         put = object.__setattr__
-        put(self, "values", np.asarray(self.values))
-        for name in ("df", "train_error", "error", "error_se"):
+        put(self, "settings", tuple(dict(setting) for setting in self.settings))
+        m = len(self.settings)
+        if m == 0:
+            raise ValueError("A path needs at least one setting.")
+        if self.error is None:
+            put(self, "error", np.full(m, np.nan))
+            put(self, "error_se", np.full(m, np.nan))
+        if self.complexity is None:
+            put(self, "complexity", self.df)
+        if self.complexity is None:
+            raise ValueError("A path without df needs a complexity that orders its models.")
+        for name in ("complexity", "df", "train_error", "error", "error_se"):
+            if name == "df" and self.df is None:
+                continue
             column = np.asarray(getattr(self, name), dtype=np.float64)
             if column.shape != (m,):
-                raise ValueError(f"{name} has shape {column.shape}; the path has {m} values.")
+                raise ValueError(f"{name} has shape {column.shape}; the path has {m} settings.")
             put(self, name, column)
-        put(
-            self,
-            "criteria",
-            {name: np.asarray(column, dtype=np.float64) for name, column in self.criteria.items()},
-        )
-        if m == 0:
-            raise ValueError("A path needs at least one value of its knob.")
-        fall = np.diff(self.df)
-        if np.any(fall < -1e-6 * (1 + np.abs(self.df[:-1]))):
-            raise ValueError("A path is ordered from the simplest model on: df must not decrease.")
+        criteria = {name: np.asarray(c, dtype=np.float64) for name, c in self.criteria.items()}
+        put(self, "criteria", criteria)
+        fall = np.diff(self.complexity)
+        if np.any(fall < -1e-6 * (1 + np.abs(self.complexity[:-1]))):
+            raise ValueError("A path starts with the simplest model: complexity must not decrease.")
+
+    # ---- settings -------------------------------------------------------------------------------
+
+    @property
+    def knobs(self) -> tuple[str, ...]:
+        """Names of the parameters that the settings set."""
+        return tuple(self.settings[0])
+
+    @property
+    def knob(self) -> str:
+        """Name of the parameter that varies along the path."""
+        if len(self.knobs) == 1:
+            return self.knobs[0]
+        varying = [name for name in self.knobs if len({s[name] for s in self.settings}) > 1]
+        if len(varying) > 1:
+            raise BottegaError(
+                f"This path varies several parameters ({', '.join(varying)}), so it has no single "
+                "knob: use settings."
+            )
+        return varying[0] if varying else self.knobs[0]
+
+    @property
+    def values(self) -> Array:
+        """Values of the one parameter that varies."""
+        knob = self.knob
+        return np.asarray([setting[knob] for setting in self.settings])
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.settings)
+
+    # ---- picking --------------------------------------------------------------------------------
 
     def best(self, rule: str = "min") -> int:
         """Return the position that a rule picks.
@@ -102,12 +164,12 @@ class Path:
             least = _argmin(self.error, rule)
             if rule == "min":
                 return least
-            limit = self.error[least] + self.error_se[least]
-            return int(np.flatnonzero(self.error[: least + 1] <= limit)[0])
+            limit = self.error[least] + self.error_se[least]  # type: ignore[index]
+            return int(np.flatnonzero(self.error[: least + 1] <= limit)[0])  # type: ignore[index]
         if rule not in self.criteria:
             known = ", ".join(["min", "one_se", *self.criteria])
             raise ParameterError(
-                f"This path (knob {self.knob!r}) has no rule {rule!r}; use one of {known}."
+                f"This path ({', '.join(self.knobs)}) has no rule {rule!r}; use one of {known}."
             )
         return _argmin(self.criteria[rule], rule)
 
@@ -118,27 +180,51 @@ class Path:
                 "This path was stored without its data, so it cannot fit a model: "
                 "call path(X, y) on the estimator and use at() on what it returns."
             )
-        return self.refit(self.values[i])
+        return self.refit(self.settings[i])
 
     def without_data(self) -> "Path":
         """Return the same curve without the means to refit (what a fitted model keeps)."""
         return replace(self, refit=None)
 
-    def to_frame(self, like: Any = None) -> Any:
-        """Return the curve as a data frame, one row a value of the knob."""
-        columns = {
-            self.knob: self.values,
-            "df": self.df,
+    # ---- showing --------------------------------------------------------------------------------
+
+    def _columns(self) -> dict[str, Any]:
+        columns: dict[str, Any] = {
+            name: [setting[name] for setting in self.settings] for name in self.knobs
+        }
+        if self.df is not None:
+            columns["df"] = self.df
+        elif len(self.knobs) > 1:
+            columns["complexity"] = self.complexity
+        return columns | {
             "train_error": self.train_error,
             "error": self.error,
             "error_se": self.error_se,
             **self.criteria,
         }
+
+    def to_frame(self, like: Any = None) -> Any:
+        """Return the curve as a data frame, one row per setting."""
+        columns = {
+            name: np.asarray(column) if isinstance(column, list) else column
+            for name, column in self._columns().items()
+        }
         return make_frame(columns, like)
 
     def plot(self, *, rule: str = "one_se") -> Any:
         """Draw the training and the honest error against the knob, with the picked point."""
-        return import_module("bottega.plot").path_chart(self, rule=rule)
+        from bottega.plot import path_chart
+
+        return path_chart(self, rule=rule)
+
+    def __repr__(self) -> str:
+        knobs = ", ".join(self.knobs)
+        picked = ""
+        if self.estimate is not None and np.any(np.isfinite(self.error)):  # type: ignore[arg-type]
+            i = self.best("min")
+            chosen = ", ".join(f"{name}={value!r}" for name, value in self.settings[i].items())
+            picked = f", least {self.loss} {self.error[i]:.4g} ({self.estimate}) at {chosen}"  # type: ignore[index]
+        return f"Path({len(self)} models along {knobs}{picked})"
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "refit": None}
@@ -147,7 +233,7 @@ class Path:
         self.__dict__.update(state)
 
 
-def _argmin(column: FloatArray, rule: str) -> int:
+def _argmin(column: Any, rule: str) -> int:
     if not np.any(np.isfinite(column)):
-        raise BottegaError(f"No value of the knob has a finite {rule!r}; pick by another rule.")
+        raise BottegaError(f"No setting of the path has a finite {rule!r}; pick by another rule.")
     return int(np.argmin(np.where(np.isnan(column), np.inf, column)))

@@ -1,11 +1,13 @@
 """Progress of long work, as events.
 
 Work calls `report`; whoever wants to know (a bar on the terminal, a live web page, a test)
-listens. With no listener an event costs one comparison and nothing is shown.
+listens. A listener hears the work that is done inside its block, in whatever thread, and none of
+another job in the same process. With no listener an event costs one comparison.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 __all__ = ["Event", "listen", "report"]
@@ -21,20 +23,21 @@ class Event:
     message: str = ""
 
 
-_listeners: list[Callable[[Event], None]] = []
+_listeners: ContextVar[tuple[Callable[[Event], None], ...]] = ContextVar("listeners", default=())
 
 
 def report(stage: str, done: int, total: int, message: str = "") -> None:
-    """Tell the listeners, if there are any, that `done` of `total` steps are behind us."""
-    if _listeners:
+    """Report to the listeners, if there are any, that `done` of `total` steps are finished."""
+    listeners = _listeners.get()
+    if listeners:
         event = Event(stage, done, total, message)
-        for listener in tuple(_listeners):
+        for listener in listeners:
             listener(event)
 
 
 @contextmanager
 def listen(listener: Callable[[Event], None]) -> Iterator[None]:
-    """Call `listener` with each event that happens inside the block, whatever thread it is from.
+    """Call `listener` with each event of the work inside the block, whatever thread it is from.
 
     Examples
     --------
@@ -44,8 +47,8 @@ def listen(listener: Callable[[Event], None]) -> Iterator[None]:
     >>> seen[0].done
     1
     """
-    _listeners.append(listener)
+    token = _listeners.set((*_listeners.get(), listener))
     try:
         yield
     finally:
-        _listeners.remove(listener)
+        _listeners.reset(token)

@@ -11,77 +11,27 @@ n       rows with a positive weight
 rss     sum of w (y - y_hat)^2
 df      tr S
 sigma^2 rss / (n - df)
-p       df + 1: the scale is a parameter of the likelihood too (as R's ``AIC`` counts)
 """
 
-from dataclasses import dataclass
+from abc import abstractmethod
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import stats
+from sklearn.utils.validation import check_is_fitted
 
-from bottega.core.errors import BottegaError, InputError
+from bottega.core.errors import BottegaError, InputError, NotKept
+from bottega.core.judge import mean_and_se
+from bottega.core.likelihood import gaussian_criteria
+from bottega.core.results import augment_columns, glance_row, glance_section
+from bottega.core.rows import Rows
+from bottega.core.stored import stored
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
 
-__all__ = [
-    "FTest",
-    "Smoother",
-    "SmootherSums",
-    "f_test",
-    "gaussian_criteria",
-    "interval",
-    "mean_and_se",
-]
-
-
-def gaussian_criteria(
-    rss: Any, df: Any, n: int, *, scale: float | None = None, log_weights: float = 0.0
-) -> dict[str, FloatArray]:
-    """Return aic, aicc, bic, hq, gcv (and cp when `scale` is known) for any number of fits at once.
-
-    Parameters
-    ----------
-    rss, df : array_like
-        Weighted residual sums of squares and degrees of freedom, one entry a fit.
-    n : int
-        Number of rows.
-    scale : float, optional
-        Residual standard deviation of a model rich enough to have no bias, for Mallows' Cp.
-    log_weights : float
-        Sum of the logarithms of the weights.
-
-    Notes
-    -----
-    A fit that leaves no degrees of freedom has infinite gcv and aicc, never a flattering value.
-    """
-    rss, df = np.asarray(rss, dtype=np.float64), np.asarray(df, dtype=np.float64)
-    p = df + 1
-    with np.errstate(divide="ignore", invalid="ignore"):
-        minus_two_loglik = n * (np.log(2 * np.pi * rss / n) + 1) - log_weights
-        found = {
-            "aic": minus_two_loglik + 2 * p,
-            "aicc": np.where(n > p + 1, minus_two_loglik + 2 * p * n / (n - p - 1), np.inf),
-            "bic": minus_two_loglik + p * np.log(n),
-            "hq": minus_two_loglik + 2 * p * np.log(np.log(n)),
-            "gcv": np.where(df < n, n * rss / (n - df) ** 2, np.inf),
-        }
-        if scale is not None:
-            found["cp"] = rss / scale**2 - n + 2 * df
-    return found
-
-
-def mean_and_se(loss: FloatArray, weight: FloatArray | None = None) -> tuple[Any, Any]:
-    """Return the (weighted) mean of the losses over the rows, and its standard error."""
-    n = loss.shape[0]
-    if weight is None:
-        mean = loss.mean(axis=0)
-        spread = loss.std(axis=0, ddof=1) if n > 1 else np.full_like(mean, np.nan)
-        return mean, spread / np.sqrt(n)
-    share = (weight / weight.sum()).reshape((n,) + (1,) * (loss.ndim - 1))
-    mean = (share * loss).sum(axis=0)
-    return mean, np.sqrt((share**2 * (loss - mean) ** 2).sum(axis=0))
+__all__ = ["FTest", "LinearSmoother", "Smoother", "SmootherSums", "f_test", "interval"]
 
 
 class _Scalars:
@@ -141,6 +91,7 @@ class _Scalars:
             return 1 - self.rss / self.tss
 
 
+@stored
 @dataclass(frozen=True)
 class Smoother(_Scalars):
     r"""A fitted linear smoother, reduced to the numbers everything else follows from.
@@ -200,7 +151,7 @@ class Smoother(_Scalars):
 
     @cached_property
     def rss(self) -> Any:
-        """Weighted residual sum of squares, one entry a response."""
+        """Weighted residual sum of squares, one entry per response."""
         return np.sum(self._column_weight * self.residuals**2, axis=0)
 
     @property
@@ -219,7 +170,7 @@ class Smoother(_Scalars):
 
     @property
     def tss(self) -> Any:
-        """Weighted sum of squares about the (weighted) mean, one entry a response."""
+        """Weighted sum of squares about the (weighted) mean, one entry per response."""
         w = self._column_weight
         total_weight = len(self.y) if self.weight is None else self.weight.sum()
         center = np.sum(w * self.y, axis=0) / total_weight
@@ -249,9 +200,10 @@ class Smoother(_Scalars):
         return self.std_residuals**2 * factor / self.df
 
 
+@stored
 @dataclass(frozen=True)
 class SmootherSums(_Scalars):
-    """A linear smoother fitted chunk by chunk: its sums, without anything that is per row.
+    """A linear smoother fitted chunk by chunk: its sums, without any number per row.
 
     Attributes
     ----------
@@ -277,7 +229,7 @@ class SmootherSums(_Scalars):
     scale: Any = None
 
     def _absent(self) -> Any:
-        raise InputError(
+        raise NotKept(
             "A fit in chunks keeps no numbers per row (leverages, residuals, fitted values): "
             "give the rows to predict, or fit in memory."
         )
@@ -290,6 +242,195 @@ class SmootherSums(_Scalars):
     loo_residuals = property(_absent)
     std_residuals = property(_absent)
     cooks = property(_absent)
+
+
+class LinearSmoother:
+    """What an estimator offers after `fit` because it predicts by ``y_hat = S y``.
+
+    The estimator sets `smoother_` (of the rows that count) and gives `_standard_error(X)`, the
+    standard error of the fitted mean at each row of X, and `_matrix(X)`, the rows of S at checked
+    inputs. The bands say nothing about bias.
+    """
+
+    smoother_: Smoother | SmootherSums
+
+    @property
+    def df_(self) -> float:
+        """Equivalent degrees of freedom, tr S."""
+        return self._fitted_smoother().df
+
+    @property
+    def leverage_(self) -> FloatArray:
+        """Diagonal of S: how far each row pulls its own fitted value."""
+        return self._fitted_smoother().leverage
+
+    @property
+    def sigma_(self) -> Any:
+        """Residual standard deviation."""
+        return self._fitted_smoother().sigma
+
+    @property
+    def loo_residuals_(self) -> FloatArray:
+        """Exact leave-one-out residuals."""
+        return self._fitted_smoother().loo_residuals
+
+    @property
+    def loo_(self) -> float:
+        """Mean squared leave-one-out residual."""
+        return self._fitted_smoother().loo
+
+    @property
+    def loglik_(self) -> float:
+        """Gaussian log-likelihood."""
+        return self._fitted_smoother().loglik
+
+    @property
+    def gcv_(self) -> float:
+        """Generalised cross-validation."""
+        return self._fitted_smoother().criteria["gcv"]
+
+    @property
+    def aic_(self) -> float:
+        """Akaike's criterion."""
+        return self._fitted_smoother().criteria["aic"]
+
+    @property
+    def aicc_(self) -> float:
+        """Akaike's criterion, corrected for small samples."""
+        return self._fitted_smoother().criteria["aicc"]
+
+    @property
+    def bic_(self) -> float:
+        """Schwarz's criterion."""
+        return self._fitted_smoother().criteria["bic"]
+
+    @property
+    def hq_(self) -> float:
+        """Hannan and Quinn's criterion."""
+        return self._fitted_smoother().criteria["hq"]
+
+    @property
+    def cp_(self) -> float:
+        """Mallows' Cp against the scale of the path (against the fit itself without a path)."""
+        return self._fitted_smoother().criteria["cp"]
+
+    def _fitted_smoother(self) -> Smoother | SmootherSums:
+        check_is_fitted(self)
+        return self.smoother_
+
+    @property
+    def _path_scale(self) -> Any:
+        """The residual scale for Cp of the path that was walked, or None."""
+        path = getattr(self, "path_", None)
+        return None if path is None else path.scale
+
+    def _restore(self, rows: Rows) -> None:
+        """Extend the smoother of the rows that count to all that were given.
+
+        A row of weight zero has its fitted value, and no pull on it.
+        """
+        given, kept, fit = rows.given, rows.kept, self.smoother_
+        assert given is not None
+        assert given.weight is not None
+        assert isinstance(fit, Smoother)
+        away = np.flatnonzero(given.weight == 0)
+        fitted = np.empty(given.y.shape)
+        fitted[kept] = fit.fitted
+        fitted[away] = self._unnamed().predict(given.take(away).X)  # type: ignore[attr-defined]
+        leverage = np.zeros(len(given))
+        leverage[kept] = fit.leverage
+        self.smoother_ = replace(
+            fit, y=given.y, fitted=fitted, leverage=leverage, weight=given.weight
+        )
+
+    @abstractmethod
+    def _standard_error(self, X: Any) -> FloatArray:
+        """Return the standard error of the fitted mean at each row."""
+
+    @abstractmethod
+    def _matrix(self, X: Any) -> FloatArray:
+        """Return the rows of S at checked inputs, one column per row that counts."""
+
+    def matrix(self, X: Any) -> FloatArray:
+        """Return the matrix S of the smoother at given points: ``predict(X) = S y``.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+            One column per training row, zero for rows of weight zero.
+        """
+        fit = self._fitted_smoother()
+        n = len(fit.y)  # refused for a fit in chunks, which keeps no rows
+        S = self._matrix(self._check_new(X))  # type: ignore[attr-defined]
+        if S.shape[1] == n:
+            return S
+        found = np.zeros((len(S), n))
+        found[:, fit.weight > 0] = S
+        return found
+
+    def interval(
+        self, X: Any, level: float = 0.95, kind: str = "confidence"
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return lower and upper limits at each row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Points.
+        level : float
+            Coverage of each interval, pointwise.
+        kind : {"confidence", "prediction"}
+            For the mean at the point, or for a new observation there.
+
+        Returns
+        -------
+        lower, upper : ndarray
+            The bands ignore bias: they cover the mean of the fit, not the true mean, where the
+            fit is too smooth.
+        """
+        mean = self.predict(X)  # type: ignore[attr-defined]
+        return interval(
+            mean, self._standard_error(X), self._fitted_smoother(), level=level, kind=kind
+        )
+
+    # ---- results --------------------------------------------------------------------------------
+
+    def glance(self) -> Any:
+        """Return one row about the model: size, df, scale, fit and criteria."""
+        row = glance_row(self._fitted_smoother())
+        return self._make_frame({k: [v] for k, v in row.items()})  # type: ignore[attr-defined]
+
+    def augment(self, X: Any = None, y: Any = None) -> Any:
+        """Return one row per observation: fitted, residual, and influence on the fit.
+
+        Parameters
+        ----------
+        X, y : array-like, optional
+            New rows: their fitted values and residuals; what only training rows have is missing.
+            Left out, the training rows are shown.
+        """
+        fit = self._fitted_smoother()
+        if np.ndim(fit.rss) != 0:
+            raise InputError("augment is for one response; select one and fit it alone.")
+        if X is None:
+            columns = augment_columns(fit.fitted, fit.residuals, fit)
+        else:
+            fitted = self.predict(X)  # type: ignore[attr-defined]
+            residual = None if y is None else np.asarray(y, dtype=np.float64) - fitted
+            columns = augment_columns(fitted, residual)
+        return self._make_frame(columns)  # type: ignore[attr-defined]
+
+    def _glance_section(self) -> Section:
+        return glance_section(glance_row(self._fitted_smoother()))
+
+    def summary(self) -> Summary:
+        """Return a table about the fit that shows itself as text, HTML and Markdown."""
+        return Summary(type(self).__name__, (self._glance_section(),))
 
 
 def interval(

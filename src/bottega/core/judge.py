@@ -1,0 +1,138 @@
+"""How far a path can be trusted: losses of held-out rows, their mean and its standard error."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from bottega.core.folds import Fold
+from bottega.core.losses import Loss
+from bottega.core.parallel import in_threads
+from bottega.core.path import Path
+from bottega.core.rows import Rows
+from bottega.core.typing import Array, FloatArray
+
+__all__ = ["LossSums", "judge_by_folds", "mean_and_se"]
+
+
+def mean_and_se(loss: FloatArray, weight: FloatArray | None = None) -> tuple[Any, Any]:
+    """Return the (weighted) mean of the losses over the rows, and its standard error."""
+    n = loss.shape[0]
+    if weight is None:
+        mean = loss.mean(axis=0)
+        spread = loss.std(axis=0, ddof=1) if n > 1 else np.full_like(mean, np.nan)
+        return mean, spread / np.sqrt(n)
+    share = (weight / weight.sum()).reshape((n,) + (1,) * (loss.ndim - 1))
+    mean = (share * loss).sum(axis=0)
+    return mean, np.sqrt((share**2 * (loss - mean) ** 2).sum(axis=0))
+
+
+class LossSums:
+    """Weighted mean of columns of losses and its standard error, block by block.
+
+    Blocks are reduced about their own mean and merged by the pairwise formula. The result is that
+    of `mean_and_se` on all rows at once.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.weighted = False
+        self.weight = 0.0
+        self.mean: Any = 0.0
+        # The standard error weighs squared deviations by squared weights, about their own centre.
+        self.weight2 = 0.0
+        self.center: Any = 0.0
+        self.scatter: Any = 0.0
+
+    def update(self, loss: FloatArray, w: Any = None) -> Self:
+        """Take in the losses of a block of rows, one column per model."""
+        other = type(self)()
+        other.count = len(loss)
+        if w is None:
+            other.weight = other.weight2 = float(len(loss))
+            other.mean = other.center = loss.mean(axis=0)
+            gap = loss - other.center
+            other.scatter = np.einsum("ij,ij->j", gap, gap)
+        else:
+            other.weighted = bool(np.any(w != 1))
+            other.weight, other.weight2 = float(w.sum()), float(w @ w)
+            other.mean = w @ loss / other.weight
+            other.center = w**2 @ loss / other.weight2
+            other.scatter = w**2 @ (loss - other.center) ** 2
+        return self.merge(other)
+
+    def merge(self, other: Self) -> Self:
+        """Take in the losses of other rows."""
+        if not other.count:
+            return self
+        total, total2 = self.weight + other.weight, self.weight2 + other.weight2
+        gap = other.center - self.center
+        self.scatter = (
+            self.scatter + other.scatter + gap**2 * (self.weight2 * other.weight2 / total2)
+        )
+        self.center = self.center + gap * (other.weight2 / total2)
+        self.mean = self.mean + (other.mean - self.mean) * (other.weight / total)
+        self.weight, self.weight2, self.count = total, total2, self.count + other.count
+        self.weighted = self.weighted or other.weighted
+        return self
+
+    def mean_and_se(self) -> tuple[FloatArray, FloatArray]:
+        """Return the mean and its standard error, one entry per model."""
+        if not self.weighted:
+            pairs = (self.count - 1) * self.count
+            return self.mean, np.sqrt(self.scatter / (pairs if pairs else np.nan))
+        about_mean = self.scatter + self.weight2 * (self.center - self.mean) ** 2
+        return self.mean, np.sqrt(about_mean) / self.weight
+
+
+def judge_by_folds(
+    curve: Path,
+    rows: Rows,
+    folds: Sequence[Fold],
+    loss: Loss,
+    predict: Callable[[Rows, Any], Array],
+    *,
+    estimate: str = "cv",
+) -> Path:
+    """Return a path with its error estimated on the rows that folds hold out.
+
+    Parameters
+    ----------
+    curve : Path
+        The path, judged or not.
+    rows : Rows
+        What the path was fitted to.
+    folds : sequence of (train, test)
+        Row numbers.
+    loss : Loss
+        What each held-out row is judged by.
+    predict : callable
+        ``predict(train_rows, X_test)``: the predictions of all settings fitted to the training
+        rows, (rows, settings, ...).
+    estimate : {"cv", "validation", "loo"}
+        What the folds are.
+    """
+
+    def judge(fold: Fold) -> FloatArray:
+        train, test = fold
+        held = rows.take(test)
+        predicted = predict(rows.take(train), held.X)
+        losses = loss.of_rows(held.y if held.y.ndim == 1 else held.y[:, None], predicted)
+        # Several responses count alike.
+        return losses if losses.ndim == 2 else losses.mean(axis=tuple(range(2, losses.ndim)))
+
+    sums, fold_error = LossSums(), []
+    for (_, test), losses in zip(folds, in_threads(judge, folds, stage="folds"), strict=True):
+        weight = None if rows.weight is None else rows.weight[test]
+        sums.update(losses, weight)
+        fold_error.append(np.average(losses, axis=0, weights=weight))
+    error, error_se = sums.mean_and_se()
+    return replace(
+        curve,
+        error=error,
+        error_se=error_se,
+        fold_error=np.stack(fold_error),
+        estimate=estimate,
+        loss=loss.title,
+    )
