@@ -114,8 +114,8 @@ def test_unvalidated_specification_is_the_same():
 
 
 def test_every_chart_says_in_words_what_it_shows():
-    said = leaderboard_chart(BOARD, loss="squared error").to_dict()["description"]
-    assert said == (
+    description = leaderboard_chart(BOARD, loss="squared error").to_dict()["description"]
+    assert description == (
         "Dot chart of the mean squared error of 3 methods: Ridge 2, Neighbours 2.5, Mean 3."
     )
 

@@ -123,8 +123,8 @@ def test_a_counted_table_is_drawn_as_its_rows_are(rows_of):
     from bottega.plot import confusion_chart
 
     rng = np.random.default_rng(0)
-    y, said = rng.integers(0, 25, (2, 400))
-    counted = confusion(y, said)
-    assert rows_of(counted.plot()) == rows_of(confusion_chart(y, said))
+    y, predicted = rng.integers(0, 25, (2, 400))
+    counted = confusion(y, predicted)
+    assert rows_of(counted.plot()) == rows_of(confusion_chart(y, predicted))
     with pytest.raises(InputError, match="square"):
         confusion_table_chart([[1, 2]], ["a", "b"])

@@ -31,7 +31,7 @@ def test_band_says_what_it_leaves_out(wave, rows_of):
     assert "bias is not in it" in spec["description"]
 
 
-def test_many_points_are_thinned_and_said(rows_of):
+def test_many_points_are_thinned_and_counted(rows_of):
     x = np.linspace(0, 6, 9_000)
     model = SmoothingSpline(0.1).fit(x[:, None], np.sin(x))
     chart = smooth_chart(bands(model, GRID[:, None]), points=(x, np.sin(x)))

@@ -197,7 +197,7 @@ def test_the_plane_is_cut_into_the_leaves(flowers, rows_of):
     rows = rows_of(partition_chart(flowers, X, ["setosa", "virginica", "versicolor"]))
     cells = [row for row in rows if "left" in row]
     # The picture ends four hundredths beyond the points: 0.76..7.24 and 0.12..2.28.
-    found = [(r["left"], r["right"], r["bottom"], r["top"], r["says"]) for r in cells]
+    found = [(r["left"], r["right"], r["bottom"], r["top"], r["predicted"]) for r in cells]
     assert found == [
         (0.76, 7.24, 0.12, 0.8, "setosa"),
         (0.76, 5.0, 0.8, 2.28, "versicolor"),
@@ -205,7 +205,7 @@ def test_the_plane_is_cut_into_the_leaves(flowers, rows_of):
     ]
     area = sum((r["right"] - r["left"]) * (r["top"] - r["bottom"]) for r in cells)
     assert area == pytest.approx((7.24 - 0.76) * (2.28 - 0.12))
-    assert [(r["x"], r["y"], r["says"]) for r in rows if "x" in r] == [
+    assert [(r["x"], r["y"], r["predicted"]) for r in rows if "x" in r] == [
         (1.0, 0.2, "setosa"),
         (7.0, 2.2, "virginica"),
         (4.0, 1.2, "versicolor"),
@@ -237,9 +237,11 @@ def test_shares_of_classes_are_steps_too(rows_of):
     )
     model = SimpleNamespace(tree_=tree, classes_=np.array(["a", "b"]), n_features_in_=1)
     rows = rows_of(step_chart(model, [[0.0], [2.0]], ["a", "b"]))
-    share = {name: [r["step"] for r in rows if "step" in r and r["says"] == name] for name in "ab"}
+    share = {
+        name: [r["step"] for r in rows if "step" in r and r["predicted"] == name] for name in "ab"
+    }
     assert share == {"a": [0.9, 0.9, 0.2, 0.2], "b": [0.1, 0.1, 0.8, 0.8]}
-    assert [(r["at"], r["says"]) for r in rows if "at" in r] == [(0, "a"), (2, "b")]
+    assert [(r["at"], r["predicted"]) for r in rows if "at" in r] == [(0, "a"), (2, "b")]
 
 
 def test_many_points_are_thinned(rows_of):

@@ -134,7 +134,7 @@ def test_charts_say_what_they_show():
     drawn = curse.plot().to_dict()
     values = next(iter(drawn["datasets"].values())) if "datasets" in drawn else None
     rows = values or drawn["layer"][0].get("data", drawn.get("data"))["values"]
-    assert [row["y"] for row in rows if "edge" in row["name"]] == pytest.approx(
+    assert [row["y"] for row in rows if "edge" in row["line"]] == pytest.approx(
         curse.edge.tolist(), rel=1e-6
     )
     x = np.linspace(0, 1, 200)

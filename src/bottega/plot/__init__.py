@@ -4,27 +4,30 @@ Each function takes arrays or an object with the named attributes, never a data 
 """
 
 from bottega.plot.asymptotics import bias_variance_chart, curse_chart, rate_chart
-from bottega.plot.band import band_chart
-from bottega.plot.boosting import effects_chart, margin_chart
+from bottega.plot.band import band_chart, smooth_chart
 from bottega.plot.boundaries import boundaries_chart
 from bottega.plot.coefficients import coefficient_chart
 from bottega.plot.confusion import confusion_chart, confusion_table_chart
 from bottega.plot.criteria import criteria_chart
+from bottega.plot.curvature import curvature_chart
 from bottega.plot.decomposition import decomposition_chart
 from bottega.plot.dots import dots_chart
-from bottega.plot.ensemble import error_against_trees_chart, importance_chart
+from bottega.plot.effects import effects_chart
+from bottega.plot.importance import importance_chart
 from bottega.plot.leaderboard import leaderboard_chart
 from bottega.plot.learning_curve import excess_chart, learning_curve_chart
 from bottega.plot.lines import lines_chart
+from bottega.plot.margins import margin_chart
 from bottega.plot.online import mistakes_chart, regret_chart, running_loss_chart
 from bottega.plot.partition import partition_chart, step_chart
 from bottega.plot.path import path_chart
+from bottega.plot.penalty_region import region_chart
 from bottega.plot.precision_recall import precision_recall_chart
-from bottega.plot.regions import region_chart
 from bottega.plot.residuals import observed_chart, residual_chart
 from bottega.plot.roc import roc_chart
 from bottega.plot.shrinkage import shrinkage_chart, threshold_chart
-from bottega.plot.smooth import curvature_chart, smooth_chart, smooths_chart
+from bottega.plot.smooths import smooths_chart
+from bottega.plot.staged_error import error_against_trees_chart
 from bottega.plot.target import target_chart
 from bottega.plot.theme import DARK, LIGHT, config
 from bottega.plot.tree import tree_chart

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.core.typing import FloatArray
+from bottega.plot._parts import some_points, values_along
 from bottega.plot.theme import altair, finish, number, plain
 
-__all__ = ["band_chart"]
+__all__ = ["band_chart", "smooth_chart"]
 
 
 def band_chart(
@@ -52,9 +52,9 @@ def band_chart(
     x = np.asarray(x, dtype=np.float64)
     if x.ndim != 1 or len(x) < 2:
         raise InputError(f"x must be a list of at least two numbers; got shape {x.shape}.")
-    mean = _along(mean, "mean", x)
-    low, high = (mean, mean) if band is None else (_along(each, "band", x) for each in band)
-    drawn = [_along(each, "curves", x) for each in (() if curves is None else curves)]
+    mean = values_along(mean, "mean", x)
+    low, high = (mean, mean) if band is None else (values_along(each, "band", x) for each in band)
+    drawn = [values_along(each, "curves", x) for each in (() if curves is None else curves)]
     order = np.argsort(x, kind="stable")
     rows = [
         _row("fit", 0, x[i], mean[i]) | {"low": plain(low[i]), "high": plain(high[i])}
@@ -63,7 +63,7 @@ def band_chart(
     for k, each in enumerate(drawn):
         rows += [_row("draw", k, x[i], each[i]) for i in order]
     if truth is not None:
-        right = _along(truth, "truth", x)
+        right = values_along(truth, "truth", x)
         rows += [_row("truth", 0, x[i], right[i]) for i in order]
     n = 0
     if points is not None:
@@ -95,18 +95,18 @@ def band_chart(
     layers.append(only("fit").mark_line(style="honest", strokeWidth=2.2))
     if n:
         layers.append(only("data").mark_circle(style="picked", size=36, opacity=0.8))
-    said = ["fitted mean (solid)"]
-    said += ["its band"] if band is not None else []
-    said += [f"{len(drawn)} draws (thin)"] if drawn else []
-    said += ["the truth (dashed)"] if truth is not None else []
-    said += [f"{n:,} data points"] if n else []
+    legend = ["fitted mean (solid)"]
+    legend += ["its band"] if band is not None else []
+    legend += [f"{len(drawn)} draws (thin)"] if drawn else []
+    legend += ["the truth (dashed)"] if truth is not None else []
+    legend += [f"{n:,} data points"] if n else []
     return finish(
         alt.layer(*layers, data=alt.Data(values=rows)),
         title=f"{names[1]} against {names[0]}",
-        subtitle=", ".join(said),
+        subtitle=", ".join(legend),
         description=(
             f"Line chart of {names[1]} against {names[0]} from {number(x.min())} to "
-            f"{number(x.max())}: {', '.join(said)}."
+            f"{number(x.max())}: {', '.join(legend)}."
         ),
     )
 
@@ -115,8 +115,59 @@ def _row(kind: str, curve: int, x: Any, y: Any) -> dict[str, Any]:
     return {"kind": kind, "curve": curve, "x": plain(x), "y": plain(y)}
 
 
-def _along(values: Any, name: str, x: FloatArray) -> FloatArray:
-    found = np.asarray(values, dtype=np.float64)
-    if found.shape != x.shape:
-        raise InputError(f"{name} has shape {found.shape}; x has {len(x)} points.")
-    return found
+def smooth_chart(
+    band: Any, *, points: Any = None, truth: Any = None, names: tuple[str, str] = ("x", "response")
+) -> Any:
+    """Draw a smooth of one input with its band, over the data.
+
+    Parameters
+    ----------
+    band : Band
+        What `bottega.smooth.bands` returns.
+    points : pair of array-like of shape (n,), optional
+        Input and response of the data; of many, some 2,000 spread along x are drawn.
+    truth : array-like of shape (m,), optional
+        The true mean at the points of the band, where it is known.
+    names : pair of str
+        What stands at the axes.
+
+    Returns
+    -------
+    altair.LayerChart
+        Its subtitle says what the band leaves out.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> x = np.linspace(0, 1, 5)
+    >>> band = SimpleNamespace(X=x[:, None], mean=x, lower=x - 1, upper=x + 1, level=0.95,
+    ...                        kind="pointwise")
+    >>> smooth_chart(band).to_dict()["title"]["subtitle"][1]
+    'Pointwise 95% band: about noise at each x by itself; bias is not in it.'
+    """
+    if band.X.shape[1] != 1:
+        raise InputError(
+            f"A smooth over {band.X.shape[1]} inputs is no curve; draw it along one input, with "
+            "the others fixed."
+        )
+    shown = None if points is None else some_points(*points)
+    chart = band_chart(
+        band.X[:, 0],
+        band.mean,
+        (band.lower, band.upper),
+        points=shown,
+        truth=truth,
+        names=names,
+    )
+    reach = {
+        "pointwise": "about noise at each x by itself; bias is not in it.",
+        "simultaneous": "about noise at all x at once; bias is not in it.",
+    }[band.kind]
+    note = f"{band.kind.capitalize()} {100 * band.level:g}% band: {reach}"
+    first = str(chart.title.subtitle[0])
+    if shown is not None and len(shown[0]) < len(points[0]):
+        first = first.replace("data points", f"of {len(points[0]):,} data points")
+    chart.title.subtitle = [first[:1].upper() + first[1:], note]
+    chart.description = f"{chart.description} {note}"
+    return chart

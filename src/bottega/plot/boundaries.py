@@ -7,6 +7,7 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray
+from bottega.plot._parts import colors, frame_of, thinned
 from bottega.plot.theme import altair, panels, plain
 
 __all__ = ["boundaries_chart"]
@@ -46,7 +47,7 @@ def boundaries_chart(
     Returns
     -------
     altair.FacetChart
-        One panel a model; its title says what share of all given points the model gets wrong.
+        One panel per model; its title gives its error on the given points.
 
     Examples
     --------
@@ -65,12 +66,10 @@ def boundaries_chart(
         )
     if not models:
         raise InputError("There is no model to draw.")
-    low, high = X.min(axis=0), X.max(axis=0)
-    margin = 0.06 * np.where(high > low, high - low, 1.0)
-    low, high = low - margin, high + margin
+    low, high = frame_of(X, 0.06)
     titles, rows = [], []
     edges = [] if bayes is None else _edges(_on_grid(bayes, low, high, _SIDE), low, high)
-    shown = np.linspace(0, len(y) - 1, min(len(y), _MOST)).round().astype(int)
+    shown = thinned(len(y), _MOST)
     labels = sorted({str(label) for label in np.unique(y)})
     for name, model in models.items():
         regions = _on_grid(model.predict, low, high, _CELLS)
@@ -94,12 +93,7 @@ def boundaries_chart(
             axis=alt.Axis(grid=False, tickCount=5),
         )
 
-    color = alt.Color(
-        "label",
-        type="nominal",
-        scale=alt.Scale(domain=labels, range="category"),
-        legend=alt.Legend(title=None, symbolOpacity=1),
-    )
+    color = colors("label", labels, symbolOpacity=1)
     base = alt.Chart()
     layers = [
         base.transform_filter("isValid(datum.left)")

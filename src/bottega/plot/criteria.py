@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.plot._parts import colors
 from bottega.plot.theme import altair, finish, number, plain
 
 __all__ = ["criteria_chart"]
@@ -82,12 +83,7 @@ def criteria_chart(path: Any, *, which: Sequence[str] = ("aic", "bic", "cp")) ->
             title="criterion less its least value",
             scale=alt.Scale(type="sqrt") if steep else alt.Scale(),
         ),
-        color=alt.Color(
-            "criterion",
-            type="nominal",
-            scale=alt.Scale(domain=legend, range="category"),
-            legend=alt.Legend(title=None, symbolType="stroke"),
-        ),
+        color=colors("criterion", legend, symbolType="stroke"),
         tooltip=[
             alt.Tooltip("criterion", type="nominal", title="criterion"),
             alt.Tooltip("value", type="nominal", title=path.knob),

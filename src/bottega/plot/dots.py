@@ -1,10 +1,11 @@
-"""Numbers of things that have names: one row a thing, one dot a series."""
+"""Numbers of things that have names: one row per name, one dot per series."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from bottega.plot._parts import colors
 from bottega.plot.theme import altair, finish
 
 __all__ = ["dots_chart"]
@@ -20,7 +21,7 @@ def dots_chart(
     log_x: bool = False,
     zero: bool = True,
 ) -> Any:
-    """Draw one row a name and one dot a series.
+    """Draw one row per name and one dot per series.
 
     Parameters
     ----------
@@ -62,12 +63,7 @@ def dots_chart(
             else alt.Scale(zero=zero, padding=alt.Undefined if zero else 12),
             axis=alt.Axis(grid=False, format="~g"),
         ),
-        color=alt.Color(
-            "series",
-            type="nominal",
-            scale=alt.Scale(domain=kinds, range="category"),
-            legend=alt.Legend(title=None, symbolType="circle") if len(kinds) > 1 else None,
-        ),
+        color=colors("series", kinds, show=len(kinds) > 1, symbolType="circle"),
         tooltip=[
             alt.Tooltip("name", type="nominal"),
             alt.Tooltip("series", type="nominal"),

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.losses import get_loss
+from bottega.plot._parts import colors, dashes
 from bottega.plot.lines import lines_chart
 from bottega.plot.theme import altair, decades, finish, number, plain
 
@@ -46,27 +47,20 @@ def learning_curve_chart(curve: Any) -> Any:
             axis=alt.Axis(grid=False, format="~s", **({"values": ticks} if ticks else {})),
         ),
         y=alt.Y("y", type="quantitative", title=what, axis=alt.Axis(format="~g")),
-        color=alt.Color(
-            "line",
-            type="nominal",
-            scale=alt.Scale(domain=names, range="category"),
-            legend=alt.Legend(title=None, symbolType="stroke"),
-        ),
+        color=colors("line", names, symbolType="stroke"),
         tooltip=[
             alt.Tooltip("line", type="nominal"),
             alt.Tooltip("m", type="quantitative", title="training rows", format=","),
             alt.Tooltip("y", type="quantitative", title=what, format=".4~g"),
         ],
     )
-    dash = alt.Scale(domain=names, range=[[1, 0], [1, 0], [6, 4]][: len(names)])
+    patterns = [[1, 0], [1, 0], [6, 4]][: len(names)]
     solid = alt.FieldOneOfPredicate(field="line", oneOf=names[:2])
     layers = [
         base.transform_filter(alt.FieldEqualPredicate(field="line", equal=_RISK))
         .mark_rule(strokeWidth=1.3, opacity=0.75, aria=False)
         .encode(y=alt.Y("low", type="quantitative"), y2="high"),
-        base.mark_line(strokeWidth=2).encode(
-            strokeDash=alt.StrokeDash("line", type="nominal", scale=dash, legend=None)
-        ),
+        base.mark_line(strokeWidth=2).encode(strokeDash=dashes("line", names, patterns)),
         base.transform_filter(solid).mark_point(size=26, filled=True, opacity=1),
     ]
     last = f"at {curve.sizes[-1]:,} rows {number(float(curve.risk[-1]))}"
@@ -74,7 +68,7 @@ def learning_curve_chart(curve: Any) -> Any:
     return finish(
         alt.layer(*layers, data=alt.Data(values=rows)),
         title="Learning curve",
-        subtitle=f"Expected risk {last}{above}; {curve.repeats:,} training sets a size.",
+        subtitle=f"Expected risk {last}{above}; {curve.repeats:,} training sets per size.",
         description=(
             f"Line chart of {what} against the number of training rows, {len(curve.sizes)} sizes: "
             f"expected risk {last}{above}; training error "

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.plot._parts import colors, dashes
 from bottega.plot.theme import altair, finish
 
 __all__ = ["lines_chart"]
@@ -23,7 +24,7 @@ def lines_chart(
     dashed: Sequence[str] = (),
     points: bool = True,
 ) -> Any:
-    """Draw one line a name over a common axis.
+    """Draw one line per name over a common axis.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def lines_chart(
         for at, height in zip(places, np.asarray(lines[name]), strict=True)
         if np.isfinite(height) and (height > 0 or not log_y)
     ]
-    dash = alt.Scale(domain=names, range=[[6, 4] if name in dashed else [1, 0] for name in names])
+    patterns = [[6, 4] if name in dashed else [1, 0] for name in names]
     base = alt.Chart(alt.Data(values=rows)).encode(
         x=_axis(places.tolist() if named else None, x_title, log_x),
         y=alt.Y(
@@ -67,12 +68,7 @@ def lines_chart(
             scale=alt.Scale(type="log" if log_y else "linear", zero=False),
             axis=alt.Axis(**_numbers(log_y)),
         ),
-        color=alt.Color(
-            "line",
-            type="nominal",
-            scale=alt.Scale(domain=names, range="category"),
-            legend=alt.Legend(title=None, symbolType="stroke", labelLimit=320),
-        ),
+        color=colors("line", names, symbolType="stroke", labelLimit=320),
         tooltip=[
             alt.Tooltip("line", type="nominal"),
             alt.Tooltip("x", type="nominal", title=x_title)
@@ -82,9 +78,7 @@ def lines_chart(
         ],
     )
     layers = [
-        base.mark_line(strokeWidth=2).encode(
-            strokeDash=alt.StrokeDash("line", type="nominal", scale=dash, legend=None)
-        )
+        base.mark_line(strokeWidth=2).encode(strokeDash=dashes("line", names, patterns)),
     ]
     marked = [name for name in names if name not in dashed]
     if points and marked:

@@ -6,8 +6,9 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray
+from bottega.plot._parts import colors, frame_of, thinned
 from bottega.plot.theme import altair, finish, plain
-from bottega.plot.tree import DrawnTree, describe
+from bottega.plot.tree import DrawnTree, describe, leaves_in_words
 
 __all__ = ["partition_chart", "step_chart"]
 
@@ -44,7 +45,7 @@ def partition_chart(model: Any, X: Any, y: Any, *, names: Any = None) -> Any:
     alt = altair()
     drawn, X, y = _ready(model, X, y, 2)
     names = drawn.names if names is None else [str(name) for name in names]
-    low, high = _limits(X)
+    low, high = frame_of(X, 0.04)
     leaves, lower, upper = _cells(drawn.tree, low, high)
     rows = []
     scale = _height_scale(drawn, y)
@@ -54,7 +55,7 @@ def partition_chart(model: Any, X: Any, y: Any, *, names: Any = None) -> Any:
             "right": plain(b[0]),
             "bottom": plain(a[1]),
             "top": plain(b[1]),
-            "says": drawn.prediction(leaf),
+            "predicted": drawn.prediction(leaf),
             "n": int(drawn.tree.n[leaf]),
         }
         if drawn.label is not None:
@@ -62,10 +63,10 @@ def partition_chart(model: Any, X: Any, y: Any, *, names: Any = None) -> Any:
         else:
             row["tint"] = plain(scale(drawn.tree.value[leaf, 0]))
         rows.append(row)
-    for i in _some(len(y)):
+    for i in thinned(len(y), _MOST):
         row = {"x": plain(X[i, 0]), "y": plain(X[i, 1])}
         if drawn.label is not None:
-            row["says"] = str(y[i])
+            row["predicted"] = str(y[i])
         else:
             row |= {"tint": plain(scale(y[i])), "observed": plain(y[i])}
         rows.append(row)
@@ -95,7 +96,7 @@ def partition_chart(model: Any, X: Any, y: Any, *, names: Any = None) -> Any:
         legend=None,
     )
     tooltip = [
-        alt.Tooltip("says", type="nominal", title="predicts"),
+        alt.Tooltip("predicted", type="nominal", title="predicts"),
         alt.Tooltip("n", type="quantitative", title="training rows", format=","),
     ]
     cells = (
@@ -135,16 +136,16 @@ def partition_chart(model: Any, X: Any, y: Any, *, names: Any = None) -> Any:
         ]
         note = "Rectangles: mean of their rows; points: observed. The darker the higher."
     else:
-        color = class_color(alt, drawn)
+        color = colors("predicted", drawn.labels, symbolOpacity=1)
         layers = [
             cells.mark_rect(strokeWidth=0).encode(color=color),
             frame,
             points.mark_point(filled=True, size=26, opacity=0.9, clip=True).encode(
-                color=color, tooltip=[alt.Tooltip("says", type="nominal", title="observed")]
+                color=color, tooltip=[alt.Tooltip("predicted", type="nominal", title="observed")]
             ),
         ]
         note = "Rectangles: label of the leaf, the darker the purer; points: observed."
-    total = f"{len(leaves):,} {'leaf' if len(leaves) == 1 else 'leaves'}"
+    total = leaves_in_words(len(leaves))
     return finish(
         alt.layer(*layers, data=alt.Data(values=rows)),
         title=f"Partition by {total}",
@@ -189,22 +190,29 @@ def step_chart(model: Any, X: Any, y: Any, *, name: str | None = None) -> Any:
     X = np.asarray(X)
     drawn, X, y = _ready(model, X[:, None] if X.ndim == 1 else X, y, 1)
     name = drawn.names[0] if name is None else str(name)
-    low, high = _limits(X)
+    low, high = frame_of(X, 0.04)
     leaves, lower, upper = _cells(drawn.tree, low, high)
     order = np.argsort(lower[:, 0])
     leaves, lower, upper = leaves[order], lower[order], upper[order]
-    curves = [""] if drawn.classes is None else [str(label) for label in drawn.classes]
+    curves = drawn.labels or [""]
     rows = [
-        {"x": plain(end), "step": plain(drawn.tree.value[leaf, k]), "says": curve, "leaf": int(i)}
+        {
+            "x": plain(end),
+            "step": plain(drawn.tree.value[leaf, k]),
+            "predicted": curve,
+            "leaf": int(i),
+        }
         for k, curve in enumerate(curves)
         for i, (leaf, a, b) in enumerate(zip(leaves, lower[:, 0], upper[:, 0], strict=True))
         for end in (a, b)
     ]
-    points = [{"at": plain(X[i, 0]), "observed": _observed(drawn, y[i])} for i in _some(len(y))]
+    points = [
+        {"at": plain(X[i, 0]), "observed": _observed(drawn, y[i])} for i in thinned(len(y), _MOST)
+    ]
     if drawn.classes is not None:
         lane = {curve: -0.05 - 0.05 * k for k, curve in enumerate(curves)}
         points = [
-            {**row, "says": row["observed"], "rug": plain(lane.get(row["observed"]))}
+            {**row, "predicted": row["observed"], "rug": plain(lane.get(row["observed"]))}
             for row in points
         ]
     x_scale = alt.Scale(domain=[plain(low[0]), plain(high[0])], nice=False, zero=False)
@@ -239,7 +247,7 @@ def step_chart(model: Any, X: Any, y: Any, *, name: str | None = None) -> Any:
     else:
         y_scale = alt.Scale(domain=[plain(min(lane.values()) - 0.04), 1.02], nice=False)
         y_axis = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format="%")
-        color = class_color(alt, drawn)
+        color = colors("predicted", drawn.labels, symbolOpacity=1)
         layers = [
             lines.mark_line(strokeWidth=2.4).encode(
                 y=alt.Y("step", type="quantitative", title="share", scale=y_scale, axis=y_axis),
@@ -252,23 +260,12 @@ def step_chart(model: Any, X: Any, y: Any, *, name: str | None = None) -> Any:
             ),
         ]
         note = "Lines: share of each class among the rows of a leaf; ticks: the rows."
-    total = f"{len(leaves):,} {'leaf' if len(leaves) == 1 else 'leaves'}"
+    total = leaves_in_words(len(leaves))
     return finish(
         alt.layer(*layers, data=alt.Data(values=[*points, *rows])),
         title=f"Step function of {total}",
         subtitle=note,
         description=f"Step function of {name} with {len(leaves)} steps, over {len(y)} points.",
-    )
-
-
-def class_color(alt: Any, drawn: DrawnTree) -> Any:
-    """Return the colour channel of the classes."""
-    labels = [] if drawn.classes is None else [str(label) for label in drawn.classes]
-    return alt.Color(
-        "says",
-        type="nominal",
-        scale=alt.Scale(domain=labels, range="category"),
-        legend=alt.Legend(title=None, symbolOpacity=1),
     )
 
 
@@ -289,13 +286,6 @@ def _ready(model: Any, X: Any, y: Any, inputs: int) -> tuple[DrawnTree, FloatArr
     if not known.any():
         raise InputError("No row of X is finite; there is nothing to draw.")
     return drawn, X[known], y[known]
-
-
-def _limits(X: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return where the picture ends: a little beyond the points."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    margin = 0.04 * np.where(high > low, high - low, 1.0)
-    return low - margin, high + margin
 
 
 def _cells(tree: Any, low: FloatArray, high: FloatArray) -> tuple[Array, FloatArray, FloatArray]:
@@ -327,8 +317,3 @@ def _height_scale(drawn: DrawnTree, y: Array) -> Any:
 
 def _observed(drawn: DrawnTree, value: Any) -> Any:
     return plain(float(value)) if drawn.label is None else str(value)
-
-
-def _some(n: int) -> Array:
-    """Return the rows to draw: all, or as many as can be seen, spread evenly."""
-    return np.arange(n) if n <= _MOST else np.linspace(0, n - 1, _MOST).round().astype(int)

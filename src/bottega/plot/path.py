@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.typing import FloatArray
+from bottega.plot._parts import thinned
 from bottega.plot.theme import HEIGHT, altair, decades, finish, number, plain
 
 __all__ = ["ESTIMATES", "RULE_WORDS", "is_axis_of_numbers", "knob_axis", "path_chart"]
@@ -164,11 +165,8 @@ def _marked(
 def _rows(
     path: Any, picked: int, least: int, limit: float | None, floor: float | None
 ) -> list[dict[str, Any]]:
-    """Return one row a value of the knob, thinned where there are more than can be seen."""
-    shown = np.arange(len(path))
-    if len(path) > _MOST:
-        even = np.linspace(0, len(path) - 1, _MOST).round().astype(int)
-        shown = np.union1d(even, [picked, least])
+    """Return one row per value of the knob, thinned where there are more than can be seen."""
+    shown = np.union1d(thinned(len(path), _MOST), [picked, least])
     rows = []
     for i in shown:
         error, se = float(path.error[i]), float(path.error_se[i])
@@ -192,7 +190,7 @@ def _rows(
 
 
 def is_axis_of_numbers(path: Any) -> bool:
-    """Tell whether the knob's values are numbers that run one way."""
+    """Return True if the knob's values are numbers that run one way."""
     values = path.values
     if values.dtype.kind not in "iuf" or not np.all(np.isfinite(values)):
         return False
@@ -239,7 +237,7 @@ def knob_axis(alt: Any, path: Any) -> tuple[Any, FloatArray]:
 
 
 def _is_log_scaled(values: FloatArray) -> bool:
-    """Tell whether positive values span over two decades, or were laid out in equal ratios."""
+    """Return True if positive values span over two decades, or were laid out in equal ratios."""
     if values.max() > 100 * values.min():
         return True
     ratios = np.diff(np.log(values))

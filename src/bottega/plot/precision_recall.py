@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.plot._parts import colors
 from bottega.plot.theme import altair, finish, plain
 
 __all__ = ["precision_recall_chart"]
 
 
 def precision_recall_chart(curves: Mapping[str, Any]) -> Any:
-    """Draw precision (across) and recall (up), one curve a method.
+    """Draw precision (across) and recall (up), one curve per method.
 
     Parameters
     ----------
@@ -58,12 +59,7 @@ def precision_recall_chart(curves: Mapping[str, Any]) -> Any:
     base = alt.Chart().encode(
         x=alt.X("precision", **axes["precision"]),
         y=alt.Y("recall", **axes["recall"]),
-        color=alt.Color(
-            "method",
-            type="nominal",
-            scale=alt.Scale(domain=names, range="category"),
-            legend=alt.Legend(title=None, symbolType="stroke"),
-        ),
+        color=colors("method", names, symbolType="stroke"),
         tooltip=[
             alt.Tooltip("method", type="nominal"),
             alt.Tooltip("knob", type="nominal", title="at"),
@@ -80,7 +76,7 @@ def precision_recall_chart(curves: Mapping[str, Any]) -> Any:
         title="Precision and recall along the knob",
         subtitle="Upper right is perfect; area: what lies below and left of some point.",
         description=(
-            "Recall against precision, one curve a method traced by its knob: "
+            "Recall against precision, one curve per method traced by its knob: "
             + ", ".join(names)
             + "."
         ),

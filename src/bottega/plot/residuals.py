@@ -36,7 +36,7 @@ def residual_chart(fitted: Any, residual: Any, *, what: str = "response") -> Any
     'Residuals against fitted values'
     """
     alt = altair()
-    x, y, said = _points(fitted, residual, ("fitted", "residual"))
+    x, y, note = _points(fitted, residual, ("fitted", "residual"))
     rows = [{"fitted": plain(a), "residual": plain(b)} for a, b in zip(x, y, strict=True)]
     cloud = (
         alt.Chart()
@@ -55,7 +55,7 @@ def residual_chart(fitted: Any, residual: Any, *, what: str = "response") -> Any
     return finish(
         alt.layer(cloud, zero, data=alt.Data(values=rows)),
         title="Residuals against fitted values",
-        subtitle=said or "A shapeless cloud about zero is what a good model leaves.",
+        subtitle=note or "A shapeless cloud about zero is what a good model leaves.",
         description=(
             f"Scatter plot of {len(rows):,} residuals against fitted values with a line at zero; "
             f"root mean square residual {number(spread)}."
@@ -85,7 +85,7 @@ def observed_chart(y: Any, fitted: Any, *, what: str = "response") -> Any:
     'Observed against fitted values'
     """
     alt = altair()
-    a, b, said = _points(fitted, y, ("fitted", "y"))
+    a, b, note = _points(fitted, y, ("fitted", "y"))
     rows = [{"fitted": plain(f), "observed": plain(o)} for f, o in zip(a, b, strict=True)]
     ends = [plain(v) for v in (max(a.min(), b.min()), min(a.max(), b.max()))] if a.size else [0, 0]
     cloud = (
@@ -111,7 +111,7 @@ def observed_chart(y: Any, fitted: Any, *, what: str = "response") -> Any:
     return finish(
         alt.layer(cloud, diagonal, data=alt.Data(values=rows)),
         title="Observed against fitted values",
-        subtitle=said or "On the dashed line a prediction is exact.",
+        subtitle=note or "On the dashed line a prediction is exact.",
         description=(
             f"Scatter plot of {len(rows):,} observed against fitted values with the diagonal; "
             f"correlation {number(float(r))}."
@@ -145,9 +145,9 @@ def _points(first: Any, second: Any, names: tuple[str, str]) -> tuple[FloatArray
     if total > MOST_POINTS:
         # Always the same sample of the same rows: a chart drawn twice is the same chart.
         kept = np.sort(np.random.default_rng(0).choice(kept, MOST_POINTS, replace=False))
-    said = []
+    notes = []
     if total < a.size:
-        said.append(f"{a.size - total:,} rows without a number are left out.")
+        notes.append(f"{a.size - total:,} rows without a number are left out.")
     if kept.size < total:
-        said.append(f"A random {kept.size:,} of {total:,} rows.")
-    return a[kept], b[kept], " ".join(said)
+        notes.append(f"A random {kept.size:,} of {total:,} rows.")
+    return a[kept], b[kept], " ".join(notes)

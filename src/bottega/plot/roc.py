@@ -23,7 +23,7 @@ def roc_chart(y_true: Any, scores: Any, classes: Any) -> Any:
     y_true : array-like of shape (n,)
         Observed labels.
     scores : array-like of shape (n,) or (n, K)
-        Scores or probabilities, one column a class; for two classes the scores of the second
+        Scores or probabilities, one column per class; for two classes the scores of the second
         class alone will do.
     classes : array-like of shape (K,)
         The labels, in the order of the columns. Of more than 10 the most frequent 10 are drawn.

@@ -6,6 +6,7 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
+from bottega.plot._parts import colors, dashes
 from bottega.plot.theme import altair, finish, number, plain
 
 __all__ = ["shrinkage_chart", "threshold_chart"]
@@ -67,7 +68,7 @@ def shrinkage_chart(d: Any, alphas: Any = (), components: Any = ()) -> Any:
         for j in place
     ]
     names = [name for name, _, _ in series]
-    dashes = [[1, 0] if kind == "ridge" else [6, 4] for _, kind, _ in series]
+    patterns = [[1, 0] if kind == "ridge" else [6, 4] for _, kind, _ in series]
     base = alt.Chart().encode(
         x=alt.X(
             "direction",
@@ -83,12 +84,7 @@ def shrinkage_chart(d: Any, alphas: Any = (), components: Any = ()) -> Any:
             scale=alt.Scale(domain=[0, 1.04], nice=False),
             axis=alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1]),
         ),
-        color=alt.Color(
-            "series",
-            type="nominal",
-            scale=alt.Scale(domain=names, range="category"),
-            legend=alt.Legend(title=None, orient="right", columns=1, symbolType="stroke"),
-        ),
+        color=colors("series", names, orient="right", columns=1, symbolType="stroke"),
         tooltip=[
             alt.Tooltip("series", type="nominal", title="fit"),
             alt.Tooltip("direction", type="quantitative", title="direction"),
@@ -96,9 +92,7 @@ def shrinkage_chart(d: Any, alphas: Any = (), components: Any = ()) -> Any:
             alt.Tooltip("kept", type="quantitative", title="share kept", format=".3~g"),
         ],
     )
-    dash = alt.StrokeDash(
-        "series", type="nominal", scale=alt.Scale(domain=names, range=dashes), legend=None
-    )
+    dash = dashes("series", names, patterns)
     lines = base.encode(strokeDash=dash)
     return finish(
         alt.layer(
@@ -135,7 +129,7 @@ def threshold_chart(lam: float = 1.0, *, limit: float | None = None) -> Any:
         Against the least-squares coefficient b: ridge :math:`b / (1 + \lambda)`, lasso
         :math:`\mathrm{sgn}(b) (|b| - \lambda)_+` and subset selection, which keeps b where
         :math:`|b| > \sqrt{2 \lambda}`: the least of half the residual sum of squares plus
-        :math:`\lambda b^2 / 2`, :math:`\lambda |b|` and :math:`\lambda` a coefficient kept.
+        :math:`\lambda b^2 / 2`, :math:`\lambda |b|` and :math:`\lambda` per coefficient kept.
 
     Examples
     --------
@@ -181,18 +175,8 @@ def threshold_chart(lam: float = 1.0, *, limit: float | None = None) -> Any:
             axis=alt.Axis(tickCount=7),
         ),
         detail=alt.Detail("piece", type="nominal"),
-        color=alt.Color(
-            "rule",
-            type="nominal",
-            scale=alt.Scale(domain=rules, range="category"),
-            legend=alt.Legend(title=None),
-        ),
-        strokeDash=alt.StrokeDash(
-            "rule",
-            type="nominal",
-            scale=alt.Scale(domain=rules, range=[[1, 0], [1, 0], [6, 4]]),
-            legend=None,
-        ),
+        color=colors("rule", rules),
+        strokeDash=dashes("rule", rules, [[1, 0], [1, 0], [6, 4]]),
     )
     diagonal = alt.Chart().mark_rule(style="guide", aria=False)
     return finish(

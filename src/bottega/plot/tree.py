@@ -7,9 +7,10 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import Array
+from bottega.plot._parts import colors
 from bottega.plot.theme import altair, finish, number, plain
 
-__all__ = ["DrawnTree", "describe", "tree_chart"]
+__all__ = ["DrawnTree", "describe", "leaves_in_words", "tree_chart"]
 
 _LEVEL = 78  # pixels from one depth to the next
 _BOX = 42  # height of a leaf's box
@@ -42,6 +43,11 @@ class DrawnTree:
     levels: list[Any]
     classes: Array | None
     label: Array | None
+
+    @property
+    def labels(self) -> list[str]:
+        """The classes as text; empty for regression."""
+        return [] if self.classes is None else [str(label) for label in self.classes]
 
     def prediction(self, node: int) -> str:
         """Write what a node predicts."""
@@ -110,7 +116,7 @@ def tree_chart(model: Any, *, max_leaves: int = 40) -> Any:
     altair.LayerChart
         At an inner node stands its test: a row goes left where it holds. A box is a leaf: its label
         with the share of its training rows that have it, or its mean. Lines are as thick as the
-        share of the rows that go along them. Pointing at a node tells the rest.
+        share of the rows that go along them. The tooltip of a node has the rest.
 
     Examples
     --------
@@ -126,7 +132,7 @@ def tree_chart(model: Any, *, max_leaves: int = 40) -> Any:
     x, width = _layout(drawn, limit)
     shown = np.flatnonzero(tree.depth <= limit)
     rows = _nodes(drawn, shown, limit, x) + _edges(drawn, shown, x)
-    total = f"{tree.n_leaves:,} {'leaf' if tree.n_leaves == 1 else 'leaves'}"
+    total = leaves_in_words(tree.n_leaves)
     depth = int(tree.depth[shown].max())
 
     height = depth * _LEVEL + _BOX + 8
@@ -138,7 +144,7 @@ def tree_chart(model: Any, *, max_leaves: int = 40) -> Any:
     }
     base = alt.Chart().encode(**where)
     tooltip = [
-        alt.Tooltip("says", type="nominal", title="predicts"),
+        alt.Tooltip("predicted", type="nominal", title="predicts"),
         alt.Tooltip("n", type="quantitative", title="training rows", format=","),
         alt.Tooltip("part", type="quantitative", title="share of all rows", format=".1%"),
         alt.Tooltip("detail", type="nominal", title="classes" if drawn.classes is not None else ""),
@@ -168,14 +174,8 @@ def tree_chart(model: Any, *, max_leaves: int = 40) -> Any:
     if drawn.classes is None:
         boxes = boxes.mark_rect(style="honest", cornerRadius=5)
     else:
-        labels = [str(label) for label in drawn.classes]
         boxes = boxes.mark_rect(cornerRadius=5).encode(
-            color=alt.Color(
-                "says",
-                type="nominal",
-                scale=alt.Scale(domain=labels, range="category"),
-                legend=alt.Legend(title=None, symbolOpacity=0.5) if len(labels) <= 10 else None,
-            )
+            color=colors("predicted", drawn.labels, show=len(drawn.labels) <= 10, symbolOpacity=0.5)
         )
     layers = [
         only(base.mark_rule(style="faint", strokeCap="round"), "datum.kind == 'edge'").encode(
@@ -224,6 +224,11 @@ def tree_chart(model: Any, *, max_leaves: int = 40) -> Any:
         width=max(int(width), 160),
         height=height,
     )
+
+
+def leaves_in_words(n: int) -> str:
+    """Write a number of leaves."""
+    return f"{n:,} {'leaf' if n == 1 else 'leaves'}"
 
 
 def _short(text: str, most: int = _LONGEST) -> str:
@@ -322,7 +327,7 @@ def _nodes(drawn: DrawnTree, shown: Array, limit: int, x: dict[int, float]) -> l
             "kind": "inner" if inner else "leaf",
             "x": plain(x[node]),
             "y": middle,
-            "says": drawn.prediction(node),
+            "predicted": drawn.prediction(node),
             "text": drawn.test(node) if inner else _short(drawn.prediction(node), 16),
             "n": int(tree.n[node]),
             "part": plain(tree.weight[node] / tree.weight[0]),

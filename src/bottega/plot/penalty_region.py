@@ -8,6 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
+from bottega.plot._parts import colors
 from bottega.plot.theme import altair, finish, number, plain
 
 __all__ = ["region_chart"]
@@ -74,12 +75,7 @@ def region_chart(X: Any, y: Any, *, q: float | Sequence[float] = (1, 2), s: Any 
         y=_axis(alt.Y, alt, "b2", "second coefficient", domain),
     )
     lines = base.encode(order=alt.Order("step", type="quantitative"))
-    color = alt.Color(
-        "series",
-        type="nominal",
-        scale=alt.Scale(domain=labels, range="category"),
-        legend=alt.Legend(title=None, symbolOpacity=1),
-    )
+    color = colors("series", labels, symbolOpacity=1)
     # Solutions may coincide (in a corner): the dot below is larger and shows around the one above.
     size = alt.Size(
         "series",

@@ -1,0 +1,120 @@
+"""What each input of a model is worth."""
+
+from typing import Any
+
+import numpy as np
+
+from bottega.core.errors import InputError
+from bottega.core.typing import FloatArray
+from bottega.plot.theme import altair, finish, number, plain
+
+__all__ = ["importance_chart"]
+
+
+def importance_chart(
+    names: Any, values: Any, intervals: Any = None, *, most: int = 25, what: str = "importance"
+) -> Any:
+    """Draw what each input is worth, the most important on top, with its interval.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the inputs.
+    values : array-like of shape (p,)
+        Their importance.
+    intervals : array-like of shape (p, 2) or (p,), optional
+        Lower and upper end for each; or one number each, drawn to both sides.
+    most : int
+        Of more inputs the most important are drawn, and the subtitle counts the others.
+    what : str
+        Name of the measure, for the axis.
+
+    Returns
+    -------
+    altair.LayerChart
+        An input whose interval reaches zero (or below) cannot be told from one of no use.
+
+    Examples
+    --------
+    >>> chart = importance_chart(["a", "b"], [0.3, 0.1], [0.05, 0.2])
+    >>> [row["name"] for row in chart.to_dict()["data"]["values"]]
+    ['a', 'b']
+    """
+    alt = altair()
+    labels, worth = [str(name) for name in names], np.asarray(values, dtype=np.float64)
+    if worth.shape != (len(labels),) or not labels:
+        raise InputError(
+            f"One number for each name is needed; there are {len(labels)} names and the values "
+            f"have shape {worth.shape}."
+        )
+    ends = _ends(worth, intervals)
+    order = np.argsort(-np.nan_to_num(worth, nan=-np.inf), kind="stable")[:most]
+    rows = []
+    for i in order:
+        row = {"name": labels[i], "value": plain(worth[i])}
+        if ends is not None:
+            row |= {"low": plain(ends[i, 0]), "high": plain(ends[i, 1])}
+        rows.append(row)
+    y = alt.Y(
+        "name",
+        type="nominal",
+        sort=[row["name"] for row in rows],
+        title=None,
+        axis=alt.Axis(
+            domain=False, ticks=False, labelPadding=8, labelLimit=190, labelFontSize=12.5
+        ),
+    )
+    base = alt.Chart().encode(y=y)
+    x = alt.X(
+        "value",
+        type="quantitative",
+        title=what,
+        scale=alt.Scale(zero=True, nice=False, padding=8),
+        axis=alt.Axis(tickCount=6),
+    )
+    tooltip = [
+        alt.Tooltip("name", type="nominal", title="input"),
+        alt.Tooltip("value", type="quantitative", title=what, format=".4~g"),
+    ]
+    layers = [base.mark_bar(style="honest", height={"band": 0.62}, opacity=0.55).encode(x=x)]
+    note = "The most important on top"
+    if ends is not None:
+        tooltip += [
+            alt.Tooltip("low", type="quantitative", title="from", format=".4~g"),
+            alt.Tooltip("high", type="quantitative", title="to", format=".4~g"),
+        ]
+        layers.append(
+            base.mark_rule(style="label", strokeWidth=1.6).encode(
+                x=alt.X("low", type="quantitative", title=what), x2="high"
+            )
+        )
+        note += "; lines are intervals"
+    layers[0] = layers[0].encode(tooltip=tooltip)
+    left_out = len(labels) - len(rows)
+    rest = f" {left_out} less important inputs are left out." if left_out else ""
+    best = rows[0]
+    return finish(
+        alt.layer(*layers, data=alt.Data(values=rows)),
+        title="Importance of the inputs",
+        subtitle=f"{note}.{rest}",
+        description=(
+            f"Bars of the {what} of {len(rows)} inputs; the greatest is {best['name']} with "
+            f"{number(best['value'])}.{rest}"
+        ),
+        width=480,
+        height=max(24 * len(rows), 60),
+    )
+
+
+def _ends(worth: FloatArray, intervals: Any) -> FloatArray | None:
+    if intervals is None:
+        return None
+    ends = np.asarray(intervals, dtype=np.float64)
+    if ends.shape == worth.shape:
+        return np.column_stack([worth - ends, worth + ends])
+    if ends.shape == (*worth.shape, 2):
+        return ends
+    raise InputError(
+        f"intervals has shape {ends.shape}; it must be ({len(worth)}, 2), lower and upper ends, or "
+        f"({len(worth)},), half widths."
+    )
