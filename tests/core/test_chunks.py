@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bottega.core.chunks import Mergeable, Moments, iterate_chunks, split_rows
+from bottega.core.chunks import CheckedChunks, Mergeable, Moments, split_rows
 from bottega.core.errors import InputError
 
 
@@ -83,8 +83,15 @@ def test_wrong_chunks_are_named():
         Moments().update(np.ones((2, 2))).update(np.ones((2, 3)))
     with pytest.raises(InputError, match="1-D"):
         Moments().update(np.ones(3))
-    with pytest.raises(InputError, match="one-shot iterator"):
-        list(iterate_chunks(iter([(np.ones((2, 1)), np.ones(2))])))
+    two = np.ones((2, 1)), np.ones(2)
+    with pytest.raises(InputError, match="Chunk 2 has 2 columns and the first one 1"):
+        list(CheckedChunks([two, (np.ones((2, 2)), np.ones(2))], 1, 1))
+    with pytest.raises(InputError, match="Chunk 1 has a response with 1 axes and the first one 2"):
+        list(CheckedChunks([two], 1, 2))
+    with pytest.raises(InputError, match=r"Chunk 1 cannot be used: .*NaN"):
+        list(CheckedChunks([(np.full((2, 1), np.nan), np.ones(2))], 1, 1))
+    with pytest.raises(InputError, match="Chunk 1 cannot be used: sample_weight"):
+        list(CheckedChunks([(*two, [-1.0, 1.0])], 1, 1))
 
 
 def test_rows_are_cut_without_loss():
@@ -93,8 +100,15 @@ def test_rows_are_cut_without_loss():
         range(4, 8),
         range(8, 10),
     ]
-    X, y = np.ones((2, 1)), np.ones(2)
-    [(_, _, none)] = iterate_chunks([(X, y)])
-    [(_, _, w)] = iterate_chunks([(X, y, [1, 2])])
-    assert none is None
-    assert w.tolist() == [1.0, 2.0]
+
+
+def test_checked_chunks_leave_out_what_counts_for_nothing_and_start_afresh():
+    X, y = np.arange(2.0)[:, None], np.arange(2.0)
+    chunks = CheckedChunks([(X, y), (X[:0], y[:0]), (X, y, [0, 2]), (X, y, [0, 0])], 1, 1)
+    for _ in range(2):
+        (_, first, none), (rows, second, w) = chunks
+        assert none is None
+        assert first.shape == (2, 1)
+        assert rows.tolist() == [[1.0]]
+        assert second.tolist() == [[1.0]]
+        assert w.tolist() == [2.0]

@@ -1,11 +1,14 @@
 """Folds are balanced, the same in chunks as together, and free of patterns."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from sklearn.model_selection import KFold
 
-from bottega.core.folds import FoldDealer, deal_folds
+from bottega.core.errors import InputError, ParameterError
+from bottega.core.folds import FoldDealer, deal_folds, fold_of_rows, is_partition, make_folds
 
 
 @settings(deadline=None, max_examples=50)
@@ -42,3 +45,70 @@ def test_a_pattern_of_the_period_of_the_folds_is_broken_up():
     statistic = np.sum((table - 1000.0) ** 2 / 1000.0)
     assert statistic < 160
     assert stats.chi2.sf(160, 81) < 1e-6
+
+
+def test_a_chunk_is_dealt_from_its_first_row_on():
+    together = deal_folds(23, 4)
+    assert np.array_equal(deal_folds(9, 4, start=14), together[14:])
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(2, 60), st.integers(2, 9), st.sampled_from([None, 3]))
+def test_numbered_folds_are_a_balanced_partition(n, k, seed):
+    if k > n:
+        with pytest.raises(ParameterError, match=f"folds are not possible with {n} rows"):
+            make_folds(k, n, seed=seed)
+        return
+    folds = make_folds(k, n, seed=seed)
+    assert is_partition(folds, n)
+    sizes = [len(test) for _, test in folds]
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_groups_stay_together_and_time_goes_forward():
+    groups = np.repeat(np.arange(10), 3)
+    for train, test in make_folds(5, 30, groups=groups):
+        assert not set(groups[train]) & set(groups[test])
+    time = np.random.default_rng(0).permutation(30)
+    folds = make_folds(4, 30, time=time)
+    assert len(folds) == 4
+    for train, test in folds:
+        assert time[train].max() < time[test].min()
+    with pytest.raises(InputError, match="groups or time"):
+        make_folds(3, 30, groups=groups, time=time)
+    with pytest.raises(InputError, match="at least 11 groups"):
+        make_folds(11, 30, groups=groups)
+
+
+def test_a_share_holds_out_one_part():
+    for options in ({}, {"seed": 1}, {"time": np.arange(40)}, {"groups": np.arange(40) // 2}):
+        [(train, test)] = make_folds(0.25, 40, **options)
+        assert len(test) == pytest.approx(10, abs=1)
+        assert sorted([*train, *test]) == list(range(40))
+    with pytest.raises(ParameterError, match="share between 0 and 1"):
+        make_folds(1.5, 40)
+    with pytest.raises(InputError, match="at least 2"):
+        make_folds(0.5, 1)
+
+
+def test_folds_may_be_given_and_are_checked():
+    by_splitter = make_folds(KFold(3), 7)
+    assert [test.tolist() for _, test in by_splitter] == [[0, 1, 2], [3, 4], [5, 6]]
+    mask = np.arange(7) < 3
+    [(train, test)] = make_folds([(mask, ~mask)], 7)
+    assert train.tolist() == [0, 1, 2]
+    assert test.tolist() == [3, 4, 5, 6]
+    assert len(make_folds("loo", 4)) == 4
+    for wrong, message in [
+        ("five", "cv='five' is not allowed"),
+        (True, "cv=True is not allowed"),
+        ([([0, 1], [1])], "trains and tests on row 1"),
+        ([([0], [9])], "outside 0 to 6"),
+        ([([0.5], [1])], "whole numbers"),
+        ([3], "not a pair"),
+        ([], "no folds"),
+    ]:
+        with pytest.raises(ParameterError, match=message):
+            make_folds(wrong, 7)
+    with pytest.raises(ParameterError, match="tested more than once"):
+        fold_of_rows([(np.array([0]), np.array([1])), (np.array([0]), np.array([1]))], 3)

@@ -8,14 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bottega.core.errors import BottegaError, ParameterError
-from bottega.core.path import Path
+from bottega.core.path import Path, along
 
 
 def make_path(error, se, values=None, **more):
     m = len(error)
     values = np.arange(m) if values is None else values
     return Path(
-        "k", values, np.arange(1.0, m + 1), np.zeros(m), error, se, "loo", "squared error", **more
+        along("k", values),
+        df=np.arange(1.0, m + 1),
+        train_error=np.zeros(m),
+        error=error,
+        error_se=se,
+        estimate="loo",
+        loss="squared error",
+        **more,
     )
 
 
@@ -81,23 +88,72 @@ def test_one_se_is_never_more_complex_than_min_and_within_reach(pairs):
 
 
 def test_order_and_shapes_are_checked():
-    with pytest.raises(ValueError, match="df must not decrease"):
-        Path("k", [1, 2], [3.0, 1.0], [0, 0], [1, 1], [0, 0], "loo", "squared error")
+    shared = {"error": [1, 1], "error_se": [0, 0], "estimate": "loo", "loss": "squared error"}
+    two = along("k", [1, 2])
+    with pytest.raises(ValueError, match="complexity must not decrease"):
+        Path(two, df=[3.0, 1.0], train_error=[0, 0], **shared)
     with pytest.raises(ValueError, match="train_error has shape"):
-        Path("k", [1, 2], [1.0, 2.0], [0.0], [1, 1], [0, 0], "loo", "squared error")
-    with pytest.raises(ValueError, match="at least one value"):
-        Path("k", [], [], [], [], [], "loo", "squared error")
+        Path(two, df=[1.0, 2.0], train_error=[0.0], **shared)
+    with pytest.raises(ValueError, match="at least one setting"):
+        Path([], df=[], train_error=[], **shared)
+    with pytest.raises(ValueError, match="needs a complexity"):
+        Path(two, train_error=[0, 0], **shared)
 
 
-def test_frame_has_one_row_a_value_and_the_criteria():
+def test_frame_has_one_row_per_setting_and_the_criteria():
     frame = make_path([1.0, 2.0], [0.1, 0.2], criteria={"gcv": [3.0, 4.0]}).to_frame()
     assert list(frame.columns) == ["k", "df", "train_error", "error", "error_se", "gcv"]
     assert frame["gcv"].tolist() == [3.0, 4.0]
 
 
+def test_a_path_over_several_knobs_has_settings_and_no_single_knob():
+    settings = [{"alpha": 2.0, "mix": 1.0}, {"alpha": 1.0, "mix": 0.5}, {"alpha": 1.0, "mix": 1.0}]
+    curve = Path(
+        settings,
+        complexity=[1, 2, 3],
+        train_error=[3, 2, 1],
+        error=[3.0, 1.0, 2.0],
+        error_se=[0.1] * 3,
+        estimate="cv",
+        loss="squared error",
+        refit=lambda setting: setting,
+    )
+    assert curve.df is None
+    assert curve.at(curve.best("min")) == {"alpha": 1.0, "mix": 0.5}
+    assert list(curve.to_frame().columns)[:3] == ["alpha", "mix", "complexity"]
+    with pytest.raises(BottegaError, match=r"several parameters \(alpha, mix\)"):
+        _ = curve.knob
+    fixed = Path(settings[1:], complexity=[1, 2], train_error=[1, 1], error=None, error_se=None,
+                 estimate=None, loss="squared error")  # fmt: skip
+    assert fixed.knob == "mix"
+    assert fixed.values.tolist() == [0.5, 1.0]
+
+
+def test_a_path_that_was_not_judged_has_no_error_to_pick_by():
+    curve = Path(
+        along("k", [1, 2]),
+        complexity=[1, 2],
+        train_error=[2, 1],
+        error=None,
+        error_se=None,
+        estimate=None,
+        loss="squared error",
+        criteria={"bic": [1.0, 2.0]},
+    )
+    assert np.all(np.isnan(curve.error))
+    assert curve.best("bic") == 0
+    with pytest.raises(BottegaError, match="finite 'min'"):
+        curve.best("min")
+
+
+def test_a_path_shows_itself_in_one_line():
+    text = repr(make_path([3.0, 1.0, 2.0], [0.1] * 3))
+    assert text == "Path(3 models along k, least squared error 1 (loo) at k=1)"
+
+
 def test_at_needs_the_data_and_pickling_drops_them():
-    curve = make_path([1.0, 2.0], [0.1, 0.2], refit=lambda value: ("fitted", value))
-    assert curve.at(1) == ("fitted", 1)
+    curve = make_path([1.0, 2.0], [0.1, 0.2], refit=lambda setting: ("fitted", setting))
+    assert curve.at(1) == ("fitted", {"k": 1})
     kept = pickle.loads(pickle.dumps(curve.without_data()))
     assert np.array_equal(kept.error, curve.error)
     with pytest.raises(BottegaError, match="without its data"):

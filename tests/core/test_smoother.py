@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bottega.core.errors import BottegaError, InputError
-from bottega.core.smoother import Smoother, f_test, gaussian_criteria, interval, mean_and_se
+from bottega.core.judge import mean_and_se
+from bottega.core.likelihood import gaussian_criteria
+from bottega.core.smoother import Smoother, f_test, interval
 
 RNG = np.random.default_rng(7)
 
