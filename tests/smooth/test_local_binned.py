@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bottega.smooth import KERNELS, LocalRegression, binned_curve
-from bottega.smooth._kernels_local_bins import bin_linear, look_up
-from bottega.smooth.binning import Grid
+from bottega.smooth._kernels.bins import bin_linear, look_up
+from bottega.smooth._local.grid import Grid
 
 
 def rows(n, seed=0):

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from bottega.smooth import KERNELS, LocalRegression, local_fits
-from bottega.smooth._kernels_local_boxes import sums_normal, sums_polynomial
+from bottega.smooth import KERNELS, LocalRegression
+from bottega.smooth._kernels.boxes import sums_normal, sums_polynomial
+from bottega.smooth._local import windows
 
 
 def rows(n, seed=0):
@@ -53,10 +54,10 @@ def test_fits_are_the_same_either_way(kernel, degree, h, monkeypatch):
         return [mean, std, slopes, model.leverage_, [model.smoother_.trace_sst]]
 
     by_rows = everything()
-    monkeypatch.setattr(local_fits, "_WIDE", -(10**9))
+    monkeypatch.setattr(windows, "_WIDE", -(10**9))
     calls = []
-    own = local_fits.Window._sums
-    monkeypatch.setattr(local_fits.Window, "_sums", lambda *a, **k: calls.append(1) or own(*a, **k))
+    own = windows.Window._sums
+    monkeypatch.setattr(windows.Window, "_sums", lambda *a, **k: calls.append(1) or own(*a, **k))
     for found, expected in zip(everything(), by_rows, strict=True):
         # Sums of the same numbers in another order.
         assert np.max(np.abs(np.subtract(found, expected))) <= 1e-10 * np.max(np.abs(expected))

@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bottega.core.smoother import f_test
-from bottega.smooth import Loess, loess_blended, loess_fits
-from bottega.smooth import _kernels_loess_windows as windows
+from bottega.smooth import Loess
+from bottega.smooth._kernels import nearest as windows
+from bottega.smooth._local import blocks
+from bottega.smooth._loess import blended, direct
 
 
 def sample(n=70, p=1, seed=0, ties=False):
@@ -91,9 +93,9 @@ def test_work_in_blocks_and_threads_changes_nothing(surface, monkeypatch):
     X, y, _ = sample(n=150, p=2)
     settings = {"span": 0.4, "surface": surface, "statistics": "exact"}
     whole = Loess(**settings).fit(X, y)
-    monkeypatch.setattr(loess_fits, "_BLOCK", 7)
-    monkeypatch.setattr(loess_fits, "_THREADS_FROM", 0)
-    monkeypatch.setattr(loess_blended, "_ENTRIES", 60)
+    monkeypatch.setattr(direct, "_BLOCK", 7)
+    monkeypatch.setattr(blocks, "_THREADS_FROM", 0)
+    monkeypatch.setattr(blended, "_ENTRIES", 60)
     parts = Loess(**settings).fit(X, y)
     assert np.array_equal(parts.predict(X), whole.predict(X))
     # The sums are taken in another order.

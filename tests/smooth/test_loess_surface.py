@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bottega.smooth import Loess
-from bottega.smooth.loess_surface import build_cells
+from bottega.smooth._loess.cells import build_cells
 
 
 def scattered(n=300, p=2, seed=0):

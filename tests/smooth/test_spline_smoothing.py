@@ -13,7 +13,7 @@ from scipy.interpolate import CubicSpline, make_smoothing_spline
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.smoother import f_test
 from bottega.smooth import SmoothingSpline, significant_curvature
-from bottega.smooth import _kernels_state as kernels
+from bottega.smooth._kernels import state_space as kernels
 
 REFERENCE = json.loads(
     (Path(__file__).parents[1] / "reference" / "smooth" / "splines.json").read_text()

@@ -9,7 +9,7 @@ from scipy.interpolate import BSpline
 from bottega.core.errors import DataWarning, InputError, ParameterError
 from bottega.smooth import RegressionSpline, TensorSpline
 from bottega.smooth import tensor_spline as module
-from bottega.smooth._kernels_tensor import sparse_quadratic
+from bottega.smooth._kernels.tensor import sparse_quadratic
 
 
 def surface(n=200, seed=0):
@@ -179,7 +179,7 @@ def test_three_inputs_and_the_cost_is_said(monkeypatch):
     model = TensorSpline(0).fit(X, y)
     assert model.df_ == pytest.approx(64)
     assert model.predict(X) == pytest.approx(y, abs=1e-8)
-    monkeypatch.setattr(module, "_DEAR_SIZE", 50)
+    monkeypatch.setattr(module, "_SLOW_SIZE", 50)
     with pytest.warns(DataWarning, match="4 x 4 x 4 = 64 coefficients"):
         TensorSpline(0).fit(X, y)
     with pytest.raises(InputError, match="too many for a dense decomposition"):

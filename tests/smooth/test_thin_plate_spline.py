@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.smooth import SmoothingSpline, ThinPlateSpline
-from bottega.smooth.surface_points import Points, make_points, make_scaling, space_filling
-from bottega.smooth.thin_plate_basis import decompose
+from bottega.smooth._surface.points import DistinctPoints, make_points, make_scaling, space_filling
+from bottega.smooth._surface.thin_plate import decompose
 
 REFERENCE = json.loads(
     (FilePath(__file__).parents[1] / "reference/smooth/surfaces.json").read_text()
@@ -72,7 +72,7 @@ def test_leave_one_out_at_fewer_knots_keeps_the_knots():
     short = (points.mean - fitted[:, 0]) / (1 - leverage[:, 0])
     for i in range(0, 60, 7):
         rest = np.arange(60) != i
-        fewer = Points(points.u[rest], points.mean[rest], points.root[rest], np.arange(59))
+        fewer = DistinctPoints(points.u[rest], points.mean[rest], points.root[rest], np.arange(59))
         left = decompose(fewer, knots)
         ((_, b, shapes),) = left.basis.rows(points.u[i : i + 1])
         guess = b @ left.on_plane + shapes @ left.coordinates(lam)[:, 0]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from bottega.basis._splines import DEGREE, SHARED, SplineBasis
+from bottega.basis._expansion.splines import DEGREE, SHARED, SplineBasis
 from bottega.basis.spline_functions import clamped_knots, design
 from bottega.core.params import Parameter
 from bottega.core.typing import FloatArray

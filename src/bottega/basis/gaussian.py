@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bottega.basis._bumps import CentredBasis
+from bottega.basis._expansion.centred import CentredBasis
 from bottega.core.typing import FloatArray
 
 __all__ = ["GaussianBasis"]

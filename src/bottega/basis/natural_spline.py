@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bottega.basis._splines import SHARED, SplineBasis
+from bottega.basis._expansion.splines import SHARED, SplineBasis
 from bottega.basis.spline_functions import clamped_knots, design, natural_transform
 from bottega.core.params import Parameter
 from bottega.core.typing import FloatArray

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bottega.basis._expansion import ColumnExpansion
+from bottega.basis._expansion.columns import ColumnExpansion
 from bottega.core.params import Boolean, Integer, Parameter
 from bottega.core.typing import FloatArray
 

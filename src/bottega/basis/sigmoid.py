@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
-from bottega.basis._bumps import CentredBasis
+from bottega.basis._expansion.centred import CentredBasis
 from bottega.core.typing import FloatArray
 
 __all__ = ["SigmoidBasis"]

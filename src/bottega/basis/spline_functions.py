@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bottega.basis import _kernels_spline as kernels
+from bottega.basis._kernels import spline as kernels
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray, IntArray
 

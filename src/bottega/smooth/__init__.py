@@ -4,6 +4,10 @@ All of them are linear in the responses for a fixed knob, ``y_hat = S y``, so al
 freedom, exact leave-one-out, criteria, bands and the F test with `bottega.core.smoother`.
 """
 
+from bottega.smooth._local.binned_curve import binned_curve
+from bottega.smooth._local.plugin import plugin_bandwidth
+from bottega.smooth._local.weights import KERNELS, kernel_weight
+from bottega.smooth._surface.hull import inside_hull
 from bottega.smooth.asymptotics import (
     BiasVariance,
     RateExperiment,
@@ -14,7 +18,6 @@ from bottega.smooth.asymptotics import (
     rate_experiment,
 )
 from bottega.smooth.bands import Band, bands
-from bottega.smooth.binning import binned_curve
 from bottega.smooth.curse import (
     Curse,
     ball_volume,
@@ -23,17 +26,14 @@ from bottega.smooth.curse import (
     nearest_distance,
 )
 from bottega.smooth.curvature import SignificantCurvature, significant_curvature
-from bottega.smooth.hull import inside_hull
 from bottega.smooth.interpolating_spline import InterpolatingSpline
-from bottega.smooth.kernel_weights import KERNELS, kernel_weight
 from bottega.smooth.local_regression import LocalRegression
 from bottega.smooth.loess import Loess
-from bottega.smooth.plugin_bandwidth import plugin_bandwidth
 from bottega.smooth.pspline import PSpline
 from bottega.smooth.regression_spline import RegressionSpline
 from bottega.smooth.smoothing_spline import SmoothingSpline
 from bottega.smooth.tensor_spline import TensorSpline
-from bottega.smooth.thin_plate import ThinPlateSpline
+from bottega.smooth.thin_plate_spline import ThinPlateSpline
 
 __all__ = [
     "KERNELS",

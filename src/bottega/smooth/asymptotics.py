@@ -21,9 +21,10 @@ from bottega.core.errors import InputError
 from bottega.core.frames import make_frame
 from bottega.core.typing import FloatArray
 from bottega.plot import bias_variance_chart, rate_chart
-from bottega.smooth.kernel_weights import get_kernel
-from bottega.smooth.local_fits import Recipe, Window, exact_rows
-from bottega.smooth.loess_rows import make_rows
+from bottega.smooth._local.exact import exact_rows
+from bottega.smooth._local.rows import make_rows
+from bottega.smooth._local.weights import get_kernel
+from bottega.smooth._local.windows import Recipe, Window
 
 __all__ = [
     "BiasVariance",
@@ -104,7 +105,7 @@ class BiasVariance:
     point : float
         Where.
     bandwidth, bias, variance, asymptotic_bias, asymptotic_variance : ndarray
-        One entry a bandwidth; the exact ones are conditional on the rows' x.
+        One entry per bandwidth; the exact ones are conditional on the rows' x.
     """
 
     point: float

@@ -69,7 +69,7 @@ class Band:
         )
 
     def to_frame(self, like: Any = None) -> Any:
-        """Return one row a point as a data frame."""
+        """Return one row per point as a data frame."""
         inputs = {f"x{j}": self.X[:, j] for j in range(self.X.shape[1])}
         if len(inputs) == 1:
             inputs = {"x": self.X[:, 0]}
@@ -178,7 +178,7 @@ def _noise(model: Any, X: Any) -> FloatArray:
     m = len(X)
     if m > _MOST_POINTS:
         raise InputError(
-            f"A simultaneous band over {m:,} points is too dear; give at most {_MOST_POINTS:,}."
+            f"A simultaneous band over {m:,} points is too large; give at most {_MOST_POINTS:,}."
         )
     if hasattr(model, "_noise_rows"):  # surfaces
         return np.asarray(model._noise_rows(model._points_of(X)))

@@ -58,7 +58,7 @@ class SignificantCurvature:
         ]
 
     def to_frame(self, like: Any = None) -> Any:
-        """Return one row a point as a data frame."""
+        """Return one row per point as a data frame."""
         names = ("x", "estimate", "std_error", "lower", "upper", "sign")
         return make_frame({name: getattr(self, name) for name in names}, like)
 

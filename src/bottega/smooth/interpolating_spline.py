@@ -12,12 +12,12 @@ from bottega.core.cards import Card
 from bottega.core.errors import DataWarning, InputError
 from bottega.core.params import Anything, Choice, Parameter
 from bottega.core.typing import FloatArray
-from bottega.smooth._one_input import Curve
+from bottega.smooth._splines.one_input import OneInputCurve
 
 __all__ = ["InterpolatingSpline"]
 
 
-class InterpolatingSpline(Curve):
+class InterpolatingSpline(OneInputCurve):
     r"""The curve through all the points.
 
     A cubic spline through K points has 4 (K - 1) coefficients. K values and 3 (K - 2) smooth joints
@@ -123,12 +123,12 @@ class InterpolatingSpline(Curve):
         first = y[order[np.cumsum(count) - count]]
         value = first + np.bincount(place, y - first[place]) / count
         if np.any(y != first[place]):
-            self._say_ties(int(np.sum(np.bincount(place, y != first[place]) > 0)))
+            self._warn_ties(int(np.sum(np.bincount(place, y != first[place]) > 0)))
         self.knots_ = knots
         self.coef_ = self._pieces(knots, value)
         return self
 
-    def _say_ties(self, count: int) -> None:
+    def _warn_ties(self, count: int) -> None:
         words = f"{count} values of x have more than one response, and no curve passes through both"
         if self.ties == "error":
             raise InputError(f"{words}; use ties='mean', or a smoothing spline.")

@@ -18,13 +18,13 @@ from bottega.core.path import Path, Rule
 from bottega.core.smoother import Smoother
 from bottega.core.typing import Array, BoolArray, FloatArray
 from bottega.core.weights import check_weight
-from bottega.smooth.binning import BinnedRows
-from bottega.smooth.kernel_weights import KERNELS
-from bottega.smooth.local_fits import ExactRows, Recipe, exact_rows
-from bottega.smooth.loess_fits import TrainingFit, coefficient_count
-from bottega.smooth.loess_rows import make_rows
-from bottega.smooth.plugin_bandwidth import plugin_bandwidth
-from bottega.smooth.smoother_path import Score, score_of, smoother_path
+from bottega.smooth._local.binned import BinnedRows
+from bottega.smooth._local.exact import ExactRows, exact_rows
+from bottega.smooth._local.plugin import plugin_bandwidth
+from bottega.smooth._local.rows import TrainingFit, coefficient_count, make_rows
+from bottega.smooth._local.scores import Score, score_of, smoother_path
+from bottega.smooth._local.weights import KERNELS
+from bottega.smooth._local.windows import Recipe
 
 __all__ = ["LocalRegression"]
 
@@ -43,7 +43,7 @@ class _Bandwidths(Parameter):
         return np.ndim(value) == 1 and len(value) > 0 and all(_POSITIVE.accepts(v) for v in value)
 
     def describe(self) -> str:
-        return "a list of such numbers, one an input"
+        return "a list of such numbers, one per input"
 
     def schema(self) -> dict[str, Any]:
         return {"type": "array", "items": _POSITIVE.schema()}
@@ -71,7 +71,7 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
     ----------
     bandwidth : float, array-like of shape (p,), "auto" or "plugin", default="auto"
         Width h of the windows; larger is smoother. For one input in its own units. For several, a
-        number is in units of their scales (see `normalize`), an array is one width an input in the
+        number is in units of their scales (see `normalize`), an array is one width per input in the
         input's own units. For ``kind="nearest"`` the fraction of the rows within h; above one, the
         distance of the farthest row times the root of it. ``"auto"`` picks from the path by
         `select`; ``"plugin"`` estimates the width of least asymptotic error (one input, degree 1:
@@ -131,7 +131,7 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
     **Cost.** Exact: each distinct value meets the rows of its window; value, leverage and length of
     the row of S come from the same sums, so each bandwidth of the path costs one fit. For one input
     wide windows are summed by boxes of rows, to the last digits, at a cost that does not grow with
-    the window: about n operations a bandwidth in all. Several inputs, and nearest fractions, take
+    the window: about n operations per bandwidth in all. Several inputs, and nearest fractions, take
     up to n^2. Windows of the normal function end at 8.58 h, where the weight is 1e-16 of its peak.
     Binned: one pass over the rows, and at most ``n_bins^2``, whatever n.
 
@@ -200,7 +200,7 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
             "One bandwidth everywhere: too smooth where the truth bends, too rough where not.",
             "Keeps the training rows or their bins; there is no formula to write down.",
         ),
-        cost="n for one input, n^2 for several, a bandwidth",
+        cost="n for one input, n^2 for several, per bandwidth",
         source="D95-D105, D108-D113, D123-D124",
         most_rows=20_000,
         weights=True,
@@ -255,20 +255,21 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
         """
         self._check_params()
         self._remember_frame(X)
-        X, y, weight = self._validate(X, y, sample_weight)
+        given = self._validate(X, y, sample_weight)
+        kept, X, y, weight = _counted(*given)
         data = self._data(X, y, weight, self._each(X.shape[1]))
         recipe = self._recipe(data, self.degree)
-        self._say_degree(data, recipe.degree)
+        self._warn_degree(data, recipe.degree)
         self.bandwidth_ = self._resolve_bandwidth(X, y, weight, data)
         self.degree_ = recipe.degree
         self.method_ = "binned" if isinstance(data, BinnedRows) else "exact"
         surface: Any
         surface, training = data.fit(recipe, self._scalar(self.bandwidth_))
         self._surface = surface
-        self._rows, self._n, self._first = data, len(y), X[data.kept[0]]
+        self._rows, self._n, self._kept, self._first = data, len(given[1]), kept, X[0]
         self.binning_error_ = surface.error if self.method_ == "binned" else 0.0
-        self._say_widened(training.widened, data)
-        self.smoother_ = self._smoother(data, training, X, y, weight)
+        self._warn_widened(training.widened, data)
+        self.smoother_ = self._smoother(training, *given)
         return self
 
     def _validate(
@@ -294,14 +295,12 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
                 "method='binned' is for one input that varies; use method='exact', or one column."
             )
         if self.method == "binned" or (self.method == "auto" and line and _many_places(X[:, 0])):
-            kept = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
             bins = None if isinstance(self.n_bins, str) else int(self.n_bins)
             unit = np.ones(1) if each is None else each
             return BinnedRows(
-                np.ascontiguousarray(X[kept, 0] / unit),
-                np.ascontiguousarray(y[kept]),
-                np.ones(1) if weight is None else weight[kept],
-                kept,
+                np.ascontiguousarray(X[:, 0] / unit),
+                np.ascontiguousarray(y),
+                np.ones(1) if weight is None else weight,
                 unit,
                 bins,
             )
@@ -318,7 +317,7 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
         each = np.asarray(self.bandwidth, dtype=np.float64)
         if len(each) != p:
             raise InputError(
-                f"bandwidth has {len(each)} numbers and X has {p} columns: give one an input, or "
+                f"bandwidth has {len(each)} numbers and X has {p} columns: give one per input, or "
                 "a single number."
             )
         if self.kind == "nearest":
@@ -356,17 +355,16 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
 
     def _smoother(
         self,
-        data: ExactRows | BinnedRows,
         training: TrainingFit,
         X: FloatArray,
         y: FloatArray,
         weight: FloatArray | None,
     ) -> Smoother:
         fitted, leverage = np.empty(len(y)), np.zeros(len(y))
-        fitted[data.kept], leverage[data.kept] = training.fitted, training.leverage
+        fitted[self._kept], leverage[self._kept] = training.fitted, training.leverage
         away = np.flatnonzero(weight == 0) if weight is not None else ()
         if len(away):
-            fitted[away] = self._surface.evaluate(self._scale(X[away])).found[:, 0]
+            fitted[away] = self._surface.evaluate(self._scale(X[away]))[0][:, 0]
         return Smoother(
             y,
             fitted,
@@ -376,7 +374,7 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
             scale=self._path_scale if hasattr(self, "path_") else None,
         )
 
-    def _say_degree(self, data: ExactRows | BinnedRows, degree: int) -> None:
+    def _warn_degree(self, data: ExactRows | BinnedRows, degree: int) -> None:
         if degree < self.degree:
             terms = coefficient_count(len(data.columns), self.degree)
             warnings.warn(
@@ -387,7 +385,7 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
                 stacklevel=3,
             )
 
-    def _say_widened(self, widened: int, data: ExactRows | BinnedRows) -> None:
+    def _warn_widened(self, widened: int, data: ExactRows | BinnedRows) -> None:
         if widened:
             terms = coefficient_count(len(data.columns), self.degree_)
             warnings.warn(
@@ -401,11 +399,11 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
     # ---- the path -------------------------------------------------------------------------------
 
     def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
-        data = self._data(X, y, sample_weight)
+        _, X, rows, weight = _counted(X, y, sample_weight)
+        data = self._data(X, rows, weight)
         recipe = self._recipe(data, self.degree)
-        grid = self._grid(data, recipe) if values is None else _check_values(values)
-        weight = None if sample_weight is None else sample_weight[data.kept]
-        rows, spare = y[data.kept], data.spare(recipe)
+        grid = self._grid(data, recipe, len(rows)) if values is None else _check_values(values)
+        spare = data.spare(recipe)
 
         def score(value: float) -> Score:
             training = data.fit(recipe, value, lengths=False, spare=spare)[1]
@@ -418,9 +416,9 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
         )
         return curve
 
-    def _grid(self, data: ExactRows | BinnedRows, recipe: Recipe) -> FloatArray:
-        """Return bandwidths from nearly the global polynomial to a few rows a window."""
-        n, p = len(data.kept), len(data.columns)
+    def _grid(self, data: ExactRows | BinnedRows, recipe: Recipe, n: int) -> FloatArray:
+        """Return bandwidths from nearly the global polynomial to a few rows per window."""
+        p = len(data.columns)
         k = coefficient_count(p, recipe.degree)
         kernel = KERNELS[self.kernel]
         automatic = isinstance(self.n_bandwidths, str)
@@ -439,11 +437,11 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
     def _path_predictions(
         self, X: Any, y: Any, sample_weight: Any, values: Array, X_new: Any
     ) -> Array:
-        data = self._data(X, y, sample_weight)
+        data = self._data(*_counted(X, y, sample_weight)[1:])
         recipe = self._recipe(data, self.degree)
         Z = np.ascontiguousarray(X_new[:, data.columns] / data.divisor)
         columns = [
-            data.fit(recipe, value, lengths=False)[0].evaluate(Z).found[:, 0]
+            data.fit(recipe, value, lengths=False)[0].evaluate(Z)[0][:, 0]
             for value in np.asarray(values, dtype=np.float64).tolist()
         ]
         return np.column_stack(columns)
@@ -476,9 +474,9 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
         p = self.n_features_in_
         line = len(self._rows.columns) == 1
         count = 1 if not derivative else 1 + (derivative if line else len(self._rows.columns))
-        points = self._surface.evaluate(self._scale(X), lengths=return_std, count=count)
+        found, length = self._surface.evaluate(self._scale(X), lengths=return_std, count=count)
         with np.errstate(invalid="ignore"):
-            both = np.stack([points.found, self.smoother_.sigma * np.sqrt(points.length)])
+            both = np.stack([found, self.smoother_.sigma * np.sqrt(length)])
         if not derivative:
             answer = both[:, :, 0]
         elif p == 1:
@@ -496,7 +494,7 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
         several = self.n_features_in_ > 1
         if derivative not in range(min(self.degree_, 1 if several else 2) + 1):
             raise InputError(
-                f"derivative={derivative!r} is not there to give: the local polynomials have "
+                f"derivative={derivative!r} is not available: the local polynomials have "
                 f"degree {self.degree_}"
                 + (", and of several inputs only slopes are given." if several else ".")
             )
@@ -507,7 +505,7 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
     def _standard_error(self, X: Any) -> FloatArray:
         check_is_fitted(self)
         Z = self._scale(validate_data(self, X, dtype=np.float64, reset=False))
-        length = self._surface.evaluate(Z, lengths=True).length[:, 0]
+        length = self._surface.evaluate(Z, lengths=True)[1][:, 0]
         return np.asarray(self.smoother_.sigma * np.sqrt(length))
 
     def matrix(self, X: Any) -> FloatArray:
@@ -527,7 +525,7 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
         check_is_fitted(self)
         Z = self._scale(validate_data(self, X, dtype=np.float64, reset=False))
         found = np.zeros((len(Z), self._n))
-        found[:, self._rows.kept] = self._rows.matrix(self._surface, Z)
+        found[:, self._kept] = self._rows.matrix(self._surface, Z)
         return found
 
     def _outside(self, X: FloatArray) -> BoolArray | None:
@@ -551,8 +549,16 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
         return None
 
 
+def _counted(X: Any, y: Any, weight: Any) -> tuple[Any, Any, Any, Any]:
+    """Return the positions and the rows of positive weight."""
+    if weight is None:
+        return np.arange(len(y)), X, y, weight
+    kept = np.flatnonzero(weight > 0)
+    return kept, X[kept], y[kept], weight[kept]
+
+
 def _many_places(x: FloatArray) -> bool:
-    """Tell whether there are more distinct values than exact fits are for."""
+    """Return True if there are more distinct values than exact fits are for."""
     some = x[: 4 * _EXACT_PLACES]  # enough to see it, most often
     if len(np.unique(some)) > _EXACT_PLACES:
         return True

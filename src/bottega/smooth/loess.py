@@ -17,11 +17,10 @@ from bottega.core.path import Path, Rule
 from bottega.core.smoother import Smoother, gaussian_criteria, mean_and_se
 from bottega.core.typing import Array, BoolArray, FloatArray
 from bottega.core.weights import check_weight
-from bottega.smooth.hull import inside_hull
-from bottega.smooth.loess_fits import coefficient_count
-from bottega.smooth.loess_procedure import LoessFit, fit_loess
-from bottega.smooth.loess_rows import Rows, make_rows
-from bottega.smooth.loess_smoother import LoessSmoother
+from bottega.smooth._local.rows import LocalRows, coefficient_count, make_rows
+from bottega.smooth._loess.procedure import LoessFit, fit_loess
+from bottega.smooth._loess.smoother import LoessSmoother
+from bottega.smooth._surface.hull import inside_hull
 
 __all__ = ["Loess"]
 
@@ -65,8 +64,8 @@ class Loess(LinearSmoother, RegressorMixin, Tuned):
         Number of fits for ``family="symmetric"``, the first of them plain.
     statistics : {"auto", "exact", "plain"}, default="auto"
         Whether to compute ``two_delta``, on which only the degrees of freedom of intervals depend.
-        For a direct surface it is the dear one: about ``n q^2`` operations; ``"auto"`` computes it
-        up to 1,000 rows, and always for a blended surface.
+        For a direct surface it is the most costly: about ``n q^2`` operations; ``"auto"`` computes
+        it up to 1,000 rows, and always for a blended surface.
     span_of : {"weight", "rows"}, default="weight"
         What the fraction counts when there are sample weights: the weight (a row of weight k is k
         copies of it, one of weight zero is not there), or rows whatever their weight, as R does.
@@ -243,14 +242,14 @@ class Loess(LinearSmoother, RegressorMixin, Tuned):
         X, y, weight = self._validate(X, y, sample_weight)
         rows = self._rows(X, y, weight)
         degree = rows.highest_degree(self.degree)
-        self._say_degree(rows, degree)
+        self._warn_degree(rows, degree)
         self.span_ = float(self._resolve_knob(X, y, weight))
         self.degree_ = degree
         cheap = self._blends(rows) or len(rows.y) <= _EXACT_ROWS
         two_delta = self.statistics == "exact" or (self.statistics == "auto" and cheap)
         fit = self._fit_at(rows, self.span_, degree, two_delta)
         if fit.training.widened:
-            self._say_widened(fit.training.widened, rows)
+            self._warn_widened(fit.training.widened, rows)
         self.surface_ = "interpolate" if self._blends(rows) else "direct"
         self._columns, self._divisor, self._order = rows.columns, rows.divisor, rows.order
         self._n, self._fitted_surface = len(y), fit.surface
@@ -270,10 +269,12 @@ class Loess(LinearSmoother, RegressorMixin, Tuned):
     def _points(self, X: Any) -> FloatArray:
         return self._check_width(validate_data(self, X, dtype=np.float64, reset=False))
 
-    def _rows(self, X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Rows:
+    def _rows(self, X: FloatArray, y: FloatArray, weight: FloatArray | None) -> LocalRows:
         return make_rows(X, y, weight, normalize=self.normalize, by_weight=self.span_of == "weight")
 
-    def _fit_at(self, rows: Rows, span: float, degree: int, two_delta: bool = False) -> LoessFit:
+    def _fit_at(
+        self, rows: LocalRows, span: float, degree: int, two_delta: bool = False
+    ) -> LoessFit:
         return fit_loess(
             rows,
             span,
@@ -283,8 +284,8 @@ class Loess(LinearSmoother, RegressorMixin, Tuned):
             two_delta=two_delta,
         )
 
-    def _blends(self, rows: Rows) -> bool:
-        """Tell whether the surface is blended."""
+    def _blends(self, rows: LocalRows) -> bool:
+        """Return True if the surface is blended."""
         n, p = rows.X.shape
         if self.surface == "auto":
             return n > _DIRECT_ROWS and p <= _MOST_BLENDED
@@ -305,7 +306,7 @@ class Loess(LinearSmoother, RegressorMixin, Tuned):
         fitted[rows.order], leverage[rows.order] = training.fitted, training.leverage
         away = np.flatnonzero(weight == 0) if weight is not None else np.empty(0, dtype=np.intp)
         if len(away):
-            fitted[away] = fit.surface.evaluate(rows.scale(X[away]))
+            fitted[away] = fit.surface.evaluate(X[away][:, rows.columns] / rows.divisor)[0][:, 0]
         return LoessSmoother(
             y,
             fitted,
@@ -317,7 +318,7 @@ class Loess(LinearSmoother, RegressorMixin, Tuned):
             lookup=one**2 / two if two > 0 else np.nan,
         )
 
-    def _say_degree(self, rows: Rows, degree: int) -> None:
+    def _warn_degree(self, rows: LocalRows, degree: int) -> None:
         if degree < self.degree:
             terms = coefficient_count(rows.X.shape[1], self.degree)
             warnings.warn(
@@ -328,7 +329,7 @@ class Loess(LinearSmoother, RegressorMixin, Tuned):
                 stacklevel=3,
             )
 
-    def _say_widened(self, widened: int, rows: Rows) -> None:
+    def _warn_widened(self, widened: int, rows: LocalRows) -> None:
         if np.ptp(rows.X) == 0:
             return
         terms = coefficient_count(rows.X.shape[1], self.degree_)
@@ -381,7 +382,7 @@ class Loess(LinearSmoother, RegressorMixin, Tuned):
             ),
         )
 
-    def _grid(self, rows: Rows, degree: int) -> FloatArray:
+    def _grid(self, rows: LocalRows, degree: int) -> FloatArray:
         """Return spans from all rows at nearly equal weight to a few rows a coefficient."""
         few = 3 * coefficient_count(rows.X.shape[1], degree) / len(rows.y)
         narrow = min(max(few, _NARROWEST), 1.0)
@@ -392,9 +393,9 @@ class Loess(LinearSmoother, RegressorMixin, Tuned):
     ) -> Array:
         rows = self._rows(X, y, sample_weight)
         degree = rows.highest_degree(self.degree)
-        Z = rows.scale(X_new)
+        Z = np.ascontiguousarray(X_new[:, rows.columns] / rows.divisor)
         columns = [
-            self._fit_at(rows, span, degree).surface.evaluate(Z)
+            self._fit_at(rows, span, degree).surface.evaluate(Z)[0][:, 0]
             for span in np.asarray(values, dtype=np.float64).tolist()
         ]
         return np.column_stack(columns)
@@ -428,7 +429,7 @@ class Loess(LinearSmoother, RegressorMixin, Tuned):
                 raise InputError("Standard errors are given for the mean alone: derivative=0.")
             found = self._derivative(Z, derivative)
         else:
-            found = self._fitted_surface.evaluate(Z)
+            found = self._fitted_surface.evaluate(Z)[0][:, 0]
         std = self._error_at(Z) if return_std else None
         if away is not None:
             found[away] = np.nan
@@ -440,22 +441,23 @@ class Loess(LinearSmoother, RegressorMixin, Tuned):
         return np.ascontiguousarray(X[:, self._columns] / self._divisor)
 
     def _error_at(self, Z: FloatArray) -> FloatArray:
-        return np.asarray(self.smoother_.sigma * np.sqrt(self._fitted_surface.squared_length(Z)))
+        return np.asarray(
+            self.smoother_.sigma * np.sqrt(self._fitted_surface.evaluate(Z, lengths=True)[1][:, 0])
+        )
 
     def _standard_error(self, X: Any) -> FloatArray:
         check_is_fitted(self)
         return self._error_at(self._scale(self._points(X)))
 
     def _derivative(self, Z: FloatArray, order: int) -> FloatArray:
-        fits = self._fitted_surface.fits
         p = self.n_features_in_
         if order > self.degree_ or (order == 2 and p > 1):
             raise InputError(
-                f"derivative={order} is not there to give: the local polynomials have degree "
+                f"derivative={order} is not available: the local polynomials have degree "
                 f"{self.degree_}"
                 + (", and of several inputs only slopes are given." if p > 1 else ".")
             )
-        values, _, _ = fits.at(Z, fits.radii(Z)[0], count=1 + max(order, Z.shape[1]))
+        values, _ = self._fitted_surface.evaluate(Z, count=1 + max(order, Z.shape[1]))
         if p == 1:
             return values[:, order] / self._divisor[0] ** order
         slopes = np.zeros((len(Z), p))

@@ -15,8 +15,8 @@ from bottega.core.path import Path, Rule
 from bottega.core.smoother import gaussian_criteria
 from bottega.core.threads import one_thread
 from bottega.core.typing import Array, FloatArray
-from bottega.smooth import _kernels_banded as kernels
-from bottega.smooth._basis_smoother import BasisSmoother, leave_one_out, local_design
+from bottega.smooth._kernels import banded as kernels
+from bottega.smooth._splines.basis_smoother import BasisSmoother, leave_one_out, local_design
 
 __all__ = ["PSpline"]
 
@@ -44,7 +44,7 @@ class _Spectrum:
         return np.asarray((self.root / (self.seen + alpha * self.rough)) @ self.root.T)
 
     def shares(self, alpha: Any) -> FloatArray:
-        """Return the eigenvalues of the smoother, one row a penalty."""
+        """Return the eigenvalues of the smoother, one row per penalty."""
         alpha = np.atleast_1d(np.asarray(alpha, dtype=np.float64))[:, None]
         return np.asarray(self.seen / (self.seen + alpha * self.rough))
 

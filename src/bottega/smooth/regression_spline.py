@@ -23,8 +23,8 @@ from bottega.core.params import Anything, Auto, Choice, Integer, Parameter
 from bottega.core.path import Path, Rule
 from bottega.core.smoother import gaussian_criteria
 from bottega.core.typing import Array, FloatArray
-from bottega.smooth import _kernels_banded as kernels
-from bottega.smooth._basis_smoother import BasisSmoother, leave_one_out, local_design
+from bottega.smooth._kernels import banded as kernels
+from bottega.smooth._splines.basis_smoother import BasisSmoother, leave_one_out, local_design
 
 __all__ = ["RegressionSpline"]
 

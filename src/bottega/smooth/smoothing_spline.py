@@ -13,11 +13,12 @@ from bottega.core.params import AnyOf, Auto, Choice, Integer, OrNone, Parameter,
 from bottega.core.path import RULES, Path
 from bottega.core.smoother import Smoother
 from bottega.core.typing import Array, FloatArray
-from bottega.smooth import _kernels_state as kernels
-from bottega.smooth._one_input import OneInputSmoother
-from bottega.smooth.cubic_curve import CubicCurve
-from bottega.smooth.knot_rows import KnotRows, knot_rows
-from bottega.smooth.spline_path import precision, spline_path, try_price
+from bottega.smooth._kernels import state_space as kernels
+from bottega.smooth._kernels.cubic import evaluate
+from bottega.smooth._splines.cubic_curve import CubicCurve
+from bottega.smooth._splines.knot_rows import KnotRows, knot_rows
+from bottega.smooth._splines.one_input import OneInputSmoother
+from bottega.smooth._splines.penalty_path import precision, spline_path, try_penalty
 
 __all__ = ["SmoothingSpline"]
 
@@ -40,12 +41,12 @@ class SmoothingSpline(OneInputSmoother):
     Parameters
     ----------
     lam : float or "auto", default="auto"
-        Price of bending, :math:`\lambda`, in the units of x; larger is smoother. 0 passes through
+        Penalty on bending, :math:`\lambda`, in the units of x; larger is smoother. 0 passes through
         the mean response of every x; a very large one is the least squares line. ``"auto"`` picks
         from the path by the rule `select`.
     df : float, optional
         Equivalent degrees of freedom wanted, between 2 (a line) and the number of distinct x; the
-        price that gives them is found. Only with ``lam="auto"``.
+        penalty that gives them is found. Only with ``lam="auto"``.
     select : str, default="gcv"
         Rule that picks from the path: ``"min"`` or ``"one_se"`` of the leave-one-out error,
         ``"reml"`` (restricted maximum likelihood), or a criterion (``"gcv"``, ``"aic"``,
@@ -58,12 +59,12 @@ class SmoothingSpline(OneInputSmoother):
         :math:`\sigma^2 SS^\top`, which leaves out bias. ``"posterior"``: that of f given the data,
         when f'' is white noise beforehand; wider, and right on average over x.
     n_lams : int, default=50
-        Number of prices on the path.
+        Number of penalties on the path.
 
     Attributes
     ----------
     lam_ : float
-        The price in use.
+        The penalty in use.
     curve_ : CubicCurve
         The fitted curve: its knots, values, slopes and second derivatives.
     path_ : Path
@@ -77,7 +78,7 @@ class SmoothingSpline(OneInputSmoother):
 
     Notes
     -----
-    A fit costs O(n log n) to sort and O(m) for m knots; each price on the path, with its exact
+    A fit costs O(n log n) to sort and O(m) for m knots; each penalty on the path, with its exact
     leverages, O(n) more. Memory is linear too. The curve is computed as the posterior mean of an
     integrated Brownian motion, filtered from left to right and smoothed back, on x scaled to
     [0, 1]. Reinsch's pentadiagonal system, the usual way, has a condition that grows with the
@@ -86,7 +87,7 @@ class SmoothingSpline(OneInputSmoother):
 
     Rows with the same x become one of their mean and total weight; what they differ among
     themselves is kept in the residual sum of squares, the leave-one-out error and the criteria. The
-    path ends with the prices that minimise GCV, leave-one-out and REML refined between the points
+    path ends with the penalties that minimise GCV, leave-one-out and REML, refined between points
     of its grid. GCV counts rows, not distinct x.
 
     With fewer knots than distinct x, no knot's rows lie farther apart than a share
@@ -97,7 +98,7 @@ class SmoothingSpline(OneInputSmoother):
 
     Beyond the data the curve goes on as a straight line. The third derivative jumps at every knot
     and means little by itself. Not for data with steps or kinks, nor for x of very different
-    roughness: one price rules everywhere.
+    roughness: one penalty holds everywhere.
 
     References
     ----------
@@ -126,7 +127,7 @@ class SmoothingSpline(OneInputSmoother):
 
     knob: ClassVar[str] = "lam"
     params: ClassVar[Mapping[str, Parameter]] = {
-        "lam": Auto(Real(0, None, log=True), help="price of bending"),
+        "lam": Auto(Real(0, None, log=True), help="penalty on bending"),
         "df": OrNone(
             Real(2, None, open_low=True), help="degrees of freedom wanted, instead of lam"
         ),
@@ -135,7 +136,7 @@ class SmoothingSpline(OneInputSmoother):
             Choice("auto", "all"), Integer(10, None), help="all distinct x, or at most so many"
         ),
         "variance": Choice("frequentist", "posterior", help="what standard errors are of"),
-        "n_lams": Integer(5, None, help="number of prices on the path"),
+        "n_lams": Integer(5, None, help="number of penalties on the path"),
     }
     card: ClassVar[Card] = Card(
         method="smoothing_spline",
@@ -149,7 +150,7 @@ class SmoothingSpline(OneInputSmoother):
         ),
         weaknesses=(
             "Takes one input; several need an additive model.",
-            "One price of bending for the whole range: too smooth where the truth is rough.",
+            "One penalty for the whole range: too smooth where the truth is rough.",
             "Beyond the data it is a straight line, whatever the truth does.",
         ),
         cost="n log n",
@@ -251,7 +252,7 @@ class SmoothingSpline(OneInputSmoother):
         )
 
     def _lam_for(self, rows: KnotRows, df: float) -> float:
-        """Return the price that gives these degrees of freedom."""
+        """Return the penalty that gives these degrees of freedom."""
         m = len(rows.knots)
         if not df < m:
             raise InputError(
@@ -260,9 +261,9 @@ class SmoothingSpline(OneInputSmoother):
             )
 
         def excess(log_lam: float) -> float:
-            return try_price(rows, float(np.exp(log_lam))).df - df
+            return try_penalty(rows, float(np.exp(log_lam))).df - df
 
-        # df falls from m to 2 as the price rises; widen until it is bracketed.
+        # df falls from m to 2 as the penalty rises; widen until it is bracketed.
         low, high = np.log(rows.total.sum()) - 4 * np.log(m), np.log(rows.total.sum())
         while excess(low) <= 0 and low > -700:
             low -= 5
@@ -336,7 +337,7 @@ class SmoothingSpline(OneInputSmoother):
             response = np.zeros(m)
             response[g] = 1.0
             value, slope, bend = kernels.full_pass(response, self._total, gaps, q, False)[:3]
-            by_knot[:, g] = kernels.evaluate(unit, curve.unit_knots, value, slope, bend, 0)
+            by_knot[:, g] = evaluate(unit, curve.unit_knots, value, slope, bend, 0)
         rows, knot, share = self._members
         S = np.zeros((len(x), len(self.smoother_.y)))
         S[:, rows] = by_knot[:, knot] * share

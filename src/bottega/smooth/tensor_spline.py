@@ -13,25 +13,25 @@ from bottega.core.params import Anything, Auto, Integer, Parameter, Real
 from bottega.core.path import Path, Rule
 from bottega.core.smoother import Smoother
 from bottega.core.typing import Array, FloatArray
-from bottega.smooth._surface import Surface, error_curve
-from bottega.smooth.surface_points import Points, Scaling, make_points, unit_scaling
-from bottega.smooth.tensor_basis import TensorBasis, TensorFit, decompose_tensor
+from bottega.smooth._surface.points import DistinctPoints, Scaling, make_points, unit_scaling
+from bottega.smooth._surface.surface import Surface, error_curve
+from bottega.smooth._surface.tensor import TensorBasis, TensorFit, decompose_tensor
 
 __all__ = ["TensorSpline"]
 
 _PATH_SIZE = 400  # products on the path, at most
-_DEAR_SIZE = 2_000  # products from which the cost is said
+_SLOW_SIZE = 2_000  # products from which on a warning states the cost
 _MOST_SIZE = 10_000  # products that are refused
 _N_ALPHAS = 40
 
 
 class TensorSpline(Surface):
-    r"""A surface made of products of B-splines, one factor an input.
+    r"""A surface made of products of B-splines, one factor per input.
 
     .. math:: f(x) = \sum_{j_1} \cdots \sum_{j_p} \vartheta_{j_1 \ldots j_p}
               \prod_k h_{k j_k}(x_k)
 
-    with :math:`K + 4` cubic B-splines :math:`h_{kj}` an input for K interior knots, so
+    with :math:`K + 4` cubic B-splines per input, :math:`h_{kj}`, for K interior knots, so
     :math:`(K_1 + 4)(K_2 + 4)` coefficients for two. They are found by least squares, or with a
     penalty on bending along each input,
 
@@ -55,7 +55,7 @@ class TensorSpline(Surface):
         Strength of the penalty; 0 is least squares. ``"auto"`` picks one for each number of knots
         by the rule `select`.
     max_knots : int or "auto", default="auto"
-        Most knots an input on the path; ``"auto"`` stops at 400 coefficients, or when there are
+        Most knots per input on the path; ``"auto"`` stops at 400 coefficients, or when there are
         more than half as many coefficients as distinct points.
     select : str, default="one_se"
         Rule that picks from the path: ``"min"`` or ``"one_se"`` of the leave-one-out error, or a
@@ -72,7 +72,7 @@ class TensorSpline(Surface):
     alpha_ : float
         The penalty in use.
     coef_ : ndarray
-        Coefficients, one axis an input that varies.
+        Coefficients, one axis per input that varies.
     path_ : Path
         The whole curve, when `n_knots` is ``"auto"``.
     smoother_ : Smoother
@@ -85,9 +85,9 @@ class TensorSpline(Surface):
     Notes
     -----
     A fit with q coefficients costs O(n 16^p + n q + q^3), and q is ``(K + 4)^p``: 144 for 8 knots
-    and two inputs, 1,728 for three. A `DataWarning` says so from 2,000 on; more than 10,000 are
-    refused. That growth is the curse of dimensionality: beyond two inputs, add functions of one or
-    two inputs instead.
+    and two inputs, 1,728 for three. A `DataWarning` states the cost from 2,000 on; more than 10,000
+    are refused. That growth is the curse of dimensionality: beyond two inputs, add functions of one
+    or two inputs instead.
 
     Where no row falls within reach of a product its coefficient is not determined. Among all least
     squares solutions the one with the least penalty is taken (the limit of a vanishing `alpha`),
@@ -229,11 +229,11 @@ class TensorSpline(Surface):
 
     def _gather(
         self, X: FloatArray, y: FloatArray, weight: FloatArray | None
-    ) -> tuple[Scaling, Points]:
+    ) -> tuple[Scaling, DistinctPoints]:
         scaling = unit_scaling(X, weight)
         return scaling, make_points(scaling(X), y, weight)
 
-    def _usable_degree(self, points: Points) -> int:
+    def _usable_degree(self, points: DistinctPoints) -> int:
         m, p = points.u.shape
         degree = int(self.degree)
         while degree > 1 and 2 * (degree + 1) ** p > m:
@@ -268,7 +268,7 @@ class TensorSpline(Surface):
             found.append((inside - low) / width)
         return found
 
-    def _decompose(self, points: Points, inside: list[FloatArray]) -> TensorFit:
+    def _decompose(self, points: DistinctPoints, inside: list[FloatArray]) -> TensorFit:
         degree = self._usable_degree(points)
         basis = TensorBasis(tuple(clamped_knots(each, 0.0, 1.0, degree) for each in inside), degree)
         size = int(np.prod(basis.sizes))
@@ -278,7 +278,7 @@ class TensorSpline(Surface):
                 f"{what} are too many for a dense decomposition (at most {_MOST_SIZE:,}); take "
                 "fewer knots or fewer inputs."
             )
-        if size > _DEAR_SIZE:
+        if size > _SLOW_SIZE:
             warnings.warn(
                 f"{what} take {8e-9 * size**2:.1f} GB and {size**3:.0e} operations; take fewer "
                 "knots or fewer inputs to be faster.",
@@ -304,7 +304,7 @@ class TensorSpline(Surface):
     def _at_rows(
         self, fit: TensorFit, weight: FloatArray | None, alphas: FloatArray
     ) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Give fitted values and leverages of the rows, a penalty at a time.
+        """Give fitted values and leverages of the rows, one penalty at a time.
 
         Those of rows of weight zero mean nothing and count for nothing.
         """
@@ -316,7 +316,7 @@ class TensorSpline(Surface):
 
     # ---- the path -------------------------------------------------------------------------------
 
-    def _counts(self, points: Points, values: Any) -> list[int]:
+    def _counts(self, points: DistinctPoints, values: Any) -> list[int]:
         if values is not None:
             given = np.asarray(values)
             if given.ndim != 1 or not len(given) or np.any(given < 0) or np.any(given % 1):

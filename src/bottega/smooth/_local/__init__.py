@@ -1,0 +1,1 @@
+"""Local polynomials: rows, windows, weight functions, fits to all rows or to bins."""

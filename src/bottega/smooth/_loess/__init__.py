@@ -1,0 +1,1 @@
+"""Loess: nearest windows, direct and blended surfaces, robustness."""

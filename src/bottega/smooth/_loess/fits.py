@@ -1,0 +1,134 @@
+"""Local polynomials with tricube weights in given windows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bottega.core.typing import FloatArray
+from bottega.smooth._kernels import loess_fits as kernels
+from bottega.smooth._local.blocks import in_blocks, writable
+from bottega.smooth._local.nearest import NearestWindows
+from bottega.smooth._local.rows import LocalRows, coefficient_count
+
+__all__ = ["LocalFits", "local_fits"]
+
+
+@dataclass(frozen=True)
+class LocalFits:
+    """Weighted least squares polynomials about points.
+
+    Attributes
+    ----------
+    windows : NearestWindows
+        The windows of points, with the weights of the fits: sample weights times robustness
+        weights.
+    y : ndarray of shape (n,)
+        Responses.
+    variance : ndarray of shape (n,)
+        Variance of each response over sigma^2.
+    degree : int
+        Degree of the polynomials.
+    """
+
+    windows: NearestWindows
+    y: FloatArray
+    variance: FloatArray
+    degree: int
+
+    @property
+    def X(self) -> FloatArray:  # noqa: N802
+        """Rows on the scale of the distances, ascending in the first column."""
+        return self.windows.X
+
+    @property
+    def weight(self) -> FloatArray:
+        """Weights in the local fits."""
+        return self.windows.weight
+
+    def around(
+        self, points: FloatArray, count: int = 1
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Fit in the windows of the points; returns what `at` does."""
+        return self.at(points, self.windows.radii(points)[0], count=count)
+
+    def at(
+        self, points: FloatArray, h: FloatArray, *, count: int = 1, variance: Any = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return functionals of the local polynomials, their C, and squared lengths of rows.
+
+        Parameters
+        ----------
+        points : ndarray of shape (m, p)
+            Where to fit.
+        h : ndarray of shape (m,)
+            Radii of the windows.
+        count : int
+            How many functionals: the value, then the slopes; for one input, then the curvature.
+        variance : ndarray of shape (n,), optional
+            Variances in the squared length; `variance` by default.
+
+        Returns
+        -------
+        found : ndarray of shape (m, count)
+            Value and derivatives.
+        C : ndarray of shape (m, count, k)
+            Coefficients from which rows of the smoother follow (`rows`).
+        length : ndarray of shape (m,)
+            Squared length of the row of the smoother.
+        """
+        spread = self.variance if variance is None else variance
+        degree, p = self.degree, self.X.shape[1]
+        count = min(count, coefficient_count(p, degree))
+        X, y, weight, spread, points, h = writable(
+            np.ascontiguousarray(self.X[:, 0]) if p == 1 else self.X,
+            self.y,
+            self.weight,
+            spread,
+            points,
+            h,
+        )
+
+        def block(rows: slice) -> Any:
+            if p == 1:
+                at = np.ascontiguousarray(points[rows, 0])
+                return kernels.fit_line(X, y, weight, spread, at, h[rows], degree, count)
+            return kernels.fit_space(X, y, weight, spread, points[rows], h[rows], degree, count)
+
+        pairs = len(points) * self.windows.rows_inside
+        found, C, length = in_blocks(len(points), pairs, block)
+        factor = np.ones((len(points), count))
+        if count > 1:
+            factor[:, 1:] /= h[:, None]
+        if p == 1 and count > 2:
+            factor[:, 2] *= 2 / h
+        return found * factor, C * factor[:, :, None], length
+
+    def rows(
+        self, points: FloatArray, h: FloatArray, C: FloatArray, columns: slice = slice(None)
+    ) -> FloatArray:
+        """Return how rows of the data enter each functional: (points, count, rows)."""
+        X, weight, points, h, C = writable(self.X, self.weight, points, h, C)
+        return kernels.rows_of(X[columns], weight[columns], points, h, self.degree, C)
+
+    def matrix(self, points: FloatArray) -> FloatArray:
+        """Return the rows of the smoother at points: (points, rows)."""
+        h = self.windows.radii(points)[0]
+        return self.rows(points, h, self.at(points, h)[1])[:, 0]
+
+    def reach(self, points: FloatArray, h: FloatArray) -> slice:
+        """Return the rows among which the windows of the points lie."""
+        first = self.X[:, 0]
+        start = np.searchsorted(first, np.min(points[:, 0] - h), side="left")
+        stop = np.searchsorted(first, np.max(points[:, 0] + h), side="right")
+        return slice(int(start), int(stop))
+
+
+def local_fits(
+    rows: LocalRows, span: float, degree: int, robust: FloatArray | None = None
+) -> LocalFits:
+    """Return the local polynomials at a span, with robustness weights or without."""
+    weight = rows.weight if robust is None else rows.weight * robust
+    with np.errstate(divide="ignore"):
+        variance = np.where(rows.weight > 0, 1 / rows.weight, 0.0)
+    return LocalFits(rows.nearest(span, degree, weight), rows.y, variance, degree)

@@ -1,0 +1,1 @@
+"""Splines of one input: knots, bases, curves, and what their estimators share."""

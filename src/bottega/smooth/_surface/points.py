@@ -1,0 +1,127 @@
+"""The distinct points of a surface, their weights, and a few of them that fill the space."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from bottega.core.errors import InputError
+from bottega.core.typing import FloatArray, IntArray
+
+__all__ = [
+    "DistinctPoints",
+    "Scaling",
+    "make_points",
+    "make_scaling",
+    "space_filling",
+    "unit_scaling",
+]
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """How inputs become points: the columns that vary, moved and divided.
+
+    Attributes
+    ----------
+    columns : ndarray of int
+        Inputs that vary.
+    center, divisor : ndarray of shape (d,)
+        ``u = (x[columns] - center) / divisor / span``.
+    span : float
+        One number for all inputs, so that the shape of the cloud stays.
+    """
+
+    columns: IntArray
+    center: FloatArray
+    divisor: FloatArray
+    span: float
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        """Return the points of the rows."""
+        return np.asarray((X[:, self.columns] - self.center) / (self.divisor * self.span))
+
+    @property
+    def unit(self) -> float:
+        """What a penalty on bending is divided by to hold for the scaled points.
+
+        The integral of squared second derivatives has the unit of length^(d - 4).
+        """
+        return float(self.span ** (4 - len(self.columns)))
+
+
+@dataclass(frozen=True)
+class DistinctPoints:
+    """Distinct points with the mean response and root total weight of their rows.
+
+    Attributes
+    ----------
+    u : ndarray of shape (m, d)
+        DistinctPoints, in lexicographic order.
+    mean, root : ndarray of shape (m,)
+        Mean response, root of the total weight.
+    of_row : ndarray of int, shape (n,)
+        The point of each row; -1 for a row of weight zero.
+    """
+
+    u: FloatArray
+    mean: FloatArray
+    root: FloatArray
+    of_row: IntArray
+
+
+def make_scaling(X: FloatArray, weight: FloatArray | None, *, standardize: bool) -> Scaling:
+    """Return a scaling by one number, after division by standard deviations if asked."""
+    if weight is not None:
+        X, weight = X[weight > 0], weight[weight > 0]
+    columns, low, high = _varying(X)
+    divisor = np.ones(len(columns))
+    if standardize:
+        inputs = X[:, columns]
+        mean = np.average(inputs, axis=0, weights=weight)
+        divisor = np.sqrt(np.average((inputs - mean) ** 2, axis=0, weights=weight))
+    return Scaling(columns, (low + high) / 2, divisor, float(np.max((high - low) / divisor)))
+
+
+def unit_scaling(X: FloatArray, weight: FloatArray | None) -> Scaling:
+    """Return the scaling of each input to [0, 1]."""
+    columns, low, high = _varying(X if weight is None else X[weight > 0])
+    return Scaling(columns, low, high - low, 1.0)
+
+
+def _varying(X: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return the columns that vary and the ends of their ranges."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    columns = np.flatnonzero(high > low)
+    if not len(columns):
+        raise InputError(f"All {len(X)} rows have the same inputs; a surface needs several points.")
+    return columns, low[columns], high[columns]
+
+
+def make_points(u: FloatArray, y: FloatArray, weight: FloatArray | None) -> DistinctPoints:
+    """Gather rows at the same place."""
+    counted = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
+    places, point = np.unique(u[counted], axis=0, return_inverse=True)
+    w = np.ones(len(counted)) if weight is None else weight[counted]
+    total = np.bincount(point, w)
+    of_row = np.full(len(y), -1)
+    of_row[counted] = point
+    return DistinctPoints(
+        places, np.bincount(point, w * y[counted]) / total, np.sqrt(total), np.asarray(of_row)
+    )
+
+
+def space_filling(u: FloatArray, count: int) -> FloatArray:
+    """Return `count` of the points, each the farthest from those before it.
+
+    The first is the one nearest to the middle. The first half of the list is itself the answer
+    for half as many.
+    """
+    chosen = np.empty(count, dtype=np.int64)
+    chosen[0] = np.argmin(cdist(u, u.mean(axis=0)[None], "sqeuclidean")[:, 0])
+    nearest = np.full(len(u), np.inf)
+    for i in range(1, count):
+        last = cdist(u, u[chosen[i - 1]][None], "sqeuclidean")[:, 0]
+        np.minimum(nearest, last, out=nearest)
+        chosen[i] = np.argmax(nearest)
+    return u[chosen]

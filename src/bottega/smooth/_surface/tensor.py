@@ -1,0 +1,151 @@
+"""Products of B-splines, one factor per input, and the least squares problem in them.
+
+Symbols
+-------
+B       products of B-splines at the distinct points, q of them, a sparse matrix
+W       total weight of the rows at each point
+G       B'WB
+P       what the penalty makes of the coefficients: c'Pc is the sum over the inputs j of the
+        integral of the squared derivative (of order 2) of the surface along j
+Z       coordinates in which both are diagonal: Z'GZ = diag(seen), Z'PZ = diag(rough)
+"""
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+
+from bottega.basis.spline_functions import penalty
+from bottega.core.errors import InputError
+from bottega.core.threads import one_thread
+from bottega.core.typing import FloatArray, IntArray
+from bottega.smooth._kernels.tensor import sparse_quadratic
+from bottega.smooth._splines.basis_smoother import local_design
+from bottega.smooth._surface.points import DistinctPoints
+
+__all__ = ["TensorBasis", "TensorFit", "decompose_tensor"]
+
+_SMALL = 500  # matrices up to this size are decomposed in one thread
+# Directions in which the data say this much less than in their best one are not seen at all.
+_UNSEEN = 1e-10
+
+
+@dataclass(frozen=True)
+class TensorBasis:
+    """Products of B-splines on the unit cube.
+
+    Attributes
+    ----------
+    knots : tuple of ndarray
+        All knots of each input.
+    degree : int
+        Degree of the B-splines.
+    """
+
+    knots: tuple[FloatArray, ...]
+    degree: int
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of B-splines of each input."""
+        return tuple(len(knots) - self.degree - 1 for knots in self.knots)
+
+    def __call__(self, u: FloatArray) -> Any:
+        """Return the products at each point, a sparse matrix; along tangents beyond the cube."""
+        n = len(u)
+        values, columns = np.ones((n, 1)), np.zeros((n, 1), dtype=np.int64)
+        for j, (knots, size) in enumerate(zip(self.knots, self.sizes, strict=True)):
+            local = local_design(np.ascontiguousarray(u[:, j]), knots, self.degree, 0, True)
+            places: IntArray = local.first[:, None] + np.arange(self.degree + 1)
+            values = (values[:, :, None] * local.values[:, None, :]).reshape(n, -1)
+            columns = (columns[:, :, None] * size + places[:, None, :]).reshape(n, -1)
+        width = values.shape[1]
+        return sparse.csr_array(
+            (values.ravel(), columns.ravel(), np.arange(0, n * width + 1, width)),
+            shape=(n, int(np.prod(self.sizes))),
+        )
+
+    def roughness(self) -> tuple[FloatArray, int]:
+        """Return P and the number of functions that it leaves free."""
+        order = min(2, self.degree)
+        mass = [penalty(knots, self.degree, 0) for knots in self.knots]
+        bend = [penalty(knots, self.degree, order) for knots in self.knots]
+        total: Any = 0.0
+        for j in range(len(mass)):
+            factors: list[Any] = [bend[k] if k == j else mass[k] for k in range(len(mass))]
+            total = total + reduce(np.kron, factors)
+        return np.asarray(total), order ** len(mass)
+
+
+@dataclass(frozen=True)
+class TensorFit:
+    """The decomposition for one set of points and knots: every penalty follows from it."""
+
+    points: DistinctPoints
+    basis: TensorBasis
+    B: Any
+    Z: FloatArray
+    seen: FloatArray
+    rough: FloatArray
+    right: FloatArray
+
+    def gains(self, alpha: FloatArray) -> FloatArray:
+        """Return 1 / (seen + alpha rough), one column per penalty; 0 for what is not seen."""
+        found = np.zeros((len(self.seen), len(alpha)))
+        held = self.seen > 0
+        found[held] = 1 / (self.seen[held, None] + alpha * self.rough[held, None])
+        return found
+
+    def shares(self, alpha: FloatArray) -> FloatArray:
+        """Return the eigenvalues of the smoother, one column per penalty."""
+        return np.asarray(self.seen[:, None] * self.gains(alpha))
+
+    def coef(self, alpha: FloatArray) -> FloatArray:
+        """Return the coefficients of the products, one column per penalty."""
+        return np.asarray(self.Z @ (self.gains(alpha) * self.right[:, None]))
+
+    def at_points(self, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return fitted means and leverages of the points, one column per penalty."""
+        m, gains = len(self.points.u), self.gains(alpha)
+        values, columns = (each.reshape(m, -1) for each in (self.B.data, self.B.indices))
+        leverage = np.empty((m, len(alpha)))
+        for i in range(len(alpha)):
+            M = np.ascontiguousarray((self.Z * gains[:, i]) @ self.Z.T)
+            leverage[:, i] = self.points.root**2 * sparse_quadratic(values, columns, M)
+        return self.B @ self.coef(alpha), leverage
+
+
+def decompose_tensor(points: DistinctPoints, basis: TensorBasis) -> TensorFit:
+    """Find the coordinates in which data and penalty are both diagonal."""
+    B = basis(points.u)
+    total = points.root**2
+    G = (B.T @ (B * total[:, None])).toarray()
+    P, free = basis.roughness()
+    if free > 1:
+        _check_determined(points)
+    mix = float(np.trace(G) / np.trace(P))
+    with one_thread() if len(G) <= _SMALL else nullcontext():
+        rough, Z = linalg.eigh(P, G + mix * P)
+    rough[:free] = 0.0  # to the last digit
+    seen = 1 - mix * rough
+    seen[seen < _UNSEEN] = 0.0
+    right = np.where(seen > 0, Z.T @ (B.T @ (total * points.mean)), 0.0)
+    return TensorFit(points, basis, B, Z, seen, np.maximum(rough, 0.0), right)
+
+
+def _check_determined(points: DistinctPoints) -> None:
+    """Refuse points that leave a product of straight lines open: no penalty would close it."""
+    u = points.u
+    products = reduce(
+        lambda found, x: np.hstack([found, found * x[:, None]]), u.T, np.ones((len(u), 1))
+    )
+    sizes = np.linalg.svd(np.linalg.qr(products, mode="r"), compute_uv=False)
+    if len(u) < products.shape[1] or sizes[-1] < 1e-10 * sizes[0]:
+        raise InputError(
+            f"The points lie on a line or curve on which the {products.shape[1]} products of "
+            f"straight lines of {u.shape[1]} inputs are not distinct; leave out an input that "
+            "follows from the others."
+        )

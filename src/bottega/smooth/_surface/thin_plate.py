@@ -1,0 +1,212 @@
+"""The thin-plate spline as a ridge regression in coordinates where everything is diagonal.
+
+Symbols
+-------
+u       distinct points, m of them, scaled by one number for all inputs
+W, D    total weight of the rows at each point, and its square root
+z       D times the mean response at each point
+T       (1, u): what is free of penalty
+E       radial functions phi(|u - k|) of the knots k (the points themselves, or some of them)
+Q, R    D T = Q R
+V, e    orthonormal shapes at the points, free of planes, and how well the data see each:
+        the fit is ``Q Q'z + V {e / (e + lam)} V'z``
+"""
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import linalg
+from scipy.spatial.distance import cdist
+
+from bottega.core.errors import InputError
+from bottega.core.threads import one_thread
+from bottega.core.typing import FloatArray
+from bottega.smooth._surface.points import DistinctPoints
+
+__all__ = ["ThinPlateBasis", "ThinPlateFit", "decompose", "radial"]
+
+_CHUNK = 4_000_000  # numbers in a block of radial functions
+_KEPT = 40_000_000  # shapes at the points are kept up to so many numbers, else made again
+_SMALL = 500  # matrices up to this size are decomposed in one thread
+# Shapes that the knots or the data see this much less than the best one are rounding.
+_UNSEEN = 1e-13
+
+
+def radial(u: FloatArray, knots: FloatArray) -> FloatArray:
+    r"""Return the radial functions of the knots at each point.
+
+    They are the fundamental solutions of the squared Laplacian, r^3/12, r^2 log(r)/(8 pi) and
+    -r/(8 pi) in one, two and three inputs: then the bending energy of ``sum_k c_k phi_k`` is
+    exactly ``c'Ec``.
+    """
+    d = knots.shape[1]
+    if d == 1:
+        return np.asarray(np.abs(u - knots.T) ** 3 / 12)
+    if d == 3:
+        return np.asarray(cdist(u, knots) / (-8 * np.pi))
+    squared = cdist(u, knots, "sqeuclidean")
+    return np.asarray(squared * np.log(np.where(squared > 0, squared, 1.0)) / (16 * np.pi))
+
+
+def with_ones(u: FloatArray) -> FloatArray:
+    """Return (1, u)."""
+    return np.column_stack([np.ones(len(u)), u])
+
+
+@dataclass(frozen=True)
+class ThinPlateBasis:
+    """What turns a point into the coordinates of the fit.
+
+    Attributes
+    ----------
+    knots : ndarray of shape (k, d)
+        Centres of the radial functions.
+    mix : ndarray of shape (k, r)
+        The shapes as sums of radial functions.
+    plane : ndarray of shape (d + 1, r)
+        The part of them that is a plane at the points, which is taken off.
+    free : ndarray of shape (d + 1, d + 1)
+        Inverse of R.
+    seen : ndarray of shape (r,)
+        e.
+    """
+
+    knots: FloatArray
+    mix: FloatArray
+    plane: FloatArray
+    free: FloatArray
+    seen: FloatArray
+
+    def rows(self, u: FloatArray) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
+        """Give, chunk by chunk, the rows of the plane part and of the shapes (times e)."""
+        step = max(1, _CHUNK // len(self.knots))
+        for start in range(0, len(u), step):
+            part = slice(start, start + step)
+            b = with_ones(u[part]) @ self.free
+            yield part, b, radial(u[part], self.knots) @ self.mix - b @ self.plane
+
+
+@dataclass(frozen=True)
+class ThinPlateFit:
+    """The decomposition for one set of points: every penalty follows from it."""
+
+    points: DistinctPoints
+    basis: ThinPlateBasis
+    Q: FloatArray
+    V: FloatArray | None  # None: too large to keep, made chunk by chunk
+    on_plane: FloatArray
+    on_shapes: FloatArray
+
+    @property
+    def seen(self) -> FloatArray:
+        """How well the data see each shape."""
+        return self.basis.seen
+
+    def blocks(self) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
+        """Give the rows of Q and V, chunk by chunk."""
+        if self.V is not None:
+            yield slice(None), self.Q, self.V
+            return
+        for part, _, shapes in self.basis.rows(self.points.u):
+            yield part, self.Q[part], shapes * (self.points.root[part, None] / self.seen)
+
+    def df(self, lam: FloatArray) -> FloatArray:
+        """Return tr S for each penalty."""
+        return np.asarray(len(self.on_plane) + self.shares(lam).sum(axis=0))
+
+    def trace_sst(self, lam: float) -> float:
+        """Return tr SS' of the smoother of D y."""
+        share = self.shares(np.array([lam]))[:, 0]
+        return float(len(self.on_plane) + share @ share)
+
+    def shares(self, lam: FloatArray) -> FloatArray:
+        """Return the eigenvalues e / (e + lam) of the smoother, one column per penalty."""
+        return np.asarray(self.seen[:, None] / (self.seen[:, None] + lam))
+
+    def at_points(self, lam: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return fitted means and leverages of the points, one column per penalty."""
+        m, share = len(self.points.u), self.shares(lam)
+        fitted, left = np.empty((m, len(lam))), np.empty((m, len(lam)))
+        for part, Q, V in self.blocks():
+            fitted[part] = (Q @ self.on_plane)[:, None] + V @ (share * self.on_shapes[:, None])
+            # 1 - h as a sum of positive terms: near interpolation nothing cancels.
+            squares = V**2
+            left[part] = squares @ (1 - share)
+            if len(self.on_plane) + len(self.seen) < m:
+                left[part] += (1 - (Q**2).sum(axis=1) - squares.sum(axis=1))[:, None]
+        return fitted / self.points.root[:, None], 1 - left
+
+    def coordinates(self, lam: FloatArray) -> FloatArray:
+        """Return V'z / (e + lam), one column per penalty: what multiplies `basis.rows`."""
+        return np.asarray(self.on_shapes[:, None] / (self.seen[:, None] + lam))
+
+
+def decompose(points: DistinctPoints, knots: FloatArray | None = None) -> ThinPlateFit:
+    """Decompose the problem: exactly, or with radial functions at fewer knots than points."""
+    T = points.root[:, None] * with_ones(points.u)
+    Q, R = np.linalg.qr(T)
+    _check_spread(R)
+    free = linalg.solve_triangular(R, np.eye(len(R)))
+    z = points.root * points.mean
+    return _full(points, Q, free, z) if knots is None else _few(points, Q, free, z, knots)
+
+
+def _check_spread(R: FloatArray) -> None:
+    sizes = np.linalg.svd(R, compute_uv=False)
+    if sizes[-1] < 1e-10 * sizes[0]:
+        where = "a line" if len(R) == 3 else "a plane"
+        raise InputError(
+            f"All points lie on {where}, so a surface over {len(R) - 1} inputs is not determined; "
+            "leave out an input that follows from the others."
+        )
+
+
+def _full(points: DistinctPoints, Q: FloatArray, free: FloatArray, z: FloatArray) -> ThinPlateFit:
+    q, root = Q.shape[1], points.root
+    A = root[:, None] * radial(points.u, points.u) * root
+    cross = Q.T @ A
+    inside = A - Q @ cross
+    inside -= (inside @ Q) @ Q.T
+    # The planes get an eigenvalue of their own, far below all others: so they come first.
+    below = -1.0 - np.abs(inside).sum(axis=0).max()
+    values, vectors = _eigh(inside + below * (Q @ Q.T))
+    e, V = np.maximum(values[q:], 0.0), vectors[:, q:]
+    basis = ThinPlateBasis(points.u, root[:, None] * V, cross @ V, free, e)
+    return ThinPlateFit(points, basis, Q, V, Q.T @ z, V.T @ z)
+
+
+def _few(
+    points: DistinctPoints, Q: FloatArray, free: FloatArray, z: FloatArray, knots: FloatArray
+) -> ThinPlateFit:
+    q, k = Q.shape[1], len(knots)
+    Z = np.linalg.qr(with_ones(knots), mode="complete")[0][:, q:]
+    bending, turn = _eigh(Z.T @ radial(knots, knots) @ Z)
+    kept = bending > _UNSEEN * bending[-1]
+    start = Z @ (turn[:, kept] / np.sqrt(bending[kept]))  # radial parts of unit bending energy
+    r = start.shape[1]
+    gram, on_plane, right = np.zeros((r, r)), np.zeros((q, r)), np.zeros(r)
+    step = max(1, _CHUNK // k)
+    for first in range(0, len(z), step):
+        part = slice(first, first + step)
+        H = points.root[part, None] * (radial(points.u[part], knots) @ start)
+        gram += H.T @ H
+        on_plane += Q[part].T @ H
+        right += H.T @ z[part]
+    values, U = _eigh(gram - on_plane.T @ on_plane)
+    kept = values > _UNSEEN * values[-1]
+    e, U = values[kept], U[:, kept]
+    size = np.sqrt(e)
+    c = Q.T @ z
+    basis = ThinPlateBasis(knots, start @ (U * size), (on_plane @ U) * size, free, e)
+    fit = ThinPlateFit(points, basis, Q, None, c, (right - on_plane.T @ c) @ U / size)
+    if len(z) * len(e) > _KEPT:
+        return fit
+    return replace(fit, V=np.concatenate([V for _, _, V in fit.blocks()]))
+
+
+def _eigh(A: FloatArray) -> tuple[FloatArray, FloatArray]:
+    with one_thread() if len(A) <= _SMALL else nullcontext():
+        values, vectors = np.linalg.eigh((A + A.T) / 2)
+    return values, vectors

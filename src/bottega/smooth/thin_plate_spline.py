@@ -1,0 +1,313 @@
+"""The thin-plate spline."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from bottega.core.cards import Card
+from bottega.core.errors import InputError
+from bottega.core.params import Auto, Boolean, Integer, Parameter, Real
+from bottega.core.path import Path, Rule
+from bottega.core.smoother import Smoother
+from bottega.core.typing import Array, FloatArray
+from bottega.smooth._surface.points import Scaling, make_points, make_scaling, space_filling
+from bottega.smooth._surface.surface import Surface, check_penalties, error_curve
+from bottega.smooth._surface.thin_plate import ThinPlateFit, decompose
+
+__all__ = ["ThinPlateSpline"]
+
+_FULL = 2_000  # with more distinct points than this, rank="auto" takes fewer knots
+_FEW = 300  # that many
+
+
+class ThinPlateSpline(Surface):
+    r"""The surface that balances closeness to the data against its own bending, any way one turns.
+
+    .. math:: \min_f \sum_i w_i \{y_i - f(x_i)\}^2 + \lambda \int \sum_{j,k}
+              \Bigl(\frac{\partial^2 f}{\partial x_j\, \partial x_k}\Bigr)^2 dx
+
+    over all functions of one, two or three inputs with square integrable second derivatives. In two
+    inputs the integrand is :math:`f_{xx}^2 + 2 f_{xy}^2 + f_{yy}^2`: the mixed term counts twice,
+    and the answer does not change when the axes are turned. In one input it is the cubic
+    smoothing spline.
+
+    Parameters
+    ----------
+    lam : float or "auto", default="auto"
+        Penalty on bending, :math:`\lambda`, in the units of the inputs; larger is smoother. 0
+        passes through the mean response of every point; a very large one is the least squares
+        plane. ``"auto"`` picks from the path by the rule `select`.
+    rank : int or "auto", default="auto"
+        Number of knots, at least 10. ``"auto"`` is every distinct point up to 2,000 of them (the
+        exact solution), else 300, chosen to fill the space: `rank_error_` says what that changes.
+    standardize : bool, default=False
+        Whether to divide each input by its standard deviation before distances are taken; `lam` is
+        then in units of those. Inputs in different units have no common distance without it.
+    select : str, default="one_se"
+        Rule that picks from the path: ``"min"`` or ``"one_se"`` of the leave-one-out error, or a
+        criterion (``"aic"``, ``"aicc"``, ``"bic"``, ``"hq"``, ``"gcv"``, ``"cp"``).
+    n_lams : int, default=50
+        Number of penalties on the path.
+
+    Attributes
+    ----------
+    lam_ : float
+        The penalty in use.
+    rank_ : int
+        Number of knots in use.
+    rank_error_ : float
+        What the choice of knots changes, in the unit of y: root mean square difference, over the
+        points, between this surface and the one with half as many knots at the same penalty. 0 when
+        every distinct point is a knot.
+    path_ : Path
+        The whole curve, when `lam` is ``"auto"``.
+    smoother_ : Smoother
+        What df, sigma, leverages, leave-one-out and the criteria follow from.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (p,)
+        Names of the columns, when X is a data frame.
+
+    Notes
+    -----
+    With m distinct points the exact solution is a plane plus one radial function per point. One
+    eigendecomposition, O(m^3) time and m^2 memory, gives every penalty with its df and exact
+    leave-one-out errors, O(m^2) each. With k < m knots the cost is O(m k^2 + k^3) and the memory
+    O(k^2) beside the data. Then the knots, and with them the space of surfaces, stay when a row is
+    left out, and df at the same penalty is a little lower.
+
+    df lies between d + 1 (a plane of d inputs) and the number of distinct points. Rows at the same
+    point become one of their mean and total weight; what they differ among themselves is kept in
+    the residual sum of squares, the leave-one-out error and the criteria. An input that does not
+    vary is left out.
+
+    Beyond the data the surface goes on bending, less and less; do not trust it there. Not for
+    inputs without a common scale, steps or ridges, nor for more than three inputs: with second
+    derivatives alone there is no continuous solution.
+
+    References
+    ----------
+    .. [1] Duchon, J. (1977). Splines minimizing rotation-invariant semi-norms in Sobolev spaces.
+       In Constructive Theory of Functions of Several Variables, 85-100. Springer.
+    .. [2] Wahba, G. (1990). Spline models for observational data. SIAM.
+    .. [3] Wood, S. N. (2003). Thin plate regression splines. Journal of the Royal Statistical
+       Society B 65, 95-114.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(200, 2))
+    >>> y = np.exp(-2 * (X**2).sum(axis=1)) + 0.1 * rng.normal(size=200)
+    >>> model = ThinPlateSpline(select="min").fit(X, y)
+    >>> bool(abs(model.predict([[0.0, 0.0]])[0] - 1) < 0.15)
+    True
+    >>> round(ThinPlateSpline(1e9).fit(X, y).df_, 3)
+    3.0
+    """
+
+    knob: ClassVar[str] = "lam"
+    params: ClassVar[Mapping[str, Parameter]] = {
+        "lam": Auto(Real(0, None, log=True), help="penalty on bending"),
+        "rank": Auto(Integer(10, None), help="number of knots"),
+        "standardize": Boolean(help="put the inputs on one scale first"),
+        "select": Rule(),
+        "n_lams": Integer(2, None, help="number of penalties on the path"),
+    }
+    card: ClassVar[Card] = Card(
+        method="thin_plate_spline",
+        title="Thin-plate spline",
+        task="regression",
+        knob="lam",
+        strengths=(
+            "A smooth surface over two or three inputs, interactions and all.",
+            "Does not depend on how the axes are turned: made for places on a map.",
+            "The whole path with exact leave-one-out errors comes from one decomposition.",
+        ),
+        weaknesses=(
+            "One penalty in every direction: inputs need a common scale.",
+            "Takes at most three inputs.",
+            "The exact solution costs the cube of the number of distinct points.",
+        ),
+        cost="n^3 up to 2,000 points, then n rank^2",
+        source="D121, D123-D126",
+        standardize=True,
+        n_inputs=3,
+        weights=True,
+        linear_smoother=True,
+    )
+
+    def __init__(
+        self,
+        lam: float | str = "auto",
+        *,
+        rank: int | str = "auto",
+        standardize: bool = False,
+        select: str = "one_se",
+        n_lams: int = 50,
+    ) -> None:
+        self.lam = lam
+        self.rank = rank
+        self.standardize = standardize
+        self.select = select
+        self.n_lams = n_lams
+
+    # ---- fitting --------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the surface.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, p)
+            Inputs, at most three.
+        y : array-like of shape (n,)
+            Responses.
+        sample_weight : array-like of shape (n,), optional
+            Row weights.
+
+        Returns
+        -------
+        ThinPlateSpline
+            The fitted estimator.
+        """
+        self._check_params()
+        self._remember_frame(X)
+        X, y, weight = self._validate(X, y, sample_weight)
+        scaling, fit = self._decompose(X, y, weight)
+        self.__dict__.pop("path_", None)  # of an earlier fit
+        scale = None
+        if isinstance(self.lam, str):
+            self.path_, scale = self._curve(scaling, fit, y, weight, None)
+            self.lam_ = float(self.path_.values[self.path_.best(self.select)])
+        else:
+            self.lam_ = float(self.lam)
+            _check_seen(fit, self.lam_)
+        self._scaling, self._basis, self._points = scaling, fit.basis, fit.points
+        penalty = np.array([self.lam_ / scaling.unit])
+        self._lam = float(penalty[0])
+        self._flat, self._bent = fit.on_plane, fit.coordinates(penalty)[:, 0]
+        self.rank_ = len(fit.basis.knots)
+        at_points = fit.at_points(penalty)
+        self.rank_error_ = _rank_error(fit, at_points[0], penalty)
+        fitted, leverage = next(_at_rows(fit, weight, at_points))
+        away = fit.points.of_row < 0
+        if np.any(away):
+            fitted[away] = self._evaluate(X[away])
+        self.smoother_ = Smoother(
+            y,
+            fitted,
+            leverage,
+            df=float(fit.df(penalty)[0]),
+            weight=weight,
+            trace_sst=fit.trace_sst(self._lam),
+            scale=scale,
+        )
+        return self
+
+    def _decompose(
+        self, X: FloatArray, y: FloatArray, weight: FloatArray | None
+    ) -> tuple[Scaling, ThinPlateFit]:
+        scaling = make_scaling(X, weight, standardize=self.standardize)
+        points = make_points(scaling(X), y, weight)
+        m, d = points.u.shape
+        if m < d + 1:
+            raise InputError(
+                f"A surface over {d} inputs needs at least {d + 1} distinct points; there are {m}."
+            )
+        rank = (m if m <= _FULL else _FEW) if isinstance(self.rank, str) else int(self.rank)
+        return scaling, decompose(points, space_filling(points.u, rank) if rank < m else None)
+
+    # ---- the path -------------------------------------------------------------------------------
+
+    def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
+        scaling, fit = self._decompose(X, y, sample_weight)
+        return self._curve(scaling, fit, y, sample_weight, values)[0]
+
+    def _curve(
+        self, scaling: Scaling, fit: ThinPlateFit, y: Any, weight: Any, values: Any
+    ) -> tuple[Path, float | None]:
+        lams = self._grid(fit) * scaling.unit if values is None else check_penalties(values)
+        _check_seen(fit, float(lams[-1]))
+        penalties = lams / scaling.unit
+        fits = _at_rows(fit, weight, fit.at_points(penalties))
+        return error_curve(self.knob, lams, fits, fit.df(penalties), y, weight)
+
+    def _grid(self, fit: ThinPlateFit) -> FloatArray:
+        """Return penalties from one that flattens every shape to one that flattens none."""
+        seen = fit.seen[fit.seen > 0]
+        if not len(seen):
+            return np.ones(1)
+        top = 1e2 * seen.max()
+        return np.geomspace(top, max(1e-2 * seen.min(), 1e-10 * top), self.n_lams)
+
+    def _path_predictions(
+        self, X: Any, y: Any, sample_weight: Any, values: Array, X_new: Any
+    ) -> Array:
+        scaling, fit = self._decompose(X, y, sample_weight)
+        bent = fit.coordinates(np.asarray(values, dtype=np.float64) / scaling.unit)
+        found = np.empty((len(X_new), len(values)))
+        for part, b, shapes in fit.basis.rows(scaling(X_new)):
+            found[part] = (b @ fit.on_plane)[:, None] + shapes @ bent
+        return found
+
+    # ---- predicting -----------------------------------------------------------------------------
+
+    def _evaluate(self, X: FloatArray) -> FloatArray:
+        found = np.empty(len(X))
+        for part, b, shapes in self._basis.rows(self._scaling(X)):
+            found[part] = b @ self._flat + shapes @ self._bent
+        return found
+
+    def _noise_rows(self, X: FloatArray) -> FloatArray:
+        parts = [
+            np.hstack([b, shapes / (self._basis.seen + self._lam)])
+            for _, b, shapes in self._basis.rows(self._scaling(X))
+        ]
+        return np.concatenate(parts)
+
+    def _rows_of_s(self, X: FloatArray) -> FloatArray:
+        points = self._points
+        if self.rank_ == len(points.u):
+            b = np.column_stack([np.ones(len(points.u)), points.u]) @ self._basis.free
+            V = self._basis.mix / points.root[:, None]
+        else:
+            blocks = [(b, shapes / self._basis.seen) for _, b, shapes in self._basis.rows(points.u)]
+            b, V = (np.concatenate(each) for each in zip(*blocks, strict=True))
+            V = V * points.root[:, None]
+        at_points = np.hstack([points.root[:, None] * b, V])
+        weight = self.smoother_.weight
+        pull = (1.0 if weight is None else weight) / points.root[points.of_row]
+        return np.asarray((self._noise_rows(X) @ at_points.T)[:, points.of_row] * pull)
+
+
+def _at_rows(
+    fit: ThinPlateFit, weight: FloatArray | None, at_points: tuple[FloatArray, FloatArray]
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Give fitted values and leverages of the rows, one penalty at a time.
+
+    Those of rows of weight zero mean nothing and count for nothing.
+    """
+    point = fit.points.of_row
+    share = (1.0 if weight is None else weight) / fit.points.root[point] ** 2
+    for fitted, leverage in zip(at_points[0].T, at_points[1].T, strict=True):
+        yield fitted[point], share * leverage[point]
+
+
+def _rank_error(fit: ThinPlateFit, fitted: FloatArray, penalty: FloatArray) -> float:
+    """Return the difference to a fit with half as many knots, over the points."""
+    knots = fit.basis.knots
+    if len(knots) == len(fit.points.u):
+        return 0.0
+    fewer = decompose(fit.points, knots[: len(knots) // 2])
+    gap = (fitted - fewer.at_points(penalty)[0])[:, 0]
+    return float(np.sqrt(np.average(gap**2, weights=fit.points.root**2)))
+
+
+def _check_seen(fit: ThinPlateFit, lam: float) -> None:
+    if lam == 0 and len(fit.seen) and fit.seen.min() <= 1e-14 * fit.seen.max():
+        raise InputError(
+            "lam=0 passes through every point, and some points are too close together for that; "
+            "give a positive lam."
+        )
