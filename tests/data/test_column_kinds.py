@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bottega.data import Table
-from bottega.data._values import as_frame
+from bottega.data._inspect.convert import as_frame
 from bottega.data.columns import count, profile
 
 

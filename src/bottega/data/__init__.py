@@ -7,12 +7,11 @@
 """
 
 import bottega.data.make as make
-from bottega.data.chunks import read_chunks
 from bottega.data.columns import Column
 from bottega.data.encoder import Encoder
 from bottega.data.findings import Finding
 from bottega.data.prepare import prepare
-from bottega.data.read import read, read_frame
+from bottega.data.read import read, read_chunks, read_frame
 from bottega.data.splits import LockedPart, Split, folds
 from bottega.data.table import Table
 

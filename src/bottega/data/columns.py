@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.data import _values
-from bottega.data._values import Series
+from bottega.data._inspect import convert
+from bottega.data._inspect.convert import Series
 
 __all__ = ["KINDS", "MAX_LEVELS", "ROLES", "Column"]
 
@@ -76,15 +76,15 @@ class Profile:
 def count(series: Series) -> tuple[int, int]:
     """Count the missing and the distinct values of a column that may hold anything."""
     try:
-        stored = _values.storage(series)
+        stored = convert.storage(series)
     except InputError:
         stored = "string"
     if stored in ("integer", "number", "boolean"):
-        values = _values.numbers(series)
+        values = convert.numbers(series)
     elif stored == "date":
-        values = _values.days(series)
+        values = convert.days(series)
     else:
-        seen = set(_values.labels(series))
+        seen = set(convert.labels(series))
         return int(series.null_count()), len(seen - {None})
     missing = int(np.isnan(values).sum())
     if stored == "date" or not series.dtype.is_numeric():
@@ -96,7 +96,7 @@ def count(series: Series) -> tuple[int, int]:
 
 def profile(series: Series) -> Profile:
     """Infer the kind of a column from its values, or say why it has none."""
-    stored = _values.storage(series)
+    stored = convert.storage(series)
     if stored == "string":
         return _profile_text(series)
     missing, distinct = count(series)
@@ -120,7 +120,7 @@ def _is_key(series: Series, n_rows: int, distinct: int) -> bool:
 
 
 def _profile_text(series: Series) -> Profile:
-    values = _values.texts(series)
+    values = convert.texts(series)
     levels = Counter(value for value in values if value is not None)
     missing = len(values) - levels.total()
     present = len(values) - missing
@@ -131,7 +131,7 @@ def _profile_text(series: Series) -> Profile:
         {"true", "false"},
     ):
         return Profile("boolean", missing, len(levels))
-    numeric = {level for level in levels if _values.is_number(level)}
+    numeric = {level for level in levels if convert.is_number(level)}
     n_numeric = sum(levels[level] for level in numeric)
     if present > n_numeric > present / 2:
         _refuse_mixed(series.name, values, numeric, present - n_numeric, present)
@@ -152,8 +152,8 @@ def _refuse_mixed(
     raise InputError(
         f"Column {name!r} mixes numbers and text: {odd:,} of its {present:,} values "
         f"{'is not a number' if odd == 1 else 'are not numbers'}, first "
-        f"{_values.short(values[row])} in row {row + 1}; correct them, or give "
-        f"kinds={{{name!r}: 'category'}}, or {_values.leave_out(name)}."
+        f"{convert.short(values[row])} in row {row + 1}; correct them, or give "
+        f"kinds={{{name!r}: 'category'}}, or {convert.leave_out(name)}."
     )
 
 
@@ -162,5 +162,5 @@ def refuse_levels(name: str, distinct: int, what: str = "Column") -> None:
     if distinct > MAX_LEVELS:
         raise InputError(
             f"{what} {name!r} is a category with {distinct:,} levels, and {MAX_LEVELS:,} are the "
-            f"most that can be used; group its rare levels, or {_values.leave_out(name)}."
+            f"most that can be used; group its rare levels, or {convert.leave_out(name)}."
         )

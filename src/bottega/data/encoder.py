@@ -1,6 +1,6 @@
 """From a frame of mixed columns to the matrix of numbers most methods need."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import repeat
 from typing import Any
 
@@ -9,34 +9,37 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bottega.core.errors import InputError, ParameterError, did_you_mean
-from bottega.data import _values
-from bottega.data._values import Frame, Series
-from bottega.data.columns import KINDS, UNUSABLE, profile, refuse_levels
+from bottega.data._encode.kinds import choose_kinds
+from bottega.data._encode.statistics import NumberStatistics
+from bottega.data._inspect import convert
+from bottega.data._inspect.convert import Frame
+from bottega.data.columns import refuse_levels
 
 __all__ = ["Encoder"]
 
-_READERS = {"number": _values.numbers, "boolean": _values.truths, "date": _values.days}
+_READERS = {"number": convert.numbers, "boolean": convert.truths, "date": convert.days}
 
 
 class Encoder(TransformerMixin, BaseEstimator):
     """Turn numbers, booleans, dates and categories into one float64 matrix.
 
     Numbers and dates (as days since 1970-01-01) have missing values replaced by the median, then
-    mean 0 and standard deviation 1. Booleans become 0 and 1, the commoner value where missing.
-    Each column that had missing values in `fit` adds a 0/1 column that marks them, after all
-    others. Categories become one 0/1 column a level, in sorted order; missing is a level of its
-    own if it was seen in `fit`. Columns come in the order of `fit`, whatever the order at
-    `transform`; other columns are ignored there.
+    mean 0 and standard deviation 1, or the range 0 to 1. Booleans become 0 and 1, the commoner
+    value where missing. Each column that had missing values in `fit` adds a 0/1 column that marks
+    them, after all others. Categories become one 0/1 column per level, in sorted order; missing is
+    a level of its own if it was seen in `fit`. Columns come in the order of `fit`, whatever the
+    order at `transform`; other columns are ignored there.
 
-    Cost: one pass over the data, and for each category a hash of each value. Not for methods that
-    take categories and missing values themselves (trees): they lose by it.
+    Cost: one pass over the data, and for each category a hash of each value. Methods that take
+    categories and missing values themselves (trees) do better without it.
 
     Parameters
     ----------
-    standardize : bool
-        Centre and scale numbers and dates.
+    standardize : bool or "min-max"
+        True gives numbers and dates mean 0 and standard deviation 1, ``"min-max"`` maps the range
+        seen in `fit` to [0, 1], False leaves them as they are.
     one_hot : bool
-        False gives one column of integer codes a category, NaN where missing.
+        False gives one column of integer codes per category, NaN where missing.
     impute : bool
         False leaves missing numbers NaN and adds no marks.
     kinds : dict of str to str, optional
@@ -76,7 +79,7 @@ class Encoder(TransformerMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        standardize: bool = True,
+        standardize: bool | str = True,
         one_hot: bool = True,
         impute: bool = True,
         kinds: Mapping[str, str] | None = None,
@@ -89,8 +92,38 @@ class Encoder(TransformerMixin, BaseEstimator):
         self.new_categories = new_categories
 
     def fit(self, X: Any, y: Any = None) -> "Encoder":
-        """Learn levels, medians, means and standard deviations; `y` is not used."""
+        """Learn levels, medians and scales; `y` is not used."""
         self._learn(X)
+        return self
+
+    def fit_chunks(self, chunks: Iterable[Any]) -> "Encoder":
+        """Learn from frame after frame what `fit` learns from all of them together.
+
+        Parameters
+        ----------
+        chunks : iterable of frames
+            Can be iterated more than once. `kinds` must name the kind of every column that is not
+            stored as numbers: one chunk does not show what a column holds as a whole.
+        """
+        self._check_params()
+        statistics, levels = NumberStatistics(), []
+        for number, chunk in enumerate(chunks):
+            frame = convert.as_frame(chunk)
+            if not number:
+                self._read_names(frame)
+                levels = [set() for kind in self.kinds_ if kind == "category"]
+            matrix, labels = self._read(frame)
+            statistics.update(matrix)
+            for seen, values in zip(levels, labels, strict=True):
+                seen.update(values)
+        if not statistics.rows:
+            raise InputError("There are no rows to learn from.")
+        names = self._names_in()
+        self._learn_numbers(
+            statistics,
+            lambda: (self._read_numbers(convert.as_frame(chunk), names) for chunk in chunks),
+        )
+        self._learn_levels(levels)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
@@ -103,16 +136,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         frame = _frame_or_none(X)
         if frame is None:
             return self._encode(self._read_array(X, reset=False), [])
-        names = self._names_in()
-        given = frame.columns
-        if given != names:
-            gone = sorted(set(names) - set(given), key=names.index)
-            if gone:
-                raise InputError(
-                    f"The column {gone[0]!r} is missing: the model was learnt with it."
-                    f"{did_you_mean(gone[0], given)}"
-                )
-        return self._encode(self._read_numbers(frame, names), self._read_labels(frame, names))
+        return self._encode(*self._read(frame))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns of the matrix."""
@@ -149,11 +173,18 @@ class Encoder(TransformerMixin, BaseEstimator):
             levels.append(f"{name}={word}")
         return levels
 
-    def _learn(self, X: Any) -> tuple[np.ndarray, list[list[str | None]]]:
+    def _check_params(self) -> None:
         if self.new_categories not in ("error", "ignore"):
             raise ParameterError(
                 f"new_categories is 'error' or 'ignore', not {self.new_categories!r}."
             )
+        if not isinstance(self.standardize, bool) and self.standardize != "min-max":
+            raise ParameterError(
+                f"standardize is True, False or 'min-max', not {self.standardize!r}."
+            )
+
+    def _learn(self, X: Any) -> tuple[np.ndarray, list[list[str | None]]]:
+        self._check_params()
         frame = _frame_or_none(X)
         if frame is None:
             if self.kinds:
@@ -167,79 +198,50 @@ class Encoder(TransformerMixin, BaseEstimator):
                     f"Found a frame with {len(frame)} rows and {len(frame.columns)} columns; a "
                     "minimum of 1 of each is required."
                 )
-            names = list(frame.columns)
-            self.kinds_ = self._choose_kinds(frame)
-            self.feature_names_in_ = np.array(names, dtype=object)
-            self.n_features_in_ = len(names)
-            matrix = self._read_numbers(frame, names)
-            labels = self._read_labels(frame, names)
-        self._learn_numbers(matrix)
-        self._learn_levels(labels)
+            self._read_names(frame)
+            matrix, labels = self._read(frame)
+        self._learn_numbers(NumberStatistics().update(matrix))
+        self._learn_levels([set(values) for values in labels])
         return matrix, labels
 
-    def _choose_kinds(self, frame: Frame) -> list[str]:
-        given = {str(name): kind for name, kind in (self.kinds or {}).items()}
-        for name, wish in given.items():
-            if name not in frame.columns:
-                raise InputError(
-                    f"kinds names a column {name!r} that is not there."
-                    f"{did_you_mean(name, frame.columns)}"
-                )
-            if wish not in KINDS:
-                raise ParameterError(
-                    f"Column {name!r} cannot be of kind {wish!r}.{did_you_mean(wish, KINDS)} "
-                    f"The kinds are {', '.join(KINDS)}."
-                )
-        chosen = []
-        for name, dtype in frame.schema.items():
-            kind = given.get(name)
-            if kind is None:
-                kind = "number" if dtype.is_numeric() else _infer(frame[name])
-            if kind in UNUSABLE:
-                raise InputError(
-                    f"Column {name!r} is of kind {kind}, which cannot be encoded; drop it, or give "
-                    f"kinds={{{name!r}: 'category'}}."
-                )
-            chosen.append(kind)
-        return chosen
+    def _read_names(self, frame: Frame) -> None:
+        self.kinds_ = choose_kinds(frame, self.kinds)
+        self.feature_names_in_ = np.array(frame.columns, dtype=object)
+        self.n_features_in_ = len(frame.columns)
 
-    def _learn_numbers(self, matrix: np.ndarray) -> None:
-        absent = np.isnan(matrix)
-        with_gaps = np.flatnonzero(absent.any(axis=0)) if matrix.size else np.arange(0)
+    def _learn_numbers(self, statistics: NumberStatistics, passes: Any = None) -> None:
         kinds = [kind for kind in self.kinds_ if kind != "category"]
-        self.fill_ = np.full(matrix.shape[1], np.nan)
+        boolean = np.array([kind == "boolean" for kind in kinds], dtype=bool)
+        self.fill_ = np.full(len(kinds), np.nan)
         self.marked_ = np.arange(0)
         if self.impute:
-            self.fill_ = _medians(matrix, with_gaps)
-            for j, kind in enumerate(kinds):
-                if kind == "boolean":
-                    seen = matrix[~absent[:, j], j]
-                    self.fill_[j] = float(seen.size > 0 and seen.mean() > 0.5)
-            self.marked_ = with_gaps
-            if with_gaps.size:
-                matrix = np.where(absent, self.fill_, matrix)
-        self.center_ = np.zeros(matrix.shape[1])
-        self.scale_ = np.ones(matrix.shape[1])
-        if self.standardize and matrix.shape[1]:
-            mean, deviation = _moments(matrix)
+            medians = statistics.medians(passes)
+            self.fill_ = np.where(boolean, statistics.mean > 0.5, medians).astype(np.float64)
+            self.marked_ = np.flatnonzero(statistics.seen < statistics.rows)
+        self.center_ = np.zeros(len(kinds))
+        self.scale_ = np.ones(len(kinds))
+        if not self.standardize or not kinds:
+            return
+        scaled = ~boolean & (statistics.seen > 0)
+        if self.standardize == "min-max":
+            center, width = statistics.low, statistics.high - statistics.low
+            steady = width == 0
+        else:
+            center, width = statistics.filled_moments(self.fill_)
             # Rounding leaves a constant column a tiny deviation: it must not be blown up.
-            steady = ~(deviation > 10 * np.finfo(float).eps * np.abs(mean))
-            scaled = np.array([kind != "boolean" for kind in kinds])
-            self.center_[scaled] = np.nan_to_num(mean[scaled])
-            self.scale_[scaled & ~steady] = deviation[scaled & ~steady]
+            steady = ~(width > 10 * np.finfo(float).eps * np.abs(center))
+        self.center_[scaled] = center[scaled]
+        self.scale_[scaled & ~steady] = width[scaled & ~steady]
 
-    def _learn_levels(self, labels: list[list[str | None]]) -> None:
-        self.levels_ = []
-        self.missing_level_ = []
+    def _learn_levels(self, seen: list[set[str | None]]) -> None:
         names = [
             n for n, kind in zip(self._names_in(), self.kinds_, strict=True) if kind == "category"
         ]
-        for name, values in zip(names, labels, strict=True):
-            seen: set[str | None] = set(values)
-            self.missing_level_.append(None in seen and self.one_hot)
-            self.levels_.append(sorted(level for level in seen if level is not None))
-            if self.one_hot:  # codes are one column, however many levels there are
-                refuse_levels(name, len(self.levels_[-1]))
+        self.missing_level_ = [None in values and self.one_hot for values in seen]
+        self.levels_ = [sorted(level for level in values if level is not None) for values in seen]
+        if self.one_hot:  # codes are one column, however many levels there are
+            for name, levels in zip(names, self.levels_, strict=True):
+                refuse_levels(name, len(levels))
 
     def _encode(self, matrix: np.ndarray, labels: list[list[str | None]]) -> np.ndarray:
         absent = np.isnan(matrix) if self.impute else None
@@ -299,7 +301,7 @@ class Encoder(TransformerMixin, BaseEstimator):
             raise InputError(
                 f"Column {name!r} holds {distinct:,} "
                 f"categor{'y' if distinct == 1 else 'ies'} never seen when the model was learnt, "
-                f"{_values.short(present[0])} among them, in {len(present):,} "
+                f"{convert.short(present[0])} among them, in {len(present):,} "
                 f"row{'' if len(present) == 1 else 's'}"
                 f"; correct them, or give new_categories='ignore'."
                 f"{did_you_mean(present[0], self.levels_[category])}"
@@ -324,6 +326,23 @@ class Encoder(TransformerMixin, BaseEstimator):
         )
         return np.asarray(matrix)
 
+    def _read(self, frame: Frame) -> tuple[np.ndarray, list[list[str | None]]]:
+        """Return the numbers of a frame, and the labels of its categories."""
+        names = self._names_in()
+        if frame.columns != names:
+            gone = [name for name in names if name not in frame.columns]
+            if gone:
+                raise InputError(
+                    f"The column {gone[0]!r} is missing: the model was learnt with it."
+                    f"{did_you_mean(gone[0], frame.columns)}"
+                )
+        labels = [
+            convert.labels(frame[name])
+            for name, kind in zip(names, self.kinds_, strict=True)
+            if kind == "category"
+        ]
+        return self._read_numbers(frame, names), labels
+
     def _read_numbers(self, frame: Frame, names: list[str]) -> np.ndarray:
         chosen = [(n, k) for n, k in zip(names, self.kinds_, strict=True) if k != "category"]
         if not chosen:
@@ -339,16 +358,9 @@ class Encoder(TransformerMixin, BaseEstimator):
         columns = []
         for name, kind in chosen:
             values = _READERS[kind](frame[name])
-            _values.refuse_infinite(values, name)
+            convert.refuse_infinite(values, name)
             columns.append(values)
         return np.column_stack(columns)
-
-    def _read_labels(self, frame: Frame, names: list[str]) -> list[list[str | None]]:
-        return [
-            _values.labels(frame[name])
-            for name, kind in zip(names, self.kinds_, strict=True)
-            if kind == "category"
-        ]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -359,37 +371,4 @@ class Encoder(TransformerMixin, BaseEstimator):
 def _frame_or_none(X: Any) -> Frame | None:
     if isinstance(X, np.ndarray):
         return None
-    return _values.frame_or_none(X)
-
-
-def _infer(series: Series) -> str:
-    """Infer the kind of a column that is not stored as numbers.
-
-    A part of a table may lack what the whole has: a column constant in it is no reason to stop.
-    """
-    stored = _values.storage(series)
-    if stored != "string":
-        return "number" if stored in ("empty", "integer") else stored
-    levels = {text.strip().lower() for text in _values.texts(series) if text is not None}
-    if levels and (levels <= {"yes", "no"} or levels <= {"true", "false"}):
-        return "boolean"
-    kind = profile(series).kind
-    return "category" if kind == "constant" else kind
-
-
-def _medians(matrix: np.ndarray, with_gaps: np.ndarray) -> np.ndarray:
-    """Return the median of each column; 0 for a column that is missing altogether."""
-    medians = np.median(matrix, axis=0) if matrix.size else np.zeros(matrix.shape[1])
-    for j in with_gaps:
-        seen = matrix[~np.isnan(matrix[:, j]), j]
-        medians[j] = np.median(seen) if seen.size else 0.0
-    return medians
-
-
-def _moments(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and standard deviation of each column, missing values left out."""
-    if not np.isnan(matrix).any():
-        return matrix.mean(axis=0), matrix.std(axis=0)
-    n_seen = np.maximum(np.sum(~np.isnan(matrix), axis=0), 1)
-    mean = np.nansum(matrix, axis=0) / n_seen
-    return mean, np.sqrt(np.nansum((matrix - mean) ** 2, axis=0) / n_seen)
+    return convert.frame_or_none(X)

@@ -10,8 +10,6 @@ __all__ = ["Finding"]
 _FEW_ROWS = 50
 _SMALL_CLASS = 0.1
 _FEW_VALUES = 10
-_ALMOST_ONE = 0.999
-_ROWS_EACH = 10  # a perfect rule on fewer rows may be luck
 
 
 @dataclass(frozen=True)
@@ -22,8 +20,8 @@ class Finding:
     ----------
     code : str
         ``"id"``, ``"constant"``, ``"text"`` (columns left out), ``"number_as_text"``,
-        ``"missing_target"``, ``"few_rows"``, ``"imbalance"``, ``"rare_class"``,
-        ``"target_as_number"`` or ``"leaker"``.
+        ``"missing_target"``, ``"few_rows"``, ``"wide"`` (more inputs than rows),
+        ``"imbalance"``, ``"rare_class"``, ``"target_as_number"`` or ``"leaker"``.
     column : str or None
         The column it is about, if it is about one.
     message : str
@@ -39,15 +37,27 @@ class Finding:
 
 
 def about_size(n_rows: int) -> Iterator[Finding]:
-    """Say when there are few rows."""
+    """Report few rows."""
     if n_rows < _FEW_ROWS:
         yield Finding(
             "few_rows", None, f"There are only {n_rows} rows: every error rate will be uncertain."
         )
 
 
+def about_width(n_columns: int, n_rows: int) -> Iterator[Finding]:
+    """Report more inputs than rows."""
+    if n_columns > n_rows:
+        yield Finding(
+            "wide",
+            None,
+            f"There are {n_columns:,} input columns (levels of categories counted) and {n_rows:,} "
+            "rows: least squares and backward selection have no unique answer, and splitting the "
+            "rows into parts leaves too few of them; use penalised methods and cross-validation.",
+        )
+
+
 def about_classes(y: np.ndarray, name: str) -> Iterator[Finding]:
-    """Say when a class is small."""
+    """Report a small class."""
     classes, sizes = np.unique(y, return_counts=True)
     least = int(np.argmin(sizes))
     label, size = classes[least].item(), int(sizes[least])
@@ -67,7 +77,7 @@ def about_classes(y: np.ndarray, name: str) -> Iterator[Finding]:
 
 
 def about_numbers(y: np.ndarray, name: str) -> Iterator[Finding]:
-    """Say when a numeric target looks like class labels."""
+    """Report a numeric target that looks like class labels."""
     values = np.unique(y)
     if values.size <= _FEW_VALUES and np.all(values == np.round(values)):
         yield Finding(
@@ -76,44 +86,6 @@ def about_numbers(y: np.ndarray, name: str) -> Iterator[Finding]:
             f"Target {name!r} has only {values.size} distinct whole numbers and is taken as a "
             "number; give task='classification' if they are labels.",
         )
-
-
-def tells_number(x: np.ndarray, y: np.ndarray) -> bool:
-    """Tell whether a numeric feature reproduces a numeric target but for scale."""
-    seen = ~np.isnan(x)
-    if np.count_nonzero(seen) <= _ROWS_EACH:
-        return False
-    if not seen.all():
-        x, y = x[seen], y[seen]
-    x, y = x - x.mean(), y - y.mean()
-    size = np.sqrt((x @ x) * (y @ y))
-    return bool(size > 0 and abs(x @ y) > _ALMOST_ONE * size)
-
-
-def cuts_classes(x: np.ndarray, codes: np.ndarray, n_classes: int) -> bool:
-    """Tell whether thresholds on a numeric feature give the class without any error."""
-    seen = ~np.isnan(x)
-    x, codes = x[seen], codes[seen]
-    if np.bincount(codes, minlength=n_classes).min() <= _ROWS_EACH:
-        return False
-    order = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[order], np.arange(n_classes))
-    low = np.minimum.reduceat(x[order], starts)
-    high = np.maximum.reduceat(x[order], starts)
-    rank = np.argsort(low)
-    return bool(np.all(high[rank][:-1] < low[rank][1:]))
-
-
-def names_classes(levels: np.ndarray, codes: np.ndarray) -> bool:
-    """Tell whether each level of a category (-1: missing) comes with one class only."""
-    seen = levels >= 0
-    if not seen.any():
-        return False
-    pairs = np.unique(np.column_stack([levels[seen], codes[seen]]), axis=0, return_counts=True)
-    (cells, sizes) = pairs
-    one_class_each = np.unique(cells[:, 0]).size == len(cells)
-    all_classes = np.unique(cells[:, 1]).size == codes.max() + 1
-    return bool(one_class_each and all_classes and sizes.min() > _ROWS_EACH)
 
 
 def leaker(column: str, target: str) -> Finding:

@@ -2,23 +2,24 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bottega.core.errors import InputError, did_you_mean
 from bottega.core.frames import make_frame
-from bottega.data import _values, findings
-from bottega.data._examine import (
+from bottega.data import findings
+from bottega.data._inspect import convert
+from bottega.data._inspect.display import as_html, as_text
+from bottega.data._inspect.examine import (
     about_feature,
-    as_numbers,
     assign_roles,
     check_kinds,
     class_labels,
     examine,
     extent,
 )
+from bottega.data._inspect.leakage import search_leakers
 from bottega.data.columns import MAX_LEVELS, MIN_ID_ROWS, UNUSABLE, Column, count
 from bottega.data.findings import Finding
 
@@ -101,7 +102,7 @@ class Table:
         task: str | None = None,
         source: str | None = None,
     ) -> None:
-        data = _values.as_frame(frame)
+        data = convert.as_frame(frame)
         kinds = {str(name): kind for name, kind in (kinds or {}).items()}
         left_out = {ignore} if isinstance(ignore, str) else set(ignore)
         roles = assign_roles(data, target, weight, group, time, left_out)
@@ -137,14 +138,15 @@ class Table:
                 + (f": left out are {', '.join(reasons[:10])}" if reasons else "")
                 + "; give kinds={...} to use one of them, or add columns."
             )
-        notes += self._search_leakers()
+        notes += findings.about_width(self._encoded_width(), self.n_rows)
+        notes += search_leakers(self)
         self.warnings = tuple(notes)
 
     def _read_roles(self, task: str | None, notes: list[Finding]) -> None:
         """Read target, weights, groups and time, and drop the rows that have no target."""
         if self.target is not None:
             series = self._data[self.target]
-            absent = _values.missing(series)
+            absent = convert.missing(series)
             if absent.all():
                 raise InputError(f"Target {self.target!r} has no value at all; choose another.")
             if absent.any():
@@ -173,7 +175,7 @@ class Table:
         series, kind = self._data[name], self._kinds[name]
         distinct = count(series)[1]
         if distinct == 1:
-            value = _values.short(series.to_list()[0])
+            value = convert.short(series.to_list()[0])
             raise InputError(
                 f"Target {name!r} has one value only ({value}): there is nothing to learn; "
                 "choose another target or add rows."
@@ -184,7 +186,7 @@ class Table:
                 "method predicts; choose another target or turn it into numbers or labels."
             )
         if kind == "number" and task != "classification" and (task or distinct > 2):
-            y = _values.numbers(series)
+            y = convert.numbers(series)
             notes += findings.about_numbers(y, name)
             return y, "regression", None
         if task == "regression":
@@ -210,7 +212,7 @@ class Table:
         name = self._name_of("weight")
         if name is None:
             return None
-        weight = _values.numbers(self._data[name])
+        weight = convert.numbers(self._data[name])
         bad = np.flatnonzero(~(weight >= 0))
         if bad.size:
             raise InputError(
@@ -221,24 +223,6 @@ class Table:
             raise InputError(f"All weights in {name!r} are zero; leave weight out or correct them.")
         return weight
 
-    def _search_leakers(self) -> Iterable[Finding]:
-        if self.y is None or self.target is None:
-            return
-        classes = self.classes
-        codes = np.searchsorted(classes, self.y) if classes is not None else None
-        for name in self.features:
-            series, kind = self._data[name], self._kinds[name]
-            if classes is None or codes is None:
-                found = kind != "category" and findings.tells_number(
-                    as_numbers(series, kind), self.y
-                )
-            elif kind == "category":
-                found = findings.names_classes(_codes(_values.labels(series)), codes)
-            else:
-                found = findings.cuts_classes(as_numbers(series, kind), codes, classes.size)
-            if found:
-                yield findings.leaker(name, self.target)
-
     def _name_of(self, role: str) -> str | None:
         return next((name for name, its in self._roles.items() if its == role), None)
 
@@ -247,7 +231,7 @@ class Table:
         name = self._name_of(role) if name is None else self._known(name)
         if name is None:
             return None
-        labels = _values.labels(self._data[name])
+        labels = convert.labels(self._data[name])
         if None in labels:
             raise InputError(
                 f"Column {name!r} names the {role} of each row, and {labels.count(None):,} values "
@@ -260,8 +244,8 @@ class Table:
         name = self._name_of(role) if name is None else self._known(name)
         if name is None:
             return None
-        stored = _values.storage(self._data[name])
-        read = _values.days if stored in ("date", "string") else _values.numbers
+        stored = convert.storage(self._data[name])
+        read = convert.days if stored in ("date", "string") else convert.numbers
         values = read(self._data[name])
         if np.isnan(values).any():
             first = int(np.flatnonzero(np.isnan(values))[0])
@@ -304,6 +288,14 @@ class Table:
     def kinds(self) -> dict[str, str]:
         """The kind of each feature column: what `Encoder` takes."""
         return {name: self._kinds[name] for name in self.features}
+
+    def _encoded_width(self) -> int:
+        """Return how many columns the features become once categories are one column per level."""
+        return sum(
+            column.distinct if column.kind == "category" else 1
+            for column in self.columns
+            if column.role == "feature"
+        )
 
     def column(self, name: str) -> Column:
         """Return one column's description."""
@@ -363,7 +355,7 @@ class Table:
         )
 
     def overview(self) -> Any:
-        """Return one row a column: kind, role, missing and distinct values, range, commonest label.
+        """Return one row per column: kind, role, missing and distinct values, range, mode.
 
         `low`, `high` and `most_common` are text, empty where they have no meaning.
         """
@@ -381,45 +373,11 @@ class Table:
         }
         return make_frame(rows, like=self._data.to_native())
 
-    def _title(self) -> str:
-        title = f"{self.n_rows:,} rows, {len(self.features)} features"
-        if self.target is not None:
-            title += f", target {self.target!r} ({self.task})"
-        return title
-
     def __len__(self) -> int:
         return self.n_rows
 
     def __repr__(self) -> str:
-        width = max(len(c.name) for c in self.columns)
-        lines = [f"Table: {self._title()}"]
-        lines += [
-            f"  {c.name:<{width}}  {c.kind:<8}  {c.role:<7}  "
-            f"{c.missing:,} missing, {c.distinct:,} distinct"
-            for c in self.columns
-        ]
-        return "\n".join(lines + [f"  ! {finding.message}" for finding in self.warnings])
+        return as_text(self)
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{h}</th>" for h in ("column", "kind", "role", "missing", "distinct"))
-        body = "".join(
-            f"<tr><td>{escape(c.name)}</td><td>{c.kind}</td><td>{c.role}</td>"
-            f"<td>{c.missing:,}</td><td>{c.distinct:,}</td></tr>"
-            for c in self.columns
-        )
-        notes = "".join(f"<li>{escape(f.message)}</li>" for f in self.warnings)
-        return (
-            f"<table><caption>Table: {escape(self._title())}</caption>"
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-            + (f"<ul>{notes}</ul>" if notes else "")
-        )
-
-
-def _codes(labels: list[str | None]) -> np.ndarray:
-    """Return a number for each label, -1 where missing."""
-    known: dict[str | None, int] = {}
-    for label in labels:
-        if label is not None:
-            known.setdefault(label, len(known))
-    known[None] = -1
-    return np.fromiter(map(known.__getitem__, labels), dtype=np.int64, count=len(labels))
+        return as_html(self)

@@ -7,8 +7,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.errors import InputError, did_you_mean
-from bottega.data import _values
-from bottega.data._values import Frame, Series
+from bottega.data._inspect import convert
+from bottega.data._inspect.convert import Frame, Series
 from bottega.data.columns import KINDS, UNUSABLE, Profile, count, profile, refuse_levels
 from bottega.data.findings import Finding
 
@@ -71,18 +71,18 @@ def examine(series: Series, role: str, kind: str | None) -> tuple[Series | None,
         seen = profile(series)
         if role != "feature" and seen.kind in ("id", "constant"):
             # Only a feature can be useless for being constant or all distinct.
-            text = _values.storage(series) == "string"
+            text = convert.storage(series) == "string"
             seen = Profile("category" if text else "number", seen.missing, seen.distinct)
     if seen.distinct == 0 and role != "target":
         raise InputError(
-            f"Column {series.name!r} is missing in every row; {_values.leave_out(series.name)}."
+            f"Column {series.name!r} is missing in every row; {convert.leave_out(series.name)}."
         )
     if kind is not None:
         converted = _convert(series, role, kind)
     elif series.dtype == nw.Object and seen.kind == "number":
-        converted = _replace(series, _values.numbers(series), nw.Float64)
+        converted = _replace(series, convert.numbers(series), nw.Float64)
     if seen.kind in ("number", "boolean"):
-        _values.refuse_infinite(as_numbers(series, seen.kind), series.name)
+        convert.refuse_infinite(as_numbers(series, seen.kind), series.name)
     if seen.kind == "category" and role == "feature":
         refuse_levels(series.name, seen.distinct)
     return converted, seen
@@ -92,22 +92,22 @@ def _convert(series: Series, role: str, kind: str) -> Series | None:
     """Make a column be of the kind the user asked for, or say why it cannot be."""
     stored = "mixed"
     if kind not in (*UNUSABLE, "category"):
-        stored = _values.storage(series)
+        stored = convert.storage(series)
     if kind == "number":
-        values = _values.numbers(series)
+        values = convert.numbers(series)
         return None if stored in ("number", "integer") else _replace(series, values, nw.Float64)
     if kind == "boolean":
-        _values.truths(series)
+        convert.truths(series)
     elif kind == "date":
-        stamps = _values.days(series)
+        stamps = convert.days(series)
         if stored == "string":
-            micros = np.round(stamps * _values.MICROSECONDS_A_DAY)
+            micros = np.round(stamps * convert.MICROSECONDS_A_DAY)
             whole = np.where(np.isnan(stamps), 0, micros).astype(np.int64)
             dates = whole.astype("datetime64[us]")
             dates[np.isnan(stamps)] = np.datetime64("NaT")
             return _replace(series, dates, nw.Datetime("us"))
     elif kind == "category" and role == "feature" and series.dtype != nw.String:
-        return _replace(series, _values.labels(series), nw.String)
+        return _replace(series, convert.labels(series), nw.String)
     return None
 
 
@@ -117,22 +117,22 @@ def _replace(series: Series, values: Any, dtype: Any) -> Series:
 
 def as_numbers(series: Series, kind: str) -> np.ndarray:
     """Read a column of kind number, boolean or date as float64."""
-    read = {"boolean": _values.truths, "date": _values.days}.get(kind, _values.numbers)
+    read = {"boolean": convert.truths, "date": convert.days}.get(kind, convert.numbers)
     return read(series)
 
 
 def class_labels(series: Series) -> np.ndarray:
     """Return labels as the user wrote them: text, booleans or numbers (whole ones as int)."""
     try:
-        stored = _values.storage(series)
+        stored = convert.storage(series)
     except InputError:  # of several types, and the user called it a category: labels are text
-        return np.array(_values.labels(series))
+        return np.array(convert.labels(series))
     if stored == "string":
-        return np.array(_values.texts(series))
-    values = _values.numbers(series)
+        return np.array(convert.texts(series))
+    values = convert.numbers(series)
     if stored == "boolean":
         return values.astype(bool)
-    _values.refuse_infinite(values, series.name)
+    convert.refuse_infinite(values, series.name)
     return values.astype(np.int64) if np.all(values == np.round(values)) else values
 
 
@@ -162,10 +162,10 @@ def extent(series: Series, kind: str) -> tuple[str, str, str]:
         values = as_numbers(series, kind)
         low, high = np.nanmin(values), np.nanmax(values)
         if kind == "date":
-            return _values.name_of_day(float(low)), _values.name_of_day(float(high)), ""
+            return convert.name_of_day(float(low)), convert.name_of_day(float(high)), ""
         return f"{low:.6g}", f"{high:.6g}", ""
     if kind in ("category", "boolean", "constant"):
-        labels = [label for label in _values.labels(series) if label is not None]
+        labels = [label for label in convert.labels(series) if label is not None]
         if labels:
             levels, times = np.unique(np.array(labels), return_counts=True)
             return "", "", str(levels[np.argmax(times)])

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from bottega.core.errors import InputError
-from bottega.data import _values
+from bottega.data._inspect import convert
 
 _CHUNK = 1 << 20
 _POINT = re.compile(r"\s*[+-]?\d*\.\d+\s*")
@@ -144,7 +144,7 @@ def check_headers(files: list[File], kind: str) -> None:
                     f"{called} {count} times in the header of {file.name!r}; give every column a "
                     "name of its own."
                 )
-        if all(_values.is_number(name) for name in names):
+        if all(convert.is_number(name) for name in names):
             raise InputError(
                 f"The first line of {file.name!r} holds only numbers; put a line with the column "
                 "names above it."

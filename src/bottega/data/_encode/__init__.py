@@ -1,0 +1,1 @@
+"""What an encoder learns from numbers, merged over chunks."""

@@ -1,0 +1,141 @@
+"""Statistics of the columns of numbers: of one matrix, or merged over chunks.
+
+The medians of few rows are taken from the rows themselves. Those of many are found digit by digit
+(a radix selection), in four further passes over the chunks and little memory; they are exact.
+"""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from bottega.core.typing import FloatArray, IntArray
+
+__all__ = ["NumberStatistics"]
+
+Passes = Callable[[], Iterable[FloatArray]]
+
+HELD = 8_000_000  # numbers that are kept for their medians: 64 MB
+_DIGIT = 16  # bits of a digit of the selection
+
+
+class NumberStatistics:
+    """Count, mean, scatter, range and median of each column, missing values left out.
+
+    Attributes
+    ----------
+    rows : int
+        Rows seen.
+    seen : ndarray of int
+        Values present in each column.
+    mean, scatter, low, high : ndarray
+        Of these values; the scatter is the sum of squares about the mean.
+    """
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.seen: IntArray = np.zeros(0, dtype=np.int64)
+        self.mean: FloatArray = np.zeros(0)
+        self.scatter: FloatArray = np.zeros(0)
+        self.low: FloatArray = np.zeros(0)
+        self.high: FloatArray = np.zeros(0)
+        self._held: list[FloatArray] | None = []
+
+    def update(self, matrix: FloatArray) -> "NumberStatistics":
+        """Take in a block of rows, at least one."""
+        present = ~np.isnan(matrix)
+        seen = present.sum(axis=0)
+        if seen.sum() == matrix.size:
+            mean = matrix.mean(axis=0)
+            gap = matrix - mean
+            low, high = matrix.min(axis=0), matrix.max(axis=0)
+        else:
+            mean = np.where(present, matrix, 0.0).sum(axis=0) / np.maximum(seen, 1)
+            gap = np.where(present, matrix - mean, 0.0)
+            low = np.where(present, matrix, np.inf).min(axis=0)
+            high = np.where(present, matrix, -np.inf).max(axis=0)
+        scatter = np.einsum("ij,ij->j", gap, gap)
+        if not self.rows:
+            self.seen, self.mean, self.scatter, self.low, self.high = seen, mean, scatter, low, high
+        else:
+            total = np.maximum(self.seen + seen, 1)
+            apart = mean - self.mean
+            self.scatter = self.scatter + scatter + apart**2 * (self.seen * seen / total)
+            self.mean = self.mean + apart * (seen / total)
+            self.low, self.high = np.minimum(self.low, low), np.maximum(self.high, high)
+            self.seen = self.seen + seen
+        if self._held is not None:
+            self._held.append(matrix)
+            if self.rows and (self.rows + len(matrix)) * matrix.shape[1] > HELD:
+                self._held = None
+        self.rows += len(matrix)
+        return self
+
+    def filled_moments(self, fill: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and standard deviation with `fill` in place of the missing values.
+
+        NaN in `fill` leaves the missing values of a column out.
+        """
+        gaps = np.where(np.isnan(fill), 0, self.rows - self.seen)
+        value = np.where(gaps > 0, fill, 0.0)
+        total = np.maximum(self.seen + gaps, 1)
+        mean = (self.seen * self.mean + gaps * value) / total
+        scatter = self.scatter + self.seen * (self.mean - mean) ** 2 + gaps * (value - mean) ** 2
+        return mean, np.sqrt(scatter / total)
+
+    def medians(self, passes: Passes | None = None) -> FloatArray:
+        """Return the median of each column, 0 for one without values.
+
+        Parameters
+        ----------
+        passes : callable, optional
+            Starts a pass over the blocks afresh; needed where they were too many to be kept.
+        """
+        if self._held is None:
+            assert passes is not None
+            return _selected_medians(self.seen, passes)
+        matrix = self._held[0] if len(self._held) == 1 else np.concatenate(self._held)
+        found = np.median(matrix, axis=0) if matrix.size else np.zeros(matrix.shape[1])
+        for j in np.flatnonzero(self.seen < self.rows):
+            present = matrix[~np.isnan(matrix[:, j]), j]
+            found[j] = np.median(present) if present.size else 0.0
+        return np.asarray(found)
+
+
+def _selected_medians(seen: IntArray, passes: Passes) -> FloatArray:
+    """Return exact medians of columns too long to keep, from passes over their blocks."""
+    columns = np.repeat(np.flatnonzero(seen), 2)  # the lower and the upper middle value of each
+    rank = (seen[columns] - 1 + np.tile([0, 1], len(columns) // 2)) // 2
+    prefix = np.zeros(len(columns), dtype=np.uint64)
+    for shift in range(64 - _DIGIT, -1, -_DIGIT):
+        counts = np.zeros((len(columns), 1 << _DIGIT), dtype=np.int64)
+        for block in passes():
+            keys, present = _ordered_keys(block), ~np.isnan(block)
+            for t, j in enumerate(columns):
+                key = keys[present[:, j], j]
+                if shift < 64 - _DIGIT:
+                    key = key[key >> np.uint64(shift + _DIGIT) == prefix[t]]
+                digit = (key >> np.uint64(shift)) & np.uint64((1 << _DIGIT) - 1)
+                counts[t] += np.bincount(digit.astype(np.int64), minlength=1 << _DIGIT)
+        upto = counts.cumsum(axis=1)
+        for t in range(len(columns)):
+            digit = int(np.searchsorted(upto[t], rank[t], side="right"))
+            rank[t] -= upto[t, digit - 1] if digit else 0
+            prefix[t] = prefix[t] << np.uint64(_DIGIT) | np.uint64(digit)
+    middle = _values_of_keys(prefix).reshape(-1, 2).mean(axis=1)
+    found = np.zeros(len(seen))
+    found[columns[::2]] = middle
+    return found
+
+
+_SIGN = np.uint64(1 << 63)
+
+
+def _ordered_keys(values: FloatArray) -> np.ndarray:
+    """Return whole numbers in the order of the floats that they stand for."""
+    bits = np.ascontiguousarray(values).view(np.uint64)
+    return np.where(bits & _SIGN, ~bits, bits | _SIGN)
+
+
+def _values_of_keys(keys: np.ndarray) -> FloatArray:
+    """Return the floats that keys stand for."""
+    return np.asarray(np.where(keys & _SIGN, keys ^ _SIGN, ~keys)).view(np.float64)

@@ -1,0 +1,206 @@
+"""Data files and databases through DuckDB: the one place that knows it."""
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from bottega.core.errors import InputError, did_you_mean, require
+from bottega.data.read import text as text_files
+from bottega.data.read.files import find_files, kind_of
+from bottega.data.read.text import File
+
+__all__ = ["Answer", "fetch_pieces", "open_answer"]
+
+MISSING_MARKERS = ("", "NA", "NaN", "null", "None", "?")
+_SETTINGS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+_VECTOR = 2048  # rows that DuckDB hands over at once
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An executed query whose rows can be fetched, all at once or piece by piece."""
+
+    connection: Any
+    files: list[File]
+    kind: str
+
+    def whole(self) -> Any:
+        """Return all rows as one frame."""
+        return self._named(_plain(self.connection.df()))
+
+    def pieces(self, rows: int) -> Iterator[Any]:
+        """Yield frames of about `rows` rows."""
+        for frame in fetch_pieces(self.connection, rows):
+            yield self._named(frame)
+
+    def _named(self, frame: Any) -> Any:
+        """Give the columns of a CSV file the names in its header."""
+        if self.kind in ("csv", "tsv") and len(self.files) == 1:
+            # DuckDB takes X and x for the same name and renames one; blanks around a name do not
+            # count.
+            written, _ = text_files.header(self.files[0], self.kind)
+            if len(written) == len(frame.columns):
+                frame.columns = [w or own for w, own in zip(written, frame.columns, strict=True)]
+        return frame
+
+
+@contextmanager
+def open_answer(
+    path: str, table: str | None, query: str | None, encoding: str, text: set[str]
+) -> Iterator[Answer]:
+    """Open the answer to a query on a database, or the rows of data files.
+
+    Columns of a CSV file named in `text` are read as they are written.
+    """
+    paths = find_files(path)
+    kind = kind_of(paths)
+    duckdb = require("duckdb", "data")
+    require("pandas", "data")  # what DuckDB hands its answer over as
+    if kind == "duckdb":
+        if len(paths) > 1:
+            raise InputError("Read one DuckDB file at a time.")
+        connection = _open_database(duckdb, paths[0], table, query)
+        try:
+            sql = query or f"SELECT * FROM {_table_name(connection, paths[0], table)}"
+            yield Answer(connection.execute(sql), [], kind)
+        except duckdb.Error as error:
+            raise InputError(
+                f"The query on {paths[0]!r} failed: {_sentence(str(error))}."
+            ) from error
+        finally:
+            connection.close()
+        return
+    if table or query:
+        raise InputError("table= and query= are for DuckDB files (.duckdb, .db) only.")
+    for each in paths:
+        text_files.check_readable(each)
+    files = [File(each, each) for each in paths]
+    with tempfile.TemporaryDirectory() as folder:
+        if kind in ("csv", "tsv"):
+            files = text_files.as_utf8(files, encoding, folder)
+            text_files.check_headers(files, kind)
+        sql, options = _scan_query(files, kind, text)
+        connection = duckdb.connect(":memory:", config=_SETTINGS)
+        try:
+            yield Answer(connection.execute(sql, options), files, kind)
+        except duckdb.Error as error:
+            raise InputError(_explain(error, files, kind)) from error
+        finally:
+            connection.close()
+
+
+def fetch_pieces(connection: Any, rows: int) -> Iterator[Any]:
+    """Yield what an executed DuckDB query gives, in whole vectors."""
+    while True:
+        frame = connection.fetch_df_chunk(-(-rows // _VECTOR))
+        if not len(frame):
+            return
+        yield _plain(frame)
+
+
+def _scan_query(files: list[File], kind: str, text: set[str]) -> tuple[str, list[Any]]:
+    """Return the query that reads the files; names and options travel as its parameters."""
+    options: list[Any] = [[_literal(file.path) for file in files]]
+    if kind == "parquet":
+        call = "read_parquet(?, union_by_name=true)"
+    elif kind == "json":
+        call = "read_json(?, union_by_name=true, sample_size=-1)"
+    else:
+        separators = {text_files.header(file, kind)[1] for file in files}
+        if len(separators) > 1:
+            raise InputError("The files use different separators; save them all with commas.")
+        call = (
+            "read_csv(?, delim=?, decimal_separator=?, nullstr=?, header=true, skip=0, "
+            "sample_size=-1, quote='\"', escape='\"', union_by_name=true)"
+        )
+        separator = separators.pop()
+        decimals = {text_files.decimal_sign(file, separator) for file in files}
+        options += [separator, "," if decimals == {","} else ".", list(MISSING_MARKERS)]
+        named = {name for file in files for name in text_files.header(file, kind)[0]}
+        if text & named:
+            call = call[:-1] + ", types=?)"
+            options.append(dict.fromkeys(text & named, "VARCHAR"))
+    return f"SELECT * FROM {call}", options
+
+
+def _literal(path: str) -> str:
+    """Escape the signs that DuckDB would take for a pattern."""
+    return re.sub(r"([*?\[])", r"[\1]", os.path.abspath(path))
+
+
+def _explain(error: Exception, files: list[File], kind: str) -> str:
+    """Return in one sentence what DuckDB reported in many."""
+    text = str(error)
+    if kind in ("csv", "tsv"):
+        for file in files:
+            odd = text_files.odd_line(file, kind)
+            if odd:
+                return odd
+    where = repr(files[0].name) if len(files) == 1 else f"one of the {len(files)} files"
+    line = re.search(r"CSV Error on Line: (\d+)", text)
+    if line:
+        return f"Line {line[1]} of {where} cannot be read: {_sentence(text, 2)}."
+    return f"The contents of {where} are not valid {kind}: {_sentence(text)}."
+
+
+def _sentence(text: str, number: int = 0) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    line = lines[min(number, len(lines) - 1)] if lines else "no reason given"
+    return re.sub(r"^[A-Z]\w*( [A-Z]\w*)* Error: ", "", line).rstrip(".!")
+
+
+def _open_database(duckdb: Any, path: str, table: str | None, query: str | None) -> Any:
+    if table and query:
+        raise InputError("Give table= or query=, not both.")
+    text_files.check_readable(path)
+    try:
+        # An absolute path: ':memory:' and the like cannot be meant.
+        return duckdb.connect(str(Path(path).absolute()), read_only=True, config=_SETTINGS)
+    except duckdb.Error as error:
+        raise InputError(
+            f"The file {path!r} cannot be opened as a DuckDB database: {_sentence(str(error))}."
+        ) from error
+
+
+def _table_name(connection: Any, path: str, table: str | None) -> str:
+    rows = connection.execute(
+        "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT internal UNION ALL "
+        "SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal ORDER BY ALL"
+    ).fetchall()
+    known = {
+        name if schema == "main" else f"{schema}.{name}": (schema, name) for schema, name in rows
+    }
+    if not known:
+        raise InputError(f"The database {path!r} holds no tables.")
+    listed = ", ".join(repr(name) for name in list(known)[:8])
+    if table is None:
+        if len(known) > 1:
+            raise InputError(
+                f"The database {path!r} holds {len(known)} tables; give table= one of {listed}, "
+                "or query=."
+            )
+        (table,) = known
+    if table not in known:
+        raise InputError(
+            f"There is no table {table!r} in {path!r}.{did_you_mean(table, known)} "
+            f"The tables are {listed}."
+        )
+    return ".".join('"' + part.replace('"', '""') + '"' for part in known[table])
+
+
+def _plain(frame: Any) -> Any:
+    """Turn pandas' nullable integers, which few libraries take, into floats."""
+    data = nw.from_native(frame, eager_only=True)
+    gaps = [
+        name
+        for name, dtype in data.schema.items()
+        if dtype.is_integer() and str(frame.dtypes[name])[0] in "IU"
+    ]
+    return frame.astype(dict.fromkeys(gaps, "float64")) if gaps else frame

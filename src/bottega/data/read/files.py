@@ -1,0 +1,115 @@
+"""Which files a path, a folder or a pattern means, and what is in them."""
+
+import glob
+import os
+from collections import Counter
+from difflib import get_close_matches
+from typing import Any
+
+from bottega.core.errors import InputError, require
+
+__all__ = [
+    "BUNDLED",
+    "find_files",
+    "format_of",
+    "is_bundled",
+    "is_database",
+    "kind_of",
+    "load_bundled",
+]
+
+BUNDLED = ("breast_cancer", "diabetes", "iris", "wine")
+_FORMATS = {
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+    ".duckdb": "duckdb",
+    ".db": "duckdb",
+}
+
+
+def is_bundled(name: str) -> bool:
+    """Return True if a name is that of a data set of scikit-learn, and of no file."""
+    return name in BUNDLED and not os.path.exists(name)
+
+
+def load_bundled(name: str) -> Any:
+    """Return a data set of scikit-learn as a frame."""
+    require("pandas", "data")
+    from sklearn import datasets
+
+    bunch = getattr(datasets, f"load_{name}")(as_frame=True)
+    frame = bunch.frame
+    if name != "diabetes":
+        frame = frame.assign(target=bunch.target_names.astype(str)[bunch.target.to_numpy()])
+    return frame
+
+
+def find_files(path: str) -> list[str]:
+    """Return the files meant by a path, a folder or a pattern, in order of name."""
+    if os.path.isdir(path):
+        found = [os.path.join(path, name) for name in sorted(os.listdir(path))]
+        found = [f for f in found if os.path.isfile(f) and format_of(f) not in (None, "duckdb")]
+        if not found:
+            raise InputError(
+                f"The folder {path!r} holds no data files (.csv, .tsv, .parquet, .jsonl ...)."
+            )
+        return found
+    if os.path.exists(path):
+        return [path]
+    if glob.has_magic(path):
+        found = sorted(f for f in glob.glob(path, recursive=True) if os.path.isfile(f))
+        if found:
+            return found
+        raise InputError(f"No file matches the pattern {path!r}.")
+    raise InputError(f"There is no file {path!r}.{_near_names(path)}")
+
+
+def _near_names(path: str) -> str:
+    folder, name = os.path.split(path)
+    if folder and not os.path.isdir(folder):
+        return f" The folder {folder!r} does not exist either."
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        names = []
+    near = get_close_matches(name, [*names, *BUNDLED], n=1, cutoff=0.6)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def format_of(path: str) -> str | None:
+    """Return the format that the name of a file stands for, None if it is not known."""
+    name = path.lower()
+    if name.endswith(".gz"):
+        kind = _FORMATS.get(os.path.splitext(name[:-3])[1])
+        return kind if kind in ("csv", "tsv", "json") else None
+    return _FORMATS.get(os.path.splitext(name)[1])
+
+
+def is_database(path: str | os.PathLike[str]) -> bool:
+    """Return True if a path is that of a DuckDB file."""
+    return format_of(os.fspath(path)) == "duckdb"
+
+
+def kind_of(files: list[str]) -> str:
+    """Return the one format of several files, or raise."""
+    kinds = Counter(format_of(file) for file in files)
+    if None in kinds:
+        unknown = next(file for file in files if format_of(file) is None)
+        raise InputError(
+            f"The format of {unknown!r} is not known from its name; known are "
+            f"{', '.join(_FORMATS)} and .csv.gz."
+        )
+    if len(kinds) > 1:
+        several = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        raise InputError(
+            f"The files are of several formats ({several}); choose one with a pattern such as "
+            "'*.csv'."
+        )
+    (kind,) = kinds
+    assert kind is not None
+    return kind

@@ -1,0 +1,127 @@
+"""Read a file, a folder, a database table or a bundled data set into a table."""
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from bottega.core.errors import InputError
+from bottega.data._inspect import convert
+from bottega.data.read.duck import open_answer
+from bottega.data.read.files import is_bundled, is_database, load_bundled
+from bottega.data.table import Table
+
+__all__ = ["read", "read_frame"]
+
+
+def read(
+    source: Any,
+    *,
+    target: str | None = None,
+    kinds: Mapping[str, str] | None = None,
+    weight: str | None = None,
+    group: str | None = None,
+    time: str | None = None,
+    ignore: str | Iterable[str] = (),
+    task: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
+    encoding: str = "utf-8",
+) -> Table:
+    """Read data from wherever they are into a `Table`.
+
+    Types are inferred from every row, not from a sample. Missing values stay missing; in CSV files
+    the marks ``NA``, ``NaN``, ``null``, ``None``, ``?`` and the empty field are missing values.
+    Columns may be separated by commas, semicolons, tabs or bars, and with any but the first numbers
+    may have a decimal comma.
+    The whole answer is held in memory: larger data are for `bottega.data.chunks`.
+
+    Parameters
+    ----------
+    source : path, frame or name
+        A file (.csv, .tsv, .txt, .csv.gz, .parquet, .jsonl, .ndjson, .json), a folder or a pattern
+        such as ``data/*.csv`` (files of one format, columns united by name), a DuckDB file
+        (.duckdb, .db), a pandas, polars or pyarrow frame, or the name of a data set that comes with
+        scikit-learn: ``"breast_cancer"``, ``"diabetes"``, ``"iris"``, ``"wine"``.
+    target, kinds, weight, group, time, ignore, task
+        As in `Table`.
+    table, query : str, optional
+        For a DuckDB file: the table to read, or the query to run. The file is opened read-only.
+    encoding : str
+        The encoding of a text file.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    InputError
+        When the source cannot be read; the message says where and what to do.
+
+    Examples
+    --------
+    >>> read("iris").classes.tolist()
+    ['setosa', 'versicolor', 'virginica']
+    """
+    if isinstance(source, str) and is_bundled(source):
+        target = target or "target"
+    labels = [name for name, kind in (kinds or {}).items() if kind in ("category", "text", "id")]
+    frame = read_frame(source, table=table, query=query, encoding=encoding, text=labels)
+    return Table(
+        frame,
+        target=target,
+        kinds=kinds,
+        weight=weight,
+        group=group,
+        time=time,
+        ignore=ignore,
+        task=task,
+        source=os.fspath(source) if isinstance(source, str | os.PathLike) else "a data frame",
+    )
+
+
+def read_frame(
+    source: Any,
+    *,
+    table: str | None = None,
+    query: str | None = None,
+    encoding: str = "utf-8",
+    text: Iterable[str] = (),
+) -> Any:
+    """Read data as a plain frame, without kinds and roles: rows to predict, for instance.
+
+    Parameters
+    ----------
+    source, table, query, encoding
+        As in `read`.
+    text : iterable of str
+        Columns of a CSV file to read as they are written, so that a code such as 007 stays one and
+        a column that happens to hold only "no" does not become a truth value.
+
+    Returns
+    -------
+    frame
+        The frame given, or a pandas frame; it has at least one row.
+
+    Examples
+    --------
+    >>> read_frame("wine").shape
+    (178, 14)
+    """
+    if (table or query) and not (isinstance(source, str | os.PathLike) and is_database(source)):
+        raise InputError("table= and query= are for DuckDB files (.duckdb, .db) only.")
+    if convert.frame_or_none(source) is not None:
+        return source
+    if not isinstance(source, str | os.PathLike):
+        raise InputError(
+            "A path, a data frame (pandas, polars or pyarrow) or the name of a bundled data set is "
+            f"needed, not {type(source).__name__}."
+        )
+    path = os.fspath(source)
+    if is_bundled(path):
+        return load_bundled(path)
+    with open_answer(os.path.expanduser(path), table, query, encoding, set(text)) as answer:
+        frame = answer.whole()
+    if not len(frame):
+        raise InputError(f"The data in {path!r} have column names but no rows.")
+    return frame
