@@ -1,8 +1,12 @@
 """What every class in the catalogue must do, whatever its method."""
 
+import ast
 import inspect
 import pickle
 import warnings
+from collections import Counter
+from functools import cache
+from pathlib import Path as FilePath
 
 import numpy as np
 import pandas as pd
@@ -15,15 +19,19 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import bottega
 from bottega.core.cards import CAPABILITIES
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.losses import Cost, get_loss
 from bottega.core.params import Parameter, schema
 from bottega.core.path import Path
 from bottega.registry import cards, catalogue, estimators, methods
 from bottega.workbench import trusted_types
 
-ALL = estimators()
+# Methods that predict; those without a response have contracts of their own.
+ALL = [each for each in estimators() if each.card.task in ("regression", "classification")]
 TUNED = [each for each in ALL if each.card.knob is not None]
+SMOOTHERS = [each for each in ALL if each.card.linear_smoother]
 
 
 def ids(each):
@@ -39,6 +47,12 @@ def sample(each, n=60, p=3, seed=0):
     if each.card.task == "regression":
         return X, signal
     return X, np.where(signal > np.median(signal), "yes", "no")
+
+
+@cache
+def own_path(each):
+    """Return the path of a class on its sample; several tests look at it."""
+    return each().path(*sample(each))
 
 
 def assert_same_predictions(each, found, expected, tolerance=1e-9):
@@ -102,24 +116,36 @@ def test_scikit_learn_estimator_checks(estimator, check):
     check(estimator)
 
 
-def with_fixed_knobs():
-    """Every tuned method that takes weights, at a knob in the middle of its path."""
-    models = []
-    for each in TUNED:
-        if each.card.weights:
-            curve = each().path(*sample(each))
-            models.append(each(**{curve.knob: curve.values[len(curve) // 2].item()}))
-    return models
-
-
 @pytest.mark.filterwarnings("ignore::bottega.core.errors.DataWarning")
-@pytest.mark.parametrize("model", with_fixed_knobs(), ids=lambda model: type(model).__name__)
-def test_at_a_fixed_knob_weights_are_repeated_rows(model):
-    X, y = sample(model)
+@pytest.mark.parametrize("each", [each for each in TUNED if each.card.weights], ids=ids)
+def test_at_a_fixed_knob_weights_are_repeated_rows(each):
+    curve = own_path(each)
+    model = each(**curve.settings[len(curve) // 2])
+    X, y = sample(each)
     w = np.random.default_rng(3).integers(0, 4, len(y))
     weighted = clone(model).fit(X, y, sample_weight=w)
     repeated = clone(model).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
-    assert_same_predictions(type(model), weighted.predict(X), repeated.predict(X), 1e-6)
+    assert_same_predictions(each, weighted.predict(X), repeated.predict(X), 1e-6)
+
+
+@pytest.mark.parametrize("each", ALL, ids=ids)
+def test_fit_is_the_one_of_core(each):
+    """Reading rows, choosing and settling are written once; a method writes the hooks."""
+    assert each.fit.__module__ == "bottega.core.estimator"
+    if each.card.knob is not None:
+        assert each.path.__module__ == "bottega.core.estimator"
+    if each.card.chunks:
+        assert each.fit_chunks.__module__ == "bottega.core.estimator"
+
+
+def test_no_two_classes_have_one_name():
+    names = Counter(
+        node.name.lstrip("_")
+        for file in FilePath(inspect.getfile(bottega)).parent.rglob("*.py")
+        for node in ast.parse(file.read_text()).body
+        if isinstance(node, ast.ClassDef)
+    )
+    assert not [name for name, count in names.items() if count > 1]
 
 
 @pytest.mark.parametrize("each", ALL, ids=ids)
@@ -148,23 +174,17 @@ def test_docstring_has_its_sections(each):
 @pytest.mark.parametrize("each", ALL, ids=ids)
 def test_card_is_complete(each):
     card = each.card
-    assert card.task in ("regression", "classification")
     assert card.strengths
     assert card.weaknesses
+    assert card.assumptions
     assert card.cost
     assert card.source
     assert card.twin_of is None or card.twin_of in methods(card.task)
-    for sentence in (*card.strengths, *card.weaknesses):
+    for sentence in (*card.strengths, *card.weaknesses, *card.assumptions):
         assert sentence.endswith(".")
         assert sentence[0].isupper()
-    assert hasattr(each, "predict_proba") == card.probabilities
-    assert hasattr(each, "loo_residuals_") == card.linear_smoother
-    assert ("sample_weight" in inspect.signature(each.fit).parameters) == card.weights
-    assert hasattr(each, "fit_chunks") == card.chunks
-    assert hasattr(each, "partial_fit") == card.stream
     if card.knob is not None:
-        assert card.knob == each.knob
-        assert card.knob in each.params
+        assert set(each.knobs) <= set(each.params)
 
 
 @pytest.mark.parametrize("each", ALL, ids=ids)
@@ -215,9 +235,9 @@ def test_order_of_the_rows_does_not_matter(each):
     order = np.random.default_rng(1).permutation(len(X))
     model = each()
     if each.card.knob is not None:
-        curve = each().path(X, y)
-        if curve.estimate == "cv":  # other rows are then other folds
-            model.set_params(**{curve.knob: curve.values[curve.best("one_se")].item()})
+        curve = own_path(each)
+        if curve.estimate in ("cv", "validation"):  # other rows are then other folds
+            model.set_params(**curve.settings[curve.best("one_se")])
     straight, shuffled = clone(model).fit(X, y), clone(model).fit(X[order], y[order])
     assert_same_predictions(each, straight.predict(X), shuffled.predict(X))
 
@@ -240,11 +260,10 @@ def test_every_declared_parameter_is_checked(each):
 
 @pytest.mark.parametrize("each", TUNED, ids=ids)
 def test_path_keeps_its_contract(each):
-    X, y = sample(each)
-    curve = each().path(X, y)
+    curve = own_path(each)
     assert isinstance(curve, Path)
     assert curve.knob == each.card.knob
-    assert np.all(np.diff(curve.df) >= -1e-6 * (1 + curve.df[:-1]))
+    assert np.all(np.diff(curve.complexity) >= -1e-6 * (1 + np.abs(curve.complexity[:-1])))
     assert np.all(np.isfinite(curve.error))
     assert np.all(curve.error_se >= 0)
     assert curve.to_frame().shape[0] == len(curve)
@@ -258,52 +277,87 @@ def test_path_keeps_its_contract(each):
 @pytest.mark.parametrize("each", TUNED, ids=ids)
 def test_auto_walks_the_path_and_picks_by_the_rule(each):
     X, y = sample(each)
-    curve = each().path(X, y)
+    curve = own_path(each)
     for rule in ("min", "one_se"):
         model = each(select=rule).fit(X, y)
-        picked = curve.values[curve.best(rule)]
-        assert getattr(model, f"{each.card.knob}_") == picked
-        fixed = each(**{each.card.knob: picked.item()}).fit(X, y)
-        assert np.array_equal(model.predict(X), fixed.predict(X))
+        picked = curve.settings[curve.best(rule)]
+        assert getattr(model, f"{each.card.knob}_") == picked[each.card.knob]
+        fixed = each(**picked).fit(X, y)
+        assert_same_predictions(each, model.predict(X), fixed.predict(X))
+        assert_same_predictions(each, curve.at(curve.best(rule)).predict(X), fixed.predict(X))
         assert np.array_equal(model.path_.error, curve.error)
 
 
+def other_loss(each):
+    """Return a loss that is not the task's own: of probabilities where the method gives them."""
+    if each.card.task == "regression":
+        return "absolute_error"
+    return "brier" if each.card.probabilities else Cost([[0.0, 3.0], [1.0, 0.0]])
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["own loss", "other loss"])
 @pytest.mark.parametrize("each", TUNED, ids=ids)
-def test_cross_validated_path_equals_fitting_each_fold_by_hand(each):
+def test_cross_validated_path_equals_fitting_each_fold_by_hand(each, own):
     X, y = sample(each, n=45)
-    own = each().path(X, y)
-    values = own.values[[len(own) // 2, 3 * len(own) // 4, -1]]
+    curve = each().path(X, y)
+    chosen = [curve.values[i].item() for i in (len(curve) // 2, 3 * len(curve) // 4, -1)]
     folds = [(np.setdiff1d(np.arange(45), test), test) for test in np.arange(45).reshape(3, 15)]
-    curve = each().path(X, y, values=values, cv=folds)
+    loss = get_loss(None if own else other_loss(each), each.card.task)
+    curve = each().path(X, y, values=chosen, cv=folds, loss=loss)
     assert curve.estimate == "cv"
-    for value, error in zip(curve.values, curve.error, strict=True):
+    assert curve.fold_error.shape == (3, len(curve))
+    for i, setting in enumerate(curve.settings):
         by_hand = []
         for train, test in folds:
-            model = each(**{curve.knob: value.item()}).fit(X[train], y[train])
-            predicted = model.predict(X[test])
+            model = each(**setting).fit(X[train], y[train])
+            predicted = getattr(model, loss.method)(X[test])
+            truth = y[test]
             if each.card.task == "classification":
-                by_hand.append(np.mean(predicted != y[test]))
-            else:
-                by_hand.append(np.mean((predicted - y[test]) ** 2))
-        assert error == pytest.approx(np.mean(by_hand), rel=1e-9)
+                truth = np.searchsorted(model.classes_, truth)
+                if loss.method == "predict":
+                    predicted = np.searchsorted(model.classes_, predicted)
+            by_hand.append(loss.of_rows(truth, predicted).mean())
+        # Fits along a path and alone agree to the tolerance of their solvers.
+        assert curve.fold_error[:, i] == pytest.approx(by_hand, rel=1e-6, abs=1e-12)
+        assert curve.error[i] == pytest.approx(np.mean(by_hand), rel=1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize("each", TUNED, ids=ids)
+def test_the_own_estimate_can_be_under_another_loss(each):
+    X, y = sample(each)
+    curve = each().path(X, y, loss=other_loss(each))
+    assert len(curve) == len(own_path(each))
+    assert curve.loss == get_loss(other_loss(each)).title
+    assert np.all(np.isfinite(curve.error))
+    assert not np.allclose(curve.error, own_path(each).error)
 
 
 @pytest.mark.parametrize("each", TUNED, ids=ids)
 def test_values_may_come_in_any_order(each):
     X, y = sample(each)
-    own = each().path(X, y)
+    own = own_path(each)
     values = own.values[[-1, 0, len(own) // 2]]
     curve = each().path(X, y, values=values)
     assert set(curve.values.tolist()) == set(values.tolist())
-    assert np.all(np.diff(curve.df) >= -1e-6)
     assert curve.error == pytest.approx(
         [own.error[np.flatnonzero(own.values == value)[0]] for value in curve.values], rel=1e-6
     )
 
 
+@pytest.mark.parametrize("each", SMOOTHERS, ids=ids)
+def test_a_smoother_predicts_by_its_matrix(each):
+    X, y = sample(each)
+    weight = np.random.default_rng(2).integers(0, 3, len(y)) if each.card.weights else None
+    model = each().fit(X, y, sample_weight=weight)
+    S = model.matrix(X[:7])
+    assert S.shape == (7, len(y))
+    assert S @ y == pytest.approx(model.predict(X[:7]), rel=1e-8, abs=1e-8)
+    assert np.diag(model.matrix(X)) == pytest.approx(model.leverage_, rel=1e-8, abs=1e-10)
+
+
 def test_catalogue_lists_every_class_once():
     frame = catalogue()
-    assert len(frame) == len(ALL)
+    assert len(frame) == len(estimators())
     assert frame["estimator"].is_unique
     assert set(CAPABILITIES) <= set(frame.columns)
     assert isinstance(catalogue(like="polars"), pl.DataFrame)
@@ -319,7 +373,7 @@ def test_cards_filter():
         cards(misssing=True)
 
 
-def test_a_method_has_one_class_a_task():
+def test_a_method_has_one_class_per_task():
     for task in ("regression", "classification"):
         assert "baseline" in methods(task)
         assert len(methods(task)) == len(cards(task=task))
