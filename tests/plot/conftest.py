@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bottega.core.path import Path
+from bottega.core.path import Path, along
 
 
 def _collect_layers(spec: dict[str, Any]) -> list[dict[str, Any]]:
@@ -34,8 +34,7 @@ def layers_of() -> Callable[[Any], list[dict[str, Any]]]:
 def curve() -> Path:
     """Least error at k = 5; the limit 3.9 + 0.3 also admits k = 9, the simplest."""
     return Path(
-        "k",
-        [9, 5, 1],
+        along("k", [9, 5, 1]),
         df=[1.0, 2.0, 10.0],
         train_error=[4.0, 2.0, 0.0],
         error=[4.1, 3.9, 6.0],

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from bottega.core.errors import InputError
-from bottega.core.path import Path
+from bottega.core.path import Path, along
 from bottega.linear import orthogonal_shrinkage
 from bottega.plot import (
     coefficient_chart,
@@ -25,8 +25,7 @@ Y = np.array([2.0, -2.0, 0.5, -0.5])
 @pytest.fixture
 def judged():
     return Path(
-        "size",
-        [0, 1, 2, 3],
+        along("size", [0, 1, 2, 3]),
         df=[1.0, 2.0, 3.0, 4.0],
         train_error=[9, 4, 3, 2.9],
         error=[9, 5, 4, 5],

@@ -6,15 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bottega.core.errors import ParameterError
-from bottega.core.path import Path
+from bottega.core.path import Path, along
 from bottega.plot import coefficient_chart, path_chart
 
 
 def make(values, error, train=None, se=None):
     m = len(values)
     return Path(
-        "alpha",
-        values,
+        along("alpha", values),
         df=np.arange(m) + 1.0,
         train_error=np.ones(m) if train is None else train,
         error=error,
@@ -189,3 +188,32 @@ def test_coefficients_are_refused_where_there_are_none(curve):
         coefficient_chart(dataclasses.replace(curve, coef=np.zeros((3, 2, 2))))
     with pytest.raises(ValueError, match="3 entries for 2"):
         coefficient_chart(curve, names=["a", "b", "c"])
+
+
+def test_a_path_over_two_knobs_is_drawn_by_complexity(rows_of, layers_of):
+    path = Path(
+        [{"C": 1.0, "gamma": 0.1}, {"C": 1.0, "gamma": 2.0}, {"C": 9.0, "gamma": 2.0}],
+        complexity=[1.0, 4.0, 6.0],
+        train_error=[3.0, 2.0, 1.0],
+        error=[3.0, 2.0, 2.5],
+        error_se=[0.1, 0.1, 0.1],
+        estimate="cv",
+        loss="misclassification",
+    )
+    chart = path_chart(path, rule="min")
+    assert chart.to_dict()["title"]["text"] == "Error along C, gamma"
+    rows = rows_of(chart)
+    assert [row["x"] for row in rows] == [1, 4, 6]
+    assert all("df" not in row for row in rows)
+    assert texts_of(layers_of(chart)) == ["least error: C = 1, gamma = 2"] or texts_of(
+        layers_of(chart)
+    ) == ["picked: C = 1, gamma = 2"]
+    assert x_of(layers_of(chart))["title"] == "complexity  (more complex →)"
+
+
+def test_coefficients_of_a_path_without_df_are_drawn_against_the_knob(curve, rows_of, layers_of):
+    plain = dataclasses.replace(curve, df=None)
+    chart = coefficient_chart(plain)
+    assert x_of(layers_of(chart))["title"] == "k  (more complex →)"
+    assert all("df" not in row for row in rows_of(chart))
+    assert "degrees of freedom" not in chart.to_dict()["description"]

@@ -7,7 +7,15 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
-from bottega.plot.path import is_axis_of_numbers, knob_axis
+from bottega.plot._parts import colors
+from bottega.plot.path import (
+    df_tooltip,
+    knob_axis,
+    name_of_knob,
+    place_on_axis,
+    setting_in_words,
+    value_in_words,
+)
 from bottega.plot.theme import altair, finish, number, plain
 
 __all__ = ["coefficient_chart"]
@@ -26,7 +34,7 @@ def coefficient_chart(
     *,
     rule: str = "one_se",
     names: Sequence[str] | None = None,
-    against: str = "df",
+    against: str | None = None,
 ) -> Any:
     """Draw each coefficient against the complexity, the picked model marked.
 
@@ -38,9 +46,10 @@ def coefficient_chart(
         Rule by which the model is picked.
     names : sequence of str, optional
         Names of the p columns; ``x1, x2, ...`` by default.
-    against : {"df", "knob", "l1"}
-        What stands on the axis: the degrees of freedom, the knob (on a logarithmic axis where it
-        spans decades, simple models left), or the sum of the absolute coefficients.
+    against : {"df", "knob", "l1"}, optional
+        What stands on the axis: the degrees of freedom (the default where the path has them), the
+        knob (on a logarithmic axis where it spans decades, simple models left), or the sum of the
+        absolute coefficients.
 
     Returns
     -------
@@ -49,27 +58,33 @@ def coefficient_chart(
 
     Examples
     --------
-    >>> from bottega.core.path import Path
-    >>> curve = Path("alpha", [10.0, 1.0], df=[0.5, 1.5], train_error=[2, 1], error=[2, 1.5],
-    ...              error_se=[0.1, 0.1], estimate="loo", loss="squared error",
+    >>> from bottega.core.path import Path, along
+    >>> curve = Path(along("alpha", [10.0, 1.0]), df=[0.5, 1.5], train_error=[2, 1],
+    ...              error=[2, 1.5], error_se=[0.1, 0.1], estimate="loo", loss="squared error",
     ...              coef=[[0.1, 0.0], [0.9, -0.2]])
     >>> coefficient_chart(curve).to_dict()["title"]["text"]
     'Coefficients along alpha'
     """
     alt = altair()
     if path.coef is None:
-        raise InputError(f"The path along {path.knob!r} has no coefficients to draw.")
+        raise InputError(f"The path along {name_of_knob(path)!r} has no coefficients to draw.")
     coef = np.asarray(path.coef, dtype=np.float64)
-    if coef.ndim != 2 or len(coef) != len(path.values):
+    if coef.ndim != 2 or len(coef) != len(path):
         raise InputError(
             f"coef has shape {coef.shape}; a chart needs one response, so "
-            f"({len(path.values)}, number of columns)."
+            f"({len(path)}, number of columns)."
         )
     terms = [f"x{j + 1}" for j in range(coef.shape[1])] if names is None else list(map(str, names))
     if len(terms) != coef.shape[1]:
         raise InputError(f"names has {len(terms)} entries for {coef.shape[1]} coefficients.")
+    if against is None:
+        against = "knob" if path.df is None else "df"
     if against not in ("df", "knob", "l1"):
         raise InputError(f"against={against!r} is not allowed; use 'df', 'knob' or 'l1'.")
+    if against == "df" and path.df is None:
+        raise InputError(
+            f"The path along {name_of_knob(path)!r} has no degrees of freedom; use 'knob' or 'l1'."
+        )
     x, place = _axis(alt, path, coef, against)
     height = np.nan_to_num(np.abs(coef)).max(axis=0)
     drawn = np.argsort(-height, kind="stable")[:_MOST_LINES]
@@ -78,8 +93,8 @@ def coefficient_chart(
         {
             "term": int(rank),
             "name": terms[j],
-            "df": plain(path.df[i]),
-            "value": number(path.values[i]),
+            **({} if path.df is None else {"df": plain(path.df[i])}),
+            "value": value_in_words(path, i),
             "coef": plain(coef[i, j]),
             **({} if against == "df" else {"x": place[i]}),
             **({"named": terms[j]} if rank < _NAMED else {}),
@@ -94,8 +109,8 @@ def coefficient_chart(
         detail=alt.Detail("term", type="nominal"),
         tooltip=[
             alt.Tooltip("name", type="nominal", title="column"),
-            alt.Tooltip("value", type="nominal", title=path.knob),
-            alt.Tooltip("df", type="quantitative", title="degrees of freedom", format=".4~g"),
+            alt.Tooltip("value", type="nominal", title=name_of_knob(path)),
+            *df_tooltip(alt, path),
             alt.Tooltip("coef", type="quantitative", title="coefficient", format=".4~g"),
         ],
     )
@@ -106,14 +121,7 @@ def coefficient_chart(
     layers += [
         base.mark_line(strokeWidth=2)
         .transform_filter("isValid(datum.named)")
-        .encode(
-            color=alt.Color(
-                "named",
-                type="nominal",
-                scale=alt.Scale(domain=legend, range="category"),
-                legend=alt.Legend(orient="right", columns=1, labelLimit=140),
-            )
-        ),
+        .encode(color=colors("named", legend, orient="right", columns=1, labelLimit=140)),
         alt.Chart().mark_rule(style="guide", aria=False).encode(y=alt.datum(0)),
         base.mark_rule(style="reference")
         .transform_filter("datum.picked && datum.term == 0")
@@ -124,15 +132,14 @@ def coefficient_chart(
         if (drawn.size < coef.shape[1])
         else "The"
     )
+    size = "" if path.df is None else f" with {number(path.df[picked])} degrees of freedom"
     return finish(
         alt.layer(*layers, data=alt.Data(values=rows)),
-        title=f"Coefficients along {path.knob}",
-        subtitle=f"{shown} dashed line is the picked model, {path.knob} = "
-        f"{number(path.values[picked])}.",
+        title=f"Coefficients along {name_of_knob(path)}",
+        subtitle=f"{shown} dashed line is the picked model, {setting_in_words(path, picked)}.",
         description=(
             f"Line chart of {drawn.size} coefficients against {_WORDS[against]}; "
-            f"picked: {path.knob} = {number(path.values[picked])} with "
-            f"{number(path.df[picked])} degrees of freedom. Largest: {', '.join(legend)}."
+            f"picked: {setting_in_words(path, picked)}{size}. Largest: {', '.join(legend)}."
         ),
     )
 
@@ -140,10 +147,7 @@ def coefficient_chart(
 def _axis(alt: Any, path: Any, coef: FloatArray, against: str) -> tuple[Any, list[Any]]:
     """Return the x channel and each model's place on it."""
     if against == "knob":
-        numbers = is_axis_of_numbers(path)
-        return knob_axis(alt, path)[0], [
-            plain(value) if numbers else number(value) for value in path.values
-        ]
+        return knob_axis(alt, path)[0], [place_on_axis(path, i) for i in range(len(path))]
     title = "degrees of freedom" if against == "df" else "sum of absolute coefficients"
     channel = alt.X(
         "df" if against == "df" else "x",

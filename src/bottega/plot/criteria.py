@@ -7,7 +7,8 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.plot._parts import colors
-from bottega.plot.theme import altair, finish, number, plain
+from bottega.plot.path import name_of_knob, setting_in_words, value_in_words
+from bottega.plot.theme import altair, finish, plain
 
 __all__ = ["criteria_chart"]
 
@@ -34,8 +35,8 @@ def criteria_chart(path: Any, *, which: Sequence[str] = ("aic", "bic", "cp")) ->
 
     Examples
     --------
-    >>> from bottega.core.path import Path
-    >>> curve = Path("components", [0, 1, 2], df=[1, 2, 3], train_error=[3, 2, 1.9],
+    >>> from bottega.core.path import Path, along
+    >>> curve = Path(along("components", [0, 1, 2]), df=[1, 2, 3], train_error=[3, 2, 1.9],
     ...              error=[3, 2, 2.1], error_se=[1, 1, 1], estimate="cv", loss="squared error",
     ...              criteria={"aic": [20.0, 10.0, 11.0], "bic": [21.0, 12.0, 14.0]})
     >>> criteria_chart(curve, which=("aic", "bic")).to_dict()["title"]["text"]
@@ -48,24 +49,27 @@ def criteria_chart(path: Any, *, which: Sequence[str] = ("aic", "bic", "cp")) ->
             raise InputError(f"{name!r} cannot be drawn here; use some of {', '.join(_TITLES)}.")
         if name not in path.criteria:
             known = ", ".join(path.criteria) or "no criteria"
-            raise InputError(f"The path along {path.knob!r} has {known}, not {name!r}.")
+            raise InputError(f"The path along {name_of_knob(path)!r} has {known}, not {name!r}.")
+    size, what = path.df, "degrees of freedom"
+    if size is None:
+        size, what = path.complexity, "complexity"
     rows, legend, least = [], [], []
     for name in names:
         column = np.where(np.isfinite(path.criteria[name]), path.criteria[name], np.nan)
         best = path.best(name)
-        label = f"{_TITLES[name]}: least at {path.knob} = {number(path.values[best])}"
+        label = f"{_TITLES[name]}: least at {setting_in_words(path, best)}"
         legend.append(label)
-        least.append(f"{_TITLES[name]} at {number(path.values[best])}")
+        least.append(f"{_TITLES[name]} at {value_in_words(path, best)}")
         rows += [
             {
                 "criterion": label,
-                "df": plain(path.df[i]),
-                "value": number(path.values[i]),
+                "df": plain(size[i]),
+                "value": value_in_words(path, i),
                 "loss": plain(column[i] - column[best]),
                 "height": plain(column[i]),
                 **({"least": True} if i == best else {}),
             }
-            for i in range(len(path.values))
+            for i in range(len(path))
             if np.isfinite(column[i])
         ]
     steep = max(row["loss"] for row in rows) > 60
@@ -73,7 +77,7 @@ def criteria_chart(path: Any, *, which: Sequence[str] = ("aic", "bic", "cp")) ->
         x=alt.X(
             "df",
             type="quantitative",
-            title="degrees of freedom  (more complex →)",
+            title=f"{what}  (more complex →)",
             scale=alt.Scale(zero=False, nice=False, padding=12),
             axis=alt.Axis(grid=False, tickCount=8),
         ),
@@ -86,8 +90,8 @@ def criteria_chart(path: Any, *, which: Sequence[str] = ("aic", "bic", "cp")) ->
         color=colors("criterion", legend, symbolType="stroke"),
         tooltip=[
             alt.Tooltip("criterion", type="nominal", title="criterion"),
-            alt.Tooltip("value", type="nominal", title=path.knob),
-            alt.Tooltip("df", type="quantitative", title="degrees of freedom", format=".4~g"),
+            alt.Tooltip("value", type="nominal", title=name_of_knob(path)),
+            alt.Tooltip("df", type="quantitative", title=what, format=".4~g"),
             alt.Tooltip("height", type="quantitative", title="value", format=".6~g"),
             alt.Tooltip("loss", type="quantitative", title="less the least", format=".4~g"),
         ],
@@ -109,11 +113,11 @@ def criteria_chart(path: Any, *, which: Sequence[str] = ("aic", "bic", "cp")) ->
             .encode(size=ring),
             data=alt.Data(values=rows),
         ),
-        title=f"Criteria along {path.knob}",
+        title=f"Criteria along {name_of_knob(path)}",
         subtitle="Rings mark the model that each criterion picks"
         + ("; the axis is that of square roots." if steep else "."),
         description=(
-            f"Line chart of {len(names)} criteria, less their least values, against degrees of "
-            f"freedom. Least: {'; '.join(least)}."
+            f"Line chart of {len(names)} criteria, less their least values, against "
+            f"{what}. Least: {'; '.join(least)}."
         ),
     )

@@ -9,7 +9,15 @@ from bottega.core.typing import FloatArray
 from bottega.plot._parts import thinned
 from bottega.plot.theme import HEIGHT, altair, decades, finish, number, plain
 
-__all__ = ["ESTIMATES", "RULE_WORDS", "is_axis_of_numbers", "knob_axis", "path_chart"]
+__all__ = [
+    "ESTIMATES",
+    "RULE_WORDS",
+    "is_axis_of_numbers",
+    "knob_axis",
+    "name_of_knob",
+    "path_chart",
+    "setting_in_words",
+]
 
 ESTIMATES = {
     "loo": "leave-one-out",
@@ -50,9 +58,10 @@ def path_chart(path: Any, *, rule: str = "one_se") -> Any:
 
     Examples
     --------
-    >>> from bottega.core.path import Path
-    >>> curve = Path("k", [9, 5, 1], df=[1, 2, 10], train_error=[4, 2, 0], error=[4.1, 3.9, 6],
-    ...              error_se=[0.3, 0.3, 0.5], estimate="loo", loss="squared error")
+    >>> from bottega.core.path import Path, along
+    >>> curve = Path(along("k", [9, 5, 1]), df=[1, 2, 10], train_error=[4, 2, 0],
+    ...              error=[4.1, 3.9, 6], error_se=[0.3, 0.3, 0.5], estimate="loo",
+    ...              loss="squared error")
     >>> path_chart(curve).to_dict()["title"]["text"]
     'Error along k'
     """
@@ -78,9 +87,10 @@ def path_chart(path: Any, *, rule: str = "one_se") -> Any:
 
     y = alt.Y("error", type="quantitative", scale=scale, axis=axis, title=f"mean {path.loss}")
     train = alt.Y("train", type="quantitative")
+    knob = name_of_knob(path)
     tooltip = [
-        alt.Tooltip("value", type="nominal", title=path.knob),
-        alt.Tooltip("df", type="quantitative", title="degrees of freedom", format=".4~g"),
+        alt.Tooltip("value", type="nominal", title=knob),
+        *df_tooltip(alt, path),
         alt.Tooltip("error", type="quantitative", title="honest error", format=".5~g"),
         alt.Tooltip("se", type="quantitative", title="its standard error", format=".3~g"),
         alt.Tooltip("train", type="quantitative", title="training error", format=".5~g"),
@@ -107,13 +117,13 @@ def path_chart(path: Any, *, rule: str = "one_se") -> Any:
     how = RULE_WORDS.get(rule, f"least {rule.upper()}")
     return finish(
         alt.layer(*layers, data=alt.Data(values=rows)),
-        title=f"Error along {path.knob}",
+        title=f"Error along {knob}",
         subtitle=f"Simple models on the left, complex ones on the right; picked by {how}.",
         description=(
-            f"Line chart of the mean {path.loss} against {path.knob}, {len(path)} values from "
-            f"simple to complex. Least honest error {number(path.error[least])} at {path.knob} = "
-            f"{number(path.values[least])}; picked by {how}: {path.knob} = "
-            f"{number(path.values[picked])} with error {number(path.error[picked])}."
+            f"Line chart of the mean {path.loss} against {knob}, {len(path)} values from simple "
+            f"to complex. Least honest error {number(path.error[least])} at "
+            f"{setting_in_words(path, least)}; picked by {how}: {setting_in_words(path, picked)} "
+            f"with error {number(path.error[picked])}."
         ),
     )
 
@@ -153,7 +163,7 @@ def _marked(
             ).encode(y=y, tooltip=tooltip),
             base.mark_text(
                 style="strong-label" if i == picked else "label",
-                text=f"{words}: {path.knob} = {number(path.values[i])}",
+                text=f"{words}: {setting_in_words(path, i)}",
                 align=align,
                 dx=4 if align == "right" else -4,
                 baseline="middle",
@@ -170,11 +180,11 @@ def _rows(
     rows = []
     for i in shown:
         error, se = float(path.error[i]), float(path.error_se[i])
-        value, train = path.values[i], path.train_error[i]
+        train = path.train_error[i]
         row = {
-            "x": plain(value) if is_axis_of_numbers(path) else number(value),
-            "value": number(value),
-            "df": plain(path.df[i]),
+            "x": place_on_axis(path, i),
+            "value": value_in_words(path, i),
+            **({} if path.df is None else {"df": plain(path.df[i])}),
             "error": plain(error),
             "se": plain(se),
             "low": plain(error - se if floor is None else max(error - se, floor)),
@@ -189,8 +199,57 @@ def _rows(
     return rows
 
 
+def _varying(path: Any) -> list[str]:
+    """Return the parameters that vary along a path; of a path of one model, all of them."""
+    found = [name for name in path.knobs if len({str(s[name]) for s in path.settings}) > 1]
+    return found or list(path.knobs)
+
+
+def name_of_knob(path: Any) -> str:
+    """Return what varies along a path: one parameter, or several."""
+    return ", ".join(_varying(path))
+
+
+def value_in_words(path: Any, i: int) -> str:
+    """Write the value of the knob of a model, or its setting where several parameters vary."""
+    varying = _varying(path)
+    if len(varying) > 1:
+        return setting_in_words(path, i)
+    return number(path.settings[i][varying[0]])
+
+
+def setting_in_words(path: Any, i: int) -> str:
+    """Write what sets a model of a path apart from the others.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> path = SimpleNamespace(knobs=("alpha", "l1_ratio"), settings=[
+    ...     {"alpha": 2.0, "l1_ratio": 0.5}, {"alpha": 0.1, "l1_ratio": 0.5}])
+    >>> setting_in_words(path, 1)
+    'alpha = 0.1'
+    """
+    return ", ".join(f"{name} = {number(path.settings[i][name])}" for name in _varying(path))
+
+
+def df_tooltip(alt: Any, path: Any) -> list[Any]:
+    """Return the line of a tooltip about degrees of freedom, for a path that has them."""
+    if path.df is None:
+        return []
+    return [alt.Tooltip("df", type="quantitative", title="degrees of freedom", format=".4~g")]
+
+
+def place_on_axis(path: Any, i: int) -> Any:
+    """Return where a model stands on `knob_axis`: by its knob, or by its complexity."""
+    if len(_varying(path)) > 1:
+        return plain(path.complexity[i])
+    return plain(path.values[i]) if is_axis_of_numbers(path) else number(path.values[i])
+
+
 def is_axis_of_numbers(path: Any) -> bool:
-    """Return True if the knob's values are numbers that run one way."""
+    """Return True if one knob varies, and its values are numbers that run one way."""
+    if len(_varying(path)) > 1:
+        return False
     values = path.values
     if values.dtype.kind not in "iuf" or not np.all(np.isfinite(values)):
         return False
@@ -200,6 +259,14 @@ def is_axis_of_numbers(path: Any) -> bool:
 
 def knob_axis(alt: Any, path: Any) -> tuple[Any, FloatArray]:
     """Return the x channel, simplest left, and each value's place on it as a share of its width."""
+    if len(_varying(path)) > 1:
+        span = path.complexity[-1] - path.complexity[0]
+        share = (path.complexity - path.complexity[0]) / (span or 1.0)
+        title = "complexity" if path.df is None else "degrees of freedom"
+        scale = alt.Scale(zero=False, nice=False, padding=12)
+        axis = alt.Axis(grid=False, tickCount=8)
+        title = f"{title}  (more complex →)"
+        return alt.X("x", type="quantitative", title=title, scale=scale, axis=axis), share
     title = f"{path.knob}  (more complex →)"
     if not is_axis_of_numbers(path):
         place = np.linspace(0, 1, len(path)) if len(path) > 1 else np.zeros(1)
