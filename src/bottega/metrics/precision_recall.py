@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import check_cv
 
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.folds import make_folds
 from bottega.core.frames import is_frame, make_frame, take_rows
 from bottega.core.parallel import in_threads
 from bottega.core.typing import Array, FloatArray
@@ -154,7 +154,7 @@ def precision_recall_path(
         positive = classes[len(classes) - 1 - int(np.argmin(counts[::-1]))].item()
     elif positive not in classes:
         raise InputError(f"positive={positive!r} does not occur in y.")
-    folds = list(check_cv(cv, labels, classifier=True).split(np.zeros(len(labels)), labels))
+    folds = make_folds(cv, len(labels), strata=labels, X=X, y=labels)
     rows = X if is_frame(X) else np.asarray(X)
 
     def predict(value: Any) -> Confusion:

@@ -40,6 +40,7 @@ from bottega.risk.estimate.holdout import Holdout, holdout
 from bottega.risk.estimate.leave_one_out import LeaveOneOut, leave_one_out
 from bottega.risk.estimate.mcnemar import McNemar, mcnemar
 from bottega.risk.estimate.nested import nested_cv
+from bottega.risk.estimate.nested_comparison import NestedComparison
 from bottega.risk.estimate.nested_result import NestedCV
 from bottega.risk.half_space import HalfSpace, half_space_erm
 from bottega.risk.margin import hard_margin, margin, separable
@@ -68,6 +69,7 @@ __all__ = [
     "McNemar",
     "Minimisers",
     "NestedCV",
+    "NestedComparison",
     "NoFreeLunch",
     "RiskTerms",
     "annotators",

@@ -9,7 +9,7 @@ from bottega.core.errors import InputError
 from bottega.data.splits import LockedPart
 from bottega.data.table import Table
 from bottega.risk.certify_losses import certify_losses, check_request
-from bottega.risk.estimate.held_out import RowLosses, check_rows, task_of
+from bottega.risk.estimate.judged_rows import JudgedRows, RowLosses, read_rows, task_of
 from bottega.risk.estimate.seen_rows import SeenRows, seen_rows
 
 __all__ = ["certify"]
@@ -26,6 +26,8 @@ def certify(
     y_test: Any = None,
     *,
     delta: float = 0.05,
+    sample_weight: Any = None,
+    groups: Any = None,
     method: str = "auto",
     candidates: int = 1,
     loss: Any = None,
@@ -41,9 +43,14 @@ def certify(
         says otherwise.
     X_test, y_test : array-like
         Rows that played no part in fitting or tuning. A `LockedPart` or a `Table` may stand for
-        both; the part is opened here, and refused if it was opened before.
+        both, with the weights and groups of its rows; the part is opened here, and refused if it
+        was opened before.
     delta : float
         Probability with which the interval may miss the risk.
+    sample_weight : array-like of shape (n,), optional
+        How much each test row counts; see `certify_losses`.
+    groups : array-like of shape (n,), optional
+        Rows of one group depend on each other: the groups are then the independent units.
     method : {"auto", "clopper_pearson", "hoeffding", "empirical_bernstein", "student"}
         Which interval. ``"auto"`` takes the tightest that is valid for the loss, see
         `certify_losses`; one that is not valid for the loss is refused.
@@ -79,11 +86,11 @@ def certify(
     misclassification 0.1, between 0.03328 and 0.2181 with probability at least 95% ...
     """
     check_request(delta, method, candidates)  # before a locked part is opened for nothing
-    X, y = _rows(X_test, y_test)
-    found = RowLosses(loss, task_of(model))
+    X, rows = _rows(X_test, y_test, task_of(model), sample_weight, groups)
+    found = RowLosses(loss, rows.task)
+    losses = found.of_model(model, X, rows.y)
     predicted = np.asarray(model.predict(X))
-    losses = found(y, predicted)
-    seen = seen_rows(model, X, y, predicted, X_train)
+    seen = seen_rows(model, X, rows.y, predicted, X_train)
     if seen is not None and seen.suspicious:
         raise InputError(
             f"{seen.seen:,} of the {seen.n:,} test rows are rows that the model was fitted to, "
@@ -98,22 +105,21 @@ def certify(
         candidates=candidates,
         zero_one=found.zero_one,
         loss_range=loss_range,
-        quantity=found.name,
+        quantity=found.title,
+        sample_weight=rows.weight,
+        groups=rows.groups,
         assumptions=(_ON_TRUST, _what_was_checked(seen)),
     )
 
 
-def _rows(X_test: Any, y_test: Any) -> tuple[Any, Any]:
+def _rows(X_test: Any, y_test: Any, task: str, weight: Any, groups: Any) -> tuple[Any, JudgedRows]:
     if isinstance(X_test, LockedPart | Table):
         if y_test is not None:
             raise InputError("A locked part or a table brings its own responses: leave out y_test.")
-        table = X_test.open() if isinstance(X_test, LockedPart) else X_test
-        if table.y is None:
-            raise InputError("The table has no target to compare predictions with; name it.")
-        return check_rows(table.X, table.y)
-    if y_test is None:
+        X_test = X_test.open() if isinstance(X_test, LockedPart) else X_test
+    elif y_test is None:
         raise InputError("The responses of the test rows are missing: give y_test.")
-    return check_rows(X_test, y_test)
+    return read_rows(X_test, y_test, task, weight=weight, groups=groups)
 
 
 def _what_was_checked(seen: SeenRows | None) -> str:

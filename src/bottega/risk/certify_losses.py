@@ -3,10 +3,12 @@
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from bottega.core.certificate import Certificate
 from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.params import Integer, Real
+from bottega.core.rows import check_weight
 from bottega.core.typing import FloatArray
 from bottega.risk.bounds import (
     bernstein_deviation,
@@ -17,13 +19,24 @@ from bottega.risk.bounds import (
     student,
     union,
 )
+from bottega.risk.estimate.judged_rows import independent_units
+from bottega.risk.estimate.nested_interval import effective_size
 
 __all__ = ["METHODS", "certify_losses", "check_request"]
 
 METHODS = ("auto", "clopper_pearson", "hoeffding", "empirical_bernstein", "student")
 
+_BOTH = "Hoeffding and empirical Bernstein, half of delta each"
 _INDEPENDENT = (
     "The test rows and the rows to come are independent draws from one and the same source."
+)
+_INDEPENDENT_GROUPS = (
+    "The groups of test rows and the groups to come are independent draws from one and the same "
+    "source; nothing is assumed about the rows of one group."
+)
+_WEIGHTED = (
+    "The risk is the mean over rows counted by their weights, and the weights were set without "
+    "looking at the losses."
 )
 _NORMAL = (
     "The test rows are many enough for the mean of the losses to be nearly normal: the interval "
@@ -35,6 +48,8 @@ def certify_losses(
     losses: Any,
     *,
     delta: float = 0.05,
+    sample_weight: Any = None,
+    groups: Any = None,
     method: str = "auto",
     candidates: int = 1,
     zero_one: bool = False,
@@ -50,6 +65,10 @@ def certify_losses(
         Loss of each row; the rows played no part in fitting or choosing the model.
     delta : float
         Probability with which the interval may miss the risk.
+    sample_weight : array-like of shape (n,), optional
+        How much each row counts; rows of weight zero do not.
+    groups : array-like of shape (n,), optional
+        Rows of one group depend on each other: the groups are then the independent units.
     method : {"auto", "clopper_pearson", "hoeffding", "empirical_bernstein", "student"}
         Which interval; see the notes for ``"auto"``.
     candidates : int
@@ -86,6 +105,15 @@ def certify_losses(
     be the longer even for losses that do not vary at all, which depends on n and delta alone,
     Hoeffding's gets all of delta.
 
+    *Weights and groups.* With shares :math:`\omega_i` of the weight the mean loss is
+    :math:`\sum_i \omega_i \ell_i`. Hoeffding's inequality for independent terms of ranges
+    :math:`\omega_i` holds with Kish's effective number :math:`1/\sum_i \omega_i^2` in place of n,
+    and the empirical Bernstein bound is applied to :math:`n \omega_i \ell_i`, whose range is
+    :math:`n \max_i \omega_i`; both need independence, not equal distributions. Student's interval
+    takes the variance :math:`\frac{n}{n-1} \sum_i \omega_i^2 (\ell_i - \bar\ell)^2`. The rows of a
+    group are first replaced by their mean, with the sum of their weights. Clopper and Pearson's
+    interval counts errors of equal weight, so it is not available then.
+
     Examples
     --------
     >>> print(certify_losses([0.1, 0.2] * 500, loss_range=(0, 1)))
@@ -101,10 +129,22 @@ def certify_losses(
         raise InputError("The losses contain NaN or infinity; leave such rows out, and say so.")
     check_request(delta, method, candidates)
     limits = _limits(values, zero_one, loss_range)
+    weight = check_weight(sample_weight, len(values))
+    n = len(values) if weight is None else int(np.count_nonzero(weight))
+    grouped = groups is not None and len(np.unique(np.asarray(groups))) < len(values)
+    units, weight = independent_units(values, weight, np.asarray(groups) if grouped else None)
     level = float(union(delta, candidates))
-    name, (lower, upper) = _interval(values, level, method, zero_one, limits)
-    mean = float(values.mean())
-    sentences = [_INDEPENDENT, *assumptions]
+    if weight is None or np.all(weight == weight[0]):
+        counted = zero_one and not grouped
+        name, (lower, upper) = _interval(units, level, method, counted, limits)
+        mean = float(units.mean())
+    else:
+        share = weight / weight.sum()
+        name, (lower, upper) = _weighted_interval(units, share, level, method, limits)
+        mean = float(share @ units)
+    sentences = [_INDEPENDENT_GROUPS if grouped else _INDEPENDENT, *assumptions]
+    if sample_weight is not None and check_weight(sample_weight, len(values)) is not None:
+        sentences.append(_WEIGHTED)
     approximate = name == "Student's t"
     if approximate:
         sentences.append(_NORMAL)
@@ -124,7 +164,7 @@ def certify_losses(
         delta=delta,
         method=name,
         assumptions=tuple(sentences),
-        n=len(values),
+        n=n,
         quantity=quantity,
         approximate=approximate,
     )
@@ -191,11 +231,7 @@ def _interval(
         least = limits[0] if limits is not None else (0.0 if values.min() >= 0 else -np.inf)
         return "Student's t", student(values, delta, low=least)
     if limits is None:
-        raise InputError(
-            f"{method!r} holds for losses with known limits only, and this loss has none: give "
-            "loss_range=(low, high) if you know them without looking at the test rows, or use "
-            "'student', which is approximate."
-        )
+        raise _no_limits(method)
     low, high = limits
     mean = min(max(mean, low), high)  # rounding
     if method == "hoeffding" or (method == "auto" and not _variance_can_help(n, delta)):
@@ -206,10 +242,63 @@ def _interval(
         return "empirical Bernstein", empirical_bernstein(values, delta, low=low, high=high)
     flat = hoeffding(mean, n, delta / 2, low=low, high=high)
     sharp = empirical_bernstein(values, delta / 2, low=low, high=high)
-    name = "Hoeffding and empirical Bernstein, half of delta each"
-    return name, (max(flat[0], sharp[0]), min(flat[1], sharp[1]))
+    return _BOTH, (max(flat[0], sharp[0]), min(flat[1], sharp[1]))
+
+
+def _weighted_interval(
+    values: FloatArray,
+    share: FloatArray,
+    delta: float,
+    method: str,
+    limits: tuple[float, float] | None,
+) -> tuple[str, tuple[float, float]]:
+    """Return the name of the method and its limits, for the mean of the values by their shares."""
+    n, mean = len(values), float(share @ values)
+    if method == "clopper_pearson":
+        raise InputError(
+            "Clopper and Pearson's interval counts errors that all weigh the same; with weights or "
+            "groups use 'hoeffding', 'empirical_bernstein' or 'auto'."
+        )
+    if n < 2:
+        raise InputError("A weighted interval needs at least 2 rows, or groups, that count; got 1.")
+    effective = effective_size(share, n)
+    if method == "student" or (method == "auto" and limits is None):
+        least = limits[0] if limits is not None else (0.0 if values.min() >= 0 else -np.inf)
+        variance = n / (n - 1) * float(share**2 @ (values - mean) ** 2)
+        half = float(stats.t.ppf(1 - delta / 2, effective - 1)) * np.sqrt(variance)
+        return "Student's t", (max(least, mean - half), mean + half)
+    if limits is None:
+        raise _no_limits(method)
+    low, high = limits
+    top = n * float(share.max()) * (high - low)
+
+    def flat(delta: float) -> tuple[float, float]:
+        half = hoeffding_deviation(1, delta, low=low, high=high) / np.sqrt(effective)
+        return max(low, mean - half), min(high, mean + half)
+
+    def sharp(delta: float) -> tuple[float, float]:
+        scaled = np.minimum(n * share * (values - low), top)  # rounding
+        lower, upper = empirical_bernstein(scaled, delta, low=0.0, high=top)
+        return low + lower, min(high, low + upper)
+
+    if method == "empirical_bernstein":
+        return "empirical Bernstein", sharp(delta)
+    steady = bernstein_deviation(0.0, n, delta / 2, high=top)  # of losses that do not vary
+    usual = hoeffding_deviation(1, delta, low=low, high=high) / np.sqrt(effective)
+    if method == "hoeffding" or steady >= usual:
+        return "Hoeffding", flat(delta)
+    one, other = flat(delta / 2), sharp(delta / 2)
+    return _BOTH, (max(one[0], other[0]), min(one[1], other[1]))
+
+
+def _no_limits(method: str) -> InputError:
+    return InputError(
+        f"{method!r} holds for losses with known limits only, and this loss has none: give "
+        "loss_range=(low, high) if you know them without looking at the test rows, or use "
+        "'student', which is approximate."
+    )
 
 
 def _variance_can_help(n: int, delta: float) -> bool:
-    """Tell, from n and delta alone, whether losses that do not vary would have the shorter one."""
+    """Return True if losses that do not vary would have the shorter interval, from n and delta."""
     return n >= 2 and bernstein_deviation(0.0, n, delta / 2) < hoeffding_deviation(n, delta)

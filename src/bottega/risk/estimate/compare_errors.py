@@ -13,11 +13,14 @@ from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
 from bottega.risk.bounds import clopper_pearson, student
 from bottega.risk.estimate.cross_validate import CrossValidation
-from bottega.risk.estimate.held_out import RowLosses, check_rows, task_of
+from bottega.risk.estimate.judged_rows import RowLosses, check_rows, task_of
 from bottega.risk.estimate.leave_one_out import LeaveOneOut
 from bottega.risk.estimate.mcnemar import McNemar, mcnemar
+from bottega.risk.estimate.nested_interval import corrected_variance
 
-__all__ = ["ErrorComparison", "compare_errors"]
+__all__ = ["ErrorComparison", "compare_errors", "compare_folds"]
+
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -166,7 +169,13 @@ def compare_errors(
             raise InputError("A paired comparison of losses needs at least 2 rows; got 1.")
         lower, upper = student(difference, delta, low=-math.inf)
         spread = float(difference.std(ddof=1) / np.sqrt(len(first)))
-        p_value = _t_test(float(difference.mean()), spread, len(first) - 1)
+        mean = float(difference.mean())
+        if abs(mean) > 0 and spread <= _ROUNDING * abs(mean):
+            raise InputError(
+                f"The losses differ by {mean:.4g} on every row alike: with no spread there is no "
+                "standard error to go by."
+            )
+        p_value = _t_test(mean, spread, len(first) - 1)
         method = "paired t test, approximate"
     return ErrorComparison(
         error_a=float(first.mean()),
@@ -195,7 +204,7 @@ def _losses_of(each: Any, X: Any, y: Any, loss: Any) -> FloatArray:
         if X is None or y is None:
             raise InputError("Models are compared on rows: give X and y beside them.")
         X, y = check_rows(X, y)
-        return RowLosses(loss, task_of(each))(y, each.predict(X))
+        return RowLosses(loss, task_of(each)).of_model(each, X, y)
     if X is not None or y is not None:
         raise InputError("Losses bring their rows with them: leave out X and y.")
     losses = np.asarray(each, dtype=np.float64)
@@ -217,13 +226,8 @@ def _exact_interval(b: int, c: int, n: int, delta: float) -> tuple[float, float]
 
 
 def _t_test(mean: float, spread: float, df: int) -> float:
-    if spread == 0 and mean == 0:
-        return 1.0
-    if spread <= 1e-12 * abs(mean):  # rounding
-        raise InputError(
-            f"The losses differ by {mean:.4g} on every row alike: with no spread there is no "
-            "standard error to go by."
-        )
+    if spread <= _ROUNDING * abs(mean):  # the same difference everywhere
+        return 1.0 if mean == 0 else 0.0
     return float(2 * stats.t.sf(abs(mean) / spread, df))
 
 
@@ -234,24 +238,46 @@ def _over_folds(
         raise InputError(
             "The two were cross-validated over different folds; give both the same cv and seed."
         )
-    difference = a.fold_errors - b.fold_errors
-    k = len(difference)
+    k = len(a.fold_errors)
     if k < 2:
         raise InputError("A comparison over folds needs at least 2 of them.")
-    share = float(np.mean(a.n_test) / np.mean(a.n_train))
-    spread = float(np.sqrt((1 / k + share) * difference.var(ddof=1)))
-    mean = float(difference.mean())
-    half = float(stats.t.ppf(1 - delta / 2, k - 1) * spread)
+    gaps, shares = (a.fold_errors - b.fold_errors)[None], np.full((1, k), 1 / k)
+    sizes = a.n_test[None], a.n_train[None]
+    n = int(np.count_nonzero(a.fold >= 0))
+    return compare_folds((a.error, b.error), gaps, shares, *sizes, delta=delta, names=names, n=n)
+
+
+def compare_folds(
+    errors: tuple[float, float],
+    gaps: FloatArray,
+    shares: FloatArray,
+    n_test: FloatArray,
+    n_train: FloatArray,
+    *,
+    delta: float,
+    names: tuple[str, str],
+    n: int,
+) -> ErrorComparison:
+    """Compare two procedures by the differences of their errors in each fold.
+
+    All arrays have one row per partition and one column per fold: differences, shares of the
+    folds in the error, and (effective) numbers of rows. The variance is Nadeau and Bengio's, the
+    mean over the partitions.
+    """
+    variances = map(corrected_variance, gaps, shares, n_test, n_train)
+    spread = float(np.sqrt(np.mean(list(variances))))
+    mean, df = errors[0] - errors[1], gaps.shape[1] - 1
+    half = float(stats.t.ppf(1 - delta / 2, df) * spread)
     return ErrorComparison(
-        error_a=a.error,
-        error_b=b.error,
+        error_a=errors[0],
+        error_b=errors[1],
         difference=mean,
         lower=mean - half,
         upper=mean + half,
-        p_value=_t_test(mean, spread, k - 1),
+        p_value=_t_test(mean, spread, df),
         delta=delta,
         method="differences over folds, Nadeau and Bengio's variance, approximate",
         mcnemar=None,
-        n=int(np.count_nonzero(a.fold >= 0)),
+        n=n,
         names=names,
     )

@@ -1,26 +1,19 @@
 """Cross-validation: each row is predicted by a model that was fitted without it."""
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import KFold
 
-from bottega.core.frames import make_frame
-from bottega.core.smoother import mean_and_se
+from bottega.core.folds import Fold, fold_of_rows, make_folds
+from bottega.core.frames import make_frame, take_rows
+from bottega.core.judge import mean_and_se
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.plot import lines_chart
-from bottega.risk.estimate.held_out import (
-    Fold,
-    RowLosses,
-    check_rows,
-    fit_rows,
-    fold_of_rows,
-    make_folds,
-    rows_of,
-    run_fits,
-    task_of,
-)
+from bottega.risk.estimate.judged_rows import RowLosses, check_rows, fit_rows, run_fits, task_of
 
 __all__ = ["CrossValidation", "cross_validate"]
 
@@ -37,8 +30,9 @@ class CrossValidation:
         Numbers of rows of each fold.
     fold : ndarray of shape (n,)
         The fold in which a row was tested; -1 where it was in none.
-    predictions : ndarray of shape (n,)
-        Prediction of each row from outside its fold; of no meaning where `fold` is -1.
+    predictions : ndarray of shape (n,) or (n, C)
+        Prediction of each row from outside its fold, or its class probabilities where the loss
+        judges these; of no meaning where `fold` is -1.
     losses : ndarray of shape (n,)
         Its loss; NaN where `fold` is -1.
     loss : str
@@ -80,7 +74,7 @@ class CrossValidation:
         return float(mean_and_se(self.losses[self.fold >= 0])[1])
 
     def to_frame(self, like: Any = None) -> Any:
-        """Return one row a fold: its number, the numbers of rows, its error."""
+        """Return one row per fold: its number, the numbers of rows, its error."""
         columns = {
             "fold": np.arange(len(self.fold_errors)),
             "n_train": self.n_train,
@@ -141,7 +135,7 @@ def cross_validate(
               \ell\bigl(y, h_{-i}(x)\bigr)
 
     estimates the expected risk of the procedure, with what it does to tune itself, on training
-    sets of the size of the folds' (A48).
+    sets of the size of the folds'.
 
     Parameters
     ----------
@@ -170,7 +164,7 @@ def cross_validate(
     Notes
     -----
     K fits, side by side in threads for methods of bottega. The least error of several procedures
-    or values of a knob is too low (A50): `nested_cv` judges a procedure with its choices.
+    or values of a knob is too low: `nested_cv` judges a procedure with its choices.
 
     Examples
     --------
@@ -183,19 +177,22 @@ def cross_validate(
     X, y = check_rows(X, y)
     task = task_of(estimator)
     row_losses = RowLosses(loss, task)
-    folds = make_folds(cv, X, y, classifier=task == "classification", seed=seed, shuffle=shuffle)
+    classes = np.unique(y) if task == "classification" else None
+    if not shuffle and isinstance(cv, Integral):
+        cv = KFold(cv)
+    folds = make_folds(cv, len(y), strata=classes if classes is None else y, seed=seed, X=X, y=y)
     fold = fold_of_rows(folds, len(y))
 
     def predicted(pair: Fold) -> Array:
         train, test = pair
-        return np.asarray(fit_rows(estimator, X, y, train).predict(rows_of(X, test)))
+        return row_losses.predictions(fit_rows(estimator, X, y, train), take_rows(X, test), classes)
 
-    said = run_fits(predicted, folds, estimator, "folds")
-    predictions = np.zeros(len(y), dtype=np.result_type(*said))
+    found = run_fits(predicted, folds, estimator, "folds")
+    predictions = np.zeros((len(y), *found[0].shape[1:]), dtype=np.result_type(*found))
     losses = np.full(len(y), np.nan)
-    for (_, test), each in zip(folds, said, strict=True):
+    for (_, test), each in zip(folds, found, strict=True):
         predictions[test] = each
-        losses[test] = row_losses(y[test], each)
+        losses[test] = row_losses(y[test], each, classes)
     return CrossValidation(
         fold_errors=np.array([losses[test].mean() for _, test in folds]),
         n_train=np.array([len(train) for train, _ in folds]),
@@ -203,5 +200,5 @@ def cross_validate(
         fold=fold,
         predictions=predictions,
         losses=losses,
-        loss=row_losses.name,
+        loss=row_losses.title,
     )

@@ -8,21 +8,15 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from bottega.core.base import Tuned
 from bottega.core.errors import InputError, ParameterError
-from bottega.core.frames import make_frame
+from bottega.core.estimator import Tuned, tune
+from bottega.core.folds import make_folds
+from bottega.core.frames import make_frame, take_rows
+from bottega.core.judge import mean_and_se
 from bottega.core.params import Real
-from bottega.core.smoother import mean_and_se
 from bottega.core.typing import Array, FloatArray
 from bottega.plot import lines_chart
-from bottega.risk.estimate.held_out import (
-    RowLosses,
-    check_rows,
-    fit_rows,
-    rows_of,
-    run_fits,
-    task_of,
-)
+from bottega.risk.estimate.judged_rows import RowLosses, check_rows, fit_rows, run_fits, task_of
 
 __all__ = ["Holdout", "holdout"]
 
@@ -70,7 +64,7 @@ class Holdout:
         return float(self.errors[self.best])
 
     def to_frame(self, like: Any = None) -> Any:
-        """Return one row a value: its error on the held-out part and the standard error."""
+        """Return one row per value: its error on the held-out part and the standard error."""
         shown = [v if np.isscalar(v) else str(v) for v in self.values]
         chosen = np.arange(len(shown)) == self.best
         columns = {self.knob: shown, "error": self.errors, "error_se": self.errors_se}
@@ -112,7 +106,7 @@ def holdout(
 
     A part :math:`S_{dev}` of the rows is held out; each value :math:`\theta \in \Theta_0` is
     fitted to the rest, the one with the least error on :math:`S_{dev}` is chosen, and the
-    procedure is run with it on **all** rows (A49).
+    procedure is run with it on **all** rows.
 
     Parameters
     ----------
@@ -141,9 +135,9 @@ def holdout(
 
     Notes
     -----
-    One fit a value, or the price of the path for methods of ours, and one more to all rows. The
+    One fit per value, or the cost of the path for methods of bottega, and one more to all rows. The
     error of the chosen value is the least of several and so too low; judge the model on further
-    rows, or the whole procedure by `nested_cv`. With few rows a single split is a gamble (D43).
+    rows, or the whole procedure by `nested_cv`. With few rows a single split is a gamble.
 
     Examples
     --------
@@ -158,81 +152,45 @@ def holdout(
     Real(0, 1, open_low=True, open_high=True).check("holdout", "dev", dev)
     if rule not in ("min", "one_se"):
         raise ParameterError(f"rule={rule!r} is not allowed; use 'min' or 'one_se'.")
-    task = task_of(estimator)
-    row_losses = RowLosses(loss, task)
-    train, held = _split(y, float(dev), task == "classification", seed)
+    row_losses = RowLosses(loss, task_of(estimator))
+    classes = np.unique(y) if row_losses.task == "classification" else None
+    strata = None if classes is None else y
+    train, held = make_folds(float(dev), len(y), strata=strata, seed=seed)[0]
     if isinstance(values, Mapping):
         if rule != "min":
             raise ParameterError("rule='one_se' needs an order of simplicity; use 'min'.")
         settings = list(ParameterGrid(values))
-        names = list(values)
-        shown = [each[names[0]] if len(names) == 1 else each for each in settings]
-        knob = ", ".join(names)
-        X_held = rows_of(X, held)
+        X_held = take_rows(X, held)
 
         def predicted(setting: dict[str, Any]) -> Array:
-            model = clone(estimator).set_params(**setting)
-            return np.asarray(fit_rows(model, X, y, train).predict(X_held))
+            model = fit_rows(clone(estimator).set_params(**setting), X, y, train)
+            return row_losses.predictions(model, X_held, classes)
 
-        losses = [
-            row_losses(y[held], each) for each in run_fits(predicted, settings, estimator, "values")
-        ]
+        every = run_fits(predicted, settings, estimator, "values")
+        errors, errors_se = mean_and_se(
+            np.column_stack([row_losses(y[held], each, classes) for each in every])
+        )
+        best = int(np.argmin(errors))
+        model = clone(estimator).set_params(**settings[best]).fit(X, y)
     elif isinstance(estimator, Tuned):
-        knob = estimator.knob
-        shown, columns = _along_path(estimator, X, y, train, held, values)
-        losses = [row_losses(y[held], column) for column in columns]
-        settings = [{knob: value} for value in shown]
+        free = clone(estimator).set_params(**{estimator.knob: "auto"})
+        model = tune(free, X, y, rule=rule, cv=[(train, held)], loss=row_losses.loss, values=values)
+        settings, errors, errors_se = model.path_.settings, model.path_.error, model.path_.error_se
+        best = model.path_.best(rule)
     else:
         raise InputError(
             f"{type(estimator).__name__} has no knob that is known here: give the values to try "
             "by name, as values={'parameter': [...]}."
         )
-    errors, errors_se = mean_and_se(np.column_stack(losses))
-    best = int(np.argmin(errors))
-    if rule == "one_se":
-        best = int(np.flatnonzero(errors <= errors[best] + errors_se[best])[0])
-    model = clone(estimator).set_params(**settings[best]).fit(X, y)
+    names = list(settings[0])
     return Holdout(
-        knob=knob,
-        values=shown,
+        knob=", ".join(names),
+        values=[each[names[0]] if len(names) == 1 else each for each in settings],
         errors=errors,
         errors_se=errors_se,
         best=best,
         model=model,
         n_train=len(train),
         n_dev=len(held),
-        loss=row_losses.name,
+        loss=row_losses.title,
     )
-
-
-def _split(y: Array, dev: float, classifier: bool, seed: int) -> tuple[Any, Any]:
-    """Return the rows to train on and the rows held out, at least one of each."""
-    n = len(y)
-    if n < 2:
-        raise InputError("Holding out a part needs at least 2 rows; got 1.")
-    order = np.random.default_rng(seed).permutation(n)
-    place = np.arange(n)
-    if classifier:  # class after class, so that a share of the places is a share of each class
-        codes = np.unique(y, return_inverse=True)[1]
-        order = order[np.argsort(codes[order], kind="stable")]
-        rank = place - np.searchsorted(codes[order], codes[order])
-        size = np.bincount(codes)[codes[order]]
-        place = np.argsort(np.argsort((rank + 0.5) / size, kind="stable"))
-    count = min(max(round(dev * n), 1), n - 1)
-    held = np.sort(order[place < count])
-    return np.setdiff1d(np.arange(n), held), held
-
-
-def _along_path(
-    estimator: Tuned, X: Any, y: Array, train: Any, held: Any, values: Any
-) -> tuple[list[Any], Array]:
-    """Return the values, simplest first, and what each predicts for the held-out rows."""
-    curve = estimator.path(rows_of(X, train), y[train], values=values)
-    worker = clone(estimator)
-    X_checked, y_checked, _ = worker._validate(X, y, None)
-    said = worker._path_predictions(
-        X_checked[train], y_checked[train], None, curve.values, X_checked[held]
-    )
-    if task_of(estimator) == "classification":  # the steps of a path work on class codes
-        said = np.asarray(worker.classes_)[said]
-    return [v.item() if isinstance(v, np.generic) else v for v in curve.values], said.T

@@ -4,24 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
-from bottega.core.base import LinearSmoother
-from bottega.core.frames import make_frame
-from bottega.core.smoother import mean_and_se
+from bottega.core.frames import make_frame, take_rows
+from bottega.core.judge import mean_and_se
+from bottega.core.leave_one_out import loo_by_leverages
 from bottega.core.typing import Array, FloatArray
-from bottega.risk.estimate.held_out import (
-    RowLosses,
-    check_rows,
-    fit_rows,
-    rows_of,
-    run_fits,
-    task_of,
-)
+from bottega.risk.estimate.judged_rows import RowLosses, check_rows, fit_rows, run_fits, task_of
 
 __all__ = ["LeaveOneOut", "leave_one_out"]
-
-_SAME = 1e-6  # of the spread of y: two fits of one row agree far better, two formulas do not
 
 
 @dataclass(frozen=True)
@@ -59,7 +49,7 @@ class LeaveOneOut:
         return float(mean_and_se(self.losses)[1])
 
     def to_frame(self, like: Any = None) -> Any:
-        """Return one row an observation: its prediction and its loss."""
+        """Return one row per observation: its prediction and its loss."""
         return make_frame({"prediction": self.predictions, "loss": self.losses}, like)
 
     def __str__(self) -> str:
@@ -77,8 +67,8 @@ def leave_one_out(estimator: Any, X: Any, y: Any, *, loss: Any = None) -> LeaveO
 
     .. math:: y_i - \hat y_{-i} = \frac{y_i - \hat y_i}{1 - S_{ii}}
 
-    (D47): least squares, ridge on fixed scales, smoothing splines, local regression of a fixed
-    bandwidth. It does not hold where the neighbours or the scales change with the rows.
+    for instance least squares, ridge on fixed scales, smoothing splines, local regression of a
+    fixed bandwidth. It does not hold where the neighbors or the scales change with the rows.
 
     Parameters
     ----------
@@ -111,49 +101,22 @@ def leave_one_out(estimator: Any, X: Any, y: Any, *, loss: Any = None) -> LeaveO
     ('leverages', array([-0.33,  0.71,  2.  ,  1.67]))
     """
     X, y = check_rows(X, y)
-    n = len(y)
     row_losses = RowLosses(loss, task_of(estimator))
+    classes = np.unique(y) if row_losses.task == "classification" else None
 
     def without(row: int) -> Any:
-        others = np.delete(np.arange(n), row)
-        return fit_rows(estimator, X, y, others).predict(rows_of(X, np.array([row])))[0]
+        others = np.delete(np.arange(len(y)), row)
+        model = fit_rows(estimator, X, y, others)
+        return row_losses.predictions(model, take_rows(X, np.array([row])), classes)[0]
 
-    reason = _no_shortcut(estimator)
-    if not reason:
-        smoother = clone(estimator).fit(X, y).smoother_
-        left = smoother.leverage < 1 - 1e-9
-        if left.all():
-            predictions = y - smoother.loo_residuals
-            order = np.argsort(smoother.leverage, kind="stable")
-            rows = np.unique(order[[0, n // 2, n - 1]]).tolist()
-            refitted = run_fits(without, rows, estimator, "rows")
-            off = np.abs(np.asarray(refitted) - predictions[rows]).max()
-            if off <= _SAME * max(float(np.std(y)), np.finfo(float).tiny):
-                return LeaveOneOut(
-                    predictions=predictions,
-                    losses=row_losses(y, predictions),
-                    how="leverages",
-                    reason="a linear smoother whose shortcut was right for the rows refitted",
-                    loss=row_losses.name,
-                )
-            reason = f"the leverage shortcut is off by {off:.2g} for this smoother"
-        else:
-            reason = "a row has leverage 1: the fit goes through it whatever its response"
-    predictions = np.asarray(run_fits(without, range(n), estimator, "rows"))
+    predictions, reason = loo_by_leverages(estimator, X, y)
+    how = "refits" if predictions is None else "leverages"
+    if predictions is None:
+        predictions = np.asarray(run_fits(without, range(len(y)), estimator, "rows"))
     return LeaveOneOut(
         predictions=predictions,
-        losses=row_losses(y, predictions),
-        how="refits",
+        losses=row_losses(y, predictions, classes),
+        how=how,
         reason=reason,
-        loss=row_losses.name,
+        loss=row_losses.title,
     )
-
-
-def _no_shortcut(estimator: Any) -> str:
-    """Say why the leverage shortcut cannot be tried, or nothing where it can."""
-    if not isinstance(estimator, LinearSmoother):
-        return "not a linear smoother with leverages"
-    knob = getattr(estimator, "knob", None)
-    if knob is not None and isinstance(getattr(estimator, knob), str):
-        return f"{knob} is chosen by the data, anew without each row"
-    return ""

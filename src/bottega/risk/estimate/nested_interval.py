@@ -7,18 +7,21 @@ cross-validation measures the mean square error of cross-validation itself.
 Symbols
 -------
 K            folds
-n            rows
+n            rows, or groups of rows: the independent units
 e_k          losses of fold k, by the model fitted without fold k
 e_k^in       losses of all other folds j, by models fitted without folds k and j
-a_k, b_k     (mean e_k^in - mean e_k)^2 and Var(e_k) / |fold k|
+a_k, b_k     (mean e_k^in - mean e_k)^2 and the variance of mean e_k
+q_k          share of fold k in the weight of all folds
 
 Given the rows outside fold k, mean e_k^in is the cross-validated error of their model and mean e_k
 an unbiased estimate of its risk with variance b_k; so E[a_k - b_k] is the mean square error of
 cross-validation with n (K-1)/K rows, and (K-1)/K times that is the one with n rows.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import stats
@@ -30,18 +33,24 @@ __all__ = [
     "INTERVALS",
     "ErrorInterval",
     "check_folds",
+    "corrected_variance",
+    "effective_size",
     "nadeau_bengio",
     "naive",
     "nested",
     "pairs_of",
 ]
 
-INTERVALS = ("nested", "nadeau_bengio", "naive")
+INTERVALS = ("auto", "nested", "nadeau_bengio", "naive")
+
+# For each repetition, for each fold: one number per unit.
+ByFold: TypeAlias = list[list[FloatArray]]
+Weights: TypeAlias = Sequence[Sequence[FloatArray | None]] | None
 
 
 @dataclass(frozen=True)
 class ErrorInterval:
-    """A centre, a standard error and the limits.
+    """A center, a standard error and the limits.
 
     Attributes
     ----------
@@ -68,7 +77,7 @@ def pairs_of(k: int) -> list[tuple[int, int]]:
 
 
 def check_folds(sizes: list[list[int]]) -> None:
-    """Refuse folds, given by their numbers of rows, that the nested interval cannot use."""
+    """Refuse folds, given by their numbers of units, that the nested interval cannot use."""
     if min(map(len, sizes)) < 3:
         raise InputError(
             "The nested interval leaves out two folds at once, so it needs at least 3 of them; "
@@ -76,62 +85,137 @@ def check_folds(sizes: list[list[int]]) -> None:
         )
     if min(map(min, sizes)) < 2:
         raise InputError(
-            "The nested interval needs at least 2 rows in each outer fold; give fewer folds, or "
-            "interval='nadeau_bengio'."
+            "The nested interval needs at least 2 rows in each outer fold (2 groups, where rows "
+            "are grouped); give fewer folds, or interval='nadeau_bengio'."
         )
 
 
-def _naive_variance(losses: list[list[FloatArray]]) -> float:
-    """Return the variance of the mean with the losses taken as independent."""
-    each = [np.concatenate(folds) for folds in losses]
-    return float(np.mean([rows.var(ddof=1) / len(rows) for rows in each]))
+def effective_size(weight: FloatArray | None, n: int) -> float:
+    """Return how many rows of equal weight would vary as much in their mean (Kish)."""
+    return float(n) if weight is None else float(weight.sum() ** 2 / np.sum(weight**2))
 
 
-def _row_mean(losses: list[list[FloatArray]]) -> float:
-    return float(np.mean([np.concatenate(folds).mean() for folds in losses]))
+def _total(weight: FloatArray | None, n: int) -> float:
+    return float(n) if weight is None else float(weight.sum())
 
 
-def naive(losses: list[list[FloatArray]], delta: float) -> ErrorInterval:
+def _mean_and_variance(losses: FloatArray, weight: FloatArray | None) -> tuple[float, float]:
+    """Return the mean of independent losses and its variance."""
+    n = len(losses)
+    share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
+    mean = float(share @ losses)
+    squares = float(share**2 @ (losses - mean) ** 2)
+    return mean, squares * n / (n - 1) if n > 1 else np.nan
+
+
+def _weights_like(losses: ByFold, weights: Weights) -> Sequence[Sequence[FloatArray | None]]:
+    return [[None] * len(folds) for folds in losses] if weights is None else weights
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    return None if parts[0] is None else np.concatenate(parts)
+
+
+def _all_folds(losses: ByFold, weights: Weights) -> tuple[float, float]:
+    """Return the mean over all units, and its variance with the losses taken as independent."""
+    each = [
+        _mean_and_variance(np.concatenate(folds), _joined(weight))
+        for folds, weight in zip(losses, _weights_like(losses, weights), strict=True)
+    ]
+    return float(np.mean([mean for mean, _ in each])), float(np.mean([v for _, v in each]))
+
+
+def naive(losses: ByFold, delta: float, weights: Weights = None) -> ErrorInterval:
     """Take the losses as independent: too narrow.
 
     Parameters
     ----------
     losses : list of list of ndarray
-        Losses of the rows of each fold, for each repetition.
+        Losses of the units of each fold, for each repetition.
     delta : float
         Probability with which the interval would miss, if they were.
+    weights : list of list of ndarray, optional
+        Weights of the units.
     """
-    mean, se = _row_mean(losses), np.sqrt(_naive_variance(losses))
-    half = stats.norm.ppf(1 - delta / 2) * se
-    return ErrorInterval(mean, float(se), float(mean - half), float(mean + half), 1.0)
+    mean, variance = _all_folds(losses, weights)
+    return _interval(mean, variance, float(stats.norm.ppf(1 - delta / 2)), variance)
+
+
+def corrected_variance(
+    means: FloatArray, shares: FloatArray, n_test: FloatArray, n_train: FloatArray
+) -> float:
+    r"""Return the variance of a mean of fold means, corrected for the training rows they share.
+
+    Nadeau and Bengio take the means of two folds as correlated by :math:`\rho = n_{test} /
+    (n_{test} + n_{train})`. With folds of several sizes, :math:`\mathrm{Var}(m_k) = \tau^2 / n_k`
+    and the correlation of two folds is :math:`\sqrt{\rho_k \rho_l}`. The scale :math:`\tau^2` is
+    estimated without bias, under this model, from the spread of the fold means. With equal folds
+    the answer is :math:`(1/K + n_{test}/n_{train})` times the variance of the K means.
+
+    Parameters
+    ----------
+    means : ndarray of shape (K,)
+        Mean loss of each fold, or mean difference of two losses.
+    shares : ndarray of shape (K,)
+        Weight of each fold in the mean; they sum to 1.
+    n_test, n_train : ndarray of shape (K,)
+        Units that each fold tests on and trains on.
+
+    References
+    ----------
+    .. [1] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
+       Learning 52, 239-281.
+
+    Examples
+    --------
+    >>> means = np.array([1.0, 2.0, 4.0])
+    >>> found = corrected_variance(means, np.full(3, 1 / 3), np.full(3, 20), np.full(3, 40))
+    >>> bool(np.isclose(found, (1 / 3 + 20 / 40) * means.var(ddof=1)))
+    True
+    """
+    shared = np.sqrt(1 / (n_test + n_train))  # the root of rho_k / n_k
+    own = 1 / n_test - shared**2
+    of_mean = float(shares @ shared) ** 2 + float(shares**2 @ own)
+    within = float(shares @ (1 / n_test)) - of_mean  # expected spread of the means around theirs
+    spread = float(shares @ (means - shares @ means) ** 2)
+    return spread * of_mean / within
 
 
 def nadeau_bengio(
-    losses: list[list[FloatArray]], train_sizes: list[list[int]], delta: float
+    losses: ByFold, train_sizes: Sequence[Sequence[float]], delta: float, weights: Weights = None
 ) -> ErrorInterval:
-    r"""Correct the variance of the fold means for the training rows they share.
+    """Correct the variance of the fold means for the training rows they share.
 
-    :math:`(1/K + n_{test}/n_{train})` times the variance of the K fold means, with Student's t on
-    K - 1 degrees of freedom. Of several partitions the variances are averaged; they all rest on
-    the same rows, so their number does not make the interval shorter.
+    `corrected_variance`, with Student's t on K - 1 degrees of freedom. The variances of several
+    partitions are averaged; they all rest on the same rows, so their number does not make the
+    interval shorter. `train_sizes` has the (effective) number of training units of each fold.
     """
-    variances, counts = [], []
-    for folds, sizes in zip(losses, train_sizes, strict=True):
-        means = np.array([rows.mean() for rows in folds])
-        share = np.mean([len(rows) for rows in folds]) / np.mean(sizes)
-        variances.append((1 / len(means) + share) * means.var(ddof=1))
-        counts.append(len(means))
-    se = float(np.sqrt(np.mean(variances)))
-    mean = float(np.mean([np.mean([rows.mean() for rows in folds]) for folds in losses]))
-    half = float(stats.t.ppf(1 - delta / 2, min(counts) - 1) * se)
-    usual = np.sqrt(_naive_variance(losses))
-    return ErrorInterval(mean, se, mean - half, mean + half, _ratio(se, usual))
+    variances = [
+        corrected_variance(*fold_means(folds, weight), np.asarray(sizes, dtype=np.float64))
+        for folds, weight, sizes in zip(
+            losses, _weights_like(losses, weights), train_sizes, strict=True
+        )
+    ]
+    mean, usual = _all_folds(losses, weights)
+    factor = float(stats.t.ppf(1 - delta / 2, min(map(len, losses)) - 1))
+    return _interval(mean, float(np.mean(variances)), factor, usual)
+
+
+def fold_means(
+    folds: Sequence[FloatArray], weights: Sequence[FloatArray | None]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the mean, the share of the weight and the effective size of each fold."""
+    means = [np.average(rows, weights=weight) for rows, weight in zip(folds, weights, strict=True)]
+    totals = np.array([_total(w, len(rows)) for rows, w in zip(folds, weights, strict=True)])
+    sizes = [effective_size(w, len(rows)) for rows, w in zip(folds, weights, strict=True)]
+    return np.array(means), totals / totals.sum(), np.array(sizes)
 
 
 def nested(
-    losses: list[list[FloatArray]],
+    losses: ByFold,
     inner: list[dict[tuple[int, int], FloatArray]],
     delta: float,
+    weights: Weights = None,
 ) -> ErrorInterval:
     r"""Return the interval of Bates, Hastie and Tibshirani.
 
@@ -144,11 +228,13 @@ def nested(
         and j.
     delta : float
         Probability with which the interval may miss the risk of the model fitted to all rows.
+    weights : list of list of ndarray, optional
+        Weights of the units of each fold; all means and variances are then weighted.
 
     Notes
     -----
     The mean square error is kept between the naive variance and K times it, its values if the
-    folds were independent and if they were copies of one another. The centre is corrected for
+    folds were independent and if they were copies of one another. The center is corrected for
     the models having been fitted to fewer rows than there are, with the excess risk taken as
     proportional to one over their number: by
     :math:`(1 + (K-2)/K)(\mathrm{Err}^{ncv} - \mathrm{Err}^{cv})`.
@@ -162,21 +248,24 @@ def nested(
     k = len(losses[0])
     check_folds([[len(rows) for rows in folds] for folds in losses])
     a, b, inside = [], [], []
-    for folds, found in zip(losses, inner, strict=True):
+    for folds, found, weight in zip(losses, inner, _weights_like(losses, weights), strict=True):
         for i, rows in enumerate(folds):
-            e_in = np.concatenate([found[i, j] for j in range(k) if j != i])
-            inside.append(e_in.mean())
-            a.append((e_in.mean() - rows.mean()) ** 2)
-            b.append(rows.var(ddof=1) / len(rows))
-    usual = _naive_variance(losses)
+            others = [j for j in range(k) if j != i]
+            e_in = np.concatenate([found[i, j] for j in others])
+            mean_in = float(np.average(e_in, weights=_joined([weight[j] for j in others])))
+            mean_out, variance_out = _mean_and_variance(rows, weight[i])
+            inside.append(mean_in)
+            a.append((mean_in - mean_out) ** 2)
+            b.append(variance_out)
+    err_cv, usual = _all_folds(losses, weights)
     variance = (k - 1) / k * (np.mean(a) - np.mean(b))
     variance = float(np.clip(variance, usual, k * usual))
-    err_cv, err_ncv = _row_mean(losses), float(np.mean(inside))
-    centre = err_ncv - (1 + (k - 2) / k) * (err_ncv - err_cv)
-    half = float(stats.norm.ppf(1 - delta / 2) * np.sqrt(variance))
+    err_ncv = float(np.mean(inside))
+    center = err_ncv - (1 + (k - 2) / k) * (err_ncv - err_cv)
+    return _interval(center, variance, float(stats.norm.ppf(1 - delta / 2)), usual)
+
+
+def _interval(center: float, variance: float, factor: float, usual: float) -> ErrorInterval:
     se = float(np.sqrt(variance))
-    return ErrorInterval(centre, se, centre - half, centre + half, _ratio(se, np.sqrt(usual)))
-
-
-def _ratio(se: float, usual: float) -> float:
-    return float(se / usual) if usual > 0 else 1.0
+    inflation = se / float(np.sqrt(usual)) if usual > 0 else 1.0
+    return ErrorInterval(center, se, center - factor * se, center + factor * se, inflation)

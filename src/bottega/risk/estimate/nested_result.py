@@ -1,6 +1,6 @@
 """What nested cross-validation found: errors, choices, interval, optimism."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,8 @@ from bottega.core.frames import make_frame
 from bottega.core.tables import Section, Summary, show
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.plot import lines_chart
+from bottega.risk.estimate.judged_rows import JudgedRows
+from bottega.risk.estimate.nested_engine import Answer
 
 __all__ = ["NestedCV"]
 
@@ -18,6 +20,14 @@ _METHOD = {
     "nested": "nested cross-validation",
     "nadeau_bengio": "cross-validation, Nadeau and Bengio's variance",
     "naive": "cross-validation, losses taken as independent",
+}
+_INTERVAL = {
+    "nested": "The mean of the losses is nearly normal, and the excess risk falls like one over "
+    "the number of rows: the interval is approximate.",
+    "nadeau_bengio": "Two folds are correlated as the share of test rows says, which is a rule of "
+    "thumb: the interval is approximate.",
+    "naive": "The losses of different folds are independent, which they are not: the interval is "
+    "too narrow.",
 }
 
 
@@ -29,16 +39,24 @@ class NestedCV:
     ----------
     fold_errors : ndarray of shape (repeats, K)
         Mean loss of each outer fold.
-    values : list
+    shares : ndarray of shape (repeats, K)
+        Share of each fold in the weight of all rows that were tested.
+    settings : list of dict or None
         What was chosen in each outer fold, repetition after repetition; None where nothing was.
     inner_least : ndarray of shape (repeats, K)
         Least error that the inner folds promised; NaN where nothing was chosen.
     n_train, n_test : ndarray of shape (repeats, K)
         Numbers of rows.
+    seconds : ndarray of shape (repeats, K)
+        Time of each fit, tuning included.
+    fold : ndarray of shape (repeats, n)
+        The fold in which a row was tested; -1 where it was in none.
     losses : ndarray of shape (repeats, n)
         Loss of each row when its fold was held out; NaN where it never was.
     predictions : ndarray of shape (repeats, n)
         Predictions of the same.
+    probabilities : ndarray of shape (repeats, n, C) or None
+        Class probabilities of the same, in the order of ``rows.classes``, where they were kept.
     estimate, std_error, lower, upper : float
         Risk of the procedure fitted to all rows, its standard error, and its interval.
     inflation : float
@@ -47,19 +65,29 @@ class NestedCV:
         Probability with which the interval may miss.
     interval : {"nested", "nadeau_bengio", "naive"}
         How the interval was made.
-    rule : str
-        Rule of the inner choice.
+    rule : str or None
+        Rule of the inner choice; None: that of the estimator.
     loss : str
         Name of the loss.
+    rows : JudgedRows
+        Responses, weights, groups and time of the rows.
+    models : list
+        The models of the folds, where they were kept.
+    final : Answer or None
+        The run on all rows (`model`, `setting`, `seconds`), where there was one.
     """
 
     fold_errors: FloatArray
-    values: list[Any]
+    shares: FloatArray
+    settings: list[Mapping[str, Any] | None]
     inner_least: FloatArray
     n_train: IntArray
     n_test: IntArray
+    seconds: FloatArray
+    fold: IntArray
     losses: FloatArray
     predictions: Array
+    probabilities: FloatArray | None
     estimate: float
     std_error: float
     lower: float
@@ -67,65 +95,70 @@ class NestedCV:
     inflation: float
     delta: float
     interval: str
-    rule: str
+    rule: str | None
     loss: str
+    rows: JudgedRows = field(repr=False)
+    models: list[Any] = field(repr=False)
+    final: Answer | None = field(repr=False)
     fit_all: Callable[[], Any] = field(repr=False, compare=False)
 
     @property
     def error(self) -> float:
-        """Mean of the outer errors: of the procedure on the training sets of the outer folds."""
-        return float(self.fold_errors.mean())
+        """Mean loss of the held-out rows: of the procedure on the training sets of the folds."""
+        return float(np.mean(np.sum(self.shares * self.fold_errors, axis=1)))
+
+    @property
+    def values(self) -> list[Any]:
+        """What was chosen in each outer fold: the value, where one parameter was chosen."""
+        return [
+            next(iter(setting.values())) if setting is not None and len(setting) == 1 else setting
+            for setting in self.settings
+        ]
 
     @property
     def optimism(self) -> float:
         """How far the least inner error lies below the outer error, on average over the folds.
 
-        The least of several errors is too low (A50); this is by how much, for models fitted to a
-        little less. NaN where nothing was chosen.
+        The least of several errors is too low; this is by how much, for models fitted to a little
+        less. NaN where nothing was chosen.
         """
         return float(np.mean(self.fold_errors - self.inner_least))
 
     @property
     def certificate(self) -> Certificate:
         """The claim in one object, with its assumptions."""
+        units = "groups of rows" if self.rows.groups is not None else "rows"
         assumptions = [
-            "The rows, and the rows to come, are independent draws from one and the same source.",
+            f"The {units}, and the {units} to come, are independent draws from one and the same "
+            "source.",
             "Nothing about the procedure was chosen by looking at these rows, other than what it "
             "chooses inside each fold.",
         ]
-        if self.interval == "nested":
+        if self.rows.weight is not None:
             assumptions.append(
-                "The mean of the losses is nearly normal, and the excess risk falls like one over "
-                "the number of rows: the interval is approximate."
+                "The risk is that of rows counted by their weights, which were set without "
+                "looking at the losses."
             )
-        elif self.interval == "nadeau_bengio":
-            assumptions.append(
-                "Two folds are correlated as the share of test rows says, which is a rule of "
-                "thumb: the interval is approximate."
-            )
-        else:
-            assumptions.append(
-                "The losses of different folds are independent, which they are not: the interval "
-                "is too narrow."
-            )
+        if self.rows.time is not None:
+            assumptions.append("What comes is related to the past as the later rows were.")
         return Certificate(
             estimate=self.estimate,
             lower=self.lower,
             upper=self.upper,
             delta=self.delta,
             method=_METHOD[self.interval],
-            assumptions=tuple(assumptions),
-            n=int(np.count_nonzero(~np.isnan(self.losses[0]))),
+            assumptions=(*assumptions, _INTERVAL[self.interval]),
+            n=int(np.count_nonzero(self.fold[0] >= 0)),
             quantity=self.loss,
             approximate=True,
         )
 
     def refit(self) -> Any:
         """Return the procedure fitted to all rows, its knob chosen on all of them."""
-        return self.fit_all()
+        return self.fit_all() if self.final is None else self.final.model
 
     def to_frame(self, like: Any = None) -> Any:
-        """Return one row an outer fold: what was chosen, what was promised, what came of it."""
+        """Return one row per outer fold: what was chosen, what was promised, what came of it."""
         repeats, k = self.fold_errors.shape
         value: Any = [v if v is None or np.isscalar(v) else str(v) for v in self.values]
         columns = {

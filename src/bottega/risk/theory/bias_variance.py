@@ -16,9 +16,9 @@ import numpy as np
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.frames import make_frame
+from bottega.core.judge import mean_and_se
 from bottega.core.losses import SQUARED_ERROR
 from bottega.core.parallel import in_threads
-from bottega.core.smoother import mean_and_se
 from bottega.core.typing import Array, FloatArray
 from bottega.plot import decomposition_chart
 from bottega.risk.theory.simulation import (

@@ -9,8 +9,8 @@ import numpy as np
 
 from bottega.core.errors import ParameterError
 from bottega.core.frames import make_frame
+from bottega.core.judge import mean_and_se
 from bottega.core.parallel import in_threads
-from bottega.core.smoother import mean_and_se
 from bottega.core.typing import FloatArray, IntArray
 from bottega.plot import learning_curve_chart
 from bottega.risk.theory.simulation import (

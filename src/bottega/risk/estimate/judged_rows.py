@@ -1,0 +1,258 @@
+"""The rows that an evaluation judges, and the losses of predictions for them."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+
+from bottega.core import progress
+from bottega.core.errors import InputError
+from bottega.core.estimator import Estimator
+from bottega.core.frames import take_rows
+from bottega.core.losses import get_loss
+from bottega.core.parallel import in_threads
+from bottega.core.rows import check_weight
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.data.table import Table
+from bottega.risk.estimate.nested_interval import effective_size
+
+__all__ = [
+    "JudgedRows",
+    "RowLosses",
+    "check_rows",
+    "class_probabilities",
+    "fit_rows",
+    "independent_units",
+    "read_rows",
+    "run_fits",
+    "task_of",
+]
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+
+def task_of(model: Any) -> str:
+    """Return "classification" or "regression"."""
+    return "classification" if is_classifier(model) else "regression"
+
+
+def check_rows(X: Any, y: Any) -> tuple[Any, Array]:
+    """Return X as it is and y with one entry per row of X."""
+    responses = np.asarray(y)
+    if responses.ndim == 2 and responses.shape[1] == 1:
+        responses = responses[:, 0]
+    if responses.ndim != 1:
+        raise InputError(
+            f"One response at a time is evaluated; got y of shape {responses.shape}: take each "
+            "column alone."
+        )
+    n = int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    if n != len(responses):
+        raise InputError(f"X has {n} rows and y has {len(responses)}.")
+    if n == 0:
+        raise InputError("There are no rows to evaluate on; give at least one.")
+    return X, responses
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRows:
+    """Responses that predictions are compared with, and what is known about their rows.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Numbers or labels, as they came.
+    task : {"regression", "classification"}
+        What is predicted.
+    weight : ndarray of shape (n,), optional
+        How much each row counts; a row of weight zero does not.
+    groups : ndarray of shape (n,), optional
+        Rows of one group depend on each other: no fold divides a group.
+    time : ndarray of shape (n,), optional
+        The order of the rows: models are judged on what comes after their training rows.
+    """
+
+    y: Array
+    task: str
+    weight: FloatArray | None = None
+    groups: Array | None = None
+    time: Array | None = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "weight", check_weight(self.weight, len(self.y)))
+        for name in ("groups", "time"):
+            values = getattr(self, name)
+            if values is None:
+                continue
+            if np.shape(values) != self.y.shape:
+                raise InputError(
+                    f"{name} must have one entry per row; for {len(self.y)} rows it has shape "
+                    f"{np.shape(values)}."
+                )
+            put(self, name, np.asarray(values))
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @cached_property
+    def classes(self) -> Array | None:
+        """The labels, sorted; None for numbers."""
+        return np.unique(self.y) if self.task == "classification" else None
+
+    @cached_property
+    def codes(self) -> IntArray | None:
+        """The position of each label among the classes; None for numbers."""
+        return None if self.classes is None else np.searchsorted(self.classes, self.y)
+
+    def weight_of(self, rows: Array) -> FloatArray | None:
+        """Return the weights of some rows, None where all rows count the same."""
+        return None if self.weight is None else self.weight[rows]
+
+    def units(self, rows: Array, losses: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+        """Return the losses of the independent units that some rows are, and their weights."""
+        groups = None if self.groups is None else self.groups[rows]
+        return independent_units(losses, self.weight_of(rows), groups)
+
+    def count_units(self, rows: Array) -> int:
+        """Return how many independent units some rows are."""
+        return len(self.units(rows, np.zeros(len(rows)))[0])
+
+    def effective_size(self, rows: Array) -> float:
+        """Return how many units of equal weight the mean over some rows is worth (Kish)."""
+        losses, weight = self.units(rows, np.zeros(len(rows)))
+        return effective_size(weight, len(losses))
+
+
+def independent_units(
+    losses: FloatArray, weight: FloatArray | None, groups: Array | None
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return losses of independent units and their weights (None: all the same).
+
+    A unit is a row of positive weight, or a group of them: its loss is the mean of its rows'
+    losses, its weight the sum of their weights.
+    """
+    if groups is None:
+        if weight is None:
+            return losses, None
+        return losses[weight > 0], weight[weight > 0]
+    weight = np.ones(len(losses)) if weight is None else weight
+    codes = np.unique(groups, return_inverse=True)[1]
+    total = np.bincount(codes, weight)
+    counts = total > 0
+    return np.bincount(codes, weight * losses)[counts] / total[counts], total[counts]
+
+
+def read_rows(
+    X: Any, y: Any, task: str, *, weight: Any = None, groups: Any = None, time: Any = None
+) -> tuple[Any, JudgedRows]:
+    """Return inputs and judged rows, from arrays or from a Table with its roles."""
+    if not isinstance(X, Table):
+        if y is None:
+            raise InputError("The responses are missing: give y, or a Table with a target.")
+        X, y = check_rows(X, y)
+        return X, JudgedRows(y, task, weight, groups, time)
+    if any(given is not None for given in (y, weight, groups, time)):
+        raise InputError(
+            "A Table brings its responses, weights, groups and time: set them as its roles."
+        )
+    if X.y is None:
+        raise InputError("The table has no target to predict; name it.")
+    return X.X, JudgedRows(X.y, task, X.weight, X.groups, X.time)
+
+
+class RowLosses:
+    """The loss of each row: ``RowLosses(loss, task)(y, predicted)``.
+
+    Parameters
+    ----------
+    loss : None, str, Loss or callable
+        As `bottega.core.losses.get_loss` takes it.
+    task : {"classification", "regression"}
+        What is predicted.
+    """
+
+    def __init__(self, loss: Any, task: str) -> None:
+        self.loss = get_loss(loss, task)
+        self.task = task
+        self.title = self.loss.title
+        self.zero_one = self.loss.name == "zero_one"
+        self.of_probabilities = self.loss.method == "predict_proba"
+
+    def predictions(self, model: Any, X: Any, classes: Array | None) -> Array:
+        """Return what the loss judges: numbers or labels, or one probability per class."""
+        if not self.of_probabilities:
+            return np.asarray(model.predict(X))
+        return class_probabilities(model, X, classes, self.title)
+
+    def of_model(self, model: Any, X: Any, y: Array) -> FloatArray:
+        """Return the loss of each row by a fitted model."""
+        classes = None
+        if self.of_probabilities:
+            classes = np.union1d(y, getattr(model, "classes_", y))
+        return self(y, self.predictions(model, X, classes), classes)
+
+    def __call__(self, y: Array, predicted: Any, classes: Array | None = None) -> FloatArray:
+        """Return the loss of each row, all of them finite."""
+        predicted = np.asarray(predicted)
+        if self.task == "classification" and not self.zero_one:
+            if classes is None:
+                classes = np.union1d(y, predicted)
+            y = np.searchsorted(classes, y)
+            if not self.of_probabilities:
+                predicted = np.searchsorted(classes, predicted)
+            losses = self.loss.for_classes(classes).of_rows(y, predicted)
+        else:
+            losses = self.loss.of_rows(y, predicted)
+        if losses.shape != (len(y),):
+            raise InputError(
+                f"The loss must be one number per row; for {len(y)} rows it has shape "
+                f"{losses.shape}. Take one response at a time."
+            )
+        if not np.all(np.isfinite(losses)):
+            bad = int(np.flatnonzero(~np.isfinite(losses))[0])
+            raise InputError(
+                f"The loss of row {bad} is {losses[bad]}: the response or its prediction is "
+                "missing or infinite."
+            )
+        return losses
+
+
+def class_probabilities(model: Any, X: Any, classes: Array | None, what: str) -> FloatArray:
+    """Return one probability per class; a class that the model has not seen has probability 0."""
+    if classes is None or not hasattr(model, "predict_proba"):
+        raise InputError(
+            f"The {what} judges probabilities of classes, and {type(model).__name__} has none to "
+            "give; choose another loss, or a classifier with predict_proba."
+        )
+    found = np.asarray(model.predict_proba(X), dtype=np.float64)
+    probabilities = np.zeros((len(found), len(classes)))
+    probabilities[:, np.searchsorted(classes, model.classes_)] = found
+    return probabilities
+
+
+def run_fits(
+    function: Callable[[Item], Answer], items: Iterable[Item], estimator: Any, stage: str
+) -> list[Answer]:
+    """Return ``function(item)`` for each item: side by side for methods of ours.
+
+    Estimators of others may hold the interpreter or start processes of their own: they run one
+    after the other, with whatever `n_jobs` they were given.
+    """
+    if isinstance(estimator, Estimator):
+        return in_threads(function, items, stage=stage)
+    todo = list(items)
+    found = []
+    for done, item in enumerate(todo):
+        found.append(function(item))
+        progress.report(stage, done + 1, len(todo))
+    return found
+
+
+def fit_rows(estimator: Any, X: Any, y: Array, rows: IntArray) -> Any:
+    """Return a new copy of the estimator fitted to some of the rows."""
+    return clone(estimator).fit(take_rows(X, rows), y[rows])

@@ -1,0 +1,235 @@
+"""An estimator as a procedure: its inputs, its weights, and the choice of its knob."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils.validation import has_fit_parameter
+
+from bottega.core.errors import ParameterError
+from bottega.core.estimator import Estimator, Tuned, tune
+from bottega.core.folds import make_folds
+from bottega.core.frames import take_rows
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.risk.estimate.judged_rows import JudgedRows, class_probabilities
+from bottega.risk.estimate.nested_engine import Part
+
+__all__ = ["EstimatorProcedure", "Inputs", "PlainInputs", "fit_weighted"]
+
+
+class Inputs(Protocol):
+    """What an estimator gets to see of the rows of a part.
+
+    Several procedures may share one object, which then encodes the rows of a part once.
+    """
+
+    def train(self, part: Part) -> Any:
+        """Return the inputs of the training rows."""
+
+    def test(self, part: Part, rows: IntArray) -> Any:
+        """Return the inputs of other rows, encoded as the training rows were."""
+
+    def joined(self, part: Part, model: Any) -> Any:
+        """Return the fitted model together with what it needs to predict from raw inputs."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlainInputs:
+    """Inputs that an estimator takes as they are."""
+
+    X: Any
+
+    def train(self, part: Part) -> Any:
+        """Return the inputs of the training rows."""
+        return self.X if not part.tests else take_rows(self.X, part.train)
+
+    def test(self, part: Part, rows: IntArray) -> Any:
+        """Return the inputs of other rows."""
+        return take_rows(self.X, rows)
+
+    def joined(self, part: Part, model: Any) -> Any:
+        """Return the model: nothing stands before it."""
+        return model
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorProcedure:
+    """An estimator with its data and the way its knob is chosen.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Cloned before each fit.
+    inputs : Inputs
+        What it sees of the rows.
+    rows : JudgedRows
+        Responses, weights, groups and time. Weights are given to estimators whose `fit` (or that
+        of the last step of a pipeline) takes them; others are fitted without.
+    rule : str, optional
+        Rule of the choice; that of the estimator by default.
+    inner : int, splitter or None
+        Folds of the training rows that judge the path, which respect groups and time; None for
+        the method's own estimate.
+    values : array-like, optional
+        Values of the knob; the method's own grid by default.
+    loss : Loss, optional
+        What the inner folds are judged by.
+    """
+
+    estimator: Any
+    inputs: Inputs
+    rows: JudgedRows
+    rule: str | None = None
+    inner: Any = None
+    values: Any = None
+    loss: Any = None
+
+    def __post_init__(self) -> None:
+        chosen = self._is_chosen_here  # refuses values that nothing could be done with
+        if chosen and self.inner is None and self.rows.groups is not None:
+            raise ParameterError(
+                "The method's own estimate of error divides groups; give inner= a number of folds."
+            )
+        if chosen and self.inner is None and self.rows.time is not None:
+            raise ParameterError(
+                "The method's own estimate of error looks ahead in time; give inner= a number of "
+                "folds."
+            )
+
+    @property
+    def in_threads(self) -> bool:
+        """Estimators of others may hold the interpreter or start processes of their own."""
+        return isinstance(self.estimator, Estimator)
+
+    @property
+    def _is_chosen_here(self) -> bool:
+        """Whether a knob is left to be chosen along the path."""
+        estimator = self.estimator
+        if not isinstance(estimator, Tuned):
+            if self.values is not None:
+                raise ParameterError(
+                    f"{type(estimator).__name__} has no knob that is known here, so values= has no "
+                    "meaning; search over its parameters with scikit-learn's GridSearchCV, which "
+                    "can be given as it is."
+                )
+            return False
+        knobs = [getattr(estimator, knob) for knob in estimator.knobs]
+        return self.values is not None or any(isinstance(value, str) for value in knobs)
+
+    def fit(self, part: Part) -> "_Fitted":
+        """Fit a copy to the training rows of a part, its knob chosen on them alone."""
+        X, y = self.inputs.train(part), self.rows.y[part.train]
+        weight = self.rows.weight_of(part.train)
+        if not self._is_chosen_here:
+            model = fit_weighted(clone(self.estimator), X, y, weight)
+        else:
+            estimator, folds = self._judged_by(part, X, y)
+            model = tune(
+                estimator,
+                X,
+                y,
+                sample_weight=weight if _takes_weights(estimator) else None,
+                rule=self.rule,
+                cv=folds,
+                loss=self.loss,
+                values=self.values,
+            )
+        return _Fitted(self, part, model, *_told_by(model))
+
+    def _judged_by(self, part: Part, X: Any, y: Array) -> tuple[Any, Any]:
+        """Return the estimator and the folds that judge its path.
+
+        A method that judges its own grid by a number of folds is given this number: it deals them
+        just as `make_folds` does, and has faster ways to go through them. Values that were asked
+        for are judged by fits at just these values (a tree would let each stand for the stretch of
+        penalties that give the same tree).
+        """
+        if self.inner is None:
+            return self.estimator, None
+        groups, time = (
+            None if each is None else each[part.train]
+            for each in (self.rows.groups, self.rows.time)
+        )
+        inner = self.inner
+        if isinstance(inner, Integral) and not isinstance(inner, bool):
+            most = len(y)
+            if groups is not None or time is not None:
+                most = len(np.unique(groups if time is None else time)) - (time is not None)
+            inner = min(int(inner), most)
+            own = self.estimator.params.get("cv") if self.values is None else None
+            plain = groups is None and time is None
+            if plain and own is not None and own.accepts(inner):
+                return clone(self.estimator).set_params(cv=inner), None
+        strata = y if is_classifier(self.estimator) else None
+        folds = make_folds(inner, len(y), strata=strata, groups=groups, time=time, X=X, y=y)
+        return self.estimator, folds
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """A fitted estimator, and what it chose."""
+
+    procedure: EstimatorProcedure
+    part: Part
+    estimator: Any
+    setting: Mapping[str, Any] | None
+    least: float
+
+    @property
+    def model(self) -> Any:
+        """The estimator joined with what stands before it."""
+        return self.procedure.inputs.joined(self.part, self.estimator)
+
+    def predict(self, rows: IntArray) -> Array:
+        """Return predictions for the rows at these positions."""
+        return np.asarray(self.estimator.predict(self.procedure.inputs.test(self.part, rows)))
+
+    def predict_proba(self, rows: IntArray) -> FloatArray | None:
+        """Return one probability per class of the judged rows, None where there are none."""
+        if not hasattr(self.estimator, "predict_proba"):
+            return None
+        X = self.procedure.inputs.test(self.part, rows)
+        return class_probabilities(self.estimator, X, self.procedure.rows.classes, "loss")
+
+
+def _takes_weights(estimator: Any) -> bool:
+    return bool(has_fit_parameter(estimator, "sample_weight"))
+
+
+def fit_weighted(estimator: Any, X: Any, y: Array, weight: FloatArray | None) -> Any:
+    """Fit an estimator, or a pipeline's last step, with weights where it takes them."""
+    if weight is None:
+        return estimator.fit(X, y)
+    if hasattr(estimator, "steps"):
+        name, last = estimator.steps[-1]
+        if _takes_weights(last):
+            return estimator.fit(X, y, **{f"{name}__sample_weight": weight})
+    elif _takes_weights(estimator):
+        return estimator.fit(X, y, sample_weight=weight)
+    return estimator.fit(X, y)
+
+
+def _told_by(model: Any) -> tuple[Mapping[str, Any] | None, float]:
+    """Return what a fitted estimator chose itself, and the least error on the way."""
+    if hasattr(model, "best_params_"):
+        return model.best_params_, _least_of_search(model)
+    inside = model.steps[-1][1] if hasattr(model, "steps") else model
+    path = getattr(inside, "path_", None)
+    if path is None:
+        return None, np.nan
+    setting = {knob: getattr(inside, f"{knob}_") for knob in inside.knobs}
+    return setting, float(np.nanmin(path.error))
+
+
+def _least_of_search(search: Any) -> float:
+    """Return the least error of a search of scikit-learn's, where its score is our loss."""
+    scoring = getattr(search, "scoring", None)
+    score = float(getattr(search, "best_score_", np.nan))
+    if scoring == "neg_mean_squared_error":
+        return -score
+    if scoring == "accuracy" or (scoring is None and is_classifier(search)):
+        return 1 - score
+    return np.nan
