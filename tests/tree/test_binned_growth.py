@@ -10,7 +10,8 @@ from bottega.core.errors import InputError, ParameterError
 from bottega.tree._grow.binned import grow_binned
 from bottega.tree._grow.bins import MISSING, Bins
 from bottega.tree._grow.columns import Columns
-from bottega.tree._grow.exact import GrowOptions, grow
+from bottega.tree._grow.exact import grow
+from bottega.tree._grow.options import GrowOptions
 from bottega.tree._kernels.walk import apply
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from bottega.tree._grow.columns import Columns
-from bottega.tree._grow.exact import GrowOptions, grow
+from bottega.tree._grow.exact import grow
+from bottega.tree._grow.options import GrowOptions
 
 PSI = ["error", "gini", "entropy", "sqrt"]  # psi1 .. psi4
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.tree._grow.columns import Columns
-from bottega.tree._grow.exact import GrowOptions, grow
+from bottega.tree._grow.exact import grow
+from bottega.tree._grow.options import GrowOptions
 from bottega.tree._kernels.walk import apply
 
 CLASS_CRITERIA = ["error", "gini", "entropy", "sqrt", "deviance"]

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from bottega.tree._grow.columns import Columns
-from bottega.tree._grow.exact import GrowOptions, grow
+from bottega.tree._grow.exact import grow
+from bottega.tree._grow.options import GrowOptions
 from bottega.tree._kernels.walk import apply
 
 FILE = Path(__file__).parents[1] / "reference" / "tree" / "rpart_grow.json"

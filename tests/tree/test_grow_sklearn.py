@@ -5,7 +5,8 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from bottega.tree._grow.columns import Columns
-from bottega.tree._grow.exact import GrowOptions, grow
+from bottega.tree._grow.exact import grow
+from bottega.tree._grow.options import GrowOptions
 from bottega.tree._kernels.walk import apply
 
 # scikit-learn's entropy is in bits; ours is half of that, its sqrt and deviance have no twin.

@@ -9,7 +9,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from bottega.core.smoother import mean_and_se
 from bottega.tree import TreeClassifier, TreeRegressor
 from bottega.tree._grow.columns import Columns
-from bottega.tree._grow.exact import GrowOptions, grow
+from bottega.tree._grow.exact import grow
+from bottega.tree._grow.options import GrowOptions
 from bottega.tree._kernels import prune as kernels
 from bottega.tree._kernels.walk import apply
 from bottega.tree._prune.held_out import held_out_folds, members_shown, sums_at

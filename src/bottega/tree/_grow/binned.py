@@ -4,24 +4,18 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.errors import InputError, ParameterError
+from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.tree._grow.bins import Bins
+from bottega.tree._grow.class_weights import altered_weights, least_cost
 from bottega.tree._grow.columns import Columns
-from bottega.tree._grow.exact import GrowOptions
+from bottega.tree._grow.options import CRITERIA, GrowOptions
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels import grow_binned as kernels
+from bottega.tree._kernels.impurity import SUMS
 
-__all__ = ["CRITERIA", "as_tree", "binned", "grow_binned"]
+__all__ = ["as_tree", "binned", "grow_binned"]
 
-CRITERIA = {
-    "squared_error": kernels.SUMS,
-    "gini": kernels.GINI,
-    "entropy": kernels.ENTROPY,
-    "deviance": kernels.DEVIANCE,
-    "sqrt": kernels.SQRT,
-    "error": kernels.ERROR,
-}
 NO_LIMIT = 2**31 - 1
 
 
@@ -67,7 +61,8 @@ def grow_binned(
     >>> tree.threshold.tolist(), tree.gain.tolist()
     ([3.0], [0.5, 0.0, 0.0])
     """
-    _refuse_what_needs_exact(options, n_classes)
+    options.check(n_classes)
+    options.refuse_for_bins()
     bins, codes = binned(columns)
     rows = np.arange(len(columns), dtype=np.int32)
     if w is not None and not np.all(w > 0):
@@ -79,10 +74,10 @@ def grow_binned(
     criterion, two_class = CRITERIA[options.criterion], False
     scale = altered = np.ones(max(n_classes, 1))
     if n_classes:
-        weight, scale, altered = _class_weights(y, w, n_classes, class_scale, cost)
+        weight, scale, altered = altered_weights(y.astype(np.intp), w, n_classes, class_scale, cost)
         two_class = n_classes == 2 and options.criterion == "gini"
         if two_class:
-            criterion = kernels.SUMS
+            criterion = SUMS
         target = weight * (y == 1) if two_class else y.astype(np.float64)
         center = 0.0
     else:
@@ -143,8 +138,8 @@ def as_tree(
     if n_classes:
         counts = sums / (1.0 if altered is None else altered)
         shares = counts * (1.0 if scale is None else scale)
-        risk = _least_cost(shares, cost) / shares[0].sum()
         value = shares / shares.sum(axis=1, keepdims=True)
+        risk = least_cost(shares, value, cost) / shares[0].sum()
         impurity, weight = loss / weight, counts.sum(axis=1)
     else:
         risk, impurity = loss / weight[0], loss / weight
@@ -200,56 +195,3 @@ def _levels(
         np.concatenate(levels or empty).astype(np.int32),
         np.concatenate(children or empty).astype(np.int32),
     )
-
-
-def _class_weights(
-    y: Array,
-    w: FloatArray | None,
-    n_classes: int,
-    class_scale: FloatArray | None,
-    cost: FloatArray | None,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the weights of the rows under altered priors, the scale of priors, and the factors."""
-    scale = np.ones(n_classes) if class_scale is None else np.asarray(class_scale, dtype=np.float64)
-    altered = scale.copy()
-    if cost is not None:
-        if np.shape(cost) != (n_classes, n_classes):
-            raise InputError(
-                f"cost has shape {np.shape(cost)}; {n_classes} classes need "
-                f"({n_classes}, {n_classes})."
-            )
-        altered = scale * np.asarray(cost, dtype=np.float64).sum(axis=1)
-    if not np.all(altered > 0):
-        raise InputError(
-            "Every class needs a positive prior and a positive cost of being mistaken for another."
-        )
-    plain = np.ones(len(y)) if w is None else w
-    code = y.astype(np.intp)
-    # Scaled so that the altered weights sum to what the rows weigh.
-    altered = altered * (plain.sum() / (plain * altered[code]).sum())
-    return plain * altered[code], scale, altered
-
-
-def _least_cost(shares: FloatArray, cost: FloatArray | None) -> FloatArray:
-    """Return the least cost of each node's rows over the labels it may get."""
-    if cost is None:
-        return np.asarray(shares.sum(axis=1) - shares.max(axis=1))
-    return np.asarray(np.maximum((shares @ np.asarray(cost, dtype=np.float64)).min(axis=1), 0.0))
-
-
-def _refuse_what_needs_exact(options: GrowOptions, n_classes: int) -> None:
-    known = [name for name in CRITERIA if (name == "squared_error") != (n_classes > 0)]
-    if options.criterion not in known:
-        raise ParameterError(
-            f"criterion={options.criterion!r} is not allowed; use one of "
-            f"{', '.join(map(repr, known))}."
-        )
-    for name, wanted in (
-        ("missing='surrogate'", options.missing != "direction"),
-        ("multiway=True", options.multiway),
-        ("monotone", options.monotone is not None and np.any(np.asarray(options.monotone) != 0)),
-    ):
-        if wanted:
-            raise ParameterError(
-                f"{name} does not go with thresholds='binned'; use thresholds='exact'."
-            )

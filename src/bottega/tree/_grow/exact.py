@@ -1,81 +1,19 @@
 """Growing a tree on all its rows: from columns, responses and options to a `Tree`."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bottega.core.errors import InputError, ParameterError, did_you_mean
-from bottega.core.typing import FloatArray, IntArray
+from bottega.core.errors import InputError
+from bottega.core.typing import FloatArray
+from bottega.tree._grow.class_weights import altered_weights, least_cost
 from bottega.tree._grow.columns import Columns
+from bottega.tree._grow.options import CRITERIA, THRESHOLDS, GrowOptions
 from bottega.tree._grow.structure import Tree
-from bottega.tree._kernels import grow_exact as kernels
+from bottega.tree._kernels.exact_inputs import Data, Levels, Rules, Scratch
+from bottega.tree._kernels.grow_exact import grow_exact
 
-__all__ = ["GrowOptions", "grow"]
-
-CRITERIA = {
-    "error": kernels.ERROR,
-    "gini": kernels.GINI,
-    "entropy": kernels.ENTROPY,
-    "sqrt": kernels.SQRT,
-    "deviance": kernels.DEVIANCE,
-    "squared_error": kernels.SQUARED,
-}
-THRESHOLDS = {"exact": kernels.EXACT, "uniform": kernels.UNIFORM, "random": kernels.RANDOM}
-MISSING = ("direction", "surrogate")
-
-
-@dataclass(frozen=True)
-class GrowOptions:
-    """How a tree is grown.
-
-    Attributes
-    ----------
-    criterion : str
-        Impurity: ``"error"``, ``"gini"``, ``"entropy"``, ``"sqrt"``, ``"deviance"`` of classes,
-        ``"squared_error"`` of numbers.
-    thresholds : {"exact", "uniform", "random"}
-        Midpoints between all neighbouring values, or `n_thresholds` candidates in the range of
-        each node, equally spaced or drawn at random.
-    n_thresholds : int
-        Number of candidates.
-    missing : {"direction", "surrogate"}
-        Missing rows go where they help most, or where the best substitute test sends them.
-    n_surrogates : int
-        Most surrogates a split keeps.
-    multiway : bool
-        Give each level of a category its own child.
-    max_depth, max_leaves : int, optional
-        Limits; None for none.
-    min_split, min_leaf : int
-        Fewest rows in a node that is split, and in a child.
-    min_gain : float
-        Least decrease of impurity, times the node's share of the weight.
-    min_impurity : float
-        A node that is this pure is not split.
-    monotone : array of {-1, 0, 1}, optional
-        Direction in which the response may go with each column.
-    max_features : int, optional
-        Columns drawn for each split; all by default.
-    seed : int
-        Of random thresholds and columns.
-    """
-
-    criterion: str = "gini"
-    thresholds: str = "exact"
-    n_thresholds: int = 32
-    missing: str = "direction"
-    n_surrogates: int = 5
-    multiway: bool = False
-    max_depth: int | None = None
-    max_leaves: int | None = None
-    min_split: int = 2
-    min_leaf: int = 1
-    min_gain: float = 0.0
-    min_impurity: float = 0.0
-    monotone: Any = None
-    max_features: int | None = None
-    seed: int = 0
+__all__ = ["grow"]
 
 
 def grow(
@@ -124,33 +62,38 @@ def grow(
     >>> tree.threshold.tolist(), tree.gain.tolist()
     ([3.0], [0.5, 0.0, 0.0])
     """
+    options.check(n_classes)
     if w is not None and not np.all(w > 0):
         kept = np.flatnonzero(w > 0)
         if not len(kept):
             raise InputError("All weights are zero; at least one row must count.")
         columns, y, w = columns.rows(kept), np.asarray(y)[kept], w[kept]
     n, p = columns.X.shape
+    scale = altered = np.ones(1)
+    center = 0.0
     if n_classes:
-        rows, scale, altered = _class_rows(y, w, n_classes, options, class_scale, cost)
-        center = 0.0
+        code = np.asarray(y).astype(np.int32)
+        weight, scale, altered = altered_weights(code, w, n_classes, class_scale, cost)
+        counted = w is None and bool(np.all(altered == 1.0))
+        rows = _class_rows(code, weight, options.criterion if counted else "")
     else:
         rows, center = _response_rows(y, w)
-    rules = _rules(options, n, p, n_classes, float(rows["wz"][:, 0].sum()))
-    data = kernels.Data(
+    rules = _rules(options, n, p, float(rows["wz"][:, 0].sum()))
+    data = Data(
         columns.X,
         columns.order(),
         columns.has_missing(),
         columns.categorical,
         columns.n_levels,
-        _monotone(options.monotone, columns, n_classes),
+        options.directions(columns.categorical, n_classes),
         n_classes=n_classes,
         **rows,
     )
     once = rules.max_depth <= 1 or rules.max_leaves <= 2
     work = np.empty((p, 0 if once else n), dtype=np.int32)
-    child_of = np.empty(n, dtype=np.int32 if options.multiway else np.uint8)
-    nodes, sums, tests, levels = kernels.grow_exact(
-        data, rules, work, child_of, _most_nodes(rules, n)
+    child_of = np.empty(n, dtype=np.uint8 if rules.multiway == 2 else np.int32)
+    nodes, sums, tests, levels = grow_exact(
+        data, rules, *_buffers(data, rules), work, child_of, _most_nodes(rules, n)
     )
     *frame, size, weight, mean, loss, gain, lo, hi = nodes
     total = weight[0]
@@ -163,7 +106,7 @@ def grow(
         value = shares if limited is None else limited * scale / altered
         value = value / value.sum(axis=1, keepdims=True)
         weight = counts.sum(axis=1)
-        risk = _least_cost(shares, value, cost) / shares[0].sum()
+        risk = least_cost(shares, value, cost) / shares[0].sum()
     else:
         risk = (loss + weight * (mean - value) ** 2) / total
         value = (value + center)[:, None]
@@ -184,76 +127,26 @@ def _response_rows(y: Any, w: FloatArray | None) -> tuple[dict[str, Any], float]
     return {"wz": wz, "w": none, "code": np.empty(0, dtype=np.int32), "xlogx": none}, center
 
 
-def _class_rows(
-    y: Any,
-    w: FloatArray | None,
-    n_classes: int,
-    options: GrowOptions,
-    class_scale: FloatArray | None,
-    cost: FloatArray | None,
-) -> tuple[dict[str, Any], FloatArray, FloatArray]:
-    """Return what the kernel knows of the rows, the scale of priors, and that of the weights."""
-    code = np.asarray(y).astype(np.int32)
-    scale = np.ones(n_classes) if class_scale is None else np.asarray(class_scale, dtype=np.float64)
-    altered = scale.copy()
-    if cost is not None:
-        cost = np.asarray(cost, dtype=np.float64)
-        if cost.shape != (n_classes, n_classes):
-            raise InputError(
-                f"cost has shape {cost.shape}; {n_classes} classes need ({n_classes}, {n_classes})."
-            )
-        altered = scale * cost.sum(axis=1)
-    if not np.all(altered > 0):
-        raise InputError(
-            "Every class needs a positive prior and a positive cost of being mistaken for another."
-        )
-    weight = altered[code] if w is None else w * altered[code]
-    # The altered weights are scaled so that they sum to what the rows weigh.
-    total = float(len(code)) if w is None else float(w.sum())
-    ratio = total / weight.sum()
-    altered = altered * ratio
-    plain = w is None and np.all(altered == 1.0)
-    weight = np.ones(len(code)) if plain else weight * ratio
+def _class_rows(code: Any, weight: FloatArray, counted_by: str) -> dict[str, Any]:
+    """Return what the kernel knows of the rows; `counted_by` is the criterion of whole weights."""
     wz = np.empty((len(code), 2))
     wz[:, 0] = weight
     np.multiply(weight, code == 1, out=wz[:, 1])
     table = np.empty(0)
-    if plain and options.criterion in ("entropy", "deviance"):
+    if counted_by in ("entropy", "deviance"):
         table = np.arange(len(code) + 1, dtype=np.float64)
         table[1:] *= np.log2(table[1:])
-    return {"wz": wz, "w": weight, "code": code, "xlogx": table}, scale, altered
+    return {"wz": wz, "w": weight, "code": code, "xlogx": table}
 
 
-def _least_cost(shares: FloatArray, value: FloatArray, cost: FloatArray | None) -> FloatArray:
-    """Return what the rows of each node cost under the label of least cost at its value."""
-    if cost is None:
-        cost = 1.0 - np.eye(shares.shape[1])
-    label = np.argmin(value @ cost, axis=1)
-    return np.maximum((shares @ cost)[np.arange(len(label)), label], 0.0)
-
-
-def _rules(o: GrowOptions, n: int, p: int, n_classes: int, total: float) -> kernels.Rules:
-    for name, value, known in (
-        (
-            "criterion",
-            o.criterion,
-            [c for c in CRITERIA if (c == "squared_error") != (n_classes > 0)],
-        ),
-        ("thresholds", o.thresholds, list(THRESHOLDS)),
-        ("missing", o.missing, list(MISSING)),
-    ):
-        if value not in known:
-            raise ParameterError(
-                f"{name}={value!r} is not allowed; use one of {', '.join(map(repr, known))}."
-                f"{did_you_mean(value, known)}"
-            )
-    return kernels.Rules(
+def _rules(o: GrowOptions, n: int, p: int, total: float) -> Rules:
+    return Rules(
         criterion=CRITERIA[o.criterion],
         thresholds=THRESHOLDS[o.thresholds],
         n_thresholds=int(o.n_thresholds),
         surrogate=o.missing == "surrogate",
         n_surrogates=int(o.n_surrogates) if o.missing == "surrogate" else 0,
-        multiway=bool(o.multiway),
+        multiway=o.most_groups,
         max_depth=n if o.max_depth is None else int(o.max_depth),
         max_leaves=n if o.max_leaves is None else int(o.max_leaves),
         min_split=int(o.min_split),
@@ -265,26 +158,40 @@ def _rules(o: GrowOptions, n: int, p: int, n_classes: int, total: float) -> kern
     )
 
 
-def _monotone(monotone: Any, columns: Columns, n_classes: int) -> IntArray:
-    p = columns.X.shape[1]
-    if monotone is None:
-        return np.zeros(p, dtype=np.int64)
-    signs = np.asarray(monotone)
-    if signs.shape != (p,) or not np.all(np.isin(signs, (-1, 0, 1))):
-        raise ParameterError(
-            f"monotone={monotone!r} is not allowed; give one of -1, 0, 1 for each of the {p} "
-            "columns."
+def _buffers(data: Data, rules: Rules) -> tuple[Scratch, Levels | None, Any]:
+    """Return scratch buffers: of every search, of levels, and of surrogates (None: no need)."""
+    n, p = data.X.shape
+    k = max(data.n_classes, 1)
+    counts = (np.empty(k) for _ in range(5))
+    scratch = Scratch(
+        *counts,
+        candidates=np.empty(rules.n_thresholds),
+        columns=np.empty(p, dtype=np.int32),
+        random=np.array([rules.seed], dtype=np.uint64),
+    )
+    levels, surrogates = None, None
+    if np.any(data.categorical):
+        widest = max(1, int(data.n_levels.max()))
+        m = min(widest, n)
+        levels = Levels(
+            code=np.empty(m, dtype=np.int32),
+            n=np.empty(m, dtype=np.int64),
+            w=np.empty(m),
+            d=np.empty(m),
+            score=np.empty(m),
+            rank=np.empty(m, dtype=np.int32),
+            counts=np.empty((m, k)),
+            child=np.empty(widest, dtype=np.int32),
         )
-    if n_classes > 2:
-        raise ParameterError("monotone is for regression and two classes.")
-    if np.any(columns.categorical & (signs != 0)):
-        raise ParameterError("A category has no order to be monotone in; give it 0 in monotone.")
-    return signs.astype(np.int64)
+    if rules.surrogate:
+        m = rules.n_surrogates
+        surrogates = np.empty(m, np.int32), np.empty(m), np.empty(m, np.bool_), np.empty(m)
+    return scratch, levels, surrogates
 
 
-def _most_nodes(rules: kernels.Rules, n: int) -> int:
+def _most_nodes(rules: Rules, n: int) -> int:
     """Return a number of nodes that no tree under these rules exceeds."""
     leaves = max(1, min(n // max(rules.min_leaf, 1), rules.max_leaves))
-    if not rules.multiway and rules.max_depth < 31:
+    if rules.multiway == 2 and rules.max_depth < 31:
         leaves = min(leaves, 2**rules.max_depth)
     return 2 * leaves - 1

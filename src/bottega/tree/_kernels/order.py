@@ -1,10 +1,10 @@
-"""Sorted columns of some of the rows, from the sorted columns of all of them."""
+"""Sorting: columns of some of the rows, levels by their scores, a place among sorted numbers."""
 
 import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["filter_order"]
+__all__ = ["filter_order", "lowest", "sort_by_score"]
 
 
 @kernel
@@ -23,3 +23,37 @@ def filter_order(order, start, place, m):
                 out[j, k] = place[s]
                 k += 1
     return out
+
+
+@kernel
+def sort_by_score(score, n, order):
+    """Write into `order` the numbers 0 .. n-1 sorted by their score (Shell's method)."""
+    for i in range(n):
+        order[i] = i
+    gap = 1
+    while 3 * gap + 1 < n:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            k = order[i]
+            at = i
+            while at >= gap and (
+                score[order[at - gap]] > score[k]
+                or (score[order[at - gap]] == score[k] and order[at - gap] > k)
+            ):
+                order[at] = order[at - gap]
+                at -= gap
+            order[at] = k
+        gap //= 3
+
+
+@kernel
+def lowest(values, start, stop, x):
+    """Return the place of the first of the sorted values[start:stop] that is not below x."""
+    while start < stop:
+        middle = (start + stop) // 2
+        if values[middle] < x:
+            start = middle + 1
+        else:
+            stop = middle
+    return start

@@ -6,6 +6,7 @@ The arrays of the tree come in the order of `Tree.walk`; see `bottega.tree._grow
 import numpy as np
 
 from bottega._jit import kernel
+from bottega.tree._kernels.order import lowest
 
 __all__ = ["apply"]
 
@@ -40,23 +41,10 @@ def apply(
                 if level_start[s] == level_stop[s]:
                     child = int(x > threshold[s]) ^ int(reverse[s])
                     break
-                at = _find(levels, level_start[s], level_stop[s], x)
-                if at >= 0:
+                at = lowest(levels, level_start[s], level_stop[s], x)
+                if at < level_stop[s] and levels[at] == x:
                     child = level_child[at]
                     break
             t = first_child[t] + child
         leaf[i] = t
     return leaf
-
-
-@kernel
-def _find(levels, start, stop, x):
-    """Return where the code x stands in the sorted levels[start:stop], -1 if it does not."""
-    last = stop
-    while start < stop:
-        middle = (start + stop) // 2
-        if levels[middle] < x:
-            start = middle + 1
-        else:
-            stop = middle
-    return start if start < last and levels[start] == x else -1

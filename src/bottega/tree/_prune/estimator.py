@@ -29,7 +29,8 @@ from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.weights import check_weight
 from bottega.tree._grow.column_reader import ColumnReader
 from bottega.tree._grow.columns import Columns
-from bottega.tree._grow.exact import GrowOptions, grow
+from bottega.tree._grow.exact import grow
+from bottega.tree._grow.options import GrowOptions
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels import prune as kernels
 from bottega.tree._kernels.walk import apply

@@ -1,0 +1,134 @@
+"""How a tree is grown: the options, and their checks."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bottega.core.errors import ParameterError, did_you_mean
+from bottega.core.typing import BoolArray, IntArray
+from bottega.tree._kernels import exact_inputs, impurity
+
+__all__ = ["CRITERIA", "THRESHOLDS", "GrowOptions"]
+
+CRITERIA = {
+    "squared_error": impurity.SUMS,
+    "gini": impurity.GINI,
+    "entropy": impurity.ENTROPY,
+    "deviance": impurity.DEVIANCE,
+    "sqrt": impurity.SQRT,
+    "error": impurity.ERROR,
+}
+THRESHOLDS = {
+    "exact": exact_inputs.EXACT,
+    "uniform": exact_inputs.UNIFORM,
+    "random": exact_inputs.RANDOM,
+}
+
+
+@dataclass(frozen=True)
+class GrowOptions:
+    """How a tree is grown.
+
+    Attributes
+    ----------
+    criterion : str
+        Impurity: ``"error"``, ``"gini"``, ``"entropy"``, ``"sqrt"``, ``"deviance"`` of classes,
+        ``"squared_error"`` of numbers.
+    thresholds : {"exact", "uniform", "random"}
+        Midpoints between all neighbouring values, or `n_thresholds` candidates in the range of
+        each node, equally spaced or drawn at random.
+    n_thresholds : int
+        Number of candidates.
+    missing : {"direction", "surrogate"}
+        Missing rows go where they help most, or where the best substitute test sends them.
+    n_surrogates : int
+        Most surrogates per split.
+    multiway : bool or int
+        Most groups that the levels of a category are divided into; True: a child per level.
+    max_depth, max_leaves : int, optional
+        Limits; None for none.
+    min_split, min_leaf : int
+        Fewest rows in a node that is split, and in a child.
+    min_gain : float
+        Least decrease of impurity, times the node's share of the weight.
+    min_impurity : float
+        A node that is this pure is not split.
+    monotone : array of {-1, 0, 1}, optional
+        Direction in which the response may go with each column.
+    max_features : int, optional
+        Columns drawn for each split; all by default.
+    seed : int
+        Of random thresholds and columns.
+    """
+
+    criterion: str = "gini"
+    thresholds: str = "exact"
+    n_thresholds: int = 32
+    missing: str = "direction"
+    n_surrogates: int = 5
+    multiway: bool | int = False
+    max_depth: int | None = None
+    max_leaves: int | None = None
+    min_split: int = 2
+    min_leaf: int = 1
+    min_gain: float = 0.0
+    min_impurity: float = 0.0
+    monotone: Any = None
+    max_features: int | None = None
+    seed: int = 0
+
+    @property
+    def most_groups(self) -> int:
+        """Most groups of levels, as kernels know it."""
+        if self.multiway is True:
+            return exact_inputs.EVERY_LEVEL
+        return max(int(self.multiway), 2)
+
+    def check(self, n_classes: int) -> None:
+        """Raise `ParameterError` for a choice that does not exist, or not for this response."""
+        for name, value, known in (
+            (
+                "criterion",
+                self.criterion,
+                [c for c in CRITERIA if (c == "squared_error") != (n_classes > 0)],
+            ),
+            ("thresholds", self.thresholds, list(THRESHOLDS)),
+            ("missing", self.missing, ["direction", "surrogate"]),
+        ):
+            if value not in known:
+                raise ParameterError(
+                    f"{name}={value!r} is not allowed; use one of {', '.join(map(repr, known))}."
+                    f"{did_you_mean(value, known)}"
+                )
+
+    def refuse_for_bins(self) -> None:
+        """Raise `ParameterError` for options that need exact thresholds."""
+        for name, wanted in (
+            ("missing='surrogate'", self.missing != "direction"),
+            (f"multiway={self.multiway!r}", self.most_groups != 2),
+            ("monotone", self.monotone is not None and np.any(np.asarray(self.monotone) != 0)),
+        ):
+            if wanted:
+                raise ParameterError(
+                    f"{name} does not go with thresholds='binned'; use thresholds='exact'."
+                )
+
+    def directions(self, categorical: BoolArray, n_classes: int) -> IntArray:
+        """Return the direction of each column, 0 for none."""
+        p = len(categorical)
+        if self.monotone is None:
+            return np.zeros(p, dtype=np.int64)
+        signs = np.asarray(self.monotone)
+        if signs.shape != (p,) or not np.all(np.isin(signs, (-1, 0, 1))):
+            raise ParameterError(
+                f"monotone={self.monotone!r} is not allowed; give one of -1, 0, 1 for each of the "
+                f"{p} columns."
+            )
+        if n_classes > 2:
+            raise ParameterError("monotone is for regression and two classes.")
+        if np.any(categorical & (signs != 0)):
+            raise ParameterError(
+                "A category has no order to be monotone in; give it 0 in monotone."
+            )
+        return signs.astype(np.int64)
