@@ -33,8 +33,15 @@ from bottega.core.typing import Array
 
 __all__ = ["Chunked", "Estimator", "Tuned", "Unweighted", "Walk", "tune"]
 
-# What scikit-learn keeps on an instance between fits: routing requests and output formats.
-_KEPT = ("_metadata_request", "_sklearn_output_config")
+# What scikit-learn keeps on an instance between fits: routing requests, output formats, and the
+# callbacks of the pipeline or search that the fit is part of.
+_KEPT = (
+    "_metadata_request",
+    "_sklearn_output_config",
+    "_skl_callbacks",
+    "_parent_callback_ctx",
+    "_callback_fit_ctx",
+)
 
 
 @dataclass(frozen=True)
