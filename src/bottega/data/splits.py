@@ -4,11 +4,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from itertools import count, pairwise
 
 import numpy as np
 
 from bottega.core.errors import InputError, TestSetAlreadyUsed
+from bottega.data.ledger import Entry
 from bottega.data.table import Table
 
 __all__ = ["LockedPart", "Split", "folds"]
@@ -20,16 +22,19 @@ class LockedPart:
     """The test part of a split: it can be opened once.
 
     Whoever looks at a test score, changes something and looks again has tuned on the test part;
-    its score then flatters. A second look therefore has to be asked for.
+    its score then flatters. A second look therefore has to be asked for, in another process too:
+    the same rows are recognised by the ledger of this user (see `bottega.data.ledger`).
 
     Attributes
     ----------
     n_rows : int
         How many rows are locked up.
     looks : int
-        How often the part was opened.
+        How often the part was opened, by this process or another.
     first_opened : datetime or None
         When that happened first.
+    note : str
+        Why the ledger could not be written; empty where it could.
 
     Examples
     --------
@@ -43,30 +48,52 @@ class LockedPart:
     bottega.core.errors.TestSetAlreadyUsed: The test part was opened already, first at ...
     """
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
+    def __init__(self, table: Table, seed: int | None = None) -> None:
+        self._table, self._seed = table, seed
         self.n_rows = table.n_rows
-        self.looks = 0
-        self.first_opened: datetime | None = None
+        self.note = ""
+        self._opened: list[datetime] = []
 
-    def open(self, *, again: bool = False) -> Table:
-        """Return the test rows; a second time only with ``again=True``."""
-        if self.first_opened is None:
-            self.first_opened = datetime.now()
-        elif not again:
+    @cached_property
+    def _entry(self) -> Entry:
+        return Entry.of(self._table.frame)
+
+    @property
+    def looks(self) -> int:
+        """How often the part was opened, by this process or another."""
+        return max(len(self._opened), self._entry.looks()[0])
+
+    @property
+    def first_opened(self) -> datetime | None:
+        """When the part was opened first."""
+        known = [*self._opened[:1], self._entry.looks()[1]]
+        return min((moment for moment in known if moment is not None), default=None)
+
+    def open(self, *, again: bool = False, ledger: bool = True) -> Table:
+        """Return the test rows; a second time only with ``again=True``.
+
+        With ``ledger=False`` other processes are neither asked nor told.
+        """
+        entry = self._entry if ledger else Entry(None)
+        try:
+            if not again and (self._opened or entry.looks()[0]):
+                raise FileExistsError
+            self.note = entry.enter(self._seed, first=not again)
+        except FileExistsError:
             raise TestSetAlreadyUsed(
                 f"The test part was opened already, first at {self.first_opened:%Y-%m-%d %H:%M}: "
                 "a score looked at twice has been chosen, so it is too optimistic; get new test "
                 "rows, or give again=True and say in the report how often it was looked at."
-            )
-        self.looks += 1
+            ) from None
+        self._opened.append(datetime.now())
         return self._table
 
     def __len__(self) -> int:
         return self.n_rows
 
     def __repr__(self) -> str:
-        seen = "not opened yet" if not self.looks else f"opened {self.looks} times"
+        looks = self.looks
+        seen = f"opened {looks} time{'' if looks == 1 else 's'}" if looks else "not opened yet"
         return f"LockedPart({self.n_rows:,} rows, {seen})"
 
 
@@ -120,7 +147,7 @@ def split(
         rows[i] = np.flatnonzero(part == place)
     train, validation, test = (None if r is None else table.take(r) for r in rows)
     assert train is not None
-    return Split(train, validation, None if test is None else LockedPart(test))
+    return Split(train, validation, None if test is None else LockedPart(test, seed))
 
 
 def folds(

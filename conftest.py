@@ -1,0 +1,15 @@
+"""What all tests and examples share."""
+
+import itertools
+import os
+
+import pytest
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def own_ledger(tmp_path_factory, monkeypatch):
+    """Give each test a ledger of its own: no test meets a test part that another one opened."""
+    folder = tmp_path_factory.getbasetemp() / f"ledger-{os.getpid()}-{next(_numbers)}"
+    monkeypatch.setenv("BOTTEGA_LEDGER", str(folder))

@@ -1,0 +1,138 @@
+"""The ledger of opened test parts, so that a part is opened once across processes too.
+
+Each locked part that was opened has one small file in the user's state folder, named by a
+fingerprint of its rows, with one line per look: when, and the seed of the split. Nothing of the
+data themselves is written, and nothing leaves the machine. The environment variable
+``BOTTEGA_LEDGER`` names another folder, or switches the ledger off (``BOTTEGA_LEDGER=off``).
+"""
+
+import os
+import sys
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+__all__ = ["Entry", "fingerprint", "ledger_folder"]
+
+_OFF = ("off", "0", "no", "false")
+
+
+def ledger_folder() -> Path | None:
+    """Return the folder of the ledger; None where it is switched off or there is no home folder."""
+    wanted = os.environ.get("BOTTEGA_LEDGER", "").strip()
+    if wanted.lower() in _OFF:
+        return None
+    if wanted:
+        return Path(wanted)
+    if sys.platform == "win32":
+        home, default = os.environ.get("LOCALAPPDATA"), Path("AppData") / "Local"
+    else:
+        home, default = os.environ.get("XDG_STATE_HOME"), Path(".local") / "state"
+    try:
+        return (Path(home) if home else Path.home() / default) / "bottega" / "opened-test-parts"
+    except RuntimeError:  # there is no home folder
+        return None
+
+
+def fingerprint(frame: Any) -> str:
+    """Return a short text that stands for the names and values of a data frame.
+
+    Numbers are taken as 64-bit floats and everything else as text, so the same rows have the same
+    fingerprint whichever library holds them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> one = fingerprint(pd.DataFrame({"x": [1, 2]}))
+    >>> one == fingerprint(pd.DataFrame({"x": [1.0, 2.0]}))
+    True
+    >>> one == fingerprint(pd.DataFrame({"x": [2, 1]}))
+    False
+    """
+    digest = blake2b(digest_size=16)
+    for series in nw.from_native(frame, eager_only=True).iter_columns():
+        digest.update(f"\0{series.name}\0".encode())
+        if series.dtype.is_numeric():
+            digest.update(np.ascontiguousarray(series.to_numpy(), dtype=np.float64).tobytes())
+        else:
+            missing = series.is_null().to_numpy()
+            values = zip(series.to_list(), missing, strict=True)
+            digest.update("\0".join("" if none else str(value) for value, none in values).encode())
+            digest.update(np.packbits(missing).tobytes())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the ledger knows about one locked part.
+
+    Attributes
+    ----------
+    file : Path or None
+        Where its looks are written down; None where the ledger is switched off.
+    """
+
+    file: Path | None
+
+    @classmethod
+    def of(cls, frame: Any) -> "Entry":
+        """Return the entry of the rows of a data frame."""
+        folder = ledger_folder()
+        return cls(None if folder is None else folder / fingerprint(frame))
+
+    def looks(self) -> tuple[int, datetime | None]:
+        """Return how often the part was opened, by any process, and when first."""
+        if self.file is None:
+            return 0, None
+        try:
+            lines = self.file.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return 0, None
+        try:
+            first = datetime.fromisoformat(lines[0].split()[0])
+        except (IndexError, ValueError):  # another process is just writing its line
+            first = datetime.fromtimestamp(self.file.stat().st_mtime)
+        return max(len(lines), 1), first
+
+    def enter(self, seed: int | None, *, first: bool) -> str:
+        """Write down one look; return what went wrong, or nothing.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Seed of the split.
+        first : bool
+            Whether the part must not have been opened before. Of two processes that come at the
+            same time one creates the file, and the other gets a FileExistsError.
+        """
+        if self.file is None:
+            return ""
+        how = os.O_WRONLY | os.O_CREAT | (os.O_EXCL if first else os.O_APPEND)
+        line = f"{datetime.now().isoformat(timespec='seconds')} seed={seed}\n"
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self.file, how, 0o600)
+        except FileExistsError:
+            if first and self.file.is_file():
+                raise
+            return self._unwritable("there is a file where its folder should be")
+        except OSError as error:
+            return self._unwritable(error.strerror or str(error))
+        try:
+            os.write(handle, line.encode())  # one short line: whole, or not at all
+        except OSError as error:
+            return self._unwritable(error.strerror or str(error))
+        finally:
+            os.close(handle)
+        return ""
+
+    def _unwritable(self, reason: str) -> str:
+        return (
+            f"The ledger of opened test parts could not be written ({reason}), so other processes "
+            "will not know that these rows were opened."
+        )

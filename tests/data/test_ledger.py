@@ -1,0 +1,123 @@
+"""A test part is opened once, in whatever process."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from bottega.core.errors import TestSetAlreadyUsed
+from bottega.data import read
+from bottega.data.ledger import Entry, fingerprint, ledger_folder
+
+OPEN_IN_ANOTHER_PROCESS = """
+from bottega.core.errors import TestSetAlreadyUsed
+from bottega.data import read
+try:
+    read("iris").split(seed={seed}).test.open()
+    print("opened")
+except TestSetAlreadyUsed:
+    print("refused")
+"""
+
+
+def part(**options):
+    return read("iris").split(**options).test
+
+
+def test_the_same_rows_are_refused_to_another_object():
+    part().open()
+    again = part()
+    assert again.looks == 1
+    with pytest.raises(TestSetAlreadyUsed, match="opened already, first at"):
+        again.open()
+    again.open(again=True)
+    assert again.looks == part().looks == 2
+    assert part(seed=1).looks == 0  # other rows
+
+
+@pytest.mark.parametrize(("seed", "answer"), [(0, "refused"), (5, "opened")])
+def test_the_same_rows_are_refused_to_another_process(seed, answer):
+    part().open()
+    code = OPEN_IN_ANOTHER_PROCESS.format(seed=seed)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == answer
+
+
+def test_only_one_of_many_at_once_gets_the_first_look():
+    entry = Entry.of(part()._table.frame)
+
+    def look(_):
+        try:
+            entry.enter(0, first=True)
+        except FileExistsError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(look, range(40))) == 1
+    assert entry.looks()[0] == 1
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: entry.enter(0, first=False), range(40)))
+    assert entry.looks()[0] == 41
+
+
+def test_it_can_be_switched_off(monkeypatch):
+    folder = ledger_folder()
+    part().open(ledger=False)
+    monkeypatch.setenv("BOTTEGA_LEDGER", "off")
+    test = part()
+    test.open()
+    part().open()
+    assert test.looks == 1
+    with pytest.raises(TestSetAlreadyUsed):  # an object remembers by itself
+        test.open()
+    assert not folder.exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions are POSIX's")
+def test_a_folder_that_cannot_be_written_is_a_note(monkeypatch, tmp_path):
+    taken = tmp_path / "a file"
+    taken.write_text("")
+    monkeypatch.setenv("BOTTEGA_LEDGER", str(taken))
+    test = part()
+    test.open()
+    assert test.looks == 1
+    assert "could not be written" in test.note
+
+
+def test_the_state_folder(monkeypatch):
+    monkeypatch.delenv("BOTTEGA_LEDGER")
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_STATE_HOME", "/state")
+    assert ledger_folder() == Path("/state/bottega/opened-test-parts")
+    monkeypatch.delenv("XDG_STATE_HOME")
+    assert ledger_folder() == Path.home() / ".local/state/bottega/opened-test-parts"
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", "/local")
+    assert ledger_folder() == Path("/local/bottega/opened-test-parts")
+
+
+def test_nothing_of_the_data_is_written():
+    frame = pd.DataFrame({"who": ["Ada", "Bea"] * 20, "pay": np.arange(40.0) + 4711})
+    read(frame, target="pay").split(seed=3).test.open()
+    (file,) = ledger_folder().iterdir()
+    assert len(file.name) == 32
+    when, seed = file.read_text().split()
+    assert seed == "seed=3"
+    assert len(when) == len("2026-01-31T12:00:00")
+
+
+def test_a_fingerprint_is_that_of_the_values():
+    frame = pd.DataFrame({"x": [1.5, None], "word": ["a", None]})
+    same = fingerprint(frame)
+    assert fingerprint(pl.from_pandas(frame)) == same
+    assert fingerprint(frame.rename(columns={"x": "z"})) != same
+    assert fingerprint(frame.assign(word=["", None])) != same
+    assert fingerprint(frame.assign(word=[None, "a"])) != same
+    assert fingerprint(frame.assign(x=[1.5, 0.0])) != same
