@@ -8,12 +8,12 @@ from scipy import optimize, sparse
 from sklearn.linear_model import LogisticRegression
 
 from bottega.core.errors import InputError, ParameterError
-from bottega.online import best_comparator
-from bottega.online.comparator import best_least_squares
-from bottega.online.memory import SquareSums
-from bottega.online.projections import onto_ball, onto_box, onto_l1_ball, onto_simplex
-from bottega.online.regions import REGIONS, Ball, get_region
 from bottega.core.losses import LOSSES, Huber, get_loss
+from bottega.online import best_comparator
+from bottega.online.regret.kept_rows import SquareSums
+from bottega.optimize import onto_ball, onto_box, onto_l1_ball, onto_simplex
+from bottega.optimize.constrained import least_squares_in
+from bottega.optimize.regions import REGIONS, Ball, get_region
 
 CONVEX = ("absolute_error", "squared_error", "huber", "hinge", "logistic")
 BOUNDED = {"ball": onto_ball, "box": onto_box, "simplex": onto_simplex, "l1_ball": onto_l1_ball}
@@ -92,7 +92,7 @@ def test_the_triangle_says_all_about_the_rows_and_keeps_the_digits():
     sums = SquareSums(4)
     for part in np.split(np.arange(5000), [1, 3, 700, 701, 3000]):
         sums.update(X[part], y[part])
-    u, loss, _ = best_least_squares(sums.triangle, get_region("all"))
+    u, loss, _ = least_squares_in(sums.triangle, get_region("all"))
     exact = np.sum((y - 1e6 - X[:, :3] @ np.linalg.lstsq(X, y - 1e6)[0][:3]) ** 2)
     assert loss == pytest.approx(exact, rel=1e-3)
     assert u[3] == pytest.approx(1e6, rel=1e-9)
@@ -248,7 +248,10 @@ def test_it_says_what_it_is():
         ({"penalty": -1.0}, "penalty=-1.0"),
         ({"loss": "zero_one"}, "cannot be found"),
         ({"loss": "cosine"}, "not known"),
-        ({"loss": "absolute_error", "region": "l1_ball", "penalty": 1.0}, "only the quadratic loss"),
+        (
+            {"loss": "absolute_error", "region": "l1_ball", "penalty": 1.0},
+            "only the squared error",
+        ),
     ],
 )
 def test_bad_arguments(arguments, message):

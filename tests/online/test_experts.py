@@ -123,11 +123,11 @@ def test_labels_are_voted_on():
 @pytest.mark.parametrize(
     ("P", "y", "words"),
     [
-        ([[0.5, 1.5]], [0.5], r"P must lie in \[0, 1\]"),
-        ([[0.5, np.nan]], [0.5], r"P must lie in \[0, 1\]"),
+        ([[0.5, 1.5]], [0.5], r"X must lie in \[0, 1\]"),
+        ([[0.5, np.nan]], [0.5], r"X must lie in \[0, 1\]"),
         ([[0.5, 0.5]], [-0.1], r"y must lie in \[0, 1\]"),
         ([[0.5, 0.5, 0.5]], [0.5], "3 experts and there were 2"),
-        ([[0.5, 0.5]], [0.5, 0.5], "one truth a row"),
+        ([[0.5, 0.5]], [0.5, 0.5], "one truth per row"),
         (np.empty((0, 2)), [], "at least one row"),
     ],
 )

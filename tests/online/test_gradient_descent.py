@@ -1,5 +1,6 @@
 import json
 import math
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -8,17 +9,14 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
-from bottega.core.errors import InputError, ParameterError
+from bottega.core.errors import ConvergenceWarning, InputError, ParameterError
+from bottega.core.losses import LOSSES, Huber, Loss, get_loss
 from bottega.online import (
     OnlineGradientDescentClassifier,
     OnlineGradientDescentRegressor,
-    onto_ball,
-    onto_box,
-    onto_l1_ball,
-    onto_simplex,
 )
-from bottega.online import _kernels as kernels
-from bottega.core.losses import LOSSES, Huber, get_loss
+from bottega.online._kernels import gradient_descent as kernels
+from bottega.optimize import onto_ball, onto_box, onto_l1_ball, onto_simplex
 
 REFERENCE = Path(__file__).parents[1] / "reference/online"
 # The same sums in another order: rounding, amplified by some hundred steps.
@@ -99,6 +97,8 @@ RULES = [
 ]
 
 
+# Strongly convex steps for the squared error without a set overshoot, and warn of it.
+@pytest.mark.filterwarnings("ignore:step='strongly_convex':sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("projection", SETS)
 @pytest.mark.parametrize("rule", RULES, ids=str)
@@ -298,6 +298,97 @@ def test_several_classes_are_one_learner_each():
     assert not hasattr(OnlineGradientDescentClassifier(loss="hinge"), "predict_proba")
 
 
+# ---- any loss ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Cosh(Loss):
+    """log cosh of the error: a loss that the kernels do not know."""
+
+    name, title = "log_cosh", "log cosh"
+
+    def _value(self, y, z):
+        return np.logaddexp(z - y, y - z) - math.log(2)
+
+    def _gradient(self, y, z):
+        return np.tanh(z - y)
+
+
+class Squares(type(LOSSES["squared_error"])):
+    """The squared error by another class, so that it is followed row by row in Python."""
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"average": True, "penalty": 0.1},
+        {"step": "adagrad", "projection": "box"},
+        {"step": "constant", "eta": 0.02, "projection": "l1_ball"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", [np.array, sparse.csr_matrix])
+def test_a_loss_that_kernels_do_not_know_takes_the_same_steps(given, kind):
+    X, y = rows()
+    known, other = make("squared_error", **given), make(Squares(), **given)
+    assert other.learn_block(kind(X), y) == pytest.approx(known.learn_block(kind(X), y), **SAME)
+    assert vector(other) == pytest.approx(vector(known), **SAME)
+    assert other.regret_bound_ == pytest.approx(known.regret_bound_)
+    classes = OnlineGradientDescentClassifier(loss=Squares(), **given).fit(X, y > 0)
+    same = OnlineGradientDescentClassifier(loss="squared_error", **given).fit(X, y > 0)
+    assert vector(classes) == pytest.approx(vector(same), **SAME)
+    assert not hasattr(classes, "predict_proba")
+
+
+def test_a_loss_of_ones_own_is_followed_by_its_gradient():
+    X, y = rows()
+    losses = make(Cosh(), projection="ball").learn_block(X, y)
+    loss, w, largest, expected = Cosh(), np.zeros(5), 0.0, []
+    for t, (x, truth) in enumerate(zip(np.column_stack([X, np.ones(len(X))]), y, strict=True), 1):
+        expected.append(float(loss(truth, w @ x)))
+        g = loss.gradient(truth, w @ x) * x
+        largest = max(largest, np.linalg.norm(g))
+        w = onto_ball(w - math.sqrt(2 / t) / largest * g)
+    assert losses == pytest.approx(expected, **SAME)
+
+
+def test_losses_of_probabilities_are_followed_on_the_simplex():
+    """A mixture of forecasters is charged its log loss, which a simplex keeps finite."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0.05, 0.95, size=(3000, 3))
+    y = (rng.random(3000) < X @ [0.7, 0.3, 0.0]).astype(float)
+    for loss in ("log_loss", "brier"):
+        model = make(loss, projection="simplex", fit_intercept=False).fit(X, y)
+        assert model.coef_.sum() == pytest.approx(1)
+        assert model.coef_ == pytest.approx([0.7, 0.3, 0.0], abs=0.15)
+    with pytest.raises(InputError, match="labels 0 and 1"):
+        make("log_loss", projection="simplex", fit_intercept=False).fit(X, y + 1)
+    with pytest.raises(InputError, match="strictly between"):
+        make("log_loss").fit(X, y)
+    with pytest.raises(InputError, match=r"labels -1 and \+1"):
+        OnlineGradientDescentRegressor(loss="hinge").fit(X, y)
+
+
+def test_huber_as_an_object_has_its_own_bend():
+    X, y = rows()
+    by_name, as_object = make("huber", delta=0.3), make(Huber(0.3))
+    assert np.array_equal(by_name.learn_block(X, y), as_object.learn_block(X, y))
+
+
+@pytest.mark.parametrize(
+    ("loss", "words"),
+    [
+        (LOSSES["zero_one"], "has no gradient"),
+        (lambda y, z: abs(y - z), "has no gradient"),
+        (LOSSES["brier"], "takes labels 0 and 1"),
+    ],
+)
+def test_losses_that_cannot_be_followed_are_refused(loss, words):
+    X, y = data("hinge")
+    with pytest.raises(ParameterError, match=words):
+        OnlineGradientDescentClassifier(loss=loss).fit(X, y)
+
+
 # ---- bad input -----------------------------------------------------------------------------------
 
 
@@ -330,6 +421,26 @@ def test_steps_that_run_away_are_stopped_and_taken_back():
     with pytest.raises(InputError, match="smaller eta"):
         model.partial_fit(np.tile(X, (20, 1)), np.tile(y, 20))
     assert np.array_equal(vector(model), before)
+
+
+@pytest.mark.parametrize("kind", [np.array, sparse.csr_matrix])
+def test_strongly_convex_steps_that_will_explode_are_warned_of(kind):
+    """Steps 1 / (sigma t) exceed what the curvature allows while t is below its ratio to sigma."""
+    X, y = rows(n=400)
+    model = OnlineGradientDescentRegressor(step="strongly_convex", penalty=0.01)
+    with pytest.warns(ConvergenceWarning, match=r"overshoots in the first .*projection='ball'"):
+        model.partial_fit(kind(X[:30]), y[:30])
+    assert np.abs(model.coef_).max() > 1e6  # so it does
+    with pytest.warns(ConvergenceWarning, match="overshoots"):
+        OnlineGradientDescentRegressor(step="strongly_convex", penalty=0.01).fit(kind(X), y)
+    # Nothing is said where steps are safe: by a set, a penalty, a bounded slope, or late rows.
+    for given in ({"projection": "ball"}, {"penalty": 5.0}, {"loss": "huber"}):
+        safe = OnlineGradientDescentRegressor(
+            **{"step": "strongly_convex", "penalty": 0.01, **given}
+        ).partial_fit(kind(X), y)
+        assert np.abs(safe.coef_).max() < 1e3
+    model = OnlineGradientDescentRegressor(step="strongly_convex", penalty=1.0)
+    model.partial_fit(kind(X[:200] / 10), y[:200]).partial_fit(kind(X[200:]), y[200:])
 
 
 def test_parameters_may_not_change_in_mid_stream():

@@ -7,16 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bottega.core.losses import get_loss
 from bottega.online import (
     OnlineGradientDescentClassifier,
     OnlineGradientDescentRegressor,
-    onto_ball,
-    onto_box,
-    onto_l1_ball,
-    onto_simplex,
 )
+from bottega.optimize import onto_ball, onto_box, onto_l1_ball, onto_simplex
 from bottega.risk.bounds import ogd_regret, ogd_strongly_convex_regret
-from bottega.core.losses import get_loss
 
 SETS = {"ball": onto_ball, "box": onto_box, "simplex": onto_simplex, "l1_ball": onto_l1_ball}
 

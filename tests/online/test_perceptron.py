@@ -10,7 +10,8 @@ from sklearn.linear_model import Perceptron as SklearnPerceptron
 from sklearn.linear_model import SGDClassifier
 
 from bottega.core.errors import ConvergenceWarning, InputError, ParameterError
-from bottega.online import Perceptron, _kernels
+from bottega.online import Perceptron
+from bottega.online._kernels import perceptron as _kernels
 from bottega.risk.bounds import perceptron_compression
 
 SQUARE = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])

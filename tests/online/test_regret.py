@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse, stats
 
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.losses import ABSOLUTE_ERROR, HINGE, LOGISTIC, SQUARED_ERROR, ZERO_ONE, Huber
 from bottega.online import (
     ExponentialWeights,
     OnlineGradientDescentClassifier,
@@ -17,10 +18,9 @@ from bottega.online import (
     best_comparator,
     hashed_rows,
 )
-from bottega.online.blocks import next_checkpoint
-from bottega.online.game import slope_of_loss
-from bottega.online.memory import KeptRows
-from bottega.core.losses import ABSOLUTE_ERROR, HINGE, LOGISTIC, SQUARED_ERROR, ZERO_ONE, Huber
+from bottega.online._stream.blocks import next_checkpoint
+from bottega.online.regret.bounds import slope_of_loss
+from bottega.online.regret.kept_rows import KeptRows
 
 
 class Crawler:
@@ -104,7 +104,10 @@ LEARNERS = {
         OnlineGradientDescentRegressor(step="strongly_convex", penalty=0.5),
         numbers,
     ),
-    "absolute_error": (OnlineGradientDescentRegressor(loss="absolute_error", projection="box"), numbers),
+    "absolute_error": (
+        OnlineGradientDescentRegressor(loss="absolute_error", projection="box"),
+        numbers,
+    ),
     "huber": (
         OnlineGradientDescentRegressor(loss="huber", delta=0.2, projection="l1_ball"),
         numbers,
@@ -420,7 +423,7 @@ def test_bad_rows():
     tracker = RegretTracker(OnlineGradientDescentRegressor(projection="ball"))
     with pytest.raises(InputError, match="No rows have been seen"):
         _ = tracker.regret
-    with pytest.raises(InputError, match="one truth a row"):
+    with pytest.raises(InputError, match="one truth per row"):
         tracker.update(X, y[:-1])
     with pytest.raises(InputError, match="a table of rows"):
         tracker.update(X[0], y[:1])

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bottega.core.losses import HINGE
 from bottega.online import (
     OnlineGradientDescentClassifier,
     OnlineGradientDescentRegressor,
@@ -14,7 +15,6 @@ from bottega.online import (
     mistake_bound,
 )
 from bottega.risk import hard_margin
-from bottega.core.losses import HINGE
 
 
 def stream(rng, n, d, sign):
@@ -182,7 +182,7 @@ def test_the_tracker_bounds_the_perceptron_by_any_u_and_by_the_best():
     assert np.isnan(tracker.regret)
     with pytest.raises(ValueError, match="NP-hard"):
         tracker.comparator()
-    with pytest.raises(ValueError, match="one weight a column"):
+    with pytest.raises(ValueError, match="one weight per column"):
         tracker.mistake_bound([1.0])
 
 

@@ -21,7 +21,7 @@ def hashed_rows(rows: Iterable[Any], n_features: int = 2**18) -> sparse.csr_matr
     Parameters
     ----------
     rows : iterable of dict or of iterables of str
-        One entry a row: ``{"price": 2.5, "shop": "north"}``, or ``["some", "words"]``.
+        One entry per row: ``{"price": 2.5, "shop": "north"}``, or ``["some", "words"]``.
     n_features : int
         Columns. More of them mean fewer names that share one; a power of two is best.
 
@@ -42,7 +42,7 @@ def hashed_rows(rows: Iterable[Any], n_features: int = 2**18) -> sparse.csr_matr
         raise InputError("There are no rows to hash; give at least one.")
     named = [isinstance(row, Mapping) for row in rows]
     if any(named) and not all(named):
-        raise InputError("Some rows are named values and some are tokens; give one kind a block.")
+        raise InputError("Some rows are named values and some are tokens; give one kind per block.")
     if any(isinstance(row, str) for row in rows):
         raise InputError("A row is a string; split it into tokens first (a list of words).")
     hasher = FeatureHasher(n_features, input_type="dict" if all(named) else "string")

@@ -1,7 +1,7 @@
 """Online gradient descent for classes and for numbers."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -10,23 +10,35 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
-from bottega.core.params import Choice, Parameter, Real
+from bottega.core.documents import documented_like
+from bottega.core.errors import ParameterError
+from bottega.core.losses import LOGISTIC, LOSSES, Huber, Loss, get_loss
+from bottega.core.params import AnyOf, Choice, Function, Parameter, Real
 from bottega.core.typing import Array, FloatArray
-from bottega.online._base import OnlineClassifier
-from bottega.online._descent import STEP_PARAMS, Descent
+from bottega.online._learner.classifier import OnlineClassifier
+from bottega.online._learner.descent import LOSS_NAMES, STEP_PARAMS, Descent
 
 __all__ = ["OnlineGradientDescentClassifier", "OnlineGradientDescentRegressor"]
 
 _SHARED: dict[str, Any] = {
     "method": "online_gradient_descent",
-    "knob": None,
+    "strengths": (
+        "Learns row by row, millions of rows per second, with the memory of its weights.",
+        "Its regret on any stream is bounded by a number that can be computed.",
+        "Takes sparse and hashed inputs with very many columns.",
+        "Follows the gradient of any convex loss.",
+    ),
+    "assumptions": (
+        "None about how rows arise: the bounds hold on every stream with bounded gradients.",
+        "The best weights lie in the set, or within the radius, that the steps are made for.",
+    ),
     "cost": "epochs n p",
     "source": "A64-A74",
     "standardize": True,
     "ordered": True,
     "wide": True,
-    "stream": True,
 }
+_MARGIN_LOSSES = tuple(name for name in LOSS_NAMES if LOSSES[name].labels in ("sign", "real"))
 
 
 class OnlineGradientDescentClassifier(Descent, OnlineClassifier):
@@ -37,13 +49,15 @@ class OnlineGradientDescentClassifier(Descent, OnlineClassifier):
     :math:`w_{t+1} = \Pi\left(w_t - \eta_t \nabla \ell_t(w_t)\right)` with :math:`\Pi` the nearest
     point of a set, if one is asked for. It starts at :math:`w_1 = 0` (on the simplex: at equal
     weights). Labels are any two values, -1 and +1 inside; with more than two classes there is one
-    such learner a class, against the rest.
+    such learner per class, against the rest.
 
     Parameters
     ----------
-    loss : {"logistic", "hinge"}
-        :math:`\ln(1 + e^{-yz})`, which gives probabilities, or :math:`\max(0, 1 - yz)`, whose
-        slope is taken as 0 at the kink.
+    loss : str or Loss
+        "logistic", :math:`\ln(1 + e^{-yz})`, which gives probabilities; "hinge",
+        :math:`\max(0, 1 - yz)`, whose slope is taken as 0 at the kink; or any other convex loss of
+        `bottega.core.losses` for labels -1 and +1 or for numbers, by name or as an object. Those
+        that the kernels do not know are learned at the speed of Python.
     step : {"sqrt", "constant", "strongly_convex", "adagrad"}
         Step size at row t: :math:`\eta / \sqrt t`, :math:`\eta`, :math:`1 / (\sigma t)`, or
         :math:`\eta` over the root of the summed squares of each weight's gradients.
@@ -69,18 +83,18 @@ class OnlineGradientDescentClassifier(Descent, OnlineClassifier):
         Append the constant 1 to the inputs as their last column. Its weight is penalised and
         projected like the others: the bounds are about the whole vector.
     epochs : int
-        Passes over the rows of `fit`. A stream is gone through once.
+        Passes over the rows of `fit`; a stream is read once.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, p) or (K, p)
-        Weights of the columns: one row for two classes, one a class for more.
+        Weights of the columns: one row for two classes, one per class for more.
     intercept_ : ndarray of shape (1,) or (K,)
         Weights of the constant.
     classes_ : ndarray of shape (K,)
         The classes, sorted.
     n_samples_seen_ : int
-        Rows gone through, all epochs counted.
+        Rows learned, all epochs counted.
     max_gradient_ : float
         Largest norm of a gradient so far.
     regret_bound_ : float
@@ -92,7 +106,7 @@ class OnlineGradientDescentClassifier(Descent, OnlineClassifier):
 
     Notes
     -----
-    A row costs p operations a vector, a CSR row the number of its entries (all p of them for the
+    A row costs p operations per vector, a CSR row the number of its entries (all p of them for the
     simplex, the l1 ball, and some pairs of penalty, projection, AdaGrad and `average`); memory is
     the weights. Inputs are taken as they are: scaling by what is known of all rows is not possible
     in a stream, so bring the columns to a common scale, or use "adagrad", which finds one.
@@ -101,7 +115,9 @@ class OnlineGradientDescentClassifier(Descent, OnlineClassifier):
     regret of the charged losses, penalty included, is at most `regret_bound_`: with "sqrt" and the
     ball never more than :math:`U G \sqrt{8T}`, with "strongly_convex" never more than
     :math:`G^2 (1 + \ln T) / (2 \sigma)`, with G the largest gradient met. That G need not be known
-    beforehand. With "sqrt" or "adagrad" and no projection nothing is promised. For more than two
+    beforehand; but with "strongly_convex", no projection and a loss of unbounded slope (squared
+    error) it may become astronomic in the first rows, which is warned of. With "sqrt" or "adagrad"
+    and no projection nothing is promised. For more than two
     classes losses and bounds are sums over the classes.
 
     Do not use it where all rows fit in memory and are seen once: a batch method gets more from
@@ -130,23 +146,17 @@ class OnlineGradientDescentClassifier(Descent, OnlineClassifier):
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {
-        "loss": Choice("logistic", "hinge", help="loss whose gradient is followed"),
+        "loss": AnyOf(Choice(*_MARGIN_LOSSES), Function(), help="loss whose gradient is followed"),
         **STEP_PARAMS,
     }
     card: ClassVar[Card] = Card(
         title="Online gradient descent, classes",
         task="classification",
-        strengths=(
-            "Learns row by row, millions of rows a second, with the memory of its weights.",
-            "Its regret on any stream is bounded by a number that can be computed.",
-            "Takes sparse and hashed inputs with very many columns.",
-        ),
         weaknesses=(
-            "Only sees a hyperplane.",
-            "Wants columns on one scale, which a stream cannot be given afterwards.",
+            "Separates classes by a hyperplane only.",
+            "Needs columns on one scale, which a stream cannot be given afterwards.",
             "Uses each row once: a batch method gets more out of rows that fit in memory.",
         ),
-        probabilities=True,
         twin_of="logistic_lasso",
         **_SHARED,
     )
@@ -154,7 +164,7 @@ class OnlineGradientDescentClassifier(Descent, OnlineClassifier):
     def __init__(
         self,
         *,
-        loss: str = "logistic",
+        loss: str | Loss = "logistic",
         step: str = "sqrt",
         eta: float | None = None,
         radius: float = 1.0,
@@ -178,92 +188,21 @@ class OnlineGradientDescentClassifier(Descent, OnlineClassifier):
         self.fit_intercept = fit_intercept
         self.epochs = epochs
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Forget everything and learn from these rows, in their order.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, p)
-            Inputs.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        OnlineGradientDescentClassifier
-            The fitted estimator.
-        """
-        self._check_params()
-        with self._unchanged_on_error():
-            X, y = self._read(X, y, reset=True, numeric=False)
-            self._set_classes(y, None)
-            targets = self._targets(y)
-            self._start(len(targets))
-            for _ in range(self.epochs):
-                self._descend(X, targets, charge=False)
-        return self
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn from more rows, once each.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (m, p)
-            Inputs.
-        y : array-like of shape (m,)
-            Class labels.
-        classes : array-like, optional
-            All labels that may come, with the first block. Left out, the labels of the first block
-            are all there may be.
-
-        Returns
-        -------
-        OnlineGradientDescentClassifier
-            The estimator.
-        """
-        self._learn(X, y, classes, charge=False)
-        return self
-
-    def learn_block(self, X: Any, y: Any, classes: Any = None) -> FloatArray:
-        """Learn from more rows, once each, and return what each was charged before it was learned.
-
-        Parameters
-        ----------
-        X, y, classes
-            As for `partial_fit`.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Loss of the weights before the row, penalty included; summed over the classes where
-            there are more than two. It is that of the weights themselves, with `average` too.
-        """
-        return self._learn(X, y, classes, charge=True)
-
-    def _learn(self, X: Any, y: Any, classes: Any, *, charge: bool) -> FloatArray:
-        new = self._is_new()
-        if new:  # afterwards they may not change
-            self._check_params()
-        with self._unchanged_on_error():
-            X, y = self._read(X, y, reset=new, numeric=False)
-            if new:
-                self._set_classes(y, classes)
-            else:
-                self._check_same_classes(classes)
-            targets = self._targets(y)
-            if new:
-                self._start(len(targets))
-            return self._descend(X, targets, charge=charge)
+    def _check_params(self) -> None:
+        super()._check_params()
+        loss = self._charged_loss()
+        if loss.labels not in ("sign", "real"):
+            raise ParameterError(
+                f"loss={self.loss!r} takes labels 0 and 1, and a linear classifier learns -1 and "
+                "+1; choose logistic, hinge, or a loss of real numbers."
+            )
 
     def _targets(self, y: Array) -> list[FloatArray]:
         """Return labels -1 and +1: once for two classes, for each class against the rest else."""
-        codes = self._codes(y)
-        if len(self.classes_) == 2:
-            return [codes]
-        return [np.where(codes == k, 1.0, -1.0) for k in range(len(self.classes_))]
+        return [np.where(y == k, 1.0, -1.0) for k in range(len(self.classes_))[-self._vectors :]]
 
     def _gives_probabilities(self) -> bool:
-        return self.loss == "logistic"
+        return bool(self.loss == "logistic" or self.loss == LOGISTIC)
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> FloatArray:
@@ -280,6 +219,7 @@ class OnlineGradientDescentClassifier(Descent, OnlineClassifier):
         return np.asarray(each / each.sum(axis=1, keepdims=True))
 
 
+@documented_like(OnlineGradientDescentClassifier, without=("classes_",))
 class OnlineGradientDescentRegressor(RegressorMixin, Descent):
     r"""Linear regression by online gradient descent.
 
@@ -291,37 +231,13 @@ class OnlineGradientDescentRegressor(RegressorMixin, Descent):
 
     Parameters
     ----------
-    loss : {"squared_error", "absolute_error", "huber"}
-        :math:`(y - z)^2`, :math:`|y - z|`, or Huber's, quadratic (half of it) up to `delta` and
-        linear beyond.
+    loss : str or Loss
+        "squared_error" :math:`(y - z)^2`; "absolute_error" :math:`|y - z|`; "huber", quadratic
+        (half of it) up to `delta` and linear beyond; or any other convex loss of
+        `bottega.core.losses`, by name or as an object. Those that the kernels do not know are
+        learned at the speed of Python.
     delta : float
-        Where Huber's loss turns linear.
-    step : {"sqrt", "constant", "strongly_convex", "adagrad"}
-        Step size at row t: :math:`\eta / \sqrt t`, :math:`\eta`, :math:`1 / (\sigma t)`, or
-        :math:`\eta` over the root of the summed squares of each weight's gradients.
-    eta : float or None
-        Factor of the step size. None takes the theory's: :math:`\sqrt 2\, U / G`, over
-        :math:`\sqrt T` for "constant"; :math:`\sqrt 2\, U` for "adagrad". Larger values learn
-        faster and stay noisier; the quadratic loss runs away where they are too large.
-    radius : float
-        U: the radius of the set the weights are kept in; without a projection, the size of weights
-        that the steps are made for. Give the size of coefficients you expect.
-    gradient_bound : float or None
-        G, a bound on the norm of every gradient. None takes the largest gradient so far.
-    horizon : int or None
-        T, the number of rows to come, for ``step="constant"`` without `eta`.
-    projection : {None, "ball", "box", "simplex", "l1_ball"}
-        The set: norm at most U; every weight in [-U, U]; weights at least 0 with sum U; absolute
-        values with sum at most U.
-    penalty : float
-        The L2 penalty :math:`\sigma`. Larger values keep the weights smaller.
-    average : bool
-        Predict by the mean of the weights after each row instead of the last weights.
-    fit_intercept : bool
-        Append the constant 1 to the inputs as their last column. Its weight is penalised and
-        projected like the others: the bounds are about the whole vector.
-    epochs : int
-        Passes over the rows of `fit`. A stream is gone through once.
+        Where the loss named "huber" turns linear.
 
     Attributes
     ----------
@@ -329,25 +245,16 @@ class OnlineGradientDescentRegressor(RegressorMixin, Descent):
         Weights of the columns.
     intercept_ : float
         Weight of the constant.
-    n_samples_seen_ : int
-        Rows gone through, all epochs counted.
-    max_gradient_ : float
-        Largest norm of a gradient so far.
-    regret_bound_ : float
-        What the summed regret is at most; infinite where nothing is known.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----
-    Cost, scaling and the bounds are as for `OnlineGradientDescentClassifier`. The gradients of the
-    quadratic loss grow with the error; with ``eta=None`` a step is never longer than
-    :math:`\sqrt{2} U / \sqrt t`, whatever the inputs.
+    Cost, scaling and the bounds are as for `OnlineGradientDescentClassifier`. Give as `radius` the
+    size of the coefficients you expect. The gradients of the squared error grow with the error and
+    large steps diverge; with ``eta=None`` a step is never longer than :math:`\sqrt{2} U / \sqrt t`,
+    whatever the inputs.
 
-    Do not use it for the quadratic loss where p is small: `OnlineRidge` has a far smaller regret at
-    a cost of p^2 a row, and needs no step size.
+    Do not use it for the squared error where p is small: `OnlineRidge` has a far smaller regret at
+    a cost of p^2 per row, and needs no step size.
 
     References
     ----------
@@ -369,21 +276,16 @@ class OnlineGradientDescentRegressor(RegressorMixin, Descent):
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {
-        "loss": Choice("squared_error", "absolute_error", "huber", help="loss whose gradient is followed"),
+        "loss": AnyOf(Choice(*LOSS_NAMES), Function(), help="loss whose gradient is followed"),
         "delta": Real(0, open_low=True, log=True, help="where Huber's loss turns linear"),
         **STEP_PARAMS,
     }
     card: ClassVar[Card] = Card(
         title="Online gradient descent, numbers",
         task="regression",
-        strengths=(
-            "Learns row by row, millions of rows a second, with the memory of its weights.",
-            "Its regret on any stream is bounded by a number that can be computed.",
-            "Takes sparse and hashed inputs with very many columns.",
-        ),
         weaknesses=(
-            "Only sees straight lines.",
-            "Wants inputs and response on one scale, which a stream cannot be given afterwards.",
+            "Captures linear effects only.",
+            "Needs inputs and response on one scale, which a stream cannot be given afterwards.",
             "Uses each row once: recursive least squares and online ridge get more out of it.",
         ),
         twin_of="ridge",
@@ -393,7 +295,7 @@ class OnlineGradientDescentRegressor(RegressorMixin, Descent):
     def __init__(
         self,
         *,
-        loss: str = "squared_error",
+        loss: str | Loss = "squared_error",
         delta: float = 1.0,
         step: str = "sqrt",
         eta: float | None = None,
@@ -419,75 +321,14 @@ class OnlineGradientDescentRegressor(RegressorMixin, Descent):
         self.fit_intercept = fit_intercept
         self.epochs = epochs
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Forget everything and learn from these rows, in their order.
+    def _charged_loss(self) -> Loss:
+        return Huber(float(self.delta)) if self.loss == "huber" else get_loss(self.loss)
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, p)
-            Inputs.
-        y : array-like of shape (n,)
-            Responses.
-
-        Returns
-        -------
-        OnlineGradientDescentRegressor
-            The fitted estimator.
-        """
-        self._check_params()
-        with self._unchanged_on_error():
-            X, y = self._read(X, y, reset=True, numeric=True)
-            self._start(1)
-            for _ in range(self.epochs):
-                self._descend(X, [y], charge=False)
-        return self
-
-    def partial_fit(self, X: Any, y: Any) -> Self:
-        """Learn from more rows, once each.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (m, p)
-            Inputs.
-        y : array-like of shape (m,)
-            Responses.
-
-        Returns
-        -------
-        OnlineGradientDescentRegressor
-            The estimator.
-        """
-        self._learn(X, y, charge=False)
-        return self
-
-    def learn_block(self, X: Any, y: Any) -> FloatArray:
-        """Learn from more rows, once each, and return what each was charged before it was learned.
-
-        Parameters
-        ----------
-        X, y
-            As for `partial_fit`.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Loss of the weights before the row, penalty included. It is that of the weights
-            themselves, with `average` too.
-        """
-        return self._learn(X, y, charge=True)
-
-    def _learn(self, X: Any, y: Any, *, charge: bool) -> FloatArray:
-        new = self._is_new()
-        if new:  # afterwards they may not change
-            self._check_params()
-        with self._unchanged_on_error():
-            X, y = self._read(X, y, reset=new, numeric=True)
-            if new:
-                self._start(1)
-            return self._descend(X, [y], charge=charge)
-
-    def _delta(self) -> float:
-        return float(self.delta)
+    def _targets(self, y: FloatArray) -> list[FloatArray]:
+        loss = self._charged_loss()
+        if loss.labels != "real":
+            loss(y, 0.5)  # refuses truths that are not its labels, which kernels do not notice
+        return [y]
 
     @property
     def coef_(self) -> FloatArray:
@@ -504,5 +345,5 @@ class OnlineGradientDescentRegressor(RegressorMixin, Descent):
 
     def predict(self, X: Any) -> FloatArray:
         """Return w.x for each row."""
-        X = self._read_new(X)
+        X = self._check_new(X)
         return np.asarray(X @ self.coef_) + self.intercept_

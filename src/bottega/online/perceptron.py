@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -12,18 +12,24 @@ from bottega.core import progress
 from bottega.core.cards import Card
 from bottega.core.certificate import Certificate
 from bottega.core.errors import ConvergenceWarning, InputError
+from bottega.core.losses import ZERO_ONE, Loss
 from bottega.core.params import AnyOf, Boolean, Choice, Integer, OrNone, Parameter
 from bottega.core.typing import Array, FloatArray
-from bottega.online import _kernels
-from bottega.online._base import OnlineClassifier, is_sparse
-from bottega.online.mistakes import mistake_bound
-from bottega.online.perceptron_trace import convergence_trace, with_constant
+from bottega.online._kernels import perceptron as _kernels
+from bottega.online._learner.base import is_sparse
+from bottega.online._learner.classifier import OnlineClassifier
+from bottega.online._learner.convergence import convergence_trace, with_constant
+from bottega.online.regret.mistake_bound import mistake_bound
 from bottega.risk.bounds import perceptron_compression
 from bottega.risk.margin import separable
 
 __all__ = ["Perceptron"]
 
 _SMALL_PROBLEM = 1_000_000  # numbers in X up to which separability is decided by linear programming
+_PASSES = {  # for two classes, for more
+    False: (_kernels.perceptron_dense, _kernels.perceptron_many_dense),
+    True: (_kernels.perceptron_csr, _kernels.perceptron_many_csr),
+}
 _OF_A_FIT = (
     "updated_rows_",
     "updates_by_epoch_",
@@ -39,7 +45,7 @@ class Perceptron(OnlineClassifier):
 
     Starts at :math:`w = 0` and goes through the rows in their order; where
     :math:`y\, w^\top x \le 0` it sets :math:`w \leftarrow w + y x`. With more than two classes
-    there is one vector a class, and where a rival scores at least as much as the true class,
+    there is one vector per class, and where a rival scores at least as much as the true class,
     x is added to the vector of the truth and taken from that of the best rival (Kesler's
     construction); for two classes this is the plain rule. Labels are any two values, the second in
     sorted order counts as +1, and sgn(0) = +1.
@@ -49,7 +55,7 @@ class Perceptron(OnlineClassifier):
     epochs : int, "auto" or None
         Passes over the rows of `fit`, fewer if one of them is without a mistake. "auto" (or None)
         goes on until such a clean pass, which comes if and only if the rows are linearly
-        separable; it gives up, with a warning, when the weights return to where they were or after
+        separable; it stops with a warning when the weights return to where they were or after
         `max_epochs`.
     max_epochs : int
         The most passes of ``epochs="auto"``.
@@ -66,7 +72,7 @@ class Perceptron(OnlineClassifier):
     Attributes
     ----------
     coef_ : ndarray of shape (1, p) or (K, p)
-        Weights of the columns: one row for two classes, one a class for more.
+        Weights of the columns: one row for two classes, one per class for more.
     intercept_ : ndarray of shape (1,) or (K,)
         Weights of the constant.
     classes_ : ndarray of shape (K,)
@@ -77,7 +83,7 @@ class Perceptron(OnlineClassifier):
         Distinct rows that caused an update, M in the compression bound. In a stream every row is
         distinct.
     n_samples_seen_ : int
-        Rows gone through, all epochs counted.
+        Rows learned, all epochs counted.
     max_norm_ : float
         Largest norm of a row, the constant included.
     converged_ : bool
@@ -93,7 +99,7 @@ class Perceptron(OnlineClassifier):
         Error rate of the fitted classifier on the rows of `fit` that never caused an update.
         Missing if all of them did.
     trace_ : dict of ndarray
-        With `trace`, one entry an update: `epoch`, `row`, `norm2` (squared norm of w),
+        With `trace`, one entry per update: `epoch`, `row`, `norm2` (squared norm of w),
         `norm2_limit` (number of updates times the largest squared norm of a row, never less) and
         `alignment` (w.u for the separator u of least norm, never less than the number of updates).
     separator_ : ndarray of shape (d,) or None
@@ -114,7 +120,7 @@ class Perceptron(OnlineClassifier):
     rows is not possible in a stream, and columns on very different scales make for many updates.
 
     Do not use it where probabilities are wanted, or on rows that are far from separable without
-    `average`: the last weights then jump about for ever.
+    `average`: the last weights then keep changing.
 
     References
     ----------
@@ -136,6 +142,8 @@ class Perceptron(OnlineClassifier):
     (9, 27.0)
     """
 
+    _may_change: ClassVar[tuple[str, ...]] = ("epochs", "max_epochs", "trace")
+
     params: ClassVar[Mapping[str, Parameter]] = {
         "epochs": OrNone(
             AnyOf(Choice("auto"), Integer(1)), help="passes; auto: until one has no mistake"
@@ -149,23 +157,25 @@ class Perceptron(OnlineClassifier):
         method="perceptron",
         title="Perceptron",
         task="classification",
-        knob=None,
         strengths=(
-            "Learns row by row, millions of rows a second.",
+            "Learns row by row, millions of rows per second.",
             "Its mistakes are bounded on every stream, by a number that can be computed.",
             "Its risk is bounded by how few rows it had to learn from.",
         ),
         weaknesses=(
-            "Only sees a hyperplane.",
+            "Separates classes by a hyperplane only.",
             "Without averaging, its last weights are erratic on rows that are not separable.",
             "Gives no probabilities, and the order of the rows matters.",
+        ),
+        assumptions=(
+            "A hyperplane separates the classes, or nearly so.",
+            "Columns are on comparable scales.",
         ),
         cost="epochs n p",
         source="A60-A61, A66, B01-B14",
         standardize=True,
         ordered=True,
         wide=True,
-        stream=True,
     )
 
     def __init__(
@@ -185,118 +195,38 @@ class Perceptron(OnlineClassifier):
 
     # ---- learning -------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Forget everything and learn from these rows, in their order.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, p)
-            Inputs.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        Perceptron
-            The fitted estimator.
-        """
-        self._check_params()
-        with self._unchanged_on_error():
-            X, y = self._read(X, y, reset=True, numeric=False)
-            self._set_classes(y, None)
-            codes = self._codes(y)
-            if self.trace and len(self.classes_) > 2:
-                raise InputError(
-                    f"trace=True follows the proof for two classes and y has "
-                    f"{len(self.classes_)}; set trace=False."
-                )
-            self._start()
-            self._run_epochs(X, codes)
-        return self
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn from more rows, once each.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (m, p)
-            Inputs.
-        y : array-like of shape (m,)
-            Class labels.
-        classes : array-like, optional
-            All labels that may come, with the first block. Left out, the labels of the first block
-            are all there may be.
-
-        Returns
-        -------
-        Perceptron
-            The estimator.
-        """
-        self.learn_block(X, y, classes)
-        return self
-
-    def learn_block(self, X: Any, y: Any, classes: Any = None) -> FloatArray:
-        """Learn from more rows, once each, and return what each was charged before it was learned.
-
-        Parameters
-        ----------
-        X, y, classes
-            As for `partial_fit`.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            1 for each row that was a mistake (w.x at 0 is one for both labels), else 0.
-        """
-        new = self._is_new()
-        if new:  # afterwards those that matter may not change
-            self._check_params()
-        with self._unchanged_on_error():
-            X, y = self._read(X, y, reset=new, numeric=False)
-            if new:
-                self._set_classes(y, classes)
-                self._start()
-            else:
-                self._check_same_classes(classes)
-                for name in _OF_A_FIT:
-                    self.__dict__.pop(name, None)
-            losses = self._pass(X, self._codes(y))
-            self.n_updated_rows_ += int(losses.sum())
-            self.converged_ = False
-            self.n_epochs_ = 1
-        return losses
+    def _charged_loss(self) -> Loss:
+        return ZERO_ONE
 
     def _start(self) -> None:
-        vectors = 1 if len(self.classes_) == 2 else len(self.classes_)
-        width = self._width(self.fit_intercept)
-        self._weights = np.zeros((vectors, width))
-        self._past = np.zeros((vectors, width if self.average else 0))
-        self.n_updates_ = self.n_updated_rows_ = self.n_samples_seen_ = 0
+        width = self._width()
+        self._weights = np.zeros((self._vectors, width))
+        self._past = np.zeros((self._vectors, width if self.average else 0))
+        self.n_updates_ = self.n_updated_rows_ = 0
         self.max_norm_ = 0.0
+
+    def _targets(self, y: Array) -> Array:
+        return 2.0 * y - 1.0 if self._vectors == 1 else y
+
+    def _learn_rows(self, X: Any, targets: Array, *, charge: bool) -> FloatArray:
         for name in _OF_A_FIT:
             self.__dict__.pop(name, None)
+        losses = self._pass(X, targets)
+        self.n_updated_rows_ += int(losses.sum())
+        self.converged_, self.n_epochs_ = False, 1
+        return losses
 
-    def _pass(self, X: Any, codes: Array) -> FloatArray:
+    def _pass(self, X: Any, targets: Array) -> FloatArray:
         """Go through the rows once; return 1 for each mistake."""
         weights, past = self._weights.copy(), self._past.copy()
-        expected = (self._width(self.fit_intercept), bool(self.average))
-        if (weights.shape[1], past.shape[1] > 0) != expected:
-            raise InputError(
-                "fit_intercept or average has changed since the first rows; call fit to start "
-                "afresh."
-            )
-        losses = np.empty(len(codes))
+        losses = np.empty(len(targets))
         rows = (X.indptr, X.indices, X.data) if is_sparse(X) else (X,)
         shared = (bool(self.fit_intercept), float(self.n_samples_seen_))
-        kernel: Any
+        one, many = _PASSES[is_sparse(X)]
         if len(weights) == 1:
-            kernel = _kernels.perceptron_csr if len(rows) > 1 else _kernels.perceptron_dense
-            longest, total = kernel(*rows, codes, weights[0], *shared, past[0], losses)
+            longest, total = one(*rows, targets, weights[0], *shared, past[0], losses)
         else:
-            kernel = (
-                _kernels.perceptron_many_csr if len(rows) > 1 else _kernels.perceptron_many_dense
-            )
-            longest, total = kernel(*rows, codes, weights, *shared, past, losses)
+            longest, total = many(*rows, targets, weights, *shared, past, losses)
         if not math.isfinite(total):
             self._refuse(X, "The squares of the inputs overflow: bring them to a smaller scale.")
         self._weights, self._past = weights, past
@@ -305,7 +235,12 @@ class Perceptron(OnlineClassifier):
         self.max_norm_ = max(self.max_norm_, float(np.sqrt(longest)))
         return losses
 
-    def _run_epochs(self, X: Any, codes: Array) -> None:
+    def _learn_epochs(self, X: Any, targets: Array) -> None:
+        if self.trace and self._vectors > 1:
+            raise InputError(
+                f"trace=True follows the proof for two classes and y has {len(self.classes_)}; set "
+                "trace=False."
+            )
         until_clean = self.epochs in (None, "auto")
         limit = int(self.max_epochs if until_clean else self.epochs)  # type: ignore[arg-type]
         updated: list[Array] = []
@@ -313,7 +248,7 @@ class Perceptron(OnlineClassifier):
         # of one will come back for ever. They are compared with those of epoch 0, 1, 2, 4, 8 ...
         earlier, refresh, returned = self._weights, 1, False
         for epoch in range(1, limit + 1):
-            updated.append(np.flatnonzero(self._pass(X, codes)))
+            updated.append(np.flatnonzero(self._pass(X, targets)))
             if limit > 1:
                 progress.report("epochs", epoch, limit)
             if not len(updated[-1]):
@@ -328,41 +263,35 @@ class Perceptron(OnlineClassifier):
         self.converged_ = not len(updated[-1])
         self.updated_rows_ = np.unique(np.concatenate(updated))
         self.n_updated_rows_ = len(self.updated_rows_)
-        outside = np.delete(np.arange(len(codes)), self.updated_rows_)
+        outside = np.delete(np.arange(len(targets)), self.updated_rows_)
         if len(outside):
-            self.error_outside_ = self._error_rate(X[outside], codes[outside])
+            decided = self._targets(self._decide(X[outside]))
+            self.error_outside_ = float(np.mean(decided != targets[outside]))
         if self.trace:
             self.trace_, self.separator_, self.convergence_bound_ = convergence_trace(
-                X, codes, updated, self.fit_intercept
+                X, targets, updated, self.fit_intercept
             )
         if until_clean and not self.converged_:
-            warnings.warn(self._why_not(X, codes, returned), ConvergenceWarning, stacklevel=3)
+            warnings.warn(self._why_not(X, targets, returned), ConvergenceWarning, stacklevel=7)
 
-    def _why_not(self, X: Any, codes: Array, returned: bool) -> str:
-        """Say why there was no clean pass, and what to do."""
+    def _why_not(self, X: Any, targets: Array, returned: bool) -> str:
+        """Return why there was no clean pass, and what to do."""
         cure = "set epochs to a number, with average=True, or add columns (a basis)"
         if returned:
             return (
                 f"After {self.n_epochs_} passes the perceptron's weights are back where they were: "
                 f"the rows are not linearly separable and it would never end; {cure}."
             )
-        said = f"No pass of max_epochs={self.max_epochs} was without a mistake"
-        if len(self.classes_) > 2 or X.shape[0] * X.shape[1] > _SMALL_PROBLEM:
+        found = f"No pass of max_epochs={self.max_epochs} was without a mistake"
+        if self._vectors > 1 or X.shape[0] * X.shape[1] > _SMALL_PROBLEM:
             return (
-                f"{said}, and whether the rows are linearly separable was not checked (too large, "
+                f"{found}, and whether the rows are linearly separable was not checked (too large, "
                 f"or more than two classes); raise max_epochs, or {cure}."
             )
         rows = X.toarray() if is_sparse(X) else X
-        if separable(with_constant(rows, self.fit_intercept), codes):
-            return f"{said}, but the rows are linearly separable; raise max_epochs."
-        return f"{said}: the rows are not linearly separable; {cure}."
-
-    def _error_rate(self, X: Any, codes: Array) -> float:
-        coef, intercept = self._linear_parts()
-        scores = np.asarray(X @ coef.T) + intercept
-        if len(coef) == 1:
-            return float(np.mean(np.where(scores[:, 0] >= 0, 1.0, -1.0) != codes))
-        return float(np.mean(np.argmax(scores, axis=1) != codes))
+        if separable(with_constant(rows, self.fit_intercept), targets):
+            return f"{found}, but the rows are linearly separable; raise max_epochs."
+        return f"{found}: the rows are not linearly separable; {cure}."
 
     def _prediction_weights(self) -> FloatArray:
         if self._past.shape[1]:
@@ -372,7 +301,7 @@ class Perceptron(OnlineClassifier):
     # ---- what is known about it -----------------------------------------------------------------
 
     def certificate(self, delta: float = 0.05) -> Certificate:
-        r"""Return the compression bound on the risk of the fitted classifier (B12).
+        r"""Return the compression bound on the risk of the fitted classifier.
 
         The weights depend on the M distinct rows that caused an update alone; the other
         :math:`m - M` rows test them. With probability at least :math:`1 - \delta` the risk is at
@@ -388,7 +317,7 @@ class Perceptron(OnlineClassifier):
         -------
         Certificate
             Needs at most half of the rows updated; refused otherwise, after `partial_fit` (the
-            rows are no longer there to be tested on) and with `average` (the mean depends on all
+            rows are no longer available for testing) and with `average` (the mean depends on all
             rows).
         """
         check_is_fitted(self)
@@ -429,7 +358,7 @@ class Perceptron(OnlineClassifier):
         return self.certificate()
 
     def mistake_bound(self, u: Any, X: Any, y: Any) -> float:
-        r"""Return the most mistakes a perceptron can make on a stream, by a comparator u (A66).
+        r"""Return the most mistakes a perceptron can make on a stream, by a comparator u.
 
         :math:`\sum_t h_t(u) + (\lVert u \rVert R)^2 + \lVert u \rVert R \sqrt{\sum_t h_t(u)}` with
         the hinge losses :math:`h_t(u) = \max(0, 1 - y_t u^\top x_t)` and R the largest norm of a
@@ -451,7 +380,7 @@ class Perceptron(OnlineClassifier):
         check_is_fitted(self)
         if len(self.classes_) > 2:
             raise InputError(f"The bound is for two classes; there are {len(self.classes_)}.")
-        rows = with_constant(self._read_new(X), self.fit_intercept)
-        signs = self._codes(np.asarray(y))
+        rows = with_constant(self._check_new(X), self.fit_intercept)
+        signs = self._targets(self._codes(np.asarray(y), None, new=False))
         found = mistake_bound(u, rows, signs, times=self.n_epochs_, max_norm=self.max_norm_)
         return found.value

@@ -1,7 +1,7 @@
 """Ridge regression on a stream: the forecaster of Vovk, Azoury and Warmuth, and the plain one."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -9,11 +9,11 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
-from bottega.core.errors import InputError
+from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.params import Boolean, Choice, Parameter, Real
 from bottega.core.typing import FloatArray
-from bottega.online._base import OnlineModel, dense_parts
-from bottega.online._kernels_forecast import ridge_rows
+from bottega.online._kernels.ridge import ridge_rows
+from bottega.online._learner.base import OnlineModel, dense_parts
 
 __all__ = ["OnlineRidge"]
 
@@ -68,8 +68,8 @@ class OnlineRidge(RegressorMixin, OnlineModel):
     :math:`p\, Y^2 \ln T`; for "ridge" the largest squared error of a forecast takes the place of
     :math:`Y^2`.
 
-    Do not use it with very many columns (`OnlineGradientDescentRegressor` costs p a row), nor where
-    the relation changes (`bottega.linear.RecursiveLeastSquares` can forget).
+    Do not use it with very many columns (`OnlineGradientDescentRegressor` costs p per row), nor
+    where the relation changes (`bottega.linear.RecursiveLeastSquares` can forget).
 
     References
     ----------
@@ -102,28 +102,28 @@ class OnlineRidge(RegressorMixin, OnlineModel):
         method="online_ridge",
         title="Online ridge regression",
         task="regression",
-        knob=None,
         strengths=(
-            "Learns row by row, and is ridge regression on all rows at every moment.",
+            "Learns row by row, and is ridge regression on all rows at any time.",
             "Its regret on any stream grows like a logarithm, by a bound that is computed.",
             "Needs no step size.",
         ),
         weaknesses=(
-            "Only sees straight lines.",
-            "Costs the square of the number of columns a row.",
+            "Captures linear effects only.",
+            "Costs the square of the number of columns per row.",
             "Never forgets: a relation that changes is averaged.",
+        ),
+        assumptions=(
+            "None about how rows arise: the bound holds on every stream of bounded responses.",
+            "Columns are on comparable scales, since one penalty applies to all.",
         ),
         cost="n p^2",
         source="A63-A68, D31-D35",
         standardize=True,
         twin_of="ridge",
         wide=True,
-        stream=True,
     )
 
     _triangle: FloatArray
-    _started_with: tuple[float, str, bool]
-    n_samples_seen_: int
     max_response_: float
     max_error_: float
 
@@ -134,95 +134,32 @@ class OnlineRidge(RegressorMixin, OnlineModel):
         self.forecaster = forecaster
         self.fit_intercept = fit_intercept
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Forget everything and learn from these rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, p)
-            Inputs.
-        y : array-like of shape (n,)
-            Responses.
-
-        Returns
-        -------
-        OnlineRidge
-            The fitted estimator.
-        """
-        self._learn(X, y, new=True)
-        return self
-
-    def partial_fit(self, X: Any, y: Any) -> Self:
-        """Learn from more rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (m, p)
-            Inputs.
-        y : array-like of shape (m,)
-            Responses.
-
-        Returns
-        -------
-        OnlineRidge
-            The estimator.
-        """
-        self._learn(X, y, new=self._is_new())
-        return self
-
-    def learn_block(self, X: Any, y: Any) -> FloatArray:
-        """Learn from more rows, and return what each was charged before it was learned.
-
-        Parameters
-        ----------
-        X, y
-            As for `partial_fit`.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Squared error of the forecast of each row from those before it.
-        """
-        return self._learn(X, y, new=self._is_new())
-
-    def _learn(self, X: Any, y: Any, *, new: bool) -> FloatArray:
-        if new:  # afterwards they may not change
-            self._check_params()
-        with self._unchanged_on_error():
-            X, y = self._read(X, y, reset=new, numeric=True)
-            if new:
-                self._start()
-            elif self._started_with != self._settings():
-                raise InputError(
-                    "A parameter has changed since the first rows; call fit to start afresh."
-                )
-            R = self._triangle.copy()
-            predictions, errors = np.empty(len(y)), np.empty(len(y))
-            settings = (bool(self.fit_intercept), self.forecaster == "vovk")
-            for part, rows in dense_parts(X):
-                ridge_rows(R, rows, y[part], *settings, predictions[part], errors[part])
-            if not (np.all(np.isfinite(R)) and np.all(np.isfinite(errors))):
-                self._refuse(
-                    X,
-                    "The squares of these numbers overflow: bring inputs and response to a "
-                    "smaller scale.",
-                )
-            self._triangle = R
-            self.n_samples_seen_ += len(y)
-            self.max_response_ = max(self.max_response_, float(np.max(np.abs(y))))
-            self.max_error_ = max(self.max_error_, float(np.max(np.abs(errors))))
-            return np.asarray((y - predictions) ** 2)
+    def _charged_loss(self) -> Loss:
+        return SQUARED_ERROR
 
     def _start(self) -> None:
-        d = self._width(self.fit_intercept)
+        d = self._width()
         self._triangle = np.zeros((d + 1, d + 1))
         self._triangle[np.arange(d), np.arange(d)] = np.sqrt(self.alpha)
-        self._started_with = self._settings()
-        self.n_samples_seen_ = 0
         self.max_response_ = self.max_error_ = 0.0
 
-    def _settings(self) -> tuple[float, str, bool]:
-        return (self.alpha, self.forecaster, self.fit_intercept)
+    def _learn_rows(self, X: Any, targets: FloatArray, *, charge: bool) -> FloatArray:
+        y, R = targets, self._triangle.copy()
+        predictions, errors = np.empty(len(y)), np.empty(len(y))
+        settings = (bool(self.fit_intercept), self.forecaster == "vovk")
+        for part, rows in dense_parts(X):
+            ridge_rows(R, rows, y[part], *settings, predictions[part], errors[part])
+        if not (np.all(np.isfinite(R)) and np.all(np.isfinite(errors))):
+            self._refuse(
+                X,
+                "The squares of these numbers overflow: bring inputs and response to a smaller "
+                "scale.",
+            )
+        self._triangle = R
+        self.n_samples_seen_ += len(y)
+        self.max_response_ = max(self.max_response_, float(np.max(np.abs(y))))
+        self.max_error_ = max(self.max_error_, float(np.max(np.abs(errors))))
+        return np.asarray((y - predictions) ** 2)
 
     def _weights(self) -> FloatArray:
         check_is_fitted(self)
@@ -267,7 +204,7 @@ class OnlineRidge(RegressorMixin, OnlineModel):
 
     def predict(self, X: Any) -> FloatArray:
         """Return the forecast of each row, as it would be made if the row came next."""
-        X = self._read_new(X)
+        X = self._check_new(X)
         weights, R = self._weights(), self._triangle[:-1, :-1]
         forecasts = np.empty(X.shape[0])
         for part, rows in dense_parts(X):

@@ -10,9 +10,9 @@ from bottega.core.errors import InputError, ParameterError
 from bottega.core.frames import make_frame
 from bottega.core.progress import report
 from bottega.core.typing import FloatArray, IntArray
-from bottega.online.blocks import classifies, next_checkpoint, take
-from bottega.online.regret import RegretTracker
-from bottega.online.streams import StreamError, blocks_of, labels_of, length_of
+from bottega.online._stream.blocks import classifies, next_checkpoint, take
+from bottega.online._stream.sources import StreamError, blocks_of, labels_of, length_of
+from bottega.online.regret.tracker import RegretTracker
 from bottega.plot.online import running_loss_chart
 
 __all__ = ["Run", "run"]
@@ -55,7 +55,7 @@ class Run:
 
     @property
     def rate(self) -> float:
-        """Rows a second."""
+        """Rows per second."""
         return self.rows / self.seconds if self.seconds > 0 else float("inf")
 
     def to_frame(self, like: Any = None) -> Any:
@@ -68,13 +68,13 @@ class Run:
             self.curve_rows,
             self.curve_risk,
             title=f"Sequential risk of {type(self.model).__name__}",
-            subtitle=f"{self.rows:,} rows, {self.rate:,.0f} a second.",
+            subtitle=f"{self.rows:,} rows, {self.rate:,.0f} per second.",
         )
 
     def __str__(self) -> str:
         return (
             f"{type(self.model).__name__}: {self.rows:,} rows, sequential risk {self.risk:.6g}, "
-            f"{self.rate:,.0f} rows a second"
+            f"{self.rate:,.0f} rows per second"
         )
 
 
@@ -98,8 +98,8 @@ def run(
     stream : object
         Rows in their order: ``(X, y)`` with arrays, a CSR matrix or a frame; a frame, a `Table`, a
         path (Parquet, CSV, JSON lines, DuckDB) or an executed query (a DuckDB relation or
-        connection, any database cursor) with `target`; or anything that can be gone through once
-        and gives ``(X, y)`` blocks, ``(row, truth)`` pairs (a row is an array or a dict of named
+        connection, any database cursor) with `target`; or anything that can be iterated once and
+        gives ``(X, y)`` blocks, ``(row, truth)`` pairs (a row is an array or a dict of named
         numbers) or frames.
     classes : array-like, optional
         All labels that may come. Left out, they are read from the truths where those are at hand;
@@ -237,10 +237,10 @@ class _Driver:
     def broken(self, error: Exception) -> StreamError:
         """Return the error of the row after those learned."""
         row = self.rows + 1
-        said = str(error).strip().splitlines() or [type(error).__name__]
+        reason = str(error).strip().splitlines() or [type(error).__name__]
         return StreamError(
-            f"Row {row:,} of the stream cannot be learned: {said[0]} The {self.rows:,} rows before "
-            "it are learned.",
+            f"Row {row:,} of the stream cannot be learned: {reason[0]} The {self.rows:,} rows "
+            "before it are learned.",
             row,
             self.run() if self.rows else None,
         )

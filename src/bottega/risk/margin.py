@@ -7,16 +7,12 @@ origin.
 from typing import Any
 
 import numpy as np
-from scipy import optimize
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
+from bottega.optimize.programs import separator, shortest_separator
 
 __all__ = ["hard_margin", "margin", "separable"]
-
-_SLACK = 1e-9  # by which a margin of 1 may be missed through rounding
-_LOST = 1e-6  # by which it may not
-_MOST_ADDED = 50  # rows added to the working set at a time
 
 
 def margin(u: Any, X: Any, y: Any) -> float:
@@ -55,7 +51,7 @@ def separable(X: Any, y: Any) -> bool:
     rows = _signed(X, y)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     # The length of a row does not matter here, and the solver's tolerance is absolute.
-    return bool(lengths.all()) and _separator(rows / lengths) is not None
+    return bool(lengths.all()) and separator(rows / lengths) is not None
 
 
 def hard_margin(X: Any, y: Any) -> FloatArray:
@@ -78,14 +74,8 @@ def hard_margin(X: Any, y: Any) -> FloatArray:
 
     Notes
     -----
-    A linear program finds a separator and the scale of the answer. Then u is sought for a few rows
-    at a time, by non-negative least squares on the dual problem [1]_, and the rows that it
-    violates are added until there is none.
-
-    References
-    ----------
-    .. [1] Lawson, C. L. and Hanson, R. J. (1974). Solving Least Squares Problems, chapter 23
-       (least distance programming). Prentice-Hall.
+    A linear program finds a separator and the scale of the answer, least distance programming the
+    shortest (`bottega.optimize.programs`).
 
     Examples
     --------
@@ -94,56 +84,20 @@ def hard_margin(X: Any, y: Any) -> FloatArray:
     (array([ 2.,  2., -1.]), 9.0)
     """
     rows = _signed(X, y)
-    start = _separator(rows)
+    start = separator(rows)
     if start is None:
         raise InputError(
             "No plane through the origin parts the two classes, so there is no hard margin. "
             "Append a constant column if the plane may lie elsewhere, or bound the mistakes with "
             "`perceptron_mistakes`, which asks for no separation."
         )
-    # In units of this separator the answer has a norm between 1/sqrt(d) and 1.
-    unit = np.linalg.norm(start)
-    rows = rows * unit
-    working = np.argsort(rows @ start, kind="stable")[:_MOST_ADDED]
-    while True:
-        u = _least_distance(rows[working])
-        values = rows @ u
-        worst = np.argsort(values, kind="stable")[:_MOST_ADDED]
-        broken = worst[values[worst] < 1 - _SLACK]
-        new = np.setdiff1d(broken, working)
-        if not len(new):
-            break
-        working = np.concatenate([working, new])
-    if values.min() < 1 - _LOST:
+    u = shortest_separator(rows, start)
+    if u is None:
         raise InputError(
             "The margin between the classes is too narrow for double precision; scale the columns "
             "to like ranges, or treat the rows as not separable."
         )
-    # What rounding leaves of a violation is scaled away: the margin is 1 at least.
-    return np.asarray(u * unit / min(1.0, values.min()))
-
-
-def _least_distance(rows: FloatArray) -> FloatArray:
-    """Return the shortest u with rows @ u >= 1."""
-    d = rows.shape[1]
-    target = np.append(np.zeros(d), 1.0)
-    dual, _ = optimize.nnls(np.vstack([rows.T, np.ones(len(rows))]), target, maxiter=50 * len(rows))
-    # u is a combination of the rows that touch the margin; exact on them by least squares.
-    active = dual > 0
-    u, *_ = np.linalg.lstsq(rows[active], np.ones(active.sum()))
-    return np.asarray(u)
-
-
-def _separator(rows: FloatArray) -> FloatArray | None:
-    """Return w of least absolute sum with rows @ w >= 1, or None."""
-    m, d = rows.shape
-    answer = optimize.linprog(
-        np.ones(2 * d), A_ub=np.hstack([-rows, rows]), b_ub=-np.ones(m), method="highs"
-    )
-    if answer.x is None:
-        return None
-    w = answer.x[:d] - answer.x[d:]
-    return w if np.all(rows @ w > 0) else None
+    return u
 
 
 def _signed(X: Any, y: Any) -> FloatArray:

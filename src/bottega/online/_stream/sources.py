@@ -12,7 +12,7 @@ from bottega.core.errors import InputError, did_you_mean
 from bottega.core.frames import is_frame, make_frame
 from bottega.data.read import is_query, read_chunks
 from bottega.data.table import Table
-from bottega.online.blocks import as_block, take
+from bottega.online._stream.blocks import as_block, take
 
 __all__ = ["StreamError", "blocks_of", "labels_of", "length_of"]
 
@@ -176,7 +176,7 @@ def _parts(item: Any) -> tuple[Any, Any]:
 
 
 def _alike(first: Any, row: Any) -> bool:
-    """Tell whether two rows fit in one block; if not, the learner will say what is wrong."""
+    """Return True if two rows fit in one block; if not, the learner will raise what is wrong."""
     if isinstance(first, Mapping) or isinstance(row, Mapping):
         return (
             isinstance(row, Mapping) and isinstance(first, Mapping) and row.keys() == first.keys()

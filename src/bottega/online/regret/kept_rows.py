@@ -1,6 +1,6 @@
-"""What has to be remembered of a stream to know the best fixed predictor afterwards.
+"""What is kept of a stream to find the best fixed predictor afterwards.
 
-Squared loss asks for a triangle of numbers, however long the stream. Other losses ask for the rows:
+Squared error needs a triangle of numbers, however long the stream. Other losses need the rows:
 all of them as long as they are few, then a uniform sample of fixed size.
 """
 
@@ -12,7 +12,7 @@ __all__ = ["KeptRows", "SquareSums"]
 
 
 class SquareSums:
-    """The triangle R of ``[X, y] = Q R``: what squared loss asks of the rows, without the rows.
+    """The triangle R of ``[X, y] = Q R``: all that squared error needs of the rows.
 
     R holds the same as X'X, X'y and y'y, with twice the digits. Rows are gathered and turned in
     together at fixed places of the stream, so the numbers do not depend on how it was cut.
@@ -103,7 +103,7 @@ class KeptRows:
 
     @property
     def targets(self) -> FloatArray:
-        """Their truths, one column a target."""
+        """Their truths, one column per target."""
         return self._targets[: self.kept, :-1]
 
     @property

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from bottega.core.errors import InputError, ParameterError
-from bottega.online import onto_ball, onto_box, onto_l1_ball, onto_simplex
+from bottega.optimize import onto_ball, onto_box, onto_l1_ball, onto_simplex
 
 VECTORS = arrays(np.float64, st.integers(1, 8), elements=st.floats(-100, 100, width=32))
 RADII = st.floats(0.01, 50)

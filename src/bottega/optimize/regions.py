@@ -1,4 +1,4 @@
-"""The sets that a comparator may be taken from: ball, box, simplex, l1 ball, everything.
+"""Convex sets to search for a vector of least loss: ball, box, simplex, l1 ball, everything.
 
 Each gives what an interior-point method asks of a set, written as ``g_k(u) >= 0`` with concave
 g_k: a point inside, the slacks g_k, their slopes, the curvature of the barrier
@@ -15,6 +15,7 @@ import numpy as np
 
 from bottega.core.errors import ParameterError, did_you_mean
 from bottega.core.typing import FloatArray
+from bottega.optimize.projections import onto_simplex
 
 __all__ = ["REGIONS", "Ball", "Box", "Everything", "L1Ball", "Region", "Simplex", "get_region"]
 
@@ -28,8 +29,8 @@ class Region:
     def __post_init__(self) -> None:
         if not self.radius > 0 or not math.isfinite(self.radius):
             raise ParameterError(
-                f"radius={self.radius!r} is not allowed; give a number above 0 (a radius of 0 "
-                "leaves nothing to compare with but the zero vector)."
+                f"radius={self.radius!r} is not allowed; give a number above 0 (a region of radius "
+                "0 holds the zero vector only)."
             )
 
     @property
@@ -196,11 +197,7 @@ class Simplex(Region):
         """Return the largest ``s.u - ridge/2 ||u||^2`` over the set."""
         if ridge == 0:
             return self.radius * float(np.max(s))
-        # The best u is s / ridge projected on the simplex: max(0, s_j / ridge - level).
-        falling = np.sort(s / ridge)[::-1]
-        levels = (np.cumsum(falling) - self.radius) / np.arange(1, len(s) + 1)
-        level = levels[np.flatnonzero(falling > levels)[-1]]
-        best = np.maximum(0.0, s / ridge - level)
+        best = onto_simplex(s / ridge, self.radius)
         return float(s @ best - ridge / 2 * (best @ best))
 
 
@@ -262,7 +259,7 @@ def get_region(name: str | Region, radius: float | None = None) -> Region:
         return name
     if not isinstance(name, str) or name not in REGIONS:
         raise ParameterError(
-            f"{name!r} is no set of comparators; choose one of {', '.join(REGIONS)}."
+            f"{name!r} is not a known region; choose one of {', '.join(REGIONS)}."
             + did_you_mean(str(name), REGIONS)
         )
     return REGIONS[name](1.0 if radius is None else float(radius))

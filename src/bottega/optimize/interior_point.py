@@ -5,8 +5,8 @@ r"""Minimise a sum of convex losses of a linear predictor over a convex set, wit
 Smooth losses: Newton's method on F plus :math:`\tau` times a logarithmic barrier of C, with
 :math:`\tau` falling to zero. Losses with a kink (absolute, hinge) are
 :math:`\max(c_1 r, c_2 r)` of a residual r, so the problem is a linear or quadratic program with
-one more variable :math:`t_i \ge \max(c_1 r_i, c_2 r_i)` a row; a primal-dual interior-point method
-solves it, with the t eliminated, so that a step costs no more than Newton's.
+one more variable :math:`t_i \ge \max(c_1 r_i, c_2 r_i)` per row; a primal-dual interior-point
+method solves it, with the t eliminated, so that a step costs no more than Newton's.
 
 Whatever u and whatever slopes :math:`a_i` of the losses a method has come to, Fenchel's and
 Young's inequality gives
@@ -25,14 +25,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.special import expit
 
 from bottega.core.errors import InputError
-from bottega.core.typing import FloatArray
-from bottega.online.regions import Ball, Everything, Region
 from bottega.core.losses import ABSOLUTE_ERROR, HINGE, LOGISTIC, SQUARED_ERROR, Huber, Loss
+from bottega.core.typing import FloatArray
+from bottega.optimize.regions import Ball, Everything, Region
 
-__all__ = ["Minimum", "Problem", "minimise"]
+__all__ = ["LossProblem", "Minimum", "minimise"]
 
 _MAX_BARRIERS = 25
 _MAX_STEPS = 60
@@ -57,7 +56,7 @@ class Minimum:
 
 
 @dataclass(frozen=True)
-class Problem:
+class LossProblem:
     """The sum of losses to be minimised, the set, and the penalty rho."""
 
     loss: Loss
@@ -97,13 +96,13 @@ class Problem:
         return Minimum(u, total + penalty, gap, pull, total - slack - along)
 
 
-def minimise(problem: Problem, *, tol: float = 1e-9) -> Minimum:
+def minimise(problem: LossProblem, *, tol: float = 1e-9) -> Minimum:
     """Return the u of least total loss in the region, and its certified gap.
 
     Parameters
     ----------
-    problem : Problem
-        Absolute, quadratic, hinge, logistic or Huber loss.
+    problem : LossProblem
+        Absolute error, squared error, hinge, logistic or Huber loss.
     tol : float
         Wanted gap, as a share of the loss of the starting point.
 
@@ -118,7 +117,7 @@ def minimise(problem: Problem, *, tol: float = 1e-9) -> Minimum:
     if problem.loss not in (SQUARED_ERROR, LOGISTIC) and not isinstance(problem.loss, Huber):
         raise InputError(
             f"The best linear predictor under the {problem.loss.name} loss cannot be found by "
-            "convex optimisation; use absolute, quadratic, huber, hinge or logistic."
+            "convex optimisation; use absolute_error, squared_error, huber, hinge or logistic."
         )
     return _barrier(problem, tol)
 
@@ -126,7 +125,7 @@ def minimise(problem: Problem, *, tol: float = 1e-9) -> Minimum:
 # ---- smooth losses ------------------------------------------------------------------------------
 
 
-def _barrier(problem: Problem, tol: float) -> Minimum:
+def _barrier(problem: LossProblem, tol: float) -> Minimum:
     u = problem.region.start(problem.X.shape[1])
     scale = problem.value(u)
     terms = len(problem.region.slacks(u))
@@ -148,7 +147,7 @@ def _barrier(problem: Problem, tol: float) -> Minimum:
     return best
 
 
-def _newton(problem: Problem, u: FloatArray, tau: float, close: float) -> FloatArray:
+def _newton(problem: LossProblem, u: FloatArray, tau: float, close: float) -> FloatArray:
     """Walk to the minimum of one barrier problem."""
     X, ridge, region = problem.X, problem.ridge, problem.region
     z = X @ u
@@ -177,25 +176,21 @@ def _newton(problem: Problem, u: FloatArray, tau: float, close: float) -> FloatA
     return u
 
 
-def _slope_and_curvature(problem: Problem, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _slope_and_curvature(problem: LossProblem, z: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the first and second derivatives in z of a smooth loss."""
     loss, y = problem.loss, problem.y
-    if loss == SQUARED_ERROR:
-        return 2 * (z - y), np.full(len(z), 2.0)
+    slope, curve = loss.gradient(y, z), loss.curvature(y, z)
     if isinstance(loss, Huber):
-        r = z - y
-        near = loss.delta / np.maximum(np.abs(r), loss.delta)
         # Rows on the straight parts have no curvature; a small share of what would majorise the
         # loss there keeps the steps finite where only few rows are near.
-        return np.clip(r, -loss.delta, loss.delta), np.where(near == 1, 1.0, 1e-3 * near)
-    share = expit(-y * z)
-    return -y * share, share * expit(y * z)
+        curve = np.maximum(curve, 1e-3 * loss.delta / np.maximum(np.abs(z - y), loss.delta))
+    return slope, curve
 
 
 # ---- losses with a kink -------------------------------------------------------------------------
 
 
-def _primal_dual(problem: Problem, tol: float) -> Minimum:
+def _primal_dual(problem: LossProblem, tol: float) -> Minimum:
     r"""Solve for absolute or hinge loss.
 
     With :math:`r = r_0 + e z` the loss is :math:`\max(c_1 r, c_2 r)`. Slacks
@@ -267,4 +262,4 @@ def _inverse(hessian: FloatArray, ridge: float) -> Callable[[FloatArray], FloatA
         except LinAlgError:
             continue
         return lambda v: np.asarray(cho_solve(factor, v, check_finite=False))
-    raise InputError("The comparator cannot be computed: the inputs hold no usable numbers.")
+    raise InputError("The minimum cannot be computed: the inputs are not finite.")

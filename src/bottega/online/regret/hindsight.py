@@ -1,4 +1,4 @@
-"""Who would have been the best opponent: computed from what was kept of the stream."""
+"""The best comparator in hindsight, from what was kept of the stream."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,22 +7,23 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.frames import take_rows
-from bottega.core.typing import Array, FloatArray
-from bottega.online.blocks import dense_rows
-from bottega.online.comparator import Comparator, best_least_squares, best_on_rows
-from bottega.online.game import Game
-from bottega.online.memory import KeptRows, SquareSums
-from bottega.online.mistakes import MistakeBound, best_mistake_bound, mistake_bound
 from bottega.core.losses import HINGE, SQUARED_ERROR
+from bottega.core.typing import Array, FloatArray
+from bottega.online._stream.blocks import dense_rows
+from bottega.online.regret.comparator import Comparator
+from bottega.online.regret.kept_rows import KeptRows, SquareSums
+from bottega.online.regret.mistake_bound import MistakeBound, best_mistake_bound, mistake_bound
+from bottega.online.regret.setting import RegretSetting
+from bottega.optimize.constrained import least_loss_in, least_squares_in
 
 __all__ = ["Hindsight"]
 
 
 class Hindsight:
-    """The memory of a tracker, and what can be computed from it."""
+    """What a tracker keeps of the stream, and what is computed from it."""
 
-    def __init__(self, learner: Any, game: Game, max_rows: int, seed: int) -> None:
-        self.learner, self.game = learner, game
+    def __init__(self, learner: Any, setting: RegretSetting, max_rows: int, seed: int) -> None:
+        self.learner, self.setting = learner, setting
         self.max_rows, self.seed = max_rows, seed
         self.memory: SquareSums | KeptRows | None = None
 
@@ -30,11 +31,11 @@ class Hindsight:
 
     def update(self, X: Any, y: Array, losses: FloatArray) -> None:
         """Take in rows that the learner has learned, and what it was charged for them."""
-        if self.game.kind not in ("linear", "perceptron"):
+        if self.setting.kind not in ("linear", "perceptron"):
             return
-        targets, constant = self._targets(y), self.game.constant
+        targets, constant = self._targets(y), self.setting.constant
         width = X.shape[1] + constant
-        if self.game.loss == SQUARED_ERROR:
+        if self.setting.loss == SQUARED_ERROR and targets.shape[1] == 1:
             if self.memory is None:
                 self.memory = SquareSums(width)
             assert isinstance(self.memory, SquareSums)
@@ -49,7 +50,7 @@ class Hindsight:
         self.memory.put(where, dense_rows(X, constant), targets[which], losses[which], len(y))
 
     def _targets(self, y: Array) -> FloatArray:
-        """Return truths as the loss takes them: one column, or one a class against the rest."""
+        """Return truths as the loss takes them: one column, or one per class against the rest."""
         classes = getattr(self.learner, "classes_", None)
         if classes is None:
             return np.asarray(y, dtype=np.float64)[:, None]
@@ -66,34 +67,34 @@ class Hindsight:
 
     def comparator(self, rows: int, charged: float) -> Comparator:
         """Return the best comparator of `rows` rows on which the learner was charged so much."""
-        game = self.game
-        if game.kind == "experts":
+        setting = self.setting
+        if setting.kind == "experts":
             totals = self.learner.expert_losses_
             u = (np.arange(len(totals)) == int(np.argmin(totals))).astype(np.float64)
             words = f"{len(totals)} experts"
             return Comparator(u, float(totals.min()), 0.0, rows, rows, 0.0, words)
-        if game.kind == "perceptron":
+        if setting.kind == "perceptron":
             raise InputError(
                 "The best linear classifier under the zero-one loss cannot be computed (the "
                 "problem is NP-hard); see mistake_bound()."
             )
-        if game.kind == "alone":
+        if setting.kind == "alone":
             raise InputError("There is no comparator: comparator=None was asked for.")
-        assert game.region is not None
-        ridge = rows * game.row_penalty + 2 * game.penalty
-        words = game.region.words + (" (penalised)" if ridge else "")
+        assert setting.region is not None
+        ridge = rows * setting.row_penalty + 2 * setting.penalty
+        words = setting.region.words + (" (penalised)" if ridge else "")
         if isinstance(self.memory, SquareSums):
-            u, total, gap = best_least_squares(self.memory.triangle, game.region, ridge)
+            u, total, gap = least_squares_in(self.memory.triangle, setting.region, ridge)
             return Comparator(u, total, gap, rows, rows, 0.0, words)
         return self._from_rows(rows, charged, ridge, words)
 
     def _from_rows(self, rows: int, charged: float, ridge: float, words: str) -> Comparator:
-        game, memory = self.game, self.memory
+        setting, memory = self.setting, self.memory
         assert isinstance(memory, KeptRows)
-        assert game.region is not None
-        assert game.loss is not None
+        assert setting.region is not None
+        assert setting.loss is not None
         found = [
-            best_on_rows(game.loss, memory.X, target, game.region, ridge / memory.times)
+            least_loss_in(setting.loss, memory.X, target, setting.region, ridge / memory.times)
             for target in memory.targets.T
         ]
         u = np.array([each[0] for each in found])
@@ -101,9 +102,9 @@ class Hindsight:
         if memory.kept < rows:
             # The learner's loss is known on all rows, and comes and goes with the comparator's: the
             # mean of their difference is far better known from a sample than either.
-            ahead = memory.charged - game.row_penalty / 2 * float(np.sum(u**2))
+            ahead = memory.charged - setting.row_penalty / 2 * float(np.sum(u**2))
             for target, weights in zip(memory.targets.T, u, strict=True):
-                ahead = ahead - game.loss(target, memory.X @ weights)
+                ahead = ahead - setting.loss(target, memory.X @ weights)
             total = charged - memory.times * float(ahead.sum())
             se = memory.standard_error(ahead)
         gap = memory.times * sum(each[2] for each in found)

@@ -11,7 +11,7 @@ import numpy as np
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.typing import FloatArray
-from bottega.online import _kernels
+from bottega.optimize._kernels import projections as _kernels
 
 __all__ = ["onto_ball", "onto_box", "onto_l1_ball", "onto_simplex"]
 

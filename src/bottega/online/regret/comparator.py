@@ -4,16 +4,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from bottega.core.errors import InputError, ParameterError
-from bottega.core.typing import FloatArray
-from bottega.online.blocks import as_block, dense_rows
-from bottega.online.interior_point import Problem, minimise
-from bottega.online.regions import Ball, Everything, L1Ball, Region, Simplex, get_region
 from bottega.core.losses import SQUARED_ERROR, Loss, get_loss
+from bottega.core.typing import FloatArray
+from bottega.online._stream.blocks import as_block, dense_rows
+from bottega.optimize.constrained import least_loss_in, least_squares_in
+from bottega.optimize.regions import Region, get_region
 
-__all__ = ["Comparator", "best_comparator", "best_least_squares", "best_on_rows"]
+__all__ = ["Comparator", "best_comparator"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class Comparator:
     Attributes
     ----------
     u : ndarray of shape (d,) or (K, d)
-        Its weights; with an intercept the last of them is the weight of the constant 1. One row a
+        Its weights; with an intercept the last of them is the weight of the constant 1. One row per
         class where there are more than two. For experts, 1 at the best of them.
     loss : float
         Its total loss over `rows` rows, penalty included.
@@ -50,7 +49,7 @@ class Comparator:
 
     @property
     def average(self) -> float:
-        """Loss a row."""
+        """Loss per row."""
         return self.loss / self.rows
 
     @property
@@ -81,7 +80,7 @@ def best_comparator(
 ) -> Comparator:
     r"""Return the u that minimises :math:`\sum_t [\ell(y_t, u^\top x_t) + \tfrac\sigma2 \|u\|^2]`.
 
-    For the quadratic loss over a ball or all vectors the answer is exact: one singular value
+    For the squared error over a ball or all vectors the answer is exact: one singular value
     decomposition and one equation in one unknown (the multiplier of the ball). Everything else is
     solved by an interior-point method until a duality gap says that it is done; the gap is part of
     the answer.
@@ -100,7 +99,7 @@ def best_comparator(
     radius : float, optional
         Its radius, 1 by default.
     penalty : float
-        The L2 penalty a row, sigma.
+        The L2 penalty per row, sigma.
     fit_intercept : bool
         Append the constant 1 to the inputs; its weight is part of u like the others.
 
@@ -110,7 +109,7 @@ def best_comparator(
 
     Notes
     -----
-    Cost :math:`n p^2` for the quadratic loss, 20 to 50 times that for others; memory
+    Cost :math:`n p^2` for the squared error, 20 to 50 times that for others; memory
     :math:`p^2` beside the rows. Over all vectors, without a penalty, the loss may have no minimum
     (logistic loss on separable rows); then u is long, and the gap holds against every vector up to
     ten times as long as ``1 + ||u||``.
@@ -141,85 +140,7 @@ def best_comparator(
     ridge = penalty * len(rows)
     if measure == SQUARED_ERROR:
         triangle = np.asarray(np.linalg.qr(np.column_stack([rows, truths]), mode="r"))
-        u, total, gap = best_least_squares(triangle, where, ridge)
+        u, total, gap = least_squares_in(triangle, where, ridge)
     else:
-        u, total, gap = best_on_rows(measure, rows, truths, where, ridge)
+        u, total, gap = least_loss_in(measure, rows, truths, where, ridge)
     return Comparator(u, total, gap, len(rows), len(rows), 0.0, where.words)
-
-
-def best_least_squares(
-    triangle: FloatArray, region: Region, ridge: float = 0.0
-) -> tuple[FloatArray, float, float]:
-    r"""Return u, its total squared loss and the gap, from the triangle of ``[X, y] = Q R``.
-
-    :math:`\|Xu - y\|^2 = \|R_1 u - z\|^2 + \rho^2` with :math:`R = (R_1, z; 0, \rho)`, so the
-    triangle says all about the rows that squared loss asks. Over the ball :math:`u(\lambda) =
-    (R_1^\top R_1 + (\tfrac{ridge}{2} + \lambda) I)^{-1} R_1^\top z` with the least
-    :math:`\lambda \ge 0` for which it is inside.
-    """
-    d = triangle.shape[1] - 1
-    padded = np.zeros((d + 1, d + 1))
-    padded[: len(triangle)] = triangle
-    R, z, rest = padded[:d, :d], padded[:d, d], float(padded[d, d]) ** 2
-    if isinstance(region, Ball | Everything):
-        u, gap = _in_ball(R, z, region, ridge)
-    elif isinstance(region, L1Ball) and ridge > 0:
-        # The penalty as d more rows: the l1 ball is searched as a simplex, which has no norm.
-        longer = np.vstack([R, np.sqrt(ridge / 2) * np.eye(d)])
-        u, _, gap = best_on_rows(SQUARED_ERROR, longer, np.append(z, np.zeros(d)), region)
-    else:
-        u, _, gap = best_on_rows(SQUARED_ERROR, R, z, region, ridge)
-    total = float(np.sum((R @ u - z) ** 2)) + rest + ridge / 2 * float(u @ u)
-    return u, total, min(gap, total)
-
-
-def _in_ball(
-    R: FloatArray, z: FloatArray, region: Region, ridge: float
-) -> tuple[FloatArray, float]:
-    P, s, Qt = np.linalg.svd(R)
-    seen = s > len(s) * np.finfo(np.float64).eps * s[0]
-    s, Qt, along = s[seen], Qt[seen], (P.T @ z)[seen]
-
-    def weights(multiplier: float) -> FloatArray:
-        return np.asarray(s * along / (s**2 + ridge / 2 + multiplier))
-
-    v = weights(0.0)
-    if isinstance(region, Ball) and np.linalg.norm(v) > region.radius:
-        # Past the upper end the norm is below ||s along|| / multiplier, so inside.
-        most = float(np.linalg.norm(s * along)) / region.radius
-        at = brentq(
-            lambda m: 1 / region.radius - 1 / np.linalg.norm(weights(m)), 0.0, most, xtol=1e-300
-        )
-        v = weights(at)
-        v *= region.radius / np.linalg.norm(v)
-    u = Qt.T @ v
-    if isinstance(region, Ball):
-        pull = 2 * s * (s * v - along)
-        inside = region.conjugate(-pull, ridge) + float(pull @ v) + ridge / 2 * float(v @ v)
-        return u, max(inside, 0.0)
-    left = (s * v - along) * s + ridge / 2 * v  # half the gradient, which should be zero
-    return u, float(np.sum(left**2 / (s**2 + ridge / 2)))
-
-
-def best_on_rows(
-    loss: Loss,
-    X: FloatArray,
-    y: FloatArray,
-    region: Region,
-    ridge: float = 0.0,
-    tol: float = 1e-9,
-) -> tuple[FloatArray, float, float]:
-    """Return u, its total loss (``ridge/2 ||u||^2`` included) and the gap, by interior points."""
-    if isinstance(region, L1Ball):
-        if ridge > 0:
-            raise InputError(
-                "Over the l1 ball with a penalty only the quadratic loss can be compared; use "
-                "another region, or no penalty."
-            )
-        # u = v' - v'' with v', v'' and a rest on the simplex.
-        d = X.shape[1]
-        doubled = np.column_stack([X, -X, np.zeros(len(X))])
-        found = minimise(Problem(loss, doubled, y, Simplex(region.radius)), tol=tol)
-        return found.u[:d] - found.u[d : 2 * d], found.value, found.gap
-    found = minimise(Problem(loss, X, y, region, ridge), tol=tol)
-    return found.u, found.value, found.gap

@@ -4,10 +4,10 @@ r"""How far gradient descent goes at row t, and what that promises about the reg
 Rule               Step at row t                              Meant for
 ================== ========================================== ===================================
 `sqrt`             :math:`\eta / \sqrt t`                     a stream without known end, in a
-                                                              bounded set (A70)
+                                                              bounded set
 `constant`         :math:`\eta`                               a known number of rows
 `strongly_convex`  :math:`1 / (\sigma t)`                     losses with an L2 penalty
-                                                              :math:`\sigma > 0` (A73)
+                                                              :math:`\sigma > 0`
 `adagrad`          :math:`\eta / \sqrt{\sum_{s \le t}         columns on different scales, or rare
                    g_{s,j}^2}` for weight j                   ones
 ================== ========================================== ===================================
@@ -24,7 +24,8 @@ from dataclasses import dataclass
 
 from bottega.core.errors import ParameterError
 from bottega.core.typing import FloatArray
-from bottega.online import _kernels
+from bottega.online._kernels import gradient_descent as _kernels
+from bottega.optimize._kernels import projections as _sets
 
 __all__ = ["PROJECTIONS", "STEPS", "StepRule"]
 
@@ -35,11 +36,11 @@ STEPS = {
     "adagrad": _kernels.ADAGRAD,
 }
 PROJECTIONS = {
-    None: _kernels.NOWHERE,
-    "ball": _kernels.BALL,
-    "box": _kernels.BOX,
-    "simplex": _kernels.SIMPLEX,
-    "l1_ball": _kernels.L1_BALL,
+    None: _sets.NOWHERE,
+    "ball": _sets.BALL,
+    "box": _sets.BOX,
+    "simplex": _sets.SIMPLEX,
+    "l1_ball": _sets.L1_BALL,
 }
 
 
@@ -108,8 +109,8 @@ class StepRule:
         :math:`D^2 / (2 \eta_T) + \tfrac12 \sum_t \eta_t \lVert g_t \rVert^2`; with a constant step
         D is only the distance of the comparator from the start, and no set is needed. With
         :math:`\eta_t = \sqrt 2 U / (G \sqrt t)` on the ball this is at most
-        :math:`U G \sqrt{8 T}` (A71); with :math:`1 / (\sigma t)` the first term is paid by the
-        strong convexity (A74). AdaGrad in the box has
+        :math:`U G \sqrt{8 T}`; with :math:`1 / (\sigma t)` the first term is paid by the
+        strong convexity. AdaGrad in the box has
         :math:`(2U^2 / \eta + \eta) \sum_j \sqrt{\sum_t g_{t,j}^2}`; in other sets its proof needs
         another projection than the nearest point.
         """

@@ -7,16 +7,17 @@ import numpy as np
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.frames import make_frame
-from bottega.core.tables import Section, Summary
-from bottega.core.typing import Array, FloatArray
-from bottega.online.blocks import as_block, classifies, dense_rows, next_checkpoint, take
-from bottega.online.comparator import Comparator
-from bottega.online.game import Promise, game_of, promise, slope_of_loss
-from bottega.online.hindsight import Hindsight
-from bottega.online.mistakes import MistakeBound
-from bottega.online.regions import Region
-from bottega.plot.online import mistakes_chart, regret_chart
 from bottega.core.losses import Loss
+from bottega.core.tables import Summary
+from bottega.core.typing import Array, FloatArray
+from bottega.online._stream.blocks import as_block, classifies, dense_rows, next_checkpoint, take
+from bottega.online.regret.bounds import RegretBound, regret_bound, slope_of_loss
+from bottega.online.regret.comparator import Comparator
+from bottega.online.regret.hindsight import Hindsight
+from bottega.online.regret.mistake_bound import MistakeBound
+from bottega.online.regret.report import draw, summarize
+from bottega.online.regret.setting import setting_of
+from bottega.optimize.regions import Region
 
 __all__ = ["RegretTracker"]
 
@@ -27,13 +28,13 @@ class RegretTracker:
     r"""Follows the regret of an online learner while it learns.
 
     Each row's loss is charged before it is learned. After T rows the sequential risk is
-    :math:`\frac1T \sum_t \ell_t(w_t)` (A67), and the regret what it exceeds that of the best fixed
+    :math:`\frac1T \sum_t \ell_t(w_t)`, and the regret what it exceeds that of the best fixed
     predictor in hindsight by,
 
     .. math:: \frac1T \sum_{t=1}^T \ell_t(w_t) - \min_{u \in C} \frac1T \sum_{t=1}^T \ell_t(u)
 
-    (A68; summed, T times it). For a perceptron, whose mistakes have no comparator that could be
-    computed, its mistake bound is followed instead (A66).
+    (summed, T times it). For a perceptron, whose mistakes have no comparator that could be
+    computed, its mistake bound is followed instead.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ class RegretTracker:
         own set, all vectors for a strongly convex loss and for online ridge, the experts of
         exponential weights, else the ball of its radius. None follows the risk alone.
     max_rows : int
-        Rows that may be kept. The quadratic loss and experts need none, and are exact on streams of
+        Rows that may be kept. The squared error and experts need none, and are exact on streams of
         any length. Other losses keep all rows up to this number and then a uniform sample of it:
         the comparator is then chosen on the sample, and the regret is the mean difference of its
         losses and the learner's on those rows, an estimate with a standard error.
@@ -69,13 +70,13 @@ class RegretTracker:
     -----
     The curve is computed at checkpoints 1, 2, 3, ..., 10, 14, 18, 24, ... whose distances grow in
     proportion, eight to a power of ten; `update` cuts blocks there, so nothing depends on how the
-    stream was cut. A checkpoint costs :math:`d^3` operations for the quadratic loss, some 30 times
+    stream was cut. A checkpoint costs :math:`d^3` operations for the squared error, some 30 times
     :math:`\min(T, max\_rows)\, d^2` for others, and about five times that for the perceptron.
 
     An estimated comparator was chosen on the sample that judges it, so its loss is on average too
-    low and the regret too high, for smooth losses by the order of d / (2 max_rows) a row: an error
-    to the safe side, which the standard error does not contain. Raise `max_rows` where that is not
-    small against the regret.
+    low and the regret too high, for smooth losses by the order of d / (2 max_rows) per row: an
+    error on the safe side, which the standard error does not contain. Raise `max_rows` where that
+    is not small against the regret.
 
     Examples
     --------
@@ -120,8 +121,8 @@ class RegretTracker:
         self.seed = seed
         self.rows = 0
         self.total_loss = 0.0
-        self._game = game_of(learner, loss, comparator, radius)
-        self._hindsight = Hindsight(learner, self._game, max_rows, seed)
+        self._setting = setting_of(learner, loss, comparator, radius)
+        self._hindsight = Hindsight(learner, self._setting, max_rows, seed)
         self._largest = 0.0  # gradient, where the learner does not know it
         self._records: list[dict[str, float]] = []
         self._present: dict[str, Any] = {}
@@ -129,7 +130,7 @@ class RegretTracker:
     # ---- the stream -----------------------------------------------------------------------------
 
     def update(self, X: Any, y: Any, classes: Any = None) -> FloatArray:
-        """Let the learner learn from more rows, and keep account.
+        """Let the learner learn from more rows, and keep record.
 
         Parameters
         ----------
@@ -171,7 +172,7 @@ class RegretTracker:
     def _check_shape(self, X: Any, y: Array) -> None:
         if y.ndim != 1 or X.shape[0] != len(y):
             raise InputError(
-                f"X has {X.shape[0]} rows and y the shape {y.shape}; give one truth a row."
+                f"X has {X.shape[0]} rows and y the shape {y.shape}; give one truth per row."
             )
         seen = getattr(self.learner, "n_samples_seen_", self.rows)
         if seen != self.rows:
@@ -179,8 +180,8 @@ class RegretTracker:
                 f"The learner has seen {seen:,} rows and its tracker {self.rows:,}: it was trained "
                 "elsewhere in between. Train it through update alone."
             )
-        width = X.shape[1] + self._game.constant
-        if width > _MAX_WIDTH and self._game.kind in ("linear", "perceptron"):
+        width = X.shape[1] + self._setting.constant
+        if width > _MAX_WIDTH and self._setting.kind in ("linear", "perceptron"):
             raise InputError(
                 f"X has {X.shape[1]:,} columns, and the best comparator needs a matrix of their "
                 f"square ({_MAX_WIDTH:,} are the most); give comparator=None to follow the "
@@ -190,15 +191,15 @@ class RegretTracker:
     def _account(self, X: Any, y: Array, losses: FloatArray) -> None:
         self.rows += len(y)
         self.total_loss += float(losses.sum())
-        game = self._game
+        setting = self._setting
         self._hindsight.update(X, y, losses)
         if (
-            game.kind == "linear"
-            and game.loss is not None
+            setting.kind == "linear"
+            and setting.loss is not None
             and not hasattr(self.learner, "max_gradient_")
         ):
-            norms = np.linalg.norm(dense_rows(X, game.constant), axis=1)
-            sizes = slope_of_loss(game.loss, losses) * norms
+            norms = np.linalg.norm(dense_rows(X, setting.constant), axis=1)
+            sizes = slope_of_loss(setting.loss, losses) * norms
             self._largest = max(self._largest, float(np.max(sizes, initial=0.0)))
         self._present = {}
         if self.rows == next_checkpoint(self.rows - 1):
@@ -218,7 +219,7 @@ class RegretTracker:
 
     @property
     def average_regret(self) -> float:
-        """Regret a row."""
+        """Regret per row."""
         return self._now()["average_regret"]
 
     @property
@@ -251,13 +252,13 @@ class RegretTracker:
         return found
 
     def mistake_bound(self, u: Any = None) -> MistakeBound:
-        """Return the most mistakes a perceptron can have made, by a comparator u (A66).
+        """Return the most mistakes a perceptron can have made, by a comparator u.
 
         Parameters
         ----------
         u : array-like of shape (d,), optional
             The comparator; with an intercept its weight is last. Left out, the best of all u, up
-            to a certified gap of a thousandth: see `bottega.online.mistakes`.
+            to a certified gap of a thousandth: see `best_mistake_bound`.
 
         Returns
         -------
@@ -278,7 +279,7 @@ class RegretTracker:
         return self._hindsight.best_mistake_bound(tol, start=last)
 
     def to_frame(self, like: Any = None) -> Any:
-        """Return the curve as a data frame: one row a checkpoint, and one for the present.
+        """Return the curve as a data frame: one row per checkpoint, and one for the present.
 
         Parameters
         ----------
@@ -296,64 +297,12 @@ class RegretTracker:
 
     def plot(self) -> Any:
         """Draw regret (or mistakes) and bound against the number of rows."""
-        records = self._curve()
-        column = {name: np.array([r[name] for r in records]) for name in records[0]}
-        who = type(self.learner).__name__
-        if self._game.kind == "perceptron":
-            said = "The dashed line is computed from the rows, and holds on every stream."
-            if self._hindsight.estimated:
-                said = f"The dashed line is estimated from {self.max_rows:,} of the rows."
-            return mistakes_chart(
-                column["rows"],
-                column["mistakes"],
-                column["mistake_bound"],
-                title=f"Mistakes of {who}",
-                subtitle=said,
-            )
-        said = self._promise().words
-        against = self.comparator().region if self._game.kind != "alone" else "nobody"
-        lines = [f"Against the best of {against}; bound: {said}."]
-        if self._hindsight.estimated:
-            lines.append(f"The comparator is estimated from {self.max_rows:,} of the rows.")
-        return regret_chart(
-            column["rows"],
-            column["average_regret"],
-            {"bound": column["bound"], "bound of the steps taken": column["bound_of_steps"]},
-            title=f"Average regret of {who}",
-            subtitle=lines,
-        )
+        return draw(self)
 
     def summary(self) -> Summary:
         """Return the present state as a table."""
         self._need_rows()
-        now, game = self._now(), self._game
-        named: dict[str, Any] = {"rows": self.rows, "sequential risk": now["risk"]}
-        notes = []
-        if game.kind == "perceptron":
-            named["mistakes"] = self.mistakes
-            if len(self.learner.classes_) == 2:
-                found = self.mistake_bound()
-                named["mistake bound, best u"] = found.value
-                named["its hinge loss"], named["its norm"] = found.hinge, found.norm
-                if found.se:
-                    notes.append(
-                        f"The hinge loss is estimated from {self.max_rows:,} rows, standard error "
-                        f"{found.se:.3g}."
-                    )
-            else:
-                notes.append("The mistake bound is for two classes.")
-        elif game.kind != "alone":
-            best = self.comparator()
-            named["best comparator's loss"] = best.average
-            named["average regret"], named["summed regret"] = now["average_regret"], now["regret"]
-            named["bound on the average"] = now["bound"]
-            notes += [f"{best}.", f"Bound: {self._promise().words}."]
-        loss = f", {game.loss.name} loss" if game.loss else ""
-        return Summary(
-            f"Regret of {type(self.learner).__name__}{loss}",
-            (Section("", {"quantity": list(named), "value": list(named.values())}),),
-            tuple(notes),
-        )
+        return summarize(self)
 
     def __str__(self) -> str:
         if not self.rows:
@@ -380,7 +329,7 @@ class RegretTracker:
 
     def _record(self, *, checkpoint: bool) -> dict[str, float]:
         nothing = math.nan
-        if self._game.kind == "perceptron":
+        if self._setting.kind == "perceptron":
             record = {"rows": self.rows, "risk": self.risk, "mistakes": self.mistakes}
             if len(self.learner.classes_) > 2:
                 return record | dict.fromkeys(
@@ -398,9 +347,9 @@ class RegretTracker:
             }
         record = {"rows": self.rows, "risk": self.risk}
         names = ("best", "best_se", "gap", "regret", "average_regret", "bound", "bound_of_steps")
-        if self._game.kind == "alone":
+        if self._setting.kind == "alone":
             return record | dict.fromkeys((*names, "gradient"), nothing)
-        best, said = self.comparator(), self._promise()
+        best, theory = self.comparator(), self._bound()
         regret = self.total_loss - best.loss
         values = (
             best.average,
@@ -408,21 +357,21 @@ class RegretTracker:
             best.gap / self.rows,
             regret,
             regret / self.rows,
-            said.bound,
-            said.of_steps,
+            theory.bound,
+            theory.of_steps,
         )
-        gradient = nothing if self._game.kind == "experts" else self.gradient
+        gradient = nothing if self._setting.kind == "experts" else self.gradient
         return record | dict(zip(names, values, strict=True)) | {"gradient": gradient}
 
-    def _promise(self) -> Promise:
-        return promise(self.learner, self._game, self.rows)
+    def _bound(self) -> RegretBound:
+        return regret_bound(self.learner, self._setting, self.rows)
 
     def _need_rows(self) -> None:
         if not self.rows:
             raise InputError("No rows have been seen yet; call update(X, y) first.")
 
     def _need_perceptron(self) -> None:
-        if self._game.kind != "perceptron":
+        if self._setting.kind != "perceptron":
             raise InputError(
                 f"Mistakes are counted for a Perceptron, not for {type(self.learner).__name__}; "
                 "its regret is what is followed."

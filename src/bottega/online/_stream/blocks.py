@@ -32,7 +32,7 @@ def as_block(X: Any) -> Any:
 
 
 def classifies(learner: Any) -> bool:
-    """Tell whether a learner is a classifier: then its first block is told all classes."""
+    """Return True if a learner is a classifier: then its first block names all classes."""
     return hasattr(learner, "__sklearn_tags__") and bool(is_classifier(learner))
 
 

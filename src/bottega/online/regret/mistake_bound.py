@@ -5,7 +5,7 @@ On every stream the perceptron makes at most
 .. math:: B(u) = H(u) + (\|u\| R)^2 + \|u\| R \sqrt{H(u)}, \qquad
           H(u) = \sum_t \max(0, 1 - y_t u^\top x_t), \quad R = \max_t \|x_t\|,
 
-mistakes, for every u at once (A66), so also for the u with the least B. B is not convex, but it
+mistakes, for every u at once, so also for the u with the least B. B is not convex, but it
 grows with H and with :math:`\|u\|`: among all u of norm at most r the best has the least hinge loss
 :math:`H^*(r)`, a convex problem. What is left is one number, the norm.
 
@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.core.typing import FloatArray
-from bottega.online.interior_point import Problem, minimise
-from bottega.online.regions import Ball
-from bottega.risk.bounds import perceptron_mistakes
 from bottega.core.losses import HINGE
+from bottega.core.typing import FloatArray
+from bottega.optimize.interior_point import LossProblem, minimise
+from bottega.optimize.regions import Ball
+from bottega.risk.bounds import perceptron_mistakes
 
 __all__ = ["MistakeBound", "best_mistake_bound", "mistake_bound"]
 
@@ -103,7 +103,7 @@ def mistake_bound(
     u = np.asarray(u, dtype=np.float64)
     if u.shape != (X.shape[1],):
         raise InputError(
-            f"u has shape {u.shape}; it needs one weight a column (with an intercept its weight "
+            f"u has shape {u.shape}; it needs one weight per column (with an intercept its weight "
             f"last): ({X.shape[1]},)."
         )
     longest = _longest(X) if max_norm is None else max_norm
@@ -152,7 +152,7 @@ def best_mistake_bound(
     r = start or math.sqrt(best.value) / longest / 2
     lower = 0.0
     for _ in range(_MAX_NORMS):
-        found = minimise(Problem(HINGE, X, y, Ball(r)), tol=tol**3)  # B has a root of H in it
+        found = minimise(LossProblem(HINGE, X, y, Ball(r)), tol=tol**3)  # B has a root of H in it
         lines.append((times * found.offset, times * float(np.linalg.norm(found.pull))))
         # The norm of a solution inside the ball may be less than r: then H* is flat from there on.
         here = mistake_bound(found.u, X, y, times=times, max_norm=longest)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from bottega.core.typing import Array, FloatArray
-from bottega.online._base import is_sparse
+from bottega.online._learner.base import is_sparse
 from bottega.risk.bounds import perceptron_convergence
 from bottega.risk.margin import hard_margin, separable
 
@@ -24,7 +24,7 @@ def with_constant(X: Any, intercept: bool) -> Any:
 def convergence_trace(
     X: Any, signs: FloatArray, updated: list[Array], intercept: bool
 ) -> tuple[dict[str, Array], FloatArray | None, float]:
-    r"""Return the certificates of the proof at each update, the separator and the bound (B13).
+    r"""Return the certificates of the proof at each update, the separator and the bound.
 
     After M updates :math:`\lVert w \rVert^2 \le M \max_t \lVert x_t \rVert^2`, for an update adds
     at most that; and :math:`w^\top u \ge M` for any u with :math:`y_t u^\top x_t \ge 1`, for it

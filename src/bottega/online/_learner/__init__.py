@@ -1,0 +1,1 @@
+"""What the learners of a stream share."""

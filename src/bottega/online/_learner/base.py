@@ -1,0 +1,243 @@
+"""The skeleton of every learner of a stream: read a block, charge it, learn it."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bottega.core.errors import InputError
+from bottega.core.estimator import Unweighted, Walk
+from bottega.core.losses import Loss
+from bottega.core.rows import Rows
+from bottega.core.typing import Array, FloatArray
+from bottega.online._kernels.rows import all_finite
+
+__all__ = ["OnlineModel", "dense_parts", "is_sparse"]
+
+_PART = 1 << 20  # numbers in a part of a sparse block that is made dense
+
+
+def is_sparse(X: Any) -> bool:
+    """Return True if X is a sparse matrix or array."""
+    return bool(sparse.issparse(X))
+
+
+class OnlineModel(Unweighted):
+    """A model that learns block by block.
+
+    A learner writes `_start` (its state before the first row) and `_learn_rows` (one pass over a
+    block); `fit`, `partial_fit` and `learn_block` follow. A block that is refused leaves the model
+    as it was: learners work on copies of their arrays and set attributes when a block is done.
+    """
+
+    fit_intercept: bool
+    n_samples_seen_: int
+
+    _numeric: ClassVar[bool] = True  # whether truths are numbers
+    _may_change: ClassVar[tuple[str, ...]] = ()  # parameters that may change in mid-stream
+
+    # ---- learning -------------------------------------------------------------------------------
+
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Learn from more rows, once each.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (m, p)
+            Inputs.
+        y : array-like of shape (m,)
+            Responses.
+
+        Returns
+        -------
+        Self
+            The estimator.
+        """
+        self._learn(X, y, charge=False)
+        return self
+
+    def learn_block(self, X: Any, y: Any) -> FloatArray:
+        """Learn from more rows, once each, and return what each was charged before it was learned.
+
+        Parameters
+        ----------
+        X, y
+            As for `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            The loss of predicting each row from those before it.
+        """
+        return self._learn(X, y, charge=True)
+
+    def _learn(self, X: Any, y: Any, classes: Any = None, *, charge: bool) -> FloatArray:
+        new = not hasattr(self, "n_features_in_")
+        if new:  # afterwards they may not change
+            self._check_params()
+        else:
+            self._check_same_params()
+        with self._unchanged_on_error():
+            X, y = self._read_block(X, y, reset=new)
+            codes = self._codes(y, classes, new=new)
+            if new:
+                self._begin()
+            return self._learn_rows(X, self._targets(codes), charge=charge)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, walk: Walk = Walk()) -> Self:  # noqa: B008
+        with self._unchanged_on_error():
+            return super()._fit(X, y, sample_weight, walk)
+
+    def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
+        self._begin()
+        self._learn_epochs(work.X, self._targets(work.y))
+
+    def _begin(self) -> None:
+        self._started_with = self._fixed_params()
+        self.n_samples_seen_ = 0
+        self._start()
+
+    def _learn_epochs(self, X: Any, targets: Any) -> None:
+        """Learn the rows of `fit`."""
+        for _ in range(getattr(self, "epochs", 1)):
+            self._learn_rows(X, targets, charge=False)
+
+    @abstractmethod
+    def _start(self) -> None:
+        """Set the state before the first row."""
+
+    @abstractmethod
+    def _learn_rows(self, X: Any, targets: Any, *, charge: bool) -> FloatArray:
+        """Learn the rows once; return their losses, which nobody looks at without `charge`."""
+
+    @abstractmethod
+    def _charged_loss(self) -> Loss:
+        """Return the loss that rows are charged."""
+
+    def _codes(self, y: Array, classes: Any, *, new: bool) -> Array:
+        """Return truths as `fit` reads them; a classifier returns the codes of its classes."""
+        return y
+
+    def _targets(self, y: Array) -> Any:
+        """Return truths as the learner takes them."""
+        return y
+
+    # ---- reading --------------------------------------------------------------------------------
+
+    def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
+        return self._read_block(X, y, reset=True)
+
+    def _read_block(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Array]:
+        """Return a block as float64 rows (C order or CSR) and its truths, checked.
+
+        All but whether X is finite, for blocks that need no conversion: kernels notice that on
+        their way, and `_refuse` says what was wrong.
+        """
+        if reset and type(X) is np.ndarray and X.ndim == 2:
+            validate_data(self, X, skip_check_array=True)  # sets the number of columns
+        if hasattr(self, "n_features_in_") and self._is_plain(X, y):
+            return X, y
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            order="C",
+            y_numeric=self._numeric,
+            reset=reset,
+            **self._input_options(),
+        )
+        if is_sparse(X) and not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X, np.ascontiguousarray(y, dtype=np.float64) if self._numeric else np.asarray(y)
+
+    def _input_options(self, new: bool = False) -> dict[str, Any]:
+        return super()._input_options(new) | {"accept_sparse": "csr"}
+
+    def _is_plain(self, X: Any, y: Any) -> bool:
+        """Return True if a block needs no conversion: the full check costs as much as many rows."""
+        if type(y) is not np.ndarray or y.ndim != 1 or hasattr(self, "feature_names_in_"):
+            return False
+        if y.dtype == np.float64:
+            if not (y.flags.c_contiguous and all_finite(y)):
+                return False
+        elif self._numeric or y.dtype.kind not in "biuU":
+            return False
+        if type(X) is np.ndarray:
+            values = X.ravel() if X.flags.c_contiguous else None
+        elif is_sparse(X) and X.format == "csr" and X.has_canonical_format:
+            values = X.data
+        else:
+            return False
+        return (
+            values is not None
+            and values.dtype == np.float64
+            and X.shape == (len(y), self.n_features_in_)
+            and X.shape[0] > 0
+            and X.shape[1] > 0
+        )
+
+    def _refuse(self, X: Any, why: str) -> NoReturn:
+        """Raise that X is not finite, or if it is, why else the block cannot be learned."""
+        self._check_new(X)
+        raise InputError(why)
+
+    def _check_new(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return super()._check_new(X)
+
+    # ---- state ----------------------------------------------------------------------------------
+
+    @contextmanager
+    def _unchanged_on_error(self) -> Iterator[None]:
+        """Restore every attribute that a block has set when it turns out to be refused."""
+        before = dict(vars(self))
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fixed_params(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.params if name not in self._may_change}
+
+    def _check_same_params(self) -> None:
+        """Raise if a parameter has changed in the middle of a stream."""
+        now, before = self._fixed_params(), self._started_with
+        changed = [name for name in now if now[name] != before[name]]
+        if changed:
+            raise InputError(
+                f"{', '.join(changed)} has changed since the first rows, which were learned by "
+                "another setting; call fit to start afresh."
+            )
+
+    @property
+    def _vectors(self) -> int:
+        """Number of vectors of weights."""
+        return 1
+
+    def _width(self) -> int:
+        """Return the number of weights: one per column, and the last for the constant 1."""
+        return int(self.n_features_in_) + int(self.fit_intercept)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def dense_parts(X: Any) -> Iterator[tuple[slice, FloatArray]]:
+    """Return a block as dense rows, part by part where it is sparse."""
+    if not is_sparse(X):
+        yield slice(0, X.shape[0]), X
+        return
+    rows = max(1, _PART // max(1, X.shape[1]))
+    for start in range(0, X.shape[0], rows):
+        part = slice(start, min(start + rows, X.shape[0]))
+        yield part, np.ascontiguousarray(X[part].toarray())

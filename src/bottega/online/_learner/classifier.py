@@ -1,0 +1,146 @@
+"""Linear classifiers of a stream: labels, scores, and the class of a row."""
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from bottega.core.errors import InputError
+from bottega.core.typing import Array, FloatArray
+from bottega.online._learner.base import OnlineModel
+
+__all__ = ["OnlineClassifier"]
+
+
+class OnlineClassifier(ClassifierMixin, OnlineModel):
+    """A linear classifier: one vector of weights for two classes, one per class for more."""
+
+    classes_: Array
+
+    _numeric: ClassVar[bool] = False
+
+    # ---- learning -------------------------------------------------------------------------------
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn from more rows, once each.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (m, p)
+            Inputs.
+        y : array-like of shape (m,)
+            Class labels.
+        classes : array-like, optional
+            All labels that may come, with the first block. Left out, the labels of the first block
+            are all there may be.
+
+        Returns
+        -------
+        Self
+            The estimator.
+        """
+        self._learn(X, y, classes, charge=False)
+        return self
+
+    def learn_block(self, X: Any, y: Any, classes: Any = None) -> FloatArray:
+        """Learn from more rows, once each, and return what each was charged before it was learned.
+
+        Parameters
+        ----------
+        X, y, classes
+            As for `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            The loss of predicting each row from those before it.
+        """
+        return self._learn(X, y, classes, charge=True)
+
+    def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
+        X, y = super()._check_rows(X, y)
+        check_classification_targets(y)
+        return X, y
+
+    def _begin(self) -> None:
+        if len(self.classes_) < 2:
+            raise InputError(
+                f"A classifier needs at least two classes and there is one class, "
+                f"{self.classes_[0]!r}. In a stream, name them all with the first block: "
+                "partial_fit(X, y, classes=...)."
+            )
+        super()._begin()
+
+    def _codes(self, y: Array, classes: Any, *, new: bool) -> Array:
+        """Return the codes 0, 1, ... of the labels; the first block says which labels there are."""
+        if new:
+            labels = y if classes is None else np.asarray(classes)
+            check_classification_targets(labels)
+            self.classes_ = np.unique(labels)
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise InputError(
+                f"classes={list(classes)!r} are not those of the first block, "
+                f"{self.classes_.tolist()!r}; start a new model for another set of labels."
+            )
+        try:
+            codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+            known = self.classes_[codes] == y
+        except TypeError:  # labels that cannot be put in one order
+            codes, known = np.zeros(len(y), dtype=np.intp), np.zeros(len(y), dtype=bool)
+        if not known.all():
+            raise InputError(
+                f"The label {y[~known][0]!r} is not among the classes {self.classes_.tolist()!r}. "
+                "Name all labels that may come with the first block, partial_fit(X, y, "
+                "classes=...), or start a new model."
+            )
+        return codes
+
+    @property
+    def _vectors(self) -> int:
+        """Number of vectors of weights."""
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
+
+    # ---- predicting -----------------------------------------------------------------------------
+
+    @abstractmethod
+    def _prediction_weights(self) -> FloatArray:
+        """Return the weights to predict with, one row per vector, the intercept last."""
+
+    def _linear_parts(self) -> tuple[FloatArray, FloatArray]:
+        """Return coefficients (one row per vector) and intercepts."""
+        check_is_fitted(self)
+        weights = self._prediction_weights()
+        if weights.shape[1] == self.n_features_in_:
+            return weights, np.zeros(len(weights))
+        return weights[:, :-1], weights[:, -1]
+
+    @property
+    def coef_(self) -> FloatArray:
+        """Coefficients: one row for two classes, one per class for more."""
+        return self._linear_parts()[0].copy()
+
+    @property
+    def intercept_(self) -> FloatArray:
+        """Intercepts, zero without `fit_intercept`."""
+        return self._linear_parts()[1].copy()
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return w.x: for two classes at least 0 means the second; else one column per class."""
+        return self._scores(self._check_new(X))
+
+    def _scores(self, X: Any) -> FloatArray:
+        coef, intercept = self._linear_parts()
+        scores = np.asarray(X @ coef.T) + intercept
+        return scores[:, 0] if len(coef) == 1 else scores
+
+    def _decide(self, X: Any) -> Array:
+        """Return the codes of the classes of checked rows."""
+        scores = self._scores(X)
+        return (scores >= 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of each row: sgn(0) is +1, the second class; of equals the first."""
+        return self.classes_[self._decide(self._check_new(X))]

@@ -1,0 +1,1 @@
+"""Rows that arrive block by block, wherever they come from."""

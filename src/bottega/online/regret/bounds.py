@@ -1,0 +1,121 @@
+r"""What theory says about the regret of a learner.
+
+=================================  ================================================
+Learner                            Summed regret at most
+=================================  ================================================
+gradient descent in a set, "sqrt"  :math:`U G \sqrt{8T}`
+gradient descent,                  :math:`G^2 (1 + \ln T) / (2\sigma)`
+"strongly_convex"
+gradient descent, other steps      that of the steps taken, `regret_bound_`
+online ridge                       :math:`Y^2 \ln\det(A_T / \alpha)`
+exponential weights                `regret_bound_`
+=================================  ================================================
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bottega.core.losses import ABSOLUTE_ERROR, HINGE, LOGISTIC, SQUARED_ERROR, Huber, Loss
+from bottega.core.typing import FloatArray
+from bottega.online._learner.steps import StepRule
+from bottega.online.regret.setting import RegretSetting
+from bottega.online.ridge import OnlineRidge
+from bottega.optimize.regions import Ball, Everything, Region, Simplex, get_region
+from bottega.risk.bounds import ogd_regret, ogd_strongly_convex_regret
+
+__all__ = ["RegretBound", "regret_bound", "slope_of_loss"]
+
+
+@dataclass(frozen=True)
+class RegretBound:
+    """What the average regret is at most; NaN where nothing is known, and why.
+
+    `bound` is the theorem's; `of_steps` what the same proof gives for the steps that were taken.
+    """
+
+    bound: float
+    of_steps: float
+    words: str
+
+
+def slope_of_loss(loss: Loss, losses: FloatArray) -> FloatArray:
+    r"""Return the size of the loss's derivative where it has these values.
+
+    Each of these losses grows with its derivative, so the value tells the derivative: no prediction
+    is needed for the norm of a gradient, :math:`|\ell'| \|x\|`.
+
+    Examples
+    --------
+    >>> slope_of_loss(SQUARED_ERROR, np.array([0.0, 4.0]))
+    array([0., 4.])
+    """
+    if loss == SQUARED_ERROR:
+        return np.asarray(2 * np.sqrt(losses))
+    if loss in (ABSOLUTE_ERROR, HINGE):
+        return (losses > 0).astype(np.float64)
+    if loss == LOGISTIC:
+        return np.asarray(-np.expm1(-losses))
+    if isinstance(loss, Huber):
+        return np.minimum(np.sqrt(2 * losses), loss.delta)
+    return np.full(len(losses), np.nan)
+
+
+def regret_bound(learner: Any, setting: RegretSetting, rows: int) -> RegretBound:
+    """Return a bound on the average regret after `rows` rows."""
+    if setting.kind == "experts":
+        return RegretBound(learner.regret_bound_ / rows, math.nan, "exponential weights")
+    if setting.kind != "linear" or not hasattr(learner, "regret_bound_"):
+        return RegretBound(math.nan, math.nan, "no bound is known for this learner")
+    if isinstance(learner, OnlineRidge):
+        words = "Y^2 ln det(A / alpha)"
+        if isinstance(setting.region, Everything):
+            return RegretBound(learner.regret_bound_ / rows, math.nan, words)
+        return RegretBound(
+            learner.regret_bound_ / rows, math.nan, f"{words}, against a smaller set"
+        )
+    if not hasattr(learner, "_rule"):
+        return RegretBound(learner.regret_bound_ / rows, math.nan, "the learner's own bound")
+    rule: StepRule = learner._rule()
+    if not _covered(rule, setting.region):
+        return RegretBound(
+            math.nan,
+            math.nan,
+            f"no bound: the theory of step={rule.step!r} with projection={rule.projection!r} does "
+            "not cover these comparators",
+        )
+    return _of_descent(learner, rule, rows)
+
+
+def _of_descent(learner: Any, rule: StepRule, rows: int) -> RegretBound:
+    vectors, d = learner._weights.shape
+    G, own = float(learner.max_gradient_), learner.regret_bound_ / rows
+    of_steps = own if math.isfinite(own) else math.nan
+    if rule.step == "strongly_convex":
+        bound = vectors * float(ogd_strongly_convex_regret(G, rule.sigma, rows)) if G else 0.0
+        return RegretBound(
+            bound, of_steps, f"G^2 (1 + ln T) / (2 sigma T), G = {G:.4g}, sigma = {rule.sigma:g}"
+        )
+    in_theory = rule.step == "sqrt" and rule.eta is None and rule.projection is not None
+    if in_theory and (rule.gradient_bound is None or rule.gradient_bound >= G):
+        # Steps made for a larger G than was met promise what that G does.
+        G, U = max(G, rule.gradient_bound or 0.0), rule.reach(d)
+        bound = vectors * float(ogd_regret(U, G, rows)) if G else 0.0
+        return RegretBound(bound, of_steps, f"U G sqrt(8 / T), U = {U:.4g}, G = {G:.4g}")
+    if math.isnan(of_steps):
+        return RegretBound(math.nan, math.nan, f"no bound is known for step={rule.step!r} here")
+    return RegretBound(of_steps, math.nan, "the bound of the steps taken")
+
+
+def _covered(rule: StepRule, region: Region | None) -> bool:
+    """Return True if the learner's bound holds against a region."""
+    if rule.projection is None:
+        if rule.step == "strongly_convex":
+            return True
+        return rule.step == "constant" and isinstance(region, Ball) and region.radius <= rule.radius
+    own = get_region(rule.projection, rule.radius)
+    if isinstance(region, Simplex):
+        return region == own
+    return type(region) is type(own) and region.radius <= own.radius

@@ -1,0 +1,70 @@
+r"""Weights of a stack: least squares over weights that are not negative.
+
+.. math:: \min_{w \ge 0} \|b - A w\|^2, \qquad\text{or over}\quad \sum_m w_m = 1 \text{ as well}
+
+where column m of A holds what model m predicts for rows it was not fitted to.
+"""
+
+import numpy as np
+from scipy.optimize import nnls
+
+from bottega.core.errors import InputError
+from bottega.core.typing import FloatArray
+
+__all__ = ["stack_weights"]
+
+
+def stack_weights(A: FloatArray, b: FloatArray, *, sum_to_one: bool = False) -> FloatArray:
+    r"""Return the weights that minimise the squared error.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, m)
+        Predictions, one column a model.
+    b : ndarray of shape (n,)
+        What was observed.
+    sum_to_one : bool
+        Whether the weights must sum to one.
+
+    Notes
+    -----
+    With the sum at one, ``b = b 1'w``, so the squared error is :math:`q(w) = \|(A - b 1')w\|^2`.
+    Write any :math:`u \ge 0` as :math:`s w` with s its sum: then
+    :math:`\min_s s^2 q(w) + r^2 (s - 1)^2 = r^2 q(w) / (r^2 + q(w))`, which grows with
+    :math:`q(w)`. So non-negative least squares with one more row, of r, gives the exact answer
+    after division by its sum, for any r > 0; r is chosen to keep the problem well scaled.
+
+    Columns that are equal share their weight in a way that is not determined; the first gets it.
+
+    Examples
+    --------
+    >>> A = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> stack_weights(A, np.array([1.0, 1.0, 3.0])).round(3).tolist()
+    [1.333, 1.333]
+    >>> stack_weights(A, np.array([1.0, 0.0, 0.0]), sum_to_one=True).round(3).tolist()
+    [1.0, 0.0]
+    """
+    if not np.all(np.isfinite(A)):
+        raise InputError("A base predicts values that are not finite; look at its fit first.")
+    if not sum_to_one:
+        return _solve(A, b)
+    D = A - b[:, None]
+    r = np.sqrt(np.einsum("ij,ij->j", D, D).min())
+    if r == 0:  # a column that is right everywhere
+        r = 1.0
+    rows = np.vstack([D, np.full((1, D.shape[1]), r)])
+    target = np.zeros(len(rows))
+    target[-1] = r
+    found = _solve(rows, target)
+    return np.asarray(found / found.sum())
+
+
+def _solve(A: FloatArray, b: FloatArray) -> FloatArray:
+    # The triangle of a QR decomposition carries the same problem in m + 1 rows.
+    if len(A) > A.shape[1] + 1:
+        R = np.asarray(np.linalg.qr(np.column_stack([A, b]), mode="r"))
+        A, b = R[:, :-1], R[:, -1]
+    size = np.sqrt(np.einsum("ij,ij->j", A, A))
+    size[size == 0] = 1.0
+    found, _ = nnls(A / size, b)
+    return np.asarray(found / size)
