@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bottega.core.errors import InputError
 from bottega.neighbors import (
     NearestNeighborsClassifier,
     NearestNeighborsRegressor,
@@ -195,6 +196,27 @@ def test_m133_class_densities_integrate_to_one() -> None:
 def test_m135_a_ratio_of_one_goes_to_the_first_class() -> None:
     model = ParzenClassifier(bandwidth=1.0).fit([[-1.0], [1.0]], ["a", "b"])
     assert model.predict([[0.0], [1e-3], [-1e-3]]).tolist() == ["a", "b", "a"]
+
+
+def test_m135_equal_probabilities_go_to_the_default_label() -> None:
+    """M135 gives a ratio of 1 to class 1; the first class in sorted order would be 0."""
+    X, y = [[-1.0], [1.0]], [0, 1]
+    assert ParzenClassifier(bandwidth=1.0, default_label=1).fit(X, y).predict([[0.0]]) == [1]
+    assert ParzenClassifier(bandwidth=1.0, default_label=0).fit(X, y).predict([[0.0]]) == [0]
+    assert ParzenClassifier(bandwidth=1.0).fit(X, y).predict([[0.0]]) == [0]
+    # Leave-one-out breaks ties the same way: of two rows each side, both middle ones tie.
+    four, labels = [[-3.0], [-1.0], [1.0], [3.0]], [0, 1, 0, 1]
+    for label in (0, 1):
+        path = ParzenClassifier(default_label=label).path(four, labels, values=[1e6])
+        left_out = [
+            ParzenClassifier(bandwidth=1e6, default_label=label)
+            .fit(np.delete(four, i, axis=0), np.delete(labels, i))
+            .predict([four[i]])[0]
+            for i in range(4)
+        ]
+        assert path.error[0] == np.mean(np.array(left_out) != labels)
+    with pytest.raises(InputError, match="default_label=7 is not a class"):
+        ParzenClassifier(default_label=7).fit(X, y)
 
 
 def test_parzen_goes_from_the_nearest_row_to_the_largest_class() -> None:

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from bottega.core.errors import ParameterError
+from bottega.core.judge import mean_and_se
 from bottega.core.losses import get_loss
 from bottega.core.progress import listen
-from bottega.core.smoother import mean_and_se
 from bottega.neighbors import (
     NearestNeighborsClassifier,
     NearestNeighborsRegressor,
@@ -138,6 +139,59 @@ def test_parzen_path_is_brute_force(data: tuple[np.ndarray, np.ndarray], own_gri
         # Up to seven squarings, each doubling the rounding: 2^7 times 1e-16.
         assert path.df[i] == pytest.approx(np.sum(1 / kernel.sum(axis=1)), rel=1e-12)
         assert fitted.df_ == pytest.approx(path.df[i], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("model", "loss"),
+    [
+        (NearestNeighborsClassifier(), "log_loss"),
+        (NearestNeighborsClassifier(weights="cost"), "brier"),
+        (ParzenClassifier(), "log_loss"),
+        (ParzenClassifier(), "zero_one"),
+        (NearestNeighborsRegressor(), "absolute_error"),
+    ],
+)
+def test_path_under_another_loss_is_brute_force(model: Any, loss: str) -> None:
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(25, 2))
+    y = X[:, 0] + rng.normal(size=25)
+    if model.card.task == "classification":
+        y = np.digitize(y, [-0.5, 0.5])
+    judged = get_loss(loss, model.card.task)
+    path = model.path(X, y, loss=loss)
+    assert path.loss == judged.title
+    for i in (0, len(path) // 2, len(path) - 1):
+        at = clone(model).set_params(**path.settings[i])
+        rest = ~np.eye(25, dtype=bool)
+        predicted = np.concatenate(
+            [
+                getattr(at.fit(X[rest[r]], y[rest[r]]), judged.method)(X[r : r + 1])
+                for r in range(25)
+            ]
+        )
+        error, error_se = mean_and_se(judged.of_rows(y, predicted))
+        assert path.error[i] == pytest.approx(error, rel=1e-12)
+        assert path.error_se[i] == pytest.approx(error_se, rel=1e-11)
+        fitted = getattr(at.fit(X, y), judged.method)(X)
+        assert path.train_error[i] == pytest.approx(judged.of_rows(y, fitted).mean(), abs=1e-12)
+
+
+def test_no_leave_one_out_where_folds_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With folds given, no list of neighbours is voted on without its row."""
+    rng = np.random.default_rng(9)
+    X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
+    asked = []
+    plain = NearestNeighborsRegressor._from_lists
+
+    def watched(self: Any, distances: Any, indices: Any, left_out: Any, *rest: Any) -> Any:
+        asked.append(bool(np.any(left_out >= 0)))
+        return plain(self, distances, indices, left_out, *rest)
+
+    monkeypatch.setattr(NearestNeighborsRegressor, "_from_lists", watched)
+    assert NearestNeighborsRegressor().path(X, y, cv=5).estimate == "cv"
+    assert not any(asked)
+    NearestNeighborsRegressor().path(X, y)
+    assert any(asked)
 
 
 def test_df_is_the_trace_of_the_smoother() -> None:

@@ -14,7 +14,7 @@ from bottega.neighbors import (
     condense,
     edit,
 )
-from bottega.neighbors import _kernels as kernels
+from bottega.neighbors._kernels.distances import project
 
 SMALL = settings(max_examples=25, deadline=None, derandomize=True)
 
@@ -126,7 +126,7 @@ def test_projection_is_a_product_and_keeps_equal_rows_equal() -> None:
     rng = np.random.default_rng(2)
     points, directions = rng.normal(size=(50, 7)), rng.normal(size=(7, 7))
     points[31] = points[2]
-    found = kernels.project(points, directions)
+    found = project(points, directions)
     np.testing.assert_allclose(found, points @ directions, rtol=1e-12, atol=1e-13)
     np.testing.assert_array_equal(found[31], found[2])
 

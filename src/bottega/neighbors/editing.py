@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_consistent_length
 from bottega.core.errors import InputError
 from bottega.core.params import Integer, Seed
 from bottega.core.typing import FloatArray, IntArray
-from bottega.neighbors import _kernels as kernels
+from bottega.neighbors._kernels.votes import TIE, UNIFORM, neighbor_votes
 from bottega.neighbors.search import NeighborSearch
 
 __all__ = ["condense", "edit"]
@@ -54,9 +54,7 @@ def edit(X: Any, y: Any, *, k: int = 3, metric: Any = "euclidean") -> IntArray:
     kept = np.zeros(n, dtype=np.bool_)
     ks = np.array([k])
     for rows, distances, indices in search.neighborhoods(None, k + 1):
-        labels = kernels.neighbor_labels(
-            distances, indices, rows, codes, ks, kernels.UNIFORM, counts, -1
-        )
+        labels, _ = neighbor_votes(distances, indices, rows, codes, ks, UNIFORM, counts, -1, False)
         kept[rows] = labels[:, 0] == codes[rows]
     return np.flatnonzero(kept)
 
@@ -73,7 +71,7 @@ def condense(X: Any, y: Any, *, metric: Any = "euclidean", seed: Any = 0) -> Int
     metric : str or callable
         Distance, see `NeighborSearch`.
     seed : int, Generator or None
-        For the order in which the rows are gone through; the set depends on it.
+        For the order in which the rows are visited; the set depends on it.
 
     Returns
     -------
@@ -82,7 +80,7 @@ def condense(X: Any, y: Any, *, metric: Any = "euclidean", seed: Any = 0) -> Int
 
     Notes
     -----
-    The rows are gone through until a whole round adds none; a row is added when the rows kept so
+    The rows are visited until a whole round adds none; a row is added when the rows kept so
     far give it a wrong label. The set is small, not the smallest. Of equal rows with different
     labels all are kept, and of these no rule can label every one right.
 
@@ -109,8 +107,8 @@ def condense(X: Any, y: Any, *, metric: Any = "euclidean", seed: Any = 0) -> Int
                 continue
             kept[i] = changed = True
             distances = search.distances_from(i)
-            votes[distances < nearest * (1 - kernels.TIE)] = 0
-            votes[distances <= nearest * (1 + kernels.TIE), codes[i]] += 1
+            votes[distances < nearest * (1 - TIE)] = 0
+            votes[distances <= nearest * (1 + TIE), codes[i]] += 1
             nearest = np.minimum(nearest, distances)
     return np.flatnonzero(kept)
 

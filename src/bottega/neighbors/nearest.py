@@ -1,28 +1,35 @@
 """Classification and regression by the k nearest neighbours."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
-from bottega.core.errors import InputError
+from bottega.core.documents import documented_like
+from bottega.core.likelihood import gaussian_path
 from bottega.core.params import Anything, Choice, Parameter
-from bottega.core.path import Rule
-from bottega.core.smoother import gaussian_criteria
+from bottega.core.path import Path, Rule, along
+from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.neighbors import _kernels as kernels
-from bottega.neighbors._base import K_MAX, METRIC, SCHEMES, K, NearestNeighborsBase, reject_weight
+from bottega.neighbors._kernels.votes import neighbor_means, neighbor_votes
+from bottega.neighbors._search.base import (
+    K_MAX,
+    METRIC,
+    SCHEMES,
+    K,
+    NearestNeighborsBase,
+    Training,
+    default_code,
+)
 
 __all__ = ["NearestNeighborsClassifier", "NearestNeighborsRegressor"]
 
 _SHARED_CARD: dict[str, Any] = {
     "method": "neighbors",
     "title": "Nearest neighbours",
-    "knob": "k",
     "strengths": (
         "Assumes only that near rows have near responses; any shape of the truth can be found.",
         "Nothing to optimise, and one search scores every k by exact leave-one-out.",
@@ -33,6 +40,10 @@ _SHARED_CARD: dict[str, Any] = {
         "In many dimensions the nearest rows are far, and columns that do not matter hide "
         "those that do.",
         "Depends on the scale of the columns; a k too small follows the noise.",
+    ),
+    "assumptions": (
+        "Rows that are near by the chosen distance have similar responses.",
+        "The columns are on comparable scales, and most of them matter.",
     ),
     "cost": "n^2 p by brute force, near n log n in few dimensions",
     "source": "M103-M143, A19-A25, C02-C07, D96",
@@ -118,7 +129,7 @@ class NearestNeighborsClassifier(ClassifierMixin, NearestNeighborsBase):
         "default_label": Anything(help="class that wins equal votes; the first class by default"),
         "select": Choice("min", "one_se", help="rule that picks k from the path"),
     }
-    card: ClassVar[Card] = Card(task="classification", probabilities=True, **_SHARED_CARD)
+    card: ClassVar[Card] = Card(task="classification", **_SHARED_CARD)
 
     def __init__(
         self,
@@ -143,43 +154,36 @@ class NearestNeighborsClassifier(ClassifierMixin, NearestNeighborsBase):
         return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the share of the (weighted) votes of each class, one column a class."""
-        check_is_fitted(self)
-        X = self._check_new(X)
-        counts = np.bincount(self.y_, minlength=len(self.classes_))
-        found = np.empty((len(X), len(counts)))
-        for rows, distances, indices in self.search_.neighborhoods(X, self.k_):
-            found[rows] = kernels.neighbor_shares(
-                distances, indices, self.y_, self.k_, SCHEMES[self.weights], counts
-            )
-        return found
+        """Return the share of the (weighted) votes of each class, one column per class."""
+        return self._predict(X, "predict_proba")
 
-    def _validate(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, IntArray, None]:
-        reject_weight(self, sample_weight)
-        X, y = self._check_training(X, y)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        self._default = -1
-        if self.default_label is not None:
-            where = np.flatnonzero(self.classes_ == self.default_label)
-            if not len(where):
-                raise InputError(
-                    f"default_label={self.default_label!r} is not a class of y; "
-                    f"the classes are {', '.join(map(repr, self.classes_.tolist()))}."
-                )
-            self._default = int(where[0])
-        return X, codes, None
+    def _prepare(self, rows: Rows) -> Training:
+        default_code(self)  # refuses a label that is none
+        return super()._prepare(rows)
 
     def _from_lists(
-        self, distances: FloatArray, indices: IntArray, left_out: IntArray, y: Array, ks: IntArray
-    ) -> IntArray:
+        self,
+        distances: FloatArray,
+        indices: IntArray,
+        left_out: IntArray,
+        y: Array,
+        ks: IntArray,
+        method: str,
+    ) -> Array:
         counts = np.bincount(y, minlength=len(self.classes_))
-        scheme = SCHEMES[self.weights]
-        return kernels.neighbor_labels(
-            distances, indices, left_out, y, ks, scheme, counts, self._default
+        scheme, wanted = SCHEMES[self.weights], method == "predict_proba"
+        labels, shares = neighbor_votes(
+            distances, indices, left_out, y, ks, scheme, counts, default_code(self), wanted
         )
+        return shares if wanted else labels
+
+    def _assemble(
+        self, ks: IntArray, df: FloatArray, train_error: FloatArray, n: int, **judged: Any
+    ) -> Path:
+        return Path(along(self.knob, ks), df=df, train_error=train_error, **judged)
 
 
+@documented_like(NearestNeighborsClassifier, without=("classes_",))
 class NearestNeighborsRegressor(RegressorMixin, NearestNeighborsBase):
     r"""Predict by the mean response of the nearest training rows.
 
@@ -190,31 +194,15 @@ class NearestNeighborsRegressor(RegressorMixin, NearestNeighborsBase):
 
     Parameters
     ----------
-    k : int or "auto"
-        Number of neighbours; larger is smoother. ``"auto"`` takes it from the path.
     weights : {"uniform", "distance"}
         Plain mean, or mean weighted by inverse distance (rows at distance 0 then count alone).
-    metric : str or callable
-        Distance, see `NeighborSearch`.
-    k_max : int or "auto"
-        Largest k of the path; ``"auto"`` is a third of the rows, within 50 and the larger of 200
-        and ``sqrt(n)``. Always below n.
     select : {"min", "one_se", "aic", "aicc", "bic", "hq", "gcv", "cp"}
         Rule that picks k from the path.
 
     Attributes
     ----------
-    k_ : int
-        The k in use.
-    search_ : NeighborSearch
-        The stored rows.
     path_ : Path
         Exact leave-one-out squared error for every k; with ``k="auto"`` only.
-    df_ : float
-        Equivalent degrees of freedom, tr S: the sum over rows of 1 / (size of their
-        neighbourhood); with ``weights="distance"`` a row is predicted by its exact matches alone.
-    n_features_in_ : int
-        Number of columns seen in `fit` (not for objects).
 
     See Also
     --------
@@ -270,23 +258,24 @@ class NearestNeighborsRegressor(RegressorMixin, NearestNeighborsBase):
         """Return the mean response of the neighbourhood of each row of X."""
         return self._predict(X)
 
-    def _validate(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, FloatArray, None]:
-        reject_weight(self, sample_weight)
-        X, y = self._check_training(X, y, y_numeric=True)
-        return X, np.asarray(y, dtype=np.float64), None
-
     def _from_lists(
-        self, distances: FloatArray, indices: IntArray, left_out: IntArray, y: Array, ks: IntArray
+        self,
+        distances: FloatArray,
+        indices: IntArray,
+        left_out: IntArray,
+        y: Array,
+        ks: IntArray,
+        method: str,
     ) -> FloatArray:
-        return kernels.neighbor_means(distances, indices, left_out, y, ks, SCHEMES[self.weights])
+        return neighbor_means(distances, indices, left_out, y, ks, SCHEMES[self.weights])
 
-    def _criteria(self, train_error: FloatArray, df: FloatArray, n: int) -> dict[str, FloatArray]:
-        rss = n * train_error
-        rough = np.flatnonzero(df <= n / 2)
-        scale = None
-        if len(rough) and rss[rough[-1]] > 0:
-            scale = float(np.sqrt(rss[rough[-1]] / (n - df[rough[-1]])))
-        found = gaussian_criteria(rss, df, n, scale=scale)
+    def _assemble(
+        self, ks: IntArray, df: FloatArray, train_error: FloatArray, n: int, **judged: Any
+    ) -> Path:
+        curve = gaussian_path(along(self.knob, ks), rss=n * train_error, df=df, n=n, **judged)
         # A likelihood without residuals is unbounded: it says nothing about new rows.
         saturated = df > n * (1 - 1e-9)
-        return {name: np.where(saturated, np.inf, column) for name, column in found.items()}
+        criteria = {
+            name: np.where(saturated, np.inf, column) for name, column in curve.criteria.items()
+        }
+        return replace(curve, criteria=criteria)

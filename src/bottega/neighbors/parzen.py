@@ -1,25 +1,26 @@
 """Classification by Parzen's density estimates: one normal around every training row."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bottega.core import progress
-from bottega.core.base import Tuned
 from bottega.core.cards import Card
 from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
-from bottega.core.losses import get_loss
-from bottega.core.params import Auto, Choice, Parameter, Real
-from bottega.core.path import Path
-from bottega.core.smoother import mean_and_se
+from bottega.core.estimator import Tuned, Unweighted
+from bottega.core.judge import LossSums
+from bottega.core.losses import Loss, get_loss
+from bottega.core.params import Anything, Auto, Choice, Parameter, Real
+from bottega.core.path import Path, along
+from bottega.core.rows import Rows
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
-from bottega.neighbors import _kernels as kernels
-from bottega.neighbors._base import reject_weight
+from bottega.neighbors._kernels.parzen import parzen_log_sums, parzen_shares
+from bottega.neighbors._kernels.votes import winners
+from bottega.neighbors._search.base import default_code
 from bottega.neighbors.search import NeighborSearch
 
 __all__ = ["ParzenClassifier"]
@@ -31,7 +32,7 @@ _LONGEST_GRID = 40
 _PAIRS = 10_000_000
 
 
-class ParzenClassifier(ClassifierMixin, Tuned):
+class ParzenClassifier(ClassifierMixin, Unweighted, Tuned):
     r"""Classify by Bayes' rule with a normal density around every training row.
 
     .. math:: p(x \mid c) = \frac{1}{N_c} \sum_{j \in c} N(x \mid x_j, \sigma^2 I), \qquad
@@ -47,6 +48,8 @@ class ParzenClassifier(ClassifierMixin, Tuned):
         Standard deviation :math:`\sigma` of the normals; larger is simpler. Towards 0 the rule is
         that of the nearest neighbour, towards infinity that of the largest class. ``"auto"``
         takes it from the path.
+    default_label : object, optional
+        Class that wins equal probabilities.
     select : {"min", "one_se"}
         Rule that picks the bandwidth from the path.
 
@@ -71,7 +74,8 @@ class ParzenClassifier(ClassifierMixin, Tuned):
 
     Notes
     -----
-    Equal probabilities go to the first class in sorted order. The bandwidths of the path fall by
+    Equal probabilities go to `default_label` if it is among them, else to the first class in sorted
+    order. The bandwidths of the path fall by
     the factor :math:`\sqrt 2` from the root mean square distance between two rows to a third of
     the distance within which one row in ten has its nearest neighbour. A kernel is then the square
     of the one before, and all bandwidths cost one pass over the pairs of rows:
@@ -94,13 +98,13 @@ class ParzenClassifier(ClassifierMixin, Tuned):
         "bandwidth": Auto(
             Real(0.0, open_low=True, log=True), help="standard deviation of the normals"
         ),
+        "default_label": Anything(help="class that wins equal probabilities; the first by default"),
         "select": Choice("min", "one_se", help="rule that picks the bandwidth from the path"),
     }
     card: ClassVar[Card] = Card(
         method="parzen",
         title="Parzen windows",
         task="classification",
-        knob="bandwidth",
         strengths=(
             "Gives smooth probabilities and a density of each class.",
             "Assumes no shape of the classes.",
@@ -112,92 +116,82 @@ class ParzenClassifier(ClassifierMixin, Tuned):
             "are rare.",
             "In many dimensions densities cannot be estimated.",
         ),
+        assumptions=(
+            "The density of each class is smooth at the scale of the bandwidth.",
+            "The columns are on comparable scales: one bandwidth serves all of them.",
+        ),
         cost="n^2 p",
         source="M133-M135",
         most_rows=20_000,
         standardize=True,
         wide=True,
-        probabilities=True,
     )
 
-    def __init__(self, bandwidth: float | str = "auto", *, select: str = "one_se") -> None:
+    def __init__(
+        self,
+        bandwidth: float | str = "auto",
+        *,
+        default_label: Any = None,
+        select: str = "one_se",
+    ) -> None:
         self.bandwidth = bandwidth
+        self.default_label = default_label
         self.select = select
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Store the training rows and, with ``bandwidth="auto"``, choose it from the path.
+    def predict(self, X: Any) -> Array:
+        """Return the most probable class for each row of X."""
+        codes = winners(self.predict_proba(X)[:, None], default_code(self))[:, 0]
+        return self.classes_[codes]
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, p)
-            Inputs.
-        y : array-like of shape (n,)
-            Class labels.
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each class for each row of X, one column per class."""
+        check_is_fitted(self)
+        X = self._check_new(X)
+        return self._run(X, self.X_, self.y_, np.full(len(X), -1), [self.bandwidth_])[0][:, 0]
 
-        Returns
-        -------
-        ParzenClassifier
-            The fitted estimator.
-        """
-        self._check_params()
-        self._remember_frame(X)
-        X, y, _ = self._validate(X, y, None)
-        self.bandwidth_ = float(self._resolve_knob(X, y, None))
-        self.X_, self.y_ = X, y
-        return self
+    def log_density(self, X: Any) -> FloatArray:
+        """Return the logarithm of the density of each class at each row of X."""
+        check_is_fitted(self)
+        X = self._check_new(X)
+        precision = 0.5 / self.bandwidth_**2
+        counts = np.bincount(self.y_)
+        sums = parzen_log_sums(X, self.X_, self.y_, len(counts), precision)
+        norm = 0.5 * X.shape[1] * np.log(2 * np.pi * self.bandwidth_**2)
+        found: FloatArray = sums - np.log(counts) - norm
+        return found
 
     @property
     def df_(self) -> float:
         """Equivalent degrees of freedom: the sum of each row's share in its own prediction."""
         check_is_fitted(self)
         path: Path | None = getattr(self, "path_", None)
-        if path is not None:
+        if path is not None and path.df is not None:
             return float(path.df[path.values == self.bandwidth_][0])
         own = self._run(self.X_, self.X_, self.y_, np.arange(len(self.y_)), [self.bandwidth_])[2]
         return float(own.sum())
 
-    def predict(self, X: Any) -> Array:
-        """Return the most probable class for each row of X."""
-        codes = self._at(X)[0][:, 0]
-        return self.classes_[codes]
+    def _input_options(self, new: bool = False) -> dict[str, Any]:
+        return super()._input_options(new) | {"order": "C"}
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class for each row of X, one column a class."""
-        return self._at(X)[3]
+    def _prepare(self, rows: Rows) -> Rows:
+        default_code(self)  # refuses a label that is none
+        return rows
 
-    def log_density(self, X: Any) -> FloatArray:
-        """Return the logarithm of the density of each class at each row of X."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
-        precision = 0.5 / self.bandwidth_**2
-        counts = np.bincount(self.y_)
-        sums = kernels.parzen_log_sums(X, self.X_, self.y_, len(counts), precision)
-        norm = 0.5 * X.shape[1] * np.log(2 * np.pi * self.bandwidth_**2)
-        found: FloatArray = sums - np.log(counts) - norm
-        return found
-
-    def _at(self, X: Any) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
-        return self._run(X, self.X_, self.y_, np.full(len(X), -1), [self.bandwidth_])
+    def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
+        self.bandwidth_ = float(setting["bandwidth"])
+        self.X_, self.y_ = work.X, work.y
 
     def _run(
         self, points: FloatArray, X: FloatArray, y: IntArray, left_out: IntArray, bandwidths: Any
-    ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-        """Return labels, fitted labels and own weights, one column a bandwidth, and shares."""
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return probabilities without and with the row left out, and its own weights."""
         values = np.asarray(bandwidths, dtype=np.float64)
-        return kernels.parzen_path(
+        return parzen_shares(
             points, X, y, len(self.classes_), left_out, 0.5 / values**2, _squared(values)
         )
 
-    def _validate(self, X: Any, y: Any, sample_weight: Any) -> tuple[FloatArray, IntArray, None]:
-        reject_weight(self, sample_weight)
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        return X, codes, None
-
-    def _path(self, X: FloatArray, y: IntArray, sample_weight: Any, values: Any) -> Path:
+    def _path(self, work: Rows, values: Any, loss: Loss | None) -> Path:
+        X, y = work.X, work.y
         n = len(y)
         if n < 2:
             raise InputError(
@@ -205,31 +199,35 @@ class ParzenClassifier(ClassifierMixin, Tuned):
                 f"got n_samples = {n}."
             )
         bandwidths = _grid(X) if values is None else _checked(values)
-        honest, fitted = np.empty((n, len(bandwidths))), np.empty((n, len(bandwidths)))
+        own_loss, default = get_loss(None, self.card.task), default_code(self)
+        honest, fitted = LossSums(), LossSums()
         df = np.zeros(len(bandwidths))
         for part in split_rows(n, max(1, _PAIRS // n)):
             rows = np.arange(part.start, part.stop)
-            labels, fitted_labels, own, _ = self._run(X[rows], X, y, rows, bandwidths)
-            honest[rows] = zero_one(y[rows], labels)
-            fitted[rows] = zero_one(y[rows], fitted_labels)
+            shares, with_row, own = self._run(X[rows], X, y, rows, bandwidths)
+            fitted.update(own_loss.of_rows(y[rows], winners(with_row, default)))
+            if loss is not None:
+                predicted = shares if loss.method == "predict_proba" else winners(shares, default)
+                honest.update(loss.of_rows(y[rows], predicted))
             df += own.sum(axis=0)
             progress.report("rows", part.stop, n)
-        error, error_se = mean_and_se(honest)
+        error, error_se = (None, None) if loss is None else honest.mean_and_se()
         return Path(
-            self.knob,
-            bandwidths,
+            along(self.knob, bandwidths),
             df=df,
-            train_error=fitted.mean(axis=0),
+            train_error=fitted.mean,
             error=error,
             error_se=error_se,
-            estimate="loo",
-            loss=get_loss(None, "classification").title,
+            estimate=None if loss is None else "loo",
+            loss=(loss or own_loss).title,
         )
 
-    def _path_predictions(
-        self, X: FloatArray, y: IntArray, sample_weight: Any, values: Array, X_new: FloatArray
-    ) -> IntArray:
-        return self._run(X_new, X, y, np.full(len(X_new), -1), values)[0]
+    def _predictions(
+        self, work: Rows, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
+    ) -> Array:
+        bandwidths = [setting["bandwidth"] for setting in settings]
+        shares = self._run(X_new, work.X, work.y, np.full(len(X_new), -1), bandwidths)[0]
+        return shares if method == "predict_proba" else winners(shares, default_code(self))
 
 
 def _grid(X: FloatArray) -> FloatArray:
@@ -254,7 +252,7 @@ def _checked(values: Any) -> FloatArray:
 
 
 def _squared(bandwidths: FloatArray) -> BoolArray:
-    """Tell where a kernel is the square of the one before it."""
+    """Return where a kernel is the square of the one before it."""
     found = np.zeros(len(bandwidths), dtype=np.bool_)
     ratio = bandwidths[:-1] / bandwidths[1:]
     found[1:] = np.abs(ratio - np.sqrt(2)) < 1e-14

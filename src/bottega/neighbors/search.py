@@ -1,51 +1,39 @@
 """Exact search for nearest neighbours, whatever the distance."""
 
-import threading
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_array
-from threadpoolctl import ThreadpoolController
 
-from bottega.core.chunks import Moments, split_rows
+from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
-from bottega.core.params import AnyOf, Choice, Function
+from bottega.core.stored import stored
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
-from bottega.neighbors import _kernels as kernels
+from bottega.neighbors._kernels.distances import (
+    EUCLIDEAN,
+    HAMMING,
+    all_distances,
+    edit_distances,
+    listed_distances,
+    project,
+)
+from bottega.neighbors._kernels.votes import TIE
+from bottega.neighbors._search.metrics import BRUTE_NAMES, CODES, TREE_POWERS, metric_parameter
+from bottega.neighbors._search.points import as_objects, as_strings, letters, whitening
+from bottega.neighbors._search.threads import search_threads
 
-__all__ = ["METRICS", "NeighborSearch", "metric_parameter"]
-
-METRICS = ("euclidean", "manhattan", "chebyshev", "cosine", "hamming", "mahalanobis", "edit")
-
-# Cosine and Mahalanobis distances are Euclidean ones after a change of coordinates.
-_CODES = {
-    "euclidean": kernels.EUCLIDEAN,
-    "cosine": kernels.EUCLIDEAN,
-    "mahalanobis": kernels.EUCLIDEAN,
-    "manhattan": kernels.MANHATTAN,
-    "chebyshev": kernels.CHEBYSHEV,
-    "hamming": kernels.HAMMING,
-}
-_BRUTE_NAMES = ("euclidean", "manhattan", "chebyshev", "hamming")
-_TREE_POWERS = (2.0, 1.0, np.inf)
+__all__ = ["NeighborSearch"]
 
 # Entries of a table of distances that is held at once (64 MB with its indices).
 _ENTRIES = 4_000_000
-# Pairs of rows from which brute force is spread over the cores (measured).
-_PAIRS_TO_SPREAD = 50_000_000
 # Directions closer than this are the same: it is the rounding of their normalisation.
 _SAME_DIRECTION = 1e-28
 
 
-def metric_parameter() -> AnyOf:
-    """Declare a parameter that names a distance."""
-    return AnyOf(Choice(*METRICS), Function(), help="distance: its name, or a callable(a, b)")
-
-
+@stored
 class NeighborSearch:
     r"""Finds the nearest of the stored rows, exactly.
 
@@ -68,7 +56,7 @@ class NeighborSearch:
     differences, so that duplicates are at distance exactly 0, and a list is taken as final only
     when nothing outside it can belong to it, ties and the rounding of matrix products considered.
 
-    Strings and callables are compared with every row: n distances a query.
+    Strings and callables are compared with every row: n distances per query.
 
     Examples
     --------
@@ -84,7 +72,7 @@ class NeighborSearch:
         self.n_columns: int | None = None
         self.directions: FloatArray | None = None
         if metric == "mahalanobis":
-            self.directions = _whitening(check_array(X, dtype=np.float64))
+            self.directions = whitening(check_array(X, dtype=np.float64))
         self.points = self._encode(X)
         self._build()
 
@@ -170,23 +158,23 @@ class NeighborSearch:
         self, points: FloatArray, k: int, width: int
     ) -> tuple[FloatArray, IntArray, BoolArray]:
         """Return lists of `width` neighbours, and which of them are final for k."""
-        code = _CODES[str(self.metric)]
+        code = CODES[str(self.metric)]
         if self._tree is not None:
-            bound, indices = self._tree.query(points, width, p=_TREE_POWERS[code])
+            bound, indices = self._tree.query(points, width, p=TREE_POWERS[code])
             bound, indices = bound.reshape(-1, width), indices.reshape(-1, width)
         else:
-            with _threads(len(points) * self.n):
+            with search_threads(len(points) * self.n):
                 bound, indices = self._brute.kneighbors(points - self._center, width)
-        distances = kernels.listed_distances(points, self.points, indices, code)
+        distances = listed_distances(points, self.points, indices, code)
         order = np.argsort(distances, axis=1, kind="stable")
         distances = np.take_along_axis(distances, order, axis=1)
         indices = np.take_along_axis(indices, order, axis=1)
-        radius = distances[:, k - 1] * (1 + 2 * kernels.TIE)
+        radius = distances[:, k - 1] * (1 + 2 * TIE)
         if self.metric == "cosine":
             radius = np.maximum(radius, np.sqrt(2 * _SAME_DIRECTION))
         if width == self.n:
             final = np.ones(len(points), dtype=np.bool_)
-        elif self._tree is None and code == kernels.EUCLIDEAN:
+        elif self._tree is None and code == EUCLIDEAN:
             # Brute force expands the square, so what it left out may be nearer than it thought,
             # by rounding. Only rows no longer than |x| + radius can be inside the radius.
             length = np.sqrt(np.sum((points - self._center) ** 2, axis=1))
@@ -209,8 +197,8 @@ class NeighborSearch:
                 )
             return found
         if self.metric == "edit":
-            return kernels.edit_distances(*_letters(points), *_letters(self.points))
-        return self._scaled(kernels.all_distances(points, self.points, _CODES[self.metric]))
+            return edit_distances(*letters(points), *letters(self.points))
+        return self._scaled(all_distances(points, self.points, CODES[self.metric]))
 
     def _scaled(self, distances: FloatArray) -> FloatArray:
         """Return distances between encoded points as those of the metric."""
@@ -234,7 +222,7 @@ class NeighborSearch:
                 f"X has {table.shape[1]} columns, but the stored rows have {self.n_columns}."
             )
         if self.directions is not None:
-            return kernels.project(table, self.directions)
+            return project(table, self.directions)
         if self.metric == "cosine":
             length = np.sqrt(np.sum(table**2, axis=1))
             # A coordinate of their own makes rows of zeros a direction at right angles to all.
@@ -247,15 +235,15 @@ class NeighborSearch:
         self._brute: Any = None
         if self.metric == "edit" or callable(self.metric):
             return
-        code = _CODES[self.metric]
+        code = CODES[self.metric]
         n, p = self.points.shape
         # A tree pays when it has many more leaves than a ball has directions (measured).
-        if code != kernels.HAMMING and (p <= 6 or n >= 128 * 2.0**p):
+        if code != HAMMING and (p <= 6 or n >= 128 * 2.0**p):
             self._tree = cKDTree(self.points, leafsize=32)
             return
         # Products of centred rows cancel less; distances do not change.
-        self._center = self.points.mean(axis=0) if code == kernels.EUCLIDEAN else np.zeros(p)
-        self._brute = NearestNeighbors(algorithm="brute", metric=_BRUTE_NAMES[code])
+        self._center = self.points.mean(axis=0) if code == EUCLIDEAN else np.zeros(p)
+        self._brute = NearestNeighbors(algorithm="brute", metric=BRUTE_NAMES[code])
         self._brute.fit(self.points - self._center)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -267,58 +255,9 @@ class NeighborSearch:
         self._build()
 
 
-def as_objects(X: Any) -> Array:
-    """Return rows for a callable: a numeric table as it is, anything else as a list of objects.
-
-    A table (frame or array) with one column that is not numeric stands for its entries.
-    """
-    if hasattr(X, "columns") or (isinstance(X, np.ndarray) and X.ndim == 2):
-        table = np.asarray(X)
-        if table.shape[1] != 1 or table.dtype.kind in "biuf":
-            return table
-        X = table[:, 0]
-    elif isinstance(X, str) or not hasattr(X, "__len__"):
-        raise InputError(f"X must be a table or a sequence of objects; got {type(X).__name__}.")
-    found = np.empty(len(X), dtype=object)
-    for i, item in enumerate(X):
-        found[i] = item
-    return found
-
-
-def as_strings(X: Any) -> Array:
-    """Return strings as an array of objects."""
-    found = as_objects(X)
-    strange = "a table of several columns" if found.ndim != 1 else None
-    if strange is None:
-        strange = next((repr(item) for item in found if not isinstance(item, str)), None)
-    if strange is not None:
-        raise InputError(
-            "metric='edit' compares strings: X must be a sequence of strings or a table with one "
-            f"column of them; got {strange}."
-        )
-    return found
-
-
-def _letters(strings: Array) -> tuple[IntArray, IntArray]:
-    """Return the code points of all strings in a row, and where each string starts."""
-    starts = np.cumsum([0, *map(len, strings)])
-    joined = "".join(strings).encode("utf-32-le", "surrogatepass")
-    return np.frombuffer(joined, dtype=np.int32).astype(np.intp), starts
-
-
-def _whitening(X: FloatArray) -> FloatArray:
-    """Return W with ``W W'`` the (pseudo-)inverse of the covariance of X."""
-    p = X.shape[1]
-    if len(X) < 2:
-        return np.zeros((p, 1))
-    spread, directions = np.linalg.eigh(Moments().update(X).covariance())
-    kept = spread > spread[-1] * p * np.finfo(np.float64).eps
-    return directions[:, kept] / np.sqrt(spread[kept]) if kept.any() else np.zeros((p, 1))
-
-
 def _nearest(table: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
     """Return lists out of a table of all distances, long enough for all ties at the k-th."""
-    limit = np.partition(table, k - 1, axis=1)[:, k - 1] * (1 + 2 * kernels.TIE)
+    limit = np.partition(table, k - 1, axis=1)[:, k - 1] * (1 + 2 * TIE)
     width = int(np.max(np.sum(table <= limit[:, None], axis=1)))
     indices = np.argsort(table, axis=1, kind="stable")[:, :width]
     return np.take_along_axis(table, indices, axis=1), indices
@@ -328,22 +267,6 @@ def _rounded(distances: FloatArray) -> FloatArray:
     """Return ascending distances with those that only rounding tells apart made equal."""
     found = distances.copy()
     for j in range(1, found.shape[1]):
-        same = found[:, j] <= found[:, j - 1] * (1 + kernels.TIE)
+        same = found[:, j] <= found[:, j - 1] * (1 + TIE)
         found[same, j] = found[same, j - 1]
     return found
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def _threads(pairs: int) -> Any:
-    """Return a context that lets brute force spread over the cores where that pays.
-
-    Work too small is slower on several threads than on one, and a search inside a worker thread
-    has others beside it that want the cores.
-    """
-    alone = threading.current_thread() is threading.main_thread()
-    spread = alone and pairs >= _PAIRS_TO_SPREAD
-    return _controller().limit(limits=None if spread else 1, user_api="openmp")

@@ -1,0 +1,1 @@
+"""Compiled loops: distances, votes of neighbours, Parzen sums."""

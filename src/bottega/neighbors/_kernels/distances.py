@@ -1,0 +1,103 @@
+"""Distances between rows, and between strings."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bottega._jit import kernel
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.intp]
+
+EUCLIDEAN, MANHATTAN, CHEBYSHEV, HAMMING = 0, 1, 2, 3
+
+
+@kernel
+def distance(a: Floats, i: int, b: Floats, j: int, metric: int) -> float:
+    total = 0.0
+    p = a.shape[1]
+    if metric == EUCLIDEAN:
+        for d in range(p):
+            gap = a[i, d] - b[j, d]
+            total += gap * gap
+        return float(np.sqrt(total))
+    if metric == MANHATTAN:
+        for d in range(p):
+            total += abs(a[i, d] - b[j, d])
+        return total
+    if metric == CHEBYSHEV:
+        for d in range(p):
+            total = float(max(total, abs(a[i, d] - b[j, d])))
+        return total
+    for d in range(p):
+        if a[i, d] != b[j, d]:
+            total += 1.0
+    return float(total / p)
+
+
+@kernel
+def listed_distances(points: Floats, stored: Floats, indices: Ints, metric: int) -> Floats:
+    """Return the distance from each point to the stored rows its list names."""
+    found = np.empty(indices.shape)
+    for i in range(indices.shape[0]):
+        for j in range(indices.shape[1]):
+            found[i, j] = distance(points, i, stored, indices[i, j], metric)
+    return found
+
+
+@kernel
+def all_distances(points: Floats, stored: Floats, metric: int) -> Floats:
+    """Return the distance from each point to every stored row."""
+    found = np.empty((points.shape[0], stored.shape[0]))
+    for i in range(points.shape[0]):
+        for j in range(stored.shape[0]):
+            found[i, j] = distance(points, i, stored, j, metric)
+    return found
+
+
+@kernel
+def project(points: Floats, directions: Floats) -> Floats:
+    """Return ``points @ directions``, each row by the same operations in the same order.
+
+    A BLAS product may round equal rows differently; here equal rows stay equal.
+    """
+    n, p = points.shape
+    found = np.zeros((n, directions.shape[1]))
+    for i in range(n):
+        for d in range(p):
+            for j in range(directions.shape[1]):
+                found[i, j] += points[i, d] * directions[d, j]
+    return found
+
+
+@kernel
+def edit_distances(
+    letters: Ints, starts: Ints, stored_letters: Ints, stored_starts: Ints
+) -> Floats:
+    """Return the least number of insertions, deletions and replacements between strings.
+
+    String i is ``letters[starts[i] : starts[i + 1]]``.
+    """
+    m, n = len(starts) - 1, len(stored_starts) - 1
+    found = np.empty((m, n))
+    longest = 0
+    for j in range(n):
+        longest = max(longest, stored_starts[j + 1] - stored_starts[j])
+    row = np.empty(longest + 1, dtype=np.intp)
+    for i in range(m):
+        a, a_end = starts[i], starts[i + 1]
+        for j in range(n):
+            b = stored_starts[j]
+            size = stored_starts[j + 1] - b
+            for c in range(size + 1):
+                row[c] = c
+            for r in range(a_end - a):
+                diagonal = row[0]
+                row[0] = r + 1
+                for c in range(size):
+                    changed = diagonal + (letters[a + r] != stored_letters[b + c])
+                    diagonal = row[c + 1]
+                    row[c + 1] = min(changed, diagonal + 1, row[c] + 1)
+            found[i, j] = row[size]
+    return found

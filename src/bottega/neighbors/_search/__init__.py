@@ -1,0 +1,1 @@
+"""How neighbours are searched for, and what estimators by neighbours share."""
