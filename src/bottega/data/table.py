@@ -113,6 +113,9 @@ class Table:
             raise InputError("The data have no rows, only column names.")
         self.target = target
         self.source = source
+        self._asked = {
+            "kinds": kinds, "weight": weight, "group": group, "time": time, "ignore": left_out,
+        }  # fmt: skip
         self._roles = roles
         self._kinds: dict[str, str] = {}
         notes: list[Finding] = []
@@ -302,6 +305,13 @@ class Table:
         self._known(name)
         return next(column for column in self.columns if column.name == name)
 
+    def aimed_at(self, target: str | None = None, task: str | None = None) -> "Table":
+        """Return the same rows with another target or task; kinds and the other roles stay."""
+        target = self.target if target is None else target
+        if target == self.target and task in (None, self.task):
+            return self
+        return Table(self.frame, target=target, task=task, source=self.source, **self._asked)
+
     def take(self, rows: Any) -> "Table":
         """Return the given rows (positions or a mask); kinds, roles and warnings stay."""
         rows = np.asarray(rows)
@@ -309,7 +319,7 @@ class Table:
             rows = np.flatnonzero(rows)
         part = object.__new__(Table)
         part.target, part.source, part.task = self.target, self.source, self.task
-        part._roles, part._kinds = self._roles, self._kinds
+        part._roles, part._kinds, part._asked = self._roles, self._kinds, self._asked
         part.warnings, part.classes = self.warnings, self.classes
         part._data = self._data[rows.astype(np.int64), :]
         part.n_rows = rows.size
