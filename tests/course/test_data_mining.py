@@ -16,7 +16,6 @@ from bottega.course import _designs
 from bottega.course.data_mining import lasso, linear_regression, samples, strengths, trees
 from bottega.course.machine_learning import tree_splits
 from bottega.data import make
-from bottega.ensemble.stack_weights import stack_weights
 from bottega.linear import (
     Lasso,
     LeastSquares,
@@ -24,6 +23,7 @@ from bottega.linear import (
     Ridge,
     SubsetSelection,
 )
+from bottega.optimize.nonnegative import nonnegative_least_squares
 from bottega.smooth import SmoothingSpline, ball_volume
 from bottega.tree import TreeClassifier, TreeRegressor
 
@@ -185,7 +185,7 @@ def test_e15_the_bayes_risk_of_the_spheres():
 def test_e33_weights_satisfy_the_conditions_of_the_optimum():
     rng = np.random.default_rng(0)
     A, b = rng.normal(size=(30, 3)), rng.normal(size=30)
-    w = stack_weights(A, b)
+    w = nonnegative_least_squares(A, b)
     assert w == pytest.approx(optimize.nnls(A, b)[0])
     gradient = A.T @ (A @ w - b)
     assert np.all(gradient > -1e-9)

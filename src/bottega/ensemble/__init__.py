@@ -1,10 +1,11 @@
-"""Many models as one: bagging, forests, bumping, boosting and stacking."""
+"""Many models as one: voting, bagging, forests, bumping, boosting and stacking."""
 
 from bottega.ensemble.adaboost import AdaBoostClassifier
 from bottega.ensemble.bagging import BaggingClassifier, BaggingRegressor
 from bottega.ensemble.bumping import BumpingClassifier, BumpingRegressor
 from bottega.ensemble.forest import RandomForestClassifier, RandomForestRegressor
 from bottega.ensemble.stacking import StackingClassifier, StackingRegressor
+from bottega.ensemble.voting import VotingClassifier, VotingRegressor
 
 __all__ = [
     "AdaBoostClassifier",
@@ -16,4 +17,6 @@ __all__ = [
     "RandomForestRegressor",
     "StackingClassifier",
     "StackingRegressor",
+    "VotingClassifier",
+    "VotingRegressor",
 ]

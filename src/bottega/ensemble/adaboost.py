@@ -1,39 +1,32 @@
 """AdaBoost: weak classifiers, each fitted with more weight on what the others got wrong."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    has_fit_parameter,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from bottega.core.base import Tuned
 from bottega.core.cards import Card
-from bottega.core.chunks import LossSums
-from bottega.core.errors import InputError, ParameterError
-from bottega.core.frames import is_frame
-from bottega.core.parallel import in_threads
+from bottega.core.errors import ParameterError
+from bottega.core.estimator import Tuned
+from bottega.core.losses import ZERO_ONE, Loss
 from bottega.core.params import Anything, Auto, Choice, Integer, Parameter, Real, Seed
-from bottega.core.path import Path, Rule
+from bottega.core.path import Path, Rule, along
+from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.core.weights import check_weight
-from bottega.ensemble._base import Model, tags_of_bases
-from bottega.ensemble.boosting import Boost, boost, staged_labels
-from bottega.ensemble.boosting_path import Rows, check_rounds, judged_parts
-from bottega.ensemble.resampling import seed_parts, seeds
-from bottega.ensemble.stump_effects import StumpEffects, stump_effects
-from bottega.ensemble.weak import Stumps, WeakModels, WeakTrees, leaf_labels
-from bottega.plot import error_against_trees_chart
+from bottega.ensemble._boosting.learners import Stumps, WeakModels, WeakTrees, leaf_labels
+from bottega.ensemble._boosting.reading import BoostReading
+from bottega.ensemble._boosting.rounds import ROUNDS, Boost, boost, staged_votes
+from bottega.ensemble._boosting.samples import check_rounds, judge_by_samples
+from bottega.ensemble._combination.columns import read_columns
+from bottega.ensemble._combination.estimator import Combination
+from bottega.ensemble._combination.models import Model
+from bottega.ensemble._resampling.draws import seed_parts, seeds
 from bottega.tree._grow.binned import grow_binned
-from bottega.tree._grow.column_reader import ColumnReader
+from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.exact import GrowOptions, grow
 from bottega.tree._kernels.walk import apply
 
@@ -42,7 +35,15 @@ __all__ = ["AdaBoostClassifier"]
 _MANY = 100_000  # rows beyond which "auto" cuts columns into bins
 
 
-class AdaBoostClassifier(ClassifierMixin, Tuned):
+@dataclass(frozen=True, eq=False)
+class BoostWork:
+    """The rows, and the rounds that were run on them."""
+
+    rows: Rows
+    done: dict[str, Boost] = field(default_factory=dict)
+
+
+class AdaBoostClassifier(ClassifierMixin, BoostReading, Combination, Tuned):
     r"""Classify by the weighted vote of weak classifiers, fitted one after another.
 
     From weights :math:`w_i = 1/n`, for rounds b = 1, 2, ...: fit :math:`C_b` with the weights,
@@ -80,12 +81,12 @@ class AdaBoostClassifier(ClassifierMixin, Tuned):
     cv : int
         Number of folds, or of bootstrap samples.
     validation : float
-        Share of each class that is held out with ``estimate="validation"``.
+        Share of each class that is held out with ``estimate="validation"``, in twentieths.
     select : {"min", "one_se"}
         Rule that picks the rounds from the path.
     random_state : int, generator or None
-        Seed of the held-out part, of the bootstrap samples and of the base; None is other every
-        time. Without these nothing is random.
+        Seed of the bootstrap samples and of the base; None is different every time. Without these
+        nothing is random.
 
     Attributes
     ----------
@@ -120,8 +121,8 @@ class AdaBoostClassifier(ClassifierMixin, Tuned):
 
     Cost: the columns are sorted, or cut into bins, once; a round is one scan of them, n p. The path
     adds `cv` runs, side by side in threads. Missing values and categories are used as they are.
-    Degrees of freedom are counted as rounds. Weights are the first :math:`w_i`: a weight of k is k
-    copies.
+    Its complexity is the number of rounds; it has no degrees of freedom. Weights are the first
+    :math:`w_i`: a weight of k is k copies.
 
     Not for data with wrong labels: their weight grows round by round.
 
@@ -161,25 +162,31 @@ class AdaBoostClassifier(ClassifierMixin, Tuned):
         method="adaboost",
         title="AdaBoost",
         task="classification",
-        knob="n_rounds",
         strengths=(
-            "Turns classifiers that barely beat guessing into one of the best.",
-            "With stumps the model is a sum of effects of single inputs that can be drawn.",
-            "Slow to overfit: margins keep growing after the training error is zero.",
+            "Accurate: each round repairs what the earlier ones got wrong, and classifiers that "
+            "barely beat guessing become one of the best.",
+            "More readable than bagging and forests: with stumps the model is a sum of effects of "
+            "single inputs that can be drawn.",
             "Takes categories and missing values as they are.",
+            "Tends to work with rare classes, whose rows gain weight.",
+            "Slow to overfit: margins keep growing after the training error is zero.",
         ),
         weaknesses=(
-            "Rows with wrong labels gain weight in every round.",
+            "Still hard to read as a whole, and it does not rank the inputs.",
+            "Overfits where there is much noise: rows with wrong labels gain weight in every "
+            "round.",
+            "Overfits where the weak classifiers are very poor, or have little bias themselves.",
             "With stumps no interaction can be seen; that takes deeper trees.",
             "Its probabilities are too near 0 and 1.",
         ),
+        assumptions=(
+            "The weak classifiers stay better than guessing under every weighting of the rows.",
+            "Few labels are wrong.",
+        ),
         cost="n p (log n + rounds)",
-        source="D186, D192, D193",
-        missing=True,
-        categories=True,
+        source="D186, D192, D193, D254i",
+        takes=frozenset({"number", "category", "missing"}),
         wide=True,
-        probabilities=True,
-        weights=True,
     )
 
     def __init__(
@@ -213,183 +220,144 @@ class AdaBoostClassifier(ClassifierMixin, Tuned):
 
     # ---- fitting --------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the weak classifiers.
+    def _bases(self) -> list[Any]:
+        return [] if self.base is None else [self.base]
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, p)
-            Inputs.
-        y : array-like of shape (n,)
-            Class labels.
-        sample_weight : array-like of shape (n,), optional
-            Row weights to start from.
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.base is not None and not has_fit_parameter(self.base, "sample_weight"):
+            raise ParameterError(
+                f"{type(self).__name__}: base={type(self.base).__name__} takes no "
+                "sample_weight, which boosting needs; use a classifier that does."
+            )
 
-        Returns
-        -------
-        AdaBoostClassifier
-            The fitted estimator.
-        """
-        self._check_params()
-        self._remember_frame(X)
-        rows, codes, weight = self._validate(X, y, sample_weight)
-        self.__dict__.pop("path_", None)  # of an earlier fit
-        if self.n_rounds == "auto":
-            done = self._boost(rows, codes, weight, self.max_rounds)
-            self.path_ = self._curve(done, rows, codes, weight, None)
-            rounds = int(self.path_.values[self.path_.best(self.select)])
-        else:
-            rounds = int(self.n_rounds)
-            done = self._boost(rows, codes, weight, rounds)
-        self._keep(done, rounds)
-        return self
+    def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
+        return read_columns(self, X, y) if self.base is None else super()._check_rows(X, y)
 
-    def _keep(self, done: Boost, rounds: int) -> None:
-        kept = min(rounds, len(done.alphas))
-        self.n_rounds_ = kept
-        self.alphas_, self.errors_ = done.alphas[:kept], done.errors[:kept]
-        self.stopped_ = done.stopped if kept == len(done.alphas) else "rounds"
-        self.learners_ = self._packed(done.learners[:kept])
+    def _prepare(self, rows: Rows) -> BoostWork:
+        if not hasattr(self, "_seed"):  # the folds of a path use the same
+            given = self.random_state
+            whole = isinstance(given, int | np.integer)
+            self._seed = int(given) if whole else seeds(given, 1)[0]
+        return BoostWork(rows)
+
+    def _boost(self, work: BoostWork, rounds: int) -> Boost:
+        """Return what the first rounds give; rounds that were run are not run again."""
+        done = work.done.get("boost")
+        if done is None or (len(done) < rounds and done.stopped == ROUNDS):
+            rows = work.rows
+            learn = self._tree_learner if self.base is None else self._model_learner
+            done = work.done["boost"] = boost(
+                learn(rows, rounds),
+                rows.y,
+                rows.weight,
+                len(self.classes_),
+                rounds,
+                self.learning_rate,
+            )
+        return done.first(rounds)
+
+    def _tree_learner(self, rows: Rows, rounds: int) -> Callable[..., Any]:
+        columns, n_classes = rows.X, len(self.classes_)
+        options = GrowOptions(criterion="gini", max_depth=self.max_depth)
+        many = self.thresholds == "auto" and len(rows) > _MANY
+        grown = grow_binned if many or self.thresholds == "binned" else grow
+
+        def learn(w: FloatArray) -> tuple[Any, IntArray]:
+            tree = grown(columns, rows.y, w, options, n_classes=n_classes)
+            return tree, leaf_labels(tree)[apply(columns.X, *tree.walk)]
+
+        return learn
+
+    def _model_learner(self, rows: Rows, rounds: int) -> Callable[..., Any]:
+        y = self._responses(rows)
+        each_seed = iter(seeds(self._seed, rounds))
+
+        def learn(w: FloatArray) -> tuple[Any, IntArray]:
+            model = seed_parts(clone(self.base), next(each_seed))
+            model.fit(rows.X, y, sample_weight=w)
+            return model, np.searchsorted(self.classes_, model.predict(rows.X))
+
+        return learn
+
+    def _packed(self, done: Boost) -> Stumps | WeakTrees | WeakModels:
+        if self.base is not None:
+            return WeakModels(done.learners, self.classes_)
+        return Stumps.of(done.learners) if self.max_depth == 1 else WeakTrees(done.learners)
+
+    def _settle(self, work: BoostWork, setting: Mapping[str, Any]) -> None:
+        done = self._boost(work, int(setting[self.knob]))
+        self.n_rounds_, self.stopped_ = len(done), done.stopped
+        self.alphas_, self.errors_ = done.alphas, done.errors
+        self.learners_ = self._packed(done)
         self.train_bound_ = None
         if len(self.classes_) <= 2:
             step, e = np.exp(self.alphas_ / 2), self.errors_
             # A classifier without error stands for an infinite alpha.
             self.train_bound_ = np.cumprod(np.where(e == 0, 0.0, (1 - e) / step + e * step))
 
-    def _validate(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Rows, IntArray, FloatArray | None]:
-        # Before the inputs: it forgets the names of the columns.
-        y = validate_data(self, X="no_validation", y=y)
-        data: Any
-        if self.base is None:
-            self.columns_in_ = ColumnReader(self.categorical)
-            data = self.columns_in_.fit(self, X)
-        else:
-            if not has_fit_parameter(self.base, "sample_weight"):
-                raise ParameterError(
-                    f"{type(self).__name__}: base={type(self.base).__name__} takes no "
-                    "sample_weight, which boosting needs; use a classifier that does."
-                )
-            if is_frame(X):
-                validate_data(self, X, skip_check_array=True)
-                data = X
-            else:
-                data = validate_data(self, X, dtype=None, ensure_all_finite=self._finite())
-        check_consistent_length(data if self.base is not None else data.X, y)
-        check_classification_targets(y)
-        weight = check_weight(sample_weight, len(y))
-        rows = Rows(data)
-        if weight is not None and np.any(weight == 0):
-            counted = np.flatnonzero(weight)
-            rows, y, weight = rows[counted], y[counted], weight[counted]
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        return rows, codes, weight
-
-    def _boost(self, rows: Rows, codes: IntArray, weight: Any, rounds: int) -> Boost:
-        n_classes = len(self.classes_)
-        learn = self._tree_learner if self.base is None else self._model_learner
-        return boost(
-            learn(rows, codes, rounds), codes, weight, n_classes, rounds, self.learning_rate
-        )
-
-    def _tree_learner(self, rows: Rows, codes: IntArray, rounds: int) -> Callable[..., Any]:
-        columns, n_classes = rows.data, len(self.classes_)
-        options = GrowOptions(criterion="gini", max_depth=self.max_depth)
-        many = self.thresholds == "auto" and len(codes) > _MANY
-        grown = grow_binned if many or self.thresholds == "binned" else grow
-
-        def learn(w: FloatArray) -> tuple[Any, IntArray]:
-            tree = grown(columns, codes, w, options, n_classes=n_classes)
-            return tree, leaf_labels(tree)[apply(columns.X, *tree.walk)]
-
-        return learn
-
-    def _model_learner(self, rows: Rows, codes: IntArray, rounds: int) -> Callable[..., Any]:
-        y = self.classes_[codes]
-        each_seed = iter(seeds(self._seed(), rounds))
-
-        def learn(w: FloatArray) -> tuple[Any, IntArray]:
-            model = seed_parts(clone(self.base), next(each_seed))
-            model.fit(rows.data, y, sample_weight=w)
-            return model, np.searchsorted(self.classes_, model.predict(rows.data))
-
-        return learn
-
-    def _packed(self, learners: list[Any]) -> Stumps | WeakTrees | WeakModels:
-        if self.base is not None:
-            return WeakModels(learners, self.classes_)
-        return Stumps.of(learners) if self.max_depth == 1 else WeakTrees(learners)
-
-    def _seed(self) -> int:
-        """Return one seed for all draws of a fit."""
-        if isinstance(self.random_state, int | np.integer):
-            return int(self.random_state)
-        return seeds(self.random_state, 1)[0]
-
     # ---- the path -------------------------------------------------------------------------------
 
-    def _path(self, X: Rows, y: IntArray, sample_weight: Any, values: Any) -> Path:
-        most = self.max_rounds if values is None else int(check_rounds(values)[-1])
-        done = self._boost(X, y, sample_weight, most)
-        return self._curve(done, X, y, sample_weight, values)
+    @property
+    def _folds_by(self) -> Any:
+        return self.validation if self.estimate == "validation" else self.cv
 
-    def _curve(self, done: Boost, rows: Rows, codes: IntArray, weight: Any, values: Any) -> Path:
-        """Return the errors along the rounds that were done on all rows."""
-        reached = len(done.alphas)
-        rounds = np.arange(1, reached + 1) if values is None else check_rounds(values)
-        parts = judged_parts(codes, weight, self.estimate, self.cv, self.validation, self._seed())
+    def _path(self, work: BoostWork, values: Any, loss: Loss | None) -> Path:
+        rows = work.rows
+        if values is None:
+            rounds = np.arange(1, len(self._boost(work, self.max_rounds)) + 1)
+        else:
+            rounds = check_rounds(values)
+        settings = along(self.knob, rounds)
+        fitted = self._predictions(work, settings, rows.X, "predict")
+        train_error = np.average(ZERO_ONE.of_rows(rows.y, fitted), axis=0, weights=rows.weight)
+        error = error_se = estimate = None
+        if self.estimate == "oob" and loss is not None:
+            estimate = "oob"
 
-        def judge(part: tuple[IntArray, IntArray, Any]) -> tuple[FloatArray, IntArray]:
-            train, test, w = part
-            predicted = self._path_predictions(rows[train], codes[train], w, rounds, rows[test])
-            return (predicted != codes[test][:, None]).astype(np.float64), test
+            def predict(drawn: Rows, X_new: Any) -> Array:
+                return self._predictions(BoostWork(drawn), settings, X_new, loss.method)
 
-        honest = LossSums()
-        for loss, test in in_threads(judge, parts, stage="folds"):
-            honest.update(loss, None if weight is None else weight[test])
-        error, error_se = honest.mean_and_se()
-        fitted = self._staged(done, rows, rounds)
+            error, error_se = judge_by_samples(rows, seeds(self._seed, self.cv), loss, predict)
         return Path(
-            self.knob,
-            rounds,
-            df=rounds.astype(np.float64),
-            train_error=np.average(fitted != codes[:, None], axis=0, weights=weight),
+            settings,
+            complexity=rounds,
+            train_error=train_error,
             error=error,
             error_se=error_se,
-            estimate=self.estimate,
-            loss="misclassification",
+            estimate=estimate,
+            loss=ZERO_ONE.title,
         )
 
-    def _path_predictions(
-        self, X: Rows, y: IntArray, sample_weight: Any, values: Array, X_new: Rows
-    ) -> IntArray:
-        done = self._boost(X, y, sample_weight, int(np.max(values)))
-        return self._staged(done, X_new, values)
-
-    def _staged(self, done: Boost, rows: Rows, values: Array) -> IntArray:
-        """Return the class codes after each number of rounds; past the last, those of the last."""
-        wanted = np.minimum(values, len(done.alphas))
-        found = np.empty((len(rows), len(values)), dtype=np.intp)
-        learners = self._packed(done.learners)
-        stages = staged_labels(learners, done.alphas, rows.inputs, len(rows), len(self.classes_))
-        for b, labels in enumerate(stages, start=1):
-            found[:, wanted == b] = labels[:, None]
+    def _predictions(
+        self, work: BoostWork, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
+    ) -> Array:
+        """Return what is predicted after each number of rounds; past the last, that of the last."""
+        rounds = np.array([setting[self.knob] for setting in settings])
+        done = self._boost(work, int(rounds.max()))
+        wanted = np.minimum(rounds, len(done))
+        X = X_new.X if isinstance(X_new, Columns) else X_new
+        n, K = int(X.shape[0]), len(self.classes_)
+        labels = method == "predict"
+        found: Array = (
+            np.empty((n, len(rounds), K)) if not labels else np.empty((n, len(rounds)), int)
+        )
+        stages = staged_votes(self._packed(done), done.alphas, X, K)
+        for b, votes in enumerate(stages, start=1):
+            here = wanted == b
+            if here.any():
+                stage = np.argmax(votes, axis=1) if labels else softmax(votes, axis=1)
+                found[:, here] = stage[:, None]
         return found
 
     # ---- predicting -----------------------------------------------------------------------------
 
-    def _read(self, X: Any) -> Any:
+    def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)
-        if self.base is None:
-            return self.columns_in_.read(self, X)
-        if is_frame(X):
-            validate_data(self, X, reset=False, skip_check_array=True)
-            return X
-        return validate_data(self, X, reset=False, dtype=None, ensure_all_finite=self._finite())
+        return self.columns_in_.read(self, X) if self.base is None else super()._check_new(X)
 
     def _votes(self, X: Any) -> FloatArray:
-        X = self._read(X)
+        X = self._check_new(X)
         return self.learners_.votes(X, self.alphas_, len(self.classes_))
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -416,110 +384,3 @@ class AdaBoostClassifier(ClassifierMixin, Tuned):
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the class probabilities that the votes stand for (see Notes)."""
         return np.asarray(softmax(self._votes(X), axis=1))
-
-    def staged_predict(self, X: Any) -> Iterator[Array]:
-        """Yield the predictions after 1, 2, ... rounds."""
-        for labels in self._stages(self._read(X)):
-            yield self.classes_[labels]
-
-    def staged_error(self, X: Any, y: Any) -> FloatArray:
-        """Return the error rate on X, y after 1, 2, ... rounds."""
-        y = np.asarray(y)
-        return np.array([np.mean(labels != y) for labels in self.staged_predict(X)])
-
-    def plot(self, X: Any, y: Any) -> Any:
-        """Draw the error on given rows against the number of rounds.
-
-        Parameters
-        ----------
-        X, y : array-like
-            Rows that were not used to fit; the honest error along the training rows is
-            ``path_.plot()``.
-
-        Returns
-        -------
-        altair.LayerChart
-        """
-        error = self.staged_error(X, y)
-        return error_against_trees_chart(
-            np.arange(1, len(error) + 1), test=error, loss="misclassification", unit="rounds"
-        )
-
-    def _stages(self, X: Any) -> Iterator[IntArray]:
-        n = int(X.shape[0])
-        return staged_labels(self.learners_, self.alphas_, X, n, len(self.classes_))
-
-    # ---- looking inside -------------------------------------------------------------------------
-
-    def margins(self, X: Any, y: Any) -> FloatArray:
-        """Return the share of votes for the true class less the largest of another: in [-1, 1].
-
-        Positive where the prediction is right; large where the vote is clear. Their distribution
-        is what keeps improving after the training error has reached zero.
-        """
-        votes = self._votes(X)
-        if votes.shape[1] == 1:
-            return np.ones(len(votes))
-        rows, true = np.arange(len(votes)), self._codes(y)
-        own = votes[rows, true]
-        votes[rows, true] = -np.inf
-        total = self.alphas_.sum()
-        return np.asarray((own - votes.max(axis=1)) / total if total > 0 else np.zeros(len(own)))
-
-    def margin_distribution(self, X: Any, y: Any) -> Any:
-        """Return the distribution function of the margins: a frame of `margin` and `share`."""
-        margin, counts = np.unique(self.margins(X, y), return_counts=True)
-        return self._make_frame({"margin": margin, "share": np.cumsum(counts) / counts.sum()})
-
-    def row_weights(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
-        """Return the weights of the rows before each round and after the last, each summing to one.
-
-        For the training rows, these are the weights of the algorithm: ``(n_rounds_ + 1, n)``.
-        """
-        X, codes = self._read(X), self._codes(y)
-        weight = check_weight(sample_weight, len(codes))
-        log_w = np.zeros(len(codes)) if weight is None else np.log(weight)
-        found = [softmax(log_w)]
-        for b, alpha in enumerate(self.alphas_):
-            log_w = log_w + alpha * (self.learners_.labels(X, b) != codes)
-            found.append(softmax(log_w))
-        return np.stack(found)
-
-    def to_additive(self) -> StumpEffects:
-        """Return the model as a sum of step functions, one an input (stumps, two classes).
-
-        Returns
-        -------
-        StumpEffects
-            ``evaluate(X)`` gives the effects, whose sum with `intercept` is the decision function;
-            ``to_frame()`` their steps.
-        """
-        check_is_fitted(self)
-        if not isinstance(self.learners_, Stumps) or len(self.classes_) != 2:
-            raise InputError(
-                "Only stumps for two classes add up to effects of single inputs; fit with "
-                "base=None, max_depth=1 and two classes."
-            )
-        return stump_effects(self.learners_, self.alphas_, self.columns_in_, self)
-
-    def _codes(self, y: Any) -> IntArray:
-        y = np.asarray(y)
-        codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        unknown = self.classes_[codes] != y
-        if np.any(unknown):
-            raise InputError(
-                f"y has the label {y[unknown][0]!r}, which is not among the classes of the fit: "
-                f"{', '.join(map(repr, self.classes_.tolist()))}."
-            )
-        return codes
-
-    def _finite(self) -> bool:
-        return not tags_of_bases([self.base]).allow_nan
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        theirs = None if self.base is None else tags_of_bases([self.base])
-        tags.input_tags.allow_nan = True if theirs is None else theirs.allow_nan
-        tags.input_tags.categorical = True if theirs is None else theirs.categorical
-        tags.input_tags.string = True if theirs is None else theirs.string
-        return tags

@@ -1,50 +1,50 @@
 """Bagging: the vote or the mean of models fitted to samples drawn with replacement."""
 
-from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from bottega.core.cards import Card
-from bottega.core.errors import InputError
-from bottega.core.frames import take_rows
-from bottega.core.losses import get_loss
-from bottega.core.parallel import available_cores, in_threads
+from bottega.core.documents import documented_like
 from bottega.core.params import Boolean, Choice, Integer, Parameter, Real, Seed
-from bottega.core.path import Path
-from bottega.core.smoother import mean_and_se
-from bottega.core.typing import Array, FloatArray
-from bottega.core.weights import check_weight
-from bottega.ensemble._base import Combination, Model, class_shares, fit_drawn
-from bottega.ensemble.resampling import draw_rows, own_order, seeds
+from bottega.core.typing import FloatArray
+from bottega.ensemble._combination.average import MeanOfNumbers, VoteOfClasses
+from bottega.ensemble._combination.models import Model
+from bottega.ensemble._resampling.bagged import Bagged
 from bottega.tree import TreeClassifier, TreeRegressor
 
 __all__ = ["BaggingClassifier", "BaggingRegressor"]
 
-_SHARED_CARD: dict[str, Any] = {
+_CARD: dict[str, Any] = {
     "method": "bagging",
     "title": "Bagging",
-    "knob": None,
     "strengths": (
-        "Cuts the variance of unstable models (full trees) and keeps their bias.",
-        "The rows left out of each sample give an honest error without cross-validation.",
+        "Cuts the variance of unstable models (full trees) below that of a single one.",
+        "Works with any base model, and inherits its features: trees take missing values and "
+        "categories.",
+        "The rows left out of each sample give an honest error without a validation set or "
+        "cross-validation.",
         "More models never overfit: the error settles.",
-        "Works with any base model.",
+        "Models are fitted side by side.",
     ),
     "weaknesses": (
-        "Does little for stable models, such as linear ones.",
-        "The models resemble one another: a forest, which also draws columns, is mostly better.",
         "The rules of a single tree are lost.",
+        "Poor with rare classes, which many samples hardly contain.",
+        "The models resemble one another where inputs are correlated, and the variance then falls "
+        "little: a forest, which also draws columns, is mostly better.",
+        "Does little for stable models, such as linear ones.",
+        "Inputs are ranked by shuffling them only: there is no test of their significance.",
+    ),
+    "assumptions": (
+        "The base is unstable and has little bias; for classes it is right more often than not.",
+        "Rows are independent, so that the rows a model has not drawn judge it honestly.",
     ),
     "cost": "n_models fits of the base",
-    "source": "D186, D187, D189, D190",
+    "source": "D186, D189, D190, D254h",
     "twin_of": "random_forest",
-    "missing": True,
-    "categories": True,
+    "takes": frozenset({"number", "category", "missing"}),
     "wide": True,
-    "weights": True,
 }
 _PARAMS: dict[str, Parameter] = {
     "base": Model(help="model to fit to each sample; None: a full tree"),
@@ -55,136 +55,7 @@ _PARAMS: dict[str, Parameter] = {
 _SEED = Seed(help="seed of the draws; None: other draws in every fit")
 
 
-class _Bagging(Combination):
-    """What the classifier and the regressor share."""
-
-    base: Any
-    n_models: int
-    replace: bool
-    sample_share: float
-    random_state: Any
-
-    @abstractmethod
-    def _outputs(self, model: Any, X: Any) -> FloatArray:
-        """Return what one model adds to the average, one row a row of X."""
-
-    @abstractmethod
-    def _loss(self, y: Array, average: FloatArray) -> FloatArray:
-        """Return the loss of each row when the average of the outputs decides."""
-
-    @abstractmethod
-    def _own_base(self) -> Any:
-        """Return the base in use when none is given."""
-
-    def _bases(self) -> list[Any]:
-        return [self._own_base() if self.base is None else self.base]
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the base to each sample and take the out-of-bag error.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, p)
-            Inputs; what the base takes.
-        y : array-like of shape (n,)
-            Responses.
-        sample_weight : array-like of shape (n,), optional
-            Chances of being drawn; a weight of k is k copies of the row.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        self._check_params()
-        X, y = self._check_training(X, y)
-        weight = check_weight(sample_weight, len(y))
-        order = own_order(X, y)
-        if weight is not None:
-            order = order[weight[order] > 0]
-        rows_X, rows_y = take_rows(X, order), y[order]
-        rows_weight = None if weight is None else weight[order]
-        # As many draws as there are copies, and never fewer than rows that count.
-        copies = len(order)
-        if rows_weight is not None:
-            copies = max(copies, round(rows_weight.sum()))
-        size = max(1, round(self.sample_share * copies))
-        if not self.replace:
-            size = min(size, len(order))
-        base = self._bases()[0]
-
-        def fit_one(seed: int) -> tuple[Any, Array]:
-            counts = draw_rows(len(order), size, seed, replace=self.replace, weight=rows_weight)
-            return fit_drawn(base, rows_X, rows_y, counts, seed), counts == 0
-
-        fitted = in_threads(fit_one, seeds(self.random_state, self.n_models), stage="models")
-        self.estimators_ = [model for model, _ in fitted]
-        left_out = [out for _, out in fitted]
-        average = self._walk(rows_X, rows_y, rows_weight, left_out)
-        self._keep_out_of_bag(average, order, len(y))
-        return self
-
-    def _walk(
-        self, X: Any, y: Array, weight: FloatArray | None, left_out: list[Array]
-    ) -> FloatArray:
-        """Follow the training and the out-of-bag error as models come in; return the latter's."""
-        total: Any = 0.0
-        bag_total: Any = 0.0
-        bag_count = np.zeros(len(y))
-        train, error, error_se = [], [], []
-        done = 0
-        for outputs in self._all_outputs(X):
-            out = left_out[done]
-            done += 1
-            shape = (-1,) + (1,) * (outputs.ndim - 1)
-            total = total + outputs
-            bag_total = bag_total + np.where(out.reshape(shape), outputs, 0.0)
-            bag_count += out
-            train.append(np.average(self._loss(y, total / done), weights=weight))
-            seen = np.flatnonzero(bag_count)
-            if not len(seen):
-                error.append(np.nan)
-                error_se.append(np.nan)
-                continue
-            average = bag_total[seen] / bag_count[seen].reshape(shape)
-            loss = self._loss(y[seen], average)
-            mean, se = mean_and_se(loss, None if weight is None else weight[seen])
-            error.append(mean)
-            error_se.append(se)
-        self.oob_path_ = Path(
-            "n_models",
-            np.arange(1, done + 1),
-            df=np.full(done, np.nan),
-            train_error=np.array(train),
-            error=np.array(error),
-            error_se=np.array(error_se),
-            estimate="oob",
-            loss=get_loss(None, type(self).card.task).title,
-        )
-        self.oob_error_, self.oob_error_se_ = float(error[-1]), float(error_se[-1])
-        with np.errstate(invalid="ignore"):  # a row in every sample has no such prediction
-            return np.asarray(bag_total / bag_count.reshape((-1,) + (1,) * (np.ndim(total) - 1)))
-
-    @abstractmethod
-    def _keep_out_of_bag(self, average: FloatArray, order: Array, n: int) -> None:
-        """Keep the out-of-bag predictions in the order the rows came in."""
-
-    def _all_outputs(self, X: Any) -> Any:
-        """Yield the outputs of each model, a few computed side by side, in order."""
-        step = 4 * available_cores()
-        for start in range(0, len(self.estimators_), step):
-            some = self.estimators_[start : start + step]
-            yield from in_threads(lambda model: self._outputs(model, X), some)
-
-    def _average(self, X: Any) -> FloatArray:
-        X = self._check_new(X)
-        total: Any = 0.0
-        for outputs in self._all_outputs(X):
-            total = total + outputs
-        return np.asarray(total / len(self.estimators_))
-
-
-class BaggingClassifier(ClassifierMixin, _Bagging):
+class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
     r"""Classify by the vote of models fitted to samples of the rows.
 
     .. math:: C_{bag}(x) = \arg\max_k \frac1B \sum_{b=1}^B [C(S^b, x) = k]
@@ -235,8 +106,8 @@ class BaggingClassifier(ClassifierMixin, _Bagging):
     drawn as the weights sum to (at least the rows of positive weight), so rescale survey weights
     to mean one. A base that takes `sample_weight` is fitted to the distinct rows with their
     counts, another to the repeated rows. The samples depend on the rows and the seed, not on the
-    order of the rows. Cost: `n_models` fits of the base, side by side in threads. There are no
-    degrees of freedom to speak of (NaN in `oob_path_`).
+    order of the rows. Cost: `n_models` fits of the base, side by side in threads. The out-of-bag
+    predictions can be judged by any loss: ``loss.of_rows(codes, oob_decision_)``.
 
     Not for stable models, and not where a single readable tree is wanted: see bumping.
 
@@ -260,7 +131,7 @@ class BaggingClassifier(ClassifierMixin, _Bagging):
         "vote": Choice("probability", "majority", help="what the models add up"),
         "random_state": _SEED,
     }
-    card: ClassVar[Card] = Card(task="classification", probabilities=True, **_SHARED_CARD)
+    card: ClassVar[Card] = Card(task="classification", **_CARD)
 
     def __init__(
         self,
@@ -279,35 +150,15 @@ class BaggingClassifier(ClassifierMixin, _Bagging):
         self.vote = vote
         self.random_state = random_state
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the average share of each class, one column a class."""
-        return self._average(X)
-
-    def predict(self, X: Any) -> Array:
-        """Return the class with the largest share for each row of X."""
-        shares = self.predict_proba(X)
-        return self.classes_[_winner(shares)]
-
     def _own_base(self) -> Any:
         return TreeClassifier(alpha=0.0)
 
-    def _outputs(self, model: Any, X: Any) -> FloatArray:
-        votes = self.vote == "majority"
-        if not votes and not hasattr(model, "predict_proba"):
-            raise InputError(
-                f"{type(model).__name__} has no probabilities to average; use vote='majority'."
-            )
-        return class_shares(model, X, self.classes_, votes=votes)
-
-    def _loss(self, y: Array, average: FloatArray) -> FloatArray:
-        return np.asarray(self.classes_[_winner(average)] != y, dtype=np.float64)
-
-    def _keep_out_of_bag(self, average: FloatArray, order: Array, n: int) -> None:
-        self.oob_decision_ = np.full((n, len(self.classes_)), np.nan)
-        self.oob_decision_[order] = average
+    def _keep_out_of_bag(self, average: FloatArray) -> None:
+        self.oob_decision_ = average
 
 
-class BaggingRegressor(RegressorMixin, _Bagging):
+@documented_like(BaggingClassifier, without=("classes_", "oob_decision_"))
+class BaggingRegressor(RegressorMixin, Bagged, MeanOfNumbers):
     r"""Predict by the mean of models fitted to samples of the rows.
 
     .. math:: \hat f_{bag}(x) = \frac1B \sum_{b=1}^B \hat f(S^b, x)
@@ -318,27 +169,13 @@ class BaggingRegressor(RegressorMixin, _Bagging):
     ----------
     base : regressor, optional
         Model to fit to each sample; a full tree (``TreeRegressor(alpha=0)``) by default.
-    n_models : int
-        Number of models; more only steady the answer.
-    replace : bool
-        Draw with replacement. Without, `sample_share` must be below 1 for rows to be left out.
-    sample_share : float
-        Size of a sample as a share of the rows, in (0, 1].
-    random_state : int, generator or None
-        Seed of the draws (and of the base); None draws other samples in every fit.
 
     Attributes
     ----------
-    estimators_ : list
-        The fitted models.
     oob_error_, oob_error_se_ : float
         Out-of-bag mean squared error and its standard error; NaN where no row was left out.
     oob_prediction_ : ndarray of shape (n,)
         Mean of the models that did not see the row; NaN where all did.
-    oob_path_ : Path
-        Training and out-of-bag error as models come in (rows left out so far alone).
-    n_features_in_ : int
-        Number of columns seen in `fit`.
 
     See Also
     --------
@@ -366,7 +203,7 @@ class BaggingRegressor(RegressorMixin, _Bagging):
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {**_PARAMS, "random_state": _SEED}
-    card: ClassVar[Card] = Card(task="regression", **_SHARED_CARD)
+    card: ClassVar[Card] = Card(task="regression", **_CARD)
 
     def __init__(
         self,
@@ -383,25 +220,8 @@ class BaggingRegressor(RegressorMixin, _Bagging):
         self.sample_share = sample_share
         self.random_state = random_state
 
-    def predict(self, X: Any) -> FloatArray:
-        """Return the mean of the models' predictions for each row of X."""
-        return self._average(X)
-
     def _own_base(self) -> Any:
         return TreeRegressor(alpha=0.0)
 
-    def _outputs(self, model: Any, X: Any) -> FloatArray:
-        return np.asarray(model.predict(X), dtype=np.float64)
-
-    def _loss(self, y: Array, average: FloatArray) -> FloatArray:
-        return np.asarray((y - average) ** 2, dtype=np.float64)
-
-    def _keep_out_of_bag(self, average: FloatArray, order: Array, n: int) -> None:
-        self.oob_prediction_ = np.full(n, np.nan)
-        self.oob_prediction_[order] = average
-
-
-def _winner(shares: FloatArray) -> Array:
-    """Return the class of the largest share; shares equal but for rounding are a tie."""
-    top = shares.max(axis=1, keepdims=True)
-    return np.asarray(np.argmax(shares >= top - 1e-12, axis=1))
+    def _keep_out_of_bag(self, average: FloatArray) -> None:
+        self.oob_prediction_ = average

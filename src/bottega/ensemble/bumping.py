@@ -1,30 +1,28 @@
 """Bumping: the one model, of those fitted to samples of the rows, that fits the data best."""
 
-from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from bottega.core.cards import Card
-from bottega.core.frames import take_rows
+from bottega.core.documents import documented_like
 from bottega.core.losses import get_loss
 from bottega.core.parallel import in_threads
 from bottega.core.params import Integer, Parameter, Seed
 from bottega.core.typing import Array, FloatArray
-from bottega.core.weights import check_weight
-from bottega.ensemble._base import Combination, Model, class_shares, fit_drawn
-from bottega.ensemble.resampling import draw_rows, own_order, seeds
+from bottega.ensemble._combination.models import Model, class_shares
+from bottega.ensemble._resampling.draws import seeds
+from bottega.ensemble._resampling.samples import Resampled, Samples
 from bottega.tree import TreeClassifier, TreeRegressor
 
 __all__ = ["BumpingClassifier", "BumpingRegressor"]
 
-_SHARED_CARD: dict[str, Any] = {
+_CARD: dict[str, Any] = {
     "method": "bumping",
     "title": "Bumping",
-    "knob": None,
     "strengths": (
         "Leaves a bad start behind: finds the splits that a greedy search cannot see (XOR).",
         "One model remains, as readable as any of its kind.",
@@ -34,12 +32,14 @@ _SHARED_CARD: dict[str, Any] = {
         "Only compares models of one size fairly: the complexity of the base must be fixed.",
         "Does not cut the variance as averaging does.",
     ),
+    "assumptions": (
+        "The base is fitted by a greedy or local search, which a sample can lead elsewhere.",
+        "The base has too few parameters to fit the training rows perfectly.",
+    ),
     "cost": "n_models + 1 fits of the base",
     "source": "D191",
-    "missing": True,
-    "categories": True,
+    "takes": frozenset({"number", "category", "missing"}),
     "wide": True,
-    "weights": True,
 }
 _PARAMS: dict[str, Parameter] = {
     "base": Model(help="model to fit to each sample; None: a tree of eight leaves"),
@@ -58,56 +58,22 @@ def _picked_has(name: str) -> Any:
     return available_if(check)
 
 
-class _Bumping(Combination):
+class _Bumping(Resampled):
     """What the classifier and the regressor share."""
 
-    base: Any
     n_models: int
     random_state: Any
 
-    @abstractmethod
-    def _own_base(self) -> Any:
-        """Return the base in use when none is given."""
-
-    def _bases(self) -> list[Any]:
-        return [self._own_base() if self.base is None else self.base]
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the base to the rows and to each sample of them, and keep the best on the rows.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, p)
-            Inputs; what the base takes.
-        y : array-like of shape (n,)
-            Responses.
-        sample_weight : array-like of shape (n,), optional
-            Row weights in the error and chances of being drawn; a weight of k is k copies.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        self._check_params()
-        X, y = self._check_training(X, y)
-        weight = check_weight(sample_weight, len(y))
-        order = own_order(X, y)
-        if weight is not None:
-            order = order[weight[order] > 0]
-            weight = weight[order]
-        X, y = take_rows(X, order), y[order]
-        size = len(y) if weight is None else max(len(y), round(weight.sum()))
+    def _settle(self, work: Samples, setting: Mapping[str, Any]) -> None:
         base = self._bases()[0]
-        task = type(self).card.task
+        loss = get_loss(None, self.card.task)
 
         def fit_one(candidate: tuple[int, int]) -> tuple[Any, float]:
             number, seed = candidate
             original = number == 0
-            counts = weight if original else draw_rows(len(y), size, seed, weight=weight)
-            model = fit_drawn(base, X, y, counts, seed)
-            loss = get_loss(None, task).of_rows(y, model.predict(X))
-            return model, float(np.average(loss, weights=weight))
+            model = work.fit(base, work.weight if original else work.draw(seed, work.copies), seed)
+            losses = loss.of_rows(work.y, model.predict(work.X))
+            return model, float(np.average(losses, weights=work.weight))
 
         candidates = list(enumerate(seeds(self.random_state, self.n_models + 1)))
         fitted = in_threads(fit_one, candidates, stage="models")
@@ -116,7 +82,6 @@ class _Bumping(Combination):
         least = self.errors_.min()
         self.picked_ = int(np.argmax(self.errors_ <= least + 1e-12 * (1 + least)))
         self.estimator_ = fitted[self.picked_][0]
-        return self
 
     def predict(self, X: Any) -> Array:
         """Return the picked model's prediction for each row of X."""
@@ -167,7 +132,8 @@ class BumpingClassifier(ClassifierMixin, _Bumping):
     -----
     A stochastic search over models: a sample unbalances what a greedy algorithm sees as a tie. The
     picked model is as readable as the base; a tree's `rules` are at hand. `errors_` are training
-    errors, which flatter; validate the picked model like any other. Cost: ``n_models + 1`` fits,
+    errors, which flatter; validate the picked model like any other. Weights count in the errors and
+    are chances of being drawn; a weight of k is k copies. Cost: ``n_models + 1`` fits,
     side by side in threads. Not for a base that fits the training rows perfectly: the original
     then always wins.
 
@@ -190,7 +156,7 @@ class BumpingClassifier(ClassifierMixin, _Bumping):
     """
 
     params: ClassVar[Mapping[str, Parameter]] = _PARAMS
-    card: ClassVar[Card] = Card(task="classification", probabilities=True, **_SHARED_CARD)
+    card: ClassVar[Card] = Card(task="classification", **_CARD)
 
     def __init__(self, base: Any = None, *, n_models: int = 20, random_state: Any = 0) -> None:
         self.base = base
@@ -199,7 +165,7 @@ class BumpingClassifier(ClassifierMixin, _Bumping):
 
     @_picked_has("predict_proba")
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the picked model's class probabilities, one column a class."""
+        """Return the picked model's class probabilities, one column per class."""
         X = self._check_new(X)
         return class_shares(self.estimator_, X, self.classes_)
 
@@ -207,6 +173,7 @@ class BumpingClassifier(ClassifierMixin, _Bumping):
         return TreeClassifier(alpha=0.0, max_leaves=8)
 
 
+@documented_like(BumpingClassifier, without=("classes_",))
 class BumpingRegressor(RegressorMixin, _Bumping):
     """Keep the regressor, of those fitted to samples of the rows, that fits the rows best.
 
@@ -219,10 +186,6 @@ class BumpingRegressor(RegressorMixin, _Bumping):
     base : regressor, optional
         Model to fit; a tree of at most eight leaves (``TreeRegressor(alpha=0, max_leaves=8)``) by
         default. Its complexity must be fixed: among models of any size the largest wins.
-    n_models : int
-        Number of samples.
-    random_state : int, generator or None
-        Seed of the draws (and of the base); None draws other samples in every fit.
 
     Attributes
     ----------
@@ -230,10 +193,6 @@ class BumpingRegressor(RegressorMixin, _Bumping):
         The picked model.
     errors_ : ndarray of shape (n_models + 1,)
         Mean squared error of each candidate on the training rows, the original fit first.
-    picked_ : int
-        Which candidate was picked; 0 is the original fit.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
 
     See Also
     --------
@@ -264,7 +223,7 @@ class BumpingRegressor(RegressorMixin, _Bumping):
     """
 
     params: ClassVar[Mapping[str, Parameter]] = _PARAMS
-    card: ClassVar[Card] = Card(task="regression", **_SHARED_CARD)
+    card: ClassVar[Card] = Card(task="regression", **_CARD)
 
     def __init__(self, base: Any = None, *, n_models: int = 20, random_state: Any = 0) -> None:
         self.base = base

@@ -5,14 +5,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from bottega.core.cards import Card
+from bottega.core.documents import documented_like
 from bottega.core.params import Choice, Parameter
 from bottega.core.typing import Array, FloatArray
-from bottega.ensemble.forest_base import CARD, SHARED, ForestBase
+from bottega.ensemble._forest.estimator import CARD, SHARED, ForestBase
 from bottega.tree._grow.binned import CRITERIA
 from bottega.tree._kernels import grow_binned as kernels
 
@@ -30,10 +28,11 @@ class RandomForestClassifier(ClassifierMixin, ForestBase):
 
     Parameters
     ----------
-    max_features : int or "auto"
-        Columns tried at each split: fewer make the trees differ more, more make each of them
-        better. ``"auto"`` compares log2 p, sqrt p, p/3, p/2 and p by the out-of-bag error of
-        (at most) 50 trees.
+    max_features : int, float, "sqrt", "log2" or "auto"
+        Columns tried at each split, or their share of all p columns in (0, 1]: fewer make the
+        trees differ more, more make each of them better. ``"sqrt"`` and ``"log2"`` are the root
+        and the logarithm of p, rounded down. ``"auto"`` compares log2 p, sqrt p, p/3, p/2 and p
+        by the out-of-bag error of the first 50 trees (of all, if they are fewer).
     n_trees : int
         Number of trees. The error falls to a limit with them and does not rise again.
     criterion : {"gini", "entropy", "deviance", "sqrt", "error"}
@@ -64,13 +63,16 @@ class RandomForestClassifier(ClassifierMixin, ForestBase):
     forest_ : Forest
         The trees.
     oob_error_ : float
-        Misclassified share of the training rows, each judged by the trees that have not drawn it.
+        Misclassified share of the training rows, each judged by the trees that have not drawn it;
+        of all trees, so it differs from that of `path_`, which is of the first 50.
     oob_decision_ : ndarray of shape (n, K)
         Their class shares; NaN for a row that every tree has drawn (or of weight 0).
     oob_path_ : Path
         Training and out-of-bag error after 1, 2, ... trees.
     path_ : Path
-        Out-of-bag error over `max_features`; with ``max_features="auto"`` only.
+        Out-of-bag error over `max_features`, each of a forest of the first 50 trees (of all, if
+        they are fewer): with more trees the picked one has the error `oob_error_`. With
+        ``max_features="auto"`` only.
     importance_ : ndarray of shape (p,)
         Decrease of the impurity by the splits on each column, mean over the trees. It favours
         columns with many distinct values; see `permutation_importance`.
@@ -89,11 +91,12 @@ class RandomForestClassifier(ClassifierMixin, ForestBase):
     Missing values go, at each split, to the side where they help most; levels that a node (or the
     training rows) has not seen go with its heavier part. With more than two classes the levels
     of a category are ordered by the first principal component of their class shares. The draws
-    depend on what is in the rows, not on their order. Equal shares go to the first class.
+    depend on what is in the rows, not on their order. Whole weights count as copies of the row;
+    others multiply the copies that a sample has drawn. Equal shares go to the first class.
 
-    Cost: ``n_trees * max_features * n log n``, on one byte a value; trees grow side by side in
-    threads. Memory: one byte a value of X besides the trees. Not for data that one small tree or a
-    straight line describes: they can be read.
+    Cost: ``n_trees * max_features * n log n``, on one byte per value; trees grow side by side in
+    threads. Memory: one byte per value of X besides the trees. Not for data that one small tree or
+    a straight line describes: they can be read.
 
     References
     ----------
@@ -119,11 +122,11 @@ class RandomForestClassifier(ClassifierMixin, ForestBase):
         ),
         **{name: SHARED[name] for name in SHARED if name not in ("max_features", "n_trees")},
     }
-    card: ClassVar[Card] = Card(task="classification", probabilities=True, **CARD)
+    card: ClassVar[Card] = Card(task="classification", **CARD)
 
     def __init__(
         self,
-        max_features: int | str = "auto",
+        max_features: int | float | str = "auto",
         *,
         n_trees: int = 200,
         criterion: str = "gini",
@@ -151,38 +154,27 @@ class RandomForestClassifier(ClassifierMixin, ForestBase):
     def predict(self, X: Any) -> Array:
         """Return the class with the largest mean share for each row of X."""
         means = self._means(X)
-        return np.asarray(self.classes_[self._decide(means)])
+        return np.asarray(self.classes_[self._predicted(means, "predict")])
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the mean over the trees of the class shares in the leaf, one column a class."""
-        return self._shares(self._means(X))
+        """Return the mean over the trees of the class shares in the leaf, one column per class."""
+        means = self._means(X)
+        return self._predicted(means, "predict_proba")
 
-    def _shares(self, means: FloatArray) -> FloatArray:
+    def _predicted(self, means: FloatArray, method: str) -> Array:
         K = len(self.classes_)
         if means.shape[1] == K and K > 1:
-            return means
-        return np.hstack([1 - means, means])[:, :K]
-
-    def _decide(self, means: FloatArray) -> Array:
-        if means.shape[1] == 1:
-            return np.asarray(means[:, 0] > 0.5).astype(np.intp)
-        return np.argmax(means, axis=1)
+            return means if method == "predict_proba" else np.argmax(means, axis=1)
+        if method == "predict_proba":  # leaves hold the share of the second class
+            return np.hstack([1 - means, means])[:, :K]
+        return np.asarray(means[:, 0] > 0.5).astype(np.intp)
 
     def _keep_oob(self, means: FloatArray) -> None:
-        self.oob_decision_ = self._shares(means)
+        self.oob_decision_ = self._predicted(means, "predict_proba")
 
     def _criterion(self, n_classes: int) -> int:
-        return (
-            kernels.SUMS
-            if self.criterion == "gini" and n_classes <= 2
-            else CRITERIA[self.criterion]
-        )
-
-    def _read_response(self, y: Any) -> tuple[FloatArray, int]:
-        y = column_or_1d(validate_data(self, X="no_validation", y=y), warn=True)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        return codes.astype(np.float64), len(self.classes_)
+        by_sums = self.criterion == "gini" and n_classes <= 2
+        return kernels.SUMS if by_sums else CRITERIA[self.criterion]
 
     def _codes_of(self, y: Any) -> Array:
         y = np.asarray(y)
@@ -190,6 +182,7 @@ class RandomForestClassifier(ClassifierMixin, ForestBase):
         return np.where(self.classes_[place] == y, place, -1)
 
 
+@documented_like(RandomForestClassifier, without=("classes_", "oob_decision_"))
 class RandomForestRegressor(RegressorMixin, ForestBase):
     r"""Predict by the mean of trees grown on resampled rows.
 
@@ -201,51 +194,21 @@ class RandomForestRegressor(RegressorMixin, ForestBase):
 
     Parameters
     ----------
-    max_features : int or "auto"
-        Columns tried at each split: fewer make the trees differ more, more make each of them
-        better. ``"auto"`` compares log2 p, sqrt p, p/3, p/2 and p by the out-of-bag error of
-        (at most) 50 trees.
-    n_trees : int
-        Number of trees. The error falls to a limit with them and does not rise again.
     min_leaf : int
         Fewest rows (drawn rows, copies counted) in a leaf; larger makes smoother and smaller trees,
         and pays where the noise is strong.
-    max_depth : int, optional
-        Most tests above a leaf.
-    max_leaves : int, optional
-        Most leaves of a tree; the best splits are then made first.
-    categorical : "auto" or sequence of str or int
-        Columns that are categories besides the texts and categories of a frame.
-    replace : bool
-        Draw rows with replacement.
-    sample_share : float or "auto"
-        Rows drawn for a tree as a share of all; ``"auto"`` is 1, or 0.632 without replacement.
-    select : {"min", "one_se"}
-        Rule that picks `max_features` from the path.
-    random_state : int, generator or None
-        Seed. None draws anew in every fit.
 
     Attributes
     ----------
-    max_features_ : int
-        Columns tried at each split.
-    forest_ : Forest
-        The trees.
     oob_error_ : float
-        Mean squared error of the training rows, each predicted by the trees that have not drawn it.
-    oob_prediction_ : ndarray of shape (n,)
-        Those predictions; NaN for a row that every tree has drawn (or of weight 0).
-    oob_path_ : Path
-        Training and out-of-bag error after 1, 2, ... trees.
-    path_ : Path
-        Out-of-bag error over `max_features`; with ``max_features="auto"`` only.
+        Mean squared error of the training rows, each predicted by the trees that have not drawn
+        it; of all trees, so it differs from that of `path_`, which is of the first 50.
     importance_ : ndarray of shape (p,)
         Decrease of the mean squared error by the splits on each column, mean over the trees. It
         favours columns with many distinct values; see `permutation_importance`.
-    columns_in_ : ColumnReader
-        Names and levels of the columns.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
+    oob_prediction_ : ndarray of shape (n,)
+        Mean of the trees that have not drawn the row; NaN for a row that every tree has drawn (or
+        of weight 0).
 
     See Also
     --------
@@ -256,10 +219,11 @@ class RandomForestRegressor(RegressorMixin, ForestBase):
     -----
     Missing values go, at each split, to the side where they help most; levels that a node (or the
     training rows) has not seen go with its heavier part. The draws depend on what is in the rows,
-    not on their order.
+    not on their order. Whole weights count as copies of the row; others multiply the copies that a
+    sample has drawn.
 
-    Cost: ``n_trees * max_features * n log n``, on one byte a value; trees grow side by side in
-    threads. Memory: one byte a value of X besides the trees. Not for extrapolation: beyond the
+    Cost: ``n_trees * max_features * n log n``, on one byte per value; trees grow side by side in
+    threads. Memory: one byte per value of X besides the trees. Not for extrapolation: beyond the
     data the prediction stays flat.
 
     References
@@ -283,7 +247,7 @@ class RandomForestRegressor(RegressorMixin, ForestBase):
 
     def __init__(
         self,
-        max_features: int | str = "auto",
+        max_features: int | float | str = "auto",
         *,
         n_trees: int = 200,
         min_leaf: int = 2,
@@ -310,7 +274,7 @@ class RandomForestRegressor(RegressorMixin, ForestBase):
         """Return the mean prediction of the trees for each row of X."""
         return self._means(X)[:, 0]
 
-    def _decide(self, means: FloatArray) -> Array:
+    def _predicted(self, means: FloatArray, method: str) -> Array:
         return means[:, 0]
 
     def _keep_oob(self, means: FloatArray) -> None:
@@ -318,10 +282,6 @@ class RandomForestRegressor(RegressorMixin, ForestBase):
 
     def _criterion(self, n_classes: int) -> int:
         return kernels.SUMS
-
-    def _read_response(self, y: Any) -> tuple[FloatArray, int]:
-        y = validate_data(self, X="no_validation", y=y, y_numeric=True)
-        return np.asarray(y, dtype=np.float64), 0
 
     def _codes_of(self, y: Any) -> Array:
         return np.asarray(y, dtype=np.float64)

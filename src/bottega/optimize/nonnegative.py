@@ -1,8 +1,6 @@
-r"""Weights of a stack: least squares over weights that are not negative.
+r"""Least squares with coefficients that are not negative.
 
 .. math:: \min_{w \ge 0} \|b - A w\|^2, \qquad\text{or over}\quad \sum_m w_m = 1 \text{ as well}
-
-where column m of A holds what model m predicts for rows it was not fitted to.
 """
 
 import numpy as np
@@ -11,20 +9,22 @@ from scipy.optimize import nnls
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
 
-__all__ = ["stack_weights"]
+__all__ = ["nonnegative_least_squares"]
 
 
-def stack_weights(A: FloatArray, b: FloatArray, *, sum_to_one: bool = False) -> FloatArray:
-    r"""Return the weights that minimise the squared error.
+def nonnegative_least_squares(
+    A: FloatArray, b: FloatArray, *, sum_to_one: bool = False
+) -> FloatArray:
+    r"""Return the coefficients that minimise the squared error and are not negative.
 
     Parameters
     ----------
     A : ndarray of shape (n, m)
-        Predictions, one column a model.
+        Columns to combine.
     b : ndarray of shape (n,)
-        What was observed.
+        What their sum should be.
     sum_to_one : bool
-        Whether the weights must sum to one.
+        Whether the coefficients must sum to one.
 
     Notes
     -----
@@ -34,18 +34,19 @@ def stack_weights(A: FloatArray, b: FloatArray, *, sum_to_one: bool = False) -> 
     :math:`q(w)`. So non-negative least squares with one more row, of r, gives the exact answer
     after division by its sum, for any r > 0; r is chosen to keep the problem well scaled.
 
-    Columns that are equal share their weight in a way that is not determined; the first gets it.
+    Columns that are equal share their coefficient in a way that is not determined; the first gets
+    it.
 
     Examples
     --------
     >>> A = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    >>> stack_weights(A, np.array([1.0, 1.0, 3.0])).round(3).tolist()
+    >>> nonnegative_least_squares(A, np.array([1.0, 1.0, 3.0])).round(3).tolist()
     [1.333, 1.333]
-    >>> stack_weights(A, np.array([1.0, 0.0, 0.0]), sum_to_one=True).round(3).tolist()
+    >>> nonnegative_least_squares(A, np.array([1.0, 0.0, 0.0]), sum_to_one=True).round(3).tolist()
     [1.0, 0.0]
     """
-    if not np.all(np.isfinite(A)):
-        raise InputError("A base predicts values that are not finite; look at its fit first.")
+    if not np.all(np.isfinite(A)) or not np.all(np.isfinite(b)):
+        raise InputError("A and b must be finite; there are values that are not.")
     if not sum_to_one:
         return _solve(A, b)
     D = A - b[:, None]

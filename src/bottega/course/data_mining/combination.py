@@ -15,8 +15,8 @@ from bottega.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from bottega.ensemble.stack_weights import stack_weights
 from bottega.linear import LeastSquares
+from bottega.optimize.nonnegative import nonnegative_least_squares
 from bottega.plot import dots_chart, lines_chart
 from bottega.tree import TreeClassifier, TreeRegressor
 
@@ -313,7 +313,7 @@ def stacking_weights(
         fitted = np.column_stack([each.fitted[:, r] for each in smoothers])
         unseen = Y[:, [r]] - np.column_stack([each.loo_residuals[:, r] for each in smoothers])
         naive[r] = np.linalg.lstsq(fitted, Y[:, r], rcond=None)[0]
-        honest[r] = stack_weights(unseen, Y[:, r])
+        honest[r] = nonnegative_least_squares(unseen, Y[:, r])
         for name, weight in zip(risk, (naive[r], honest[r]), strict=True):
             risk[name][r] = np.mean((fitted @ weight - truth) ** 2)
     simple = int(np.argmin([np.mean((each.fitted - truth[:, None]) ** 2) for each in smoothers]))

@@ -18,7 +18,7 @@ import numpy as np
 
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = ["CHANCE", "PERFECT", "ROUNDS", "Boost", "boost", "staged_labels", "vote_weight"]
+__all__ = ["CHANCE", "PERFECT", "ROUNDS", "Boost", "boost", "staged_votes", "vote_weight"]
 
 ROUNDS, PERFECT, CHANCE = "rounds", "perfect", "chance"
 
@@ -37,6 +37,15 @@ class Boost:
     errors: FloatArray
     stopped: str
 
+    def __len__(self) -> int:
+        return len(self.alphas)
+
+    def first(self, rounds: int) -> "Boost":
+        """Return what the first rounds gave."""
+        if rounds >= len(self):
+            return self
+        return Boost(self.learners[:rounds], self.alphas[:rounds], self.errors[:rounds], ROUNDS)
+
 
 def vote_weight(error: float, n_classes: int, rate: float) -> float:
     """Return the weight of the vote of a learner with this weighted error."""
@@ -51,7 +60,7 @@ def boost(
     rounds: int,
     rate: float = 1.0,
 ) -> Boost:
-    """Run the rounds; `learn` returns a learner for the weights and what it says of the rows."""
+    """Run the rounds; `learn` returns a learner for the weights and what it predicts."""
     # Ones rather than 1/n: sums of weights are then exact in the first round.
     w = np.ones(len(codes)) if weight is None else weight.copy()
     total = w.sum()
@@ -60,8 +69,8 @@ def boost(
     errors: list[float] = []
     stopped = ROUNDS
     for _ in range(rounds):
-        learner, said = learn(w)
-        wrong = said != codes
+        learner, predicted = learn(w)
+        wrong = predicted != codes
         error = float(w[wrong].sum() / w.sum())
         if error == 0:
             stopped = PERFECT
@@ -83,12 +92,11 @@ def boost(
     return Boost(learners, np.array(alphas), np.array(errors), stopped)
 
 
-def staged_labels(
-    learners: Any, alphas: FloatArray, X: Any, n: int, n_classes: int
-) -> Iterator[IntArray]:
-    """Yield the class codes that the first 1, 2, ... learners vote for."""
+def staged_votes(learners: Any, alphas: FloatArray, X: Any, n_classes: int) -> Iterator[FloatArray]:
+    """Yield the votes of the first 1, 2, ... learners for each class: (rows, K), one array."""
+    n = int(X.shape[0])
     votes = np.zeros((n, n_classes))
     rows = np.arange(n)
     for b, alpha in enumerate(alphas):
         votes[rows, learners.labels(X, b)] += alpha
-        yield np.argmax(votes, axis=1)
+        yield votes

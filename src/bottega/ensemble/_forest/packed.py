@@ -1,4 +1,4 @@
-"""A grown forest as a few long arrays: eight bytes a node, the values of leaves apart."""
+"""A grown forest as a few long arrays: eight bytes per node, the values of leaves apart."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,15 +7,17 @@ from typing import Any, Self
 import numpy as np
 
 from bottega.core.parallel import in_threads
+from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.ensemble import _kernels_forest as kernels
+from bottega.ensemble._kernels import words as kernels
 
-__all__ = ["Forest"]
+__all__ = ["Forest", "columns_of", "last_bins"]
 
 # Rows of a block stay in the cache while all trees go over them.
 _BLOCK = 4096
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class Forest:
     """The nodes and leaf values of all trees, one tree behind the other.
@@ -23,7 +25,7 @@ class Forest:
     Attributes
     ----------
     words : ndarray of uint64
-        The nodes (`bottega.ensemble._kernels_forest` says how they are packed).
+        The nodes (`bottega.ensemble._kernels.words` says how they are packed).
     tree_start : ndarray of int64 of shape (trees + 1,)
         Where the nodes of each tree start.
     set_of, sets, set_start
@@ -99,7 +101,7 @@ class Forest:
         return found
 
     def of_tree(self, tree: int) -> tuple[Any, ...]:
-        """Return words, root, set_of, sets, first set, values, first value: as kernels want."""
+        """Return words, root, set_of, sets, first set, values, first value: for kernels."""
         return (
             self.words,
             self.tree_start[tree],
@@ -113,3 +115,16 @@ class Forest:
 
 def _starts(parts: Sequence[Array]) -> IntArray:
     return np.cumsum([0, *(len(part) for part in parts)])
+
+
+def columns_of(words: Array) -> IntArray:
+    """Return the columns that the tests among the nodes look at, each once."""
+    inner = words[(words >> np.uint64(kernels.LEAF)) == 0]
+    columns = (inner >> np.uint64(kernels.FEATURE)) & np.uint64(0xFFFFF)
+    return np.unique(columns).astype(np.int64)
+
+
+def last_bins(words: Array) -> IntArray:
+    """Return the last bin that each test of a number sends left."""
+    code = (words >> np.uint64(kernels.CODE)) & np.uint64(255)
+    return np.asarray(code - ((words >> np.uint64(kernels.MISSING)) & np.uint64(1)), dtype=np.intp)

@@ -18,7 +18,7 @@ __all__ = ["add_votes", "stump_labels"]
 def stump_labels(
     X, b, feature, threshold, low, high, other, level_start, level_stop, levels, level_vote
 ):
-    """Return the class that stump b votes for, one entry a row of X."""
+    """Return the class that stump b votes for, one entry per row of X."""
     n = X.shape[0]
     labels = np.empty(n, dtype=np.int64)
     j, start, stop = feature[b], level_start[b], level_stop[b]

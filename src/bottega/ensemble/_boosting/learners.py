@@ -1,6 +1,6 @@
-"""The weak learners of a boosted model, in three shapes with one face.
+"""The weak learners of a boosted model: three kinds with one interface.
 
-Each tells how many there are (`len`), the class codes that learner b predicts (`labels`), the
+Each says how many there are (`len`), the class codes that learner b predicts (`labels`), the
 weighted votes of all of them (`votes`) and gives its first few (`first`).
 """
 
@@ -11,8 +11,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.ensemble import _kernels_stumps as kernels
+from bottega.ensemble._kernels import stumps as kernels
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels.walk import apply
 
@@ -24,9 +25,10 @@ def leaf_labels(tree: Tree) -> IntArray:
     return np.argmax(tree.value, axis=1)
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class Stumps:
-    """Trees with one split at most, one entry a stump; see `_kernels_stumps` for the symbols."""
+    """Trees with one split at most, one entry per stump; see `_kernels.stumps` for the symbols."""
 
     feature: IntArray
     threshold: FloatArray
@@ -113,6 +115,7 @@ class _Listed:
         return votes
 
 
+@stored
 class WeakTrees(_Listed):
     """Trees of any size."""
 
@@ -129,6 +132,7 @@ class WeakTrees(_Listed):
         return leaf_labels(tree)[apply(X, *tree.walk)]
 
 
+@stored
 class WeakModels(_Listed):
     """Fitted estimators, which predict labels."""
 

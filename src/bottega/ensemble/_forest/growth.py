@@ -5,7 +5,7 @@ the answer does not depend on the number of threads.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,22 +13,26 @@ import numpy as np
 from bottega.core import progress
 from bottega.core.chunks import split_rows
 from bottega.core.parallel import available_cores, in_threads
+from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.ensemble import _kernels_forest as kernels
-from bottega.ensemble.forest_trees import Forest
+from bottega.ensemble._forest.packed import Forest, last_bins
+from bottega.ensemble._kernels import words as packing
+from bottega.ensemble._kernels.draw import draw, gather
+from bottega.ensemble._kernels.judge import tally
 from bottega.tree._grow.binned import as_tree
 from bottega.tree._grow.bins import Bins
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels import grow_binned as binned
 
-__all__ = ["Curve", "Grower", "Rows"]
+__all__ = ["BinnedRows", "Grower", "Grown", "Tally"]
 
 _JUDGED_ROWS = 1 << 15  # the same blocks for any number of threads, and so the same sums
 
 
+@stored
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """The training rows of a forest, in an order of their own.
+class BinnedRows:
+    """The training rows of a forest, in an order that depends on their content alone.
 
     Attributes
     ----------
@@ -39,7 +43,7 @@ class Rows:
     y : ndarray of float64
         Responses, or class codes.
     weight : ndarray of float64
-        Row weights; 1 without.
+        Row weights; ones without.
     positions : ndarray of int64
         The rows to draw from, a row of weight k listed k times; empty if every row is there once.
     n_classes : int
@@ -53,15 +57,18 @@ class Rows:
     positions: IntArray
     n_classes: int
 
+    @property
+    def weighted(self) -> bool:
+        """Whether the rows differ in weight."""
+        return not bool(np.all(self.weight == 1.0))
 
-@dataclass
-class Curve:
+
+@dataclass(frozen=True, eq=False)
+class Tally:
     """How the forest does after each tree.
 
     Attributes
     ----------
-    sums : list of ndarray
-        What `_kernels_forest.tally` returns after each tree.
     outside : ndarray of shape (n, V)
         Sum of the predictions of the trees that have not drawn the row.
     n_outside : ndarray of int32
@@ -70,36 +77,67 @@ class Curve:
         Sum of the predictions of all trees.
     importance : ndarray of shape (p,)
         Sum over trees of the gain of the splits on each column.
+    sums : ndarray of shape (trees, 6)
+        What the kernel `tally` returns after each tree.
+    total : float
+        Sum of the row weights.
+    weighted : bool
+        Whether rows differ in weight.
     """
 
     outside: FloatArray
     n_outside: IntArray
     inside: FloatArray
     importance: FloatArray
-    sums: list[FloatArray] = field(default_factory=list)
+    sums: FloatArray
+    total: float
+    weighted: bool
+
+    def copy(self) -> "Tally":
+        """Return a tally that can go on without changing this one."""
+        arrays = ("outside", "n_outside", "inside", "importance")
+        return replace(self, **{name: getattr(self, name).copy() for name in arrays})
+
+    @property
+    def means(self) -> FloatArray:
+        """Mean prediction of the trees that have not drawn the row; NaN where all have."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.outside / self.n_outside[:, None])
 
     @property
     def train_error(self) -> FloatArray:
         """Mean loss on the training rows, after each tree."""
-        return np.array([each[5] for each in self.sums]) / self._total
+        return np.asarray(self.sums[:, 5] / self.total)
 
     @property
     def error(self) -> FloatArray:
         """Mean out-of-bag loss, after each tree; NaN while no row has been left out."""
-        sums = np.array(self.sums)
         with np.errstate(invalid="ignore"):
-            return np.asarray(sums[:, 1] / sums[:, 0])
+            return np.asarray(self.sums[:, 1] / self.sums[:, 0])
 
     @property
     def error_se(self) -> FloatArray:
         """Its standard error."""
-        weight, _, squares, first, second, _ = np.array(self.sums).T
+        weight, _, squares, first, second, _ = self.sums.T
         mean = self.error
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore"):
             variance = second - 2 * mean * first + mean**2 * squares
+            if not self.weighted:
+                variance = variance * weight / (weight - 1)
             return np.sqrt(np.maximum(variance, 0.0)) / weight
 
-    _total: float = 1.0
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """Trees as words, sets of levels, their left sides and leaf values; and how they do."""
+
+    trees: tuple[tuple[Array, Array, Array, FloatArray], ...]
+    tally: Tally
+
+    @property
+    def forest(self) -> Forest:
+        """The trees joined."""
+        return Forest.join(self.trees)
 
 
 @dataclass(frozen=True)
@@ -108,7 +146,7 @@ class Grower:
 
     Attributes
     ----------
-    rows : Rows
+    rows : BinnedRows
         The training rows.
     criterion : int
         Of `bottega.tree._kernels.grow_binned`; SUMS also for two classes by Gini's index.
@@ -122,7 +160,7 @@ class Grower:
         Stop rules.
     """
 
-    rows: Rows
+    rows: BinnedRows
     criterion: int
     max_features: int
     size: int
@@ -142,46 +180,53 @@ class Grower:
         return 1 if self.two_class or not self.rows.n_classes else self.rows.n_classes
 
     def grow(
-        self, seeds: Sequence[int], *, keep: bool = True, stage: str = "trees"
-    ) -> tuple[Forest | None, Curve]:
-        """Grow one tree a seed; return the forest (if it is to be kept) and how it does."""
-        rows = self.rows
-        n, p = rows.codes.shape
-        total = float(rows.weight.sum())
-        curve = Curve(
+        self, seeds: Sequence[int], after: Grown | None = None, *, keep: bool = True, stage: str
+    ) -> Grown:
+        """Return the forest with one more tree per seed, `after` the trees that it has.
+
+        Without `keep` the new trees are judged and not kept.
+        """
+        done = Grown((), self._empty()) if after is None else after
+        tally, trees = done.tally.copy(), list(done.trees)
+        sums = list(tally.sums)
+        wave = max(32, 8 * available_cores())
+        for start in range(0, len(seeds), wave):
+            grown = self._wave(seeds[start : start + wave])
+            sums += self._judge(grown, tally, len(sums) + 1)
+            for words, set_of, sets, values, _, gain in grown:
+                tally.importance[:] += gain
+                if keep:
+                    trees.append((words, set_of, sets, values))
+            progress.report(stage, min(start + wave, len(seeds)), len(seeds))
+        return Grown(tuple(trees), replace(tally, sums=np.array(sums)))
+
+    def _empty(self) -> Tally:
+        n, p = self.rows.codes.shape
+        return Tally(
             np.zeros((n, self.n_values)),
             np.zeros(n, dtype=np.int32),
             np.zeros((n, self.n_values)),
             np.zeros(p),
-            _total=total,
+            np.zeros((0, 6)),
+            float(self.rows.weight.sum()),
+            self.rows.weighted,
         )
-        packed: list[tuple[Array, Array, Array, FloatArray]] = []
-        wave = max(32, 8 * available_cores())
-        for start in range(0, len(seeds), wave):
-            grown = self._wave(seeds[start : start + wave])
-            self._judge(grown, curve)
-            for words, set_of, sets, values, _, gain in grown:
-                curve.importance += gain
-                if keep:
-                    packed.append((words, set_of, sets, values))
-            progress.report(stage, min(start + wave, len(seeds)), len(seeds))
-        return (Forest.join(packed) if keep else None), curve
 
-    def _judge(self, grown: list[tuple[Any, ...]], curve: Curve) -> None:
+    def _judge(self, grown: list[tuple[Any, ...]], done: Tally, first: int) -> list[FloatArray]:
         """Add the predictions of the trees of a wave, block by block of rows."""
-        rows, first = self.rows, len(curve.sums) + 1
+        rows = self.rows
 
         def judge(block: slice) -> list[FloatArray]:
             return [
-                kernels.tally(
+                tally(
                     placed[block], words, values, rows.y[block], rows.weight[block], rows.n_classes,
-                    first + i, curve.outside[block], curve.n_outside[block], curve.inside[block],
+                    first + i, done.outside[block], done.n_outside[block], done.inside[block],
                 )
                 for i, (words, _, _, values, placed, _) in enumerate(grown)
             ]  # fmt: skip
 
         parts = in_threads(judge, list(split_rows(len(rows.y), _JUDGED_ROWS)))
-        curve.sums += [np.sum(each, axis=0) for each in zip(*parts, strict=True)]
+        return [np.sum(each, axis=0) for each in zip(*parts, strict=True)]
 
     def tree(self, seed: int) -> Tree:
         """Grow one tree again, with all that is known of its nodes."""
@@ -194,20 +239,16 @@ class Grower:
         n_classes = self.rows.n_classes
         tree = as_tree(nodes, loss, sums, self.rows.bins, self.two_class, n_classes, center)
         # Rows are placed by their codes: the threshold is the cut point behind the last left bin.
-        word = words[tree.n_children > 0]
-        last = ((word >> np.uint64(52)) & np.uint64(255)) - ((word >> np.uint64(60)) & np.uint64(1))
-        cut = self.rows.bins.cuts[tree.feature, last.astype(np.intp)]
+        cut = self.rows.bins.cuts[tree.feature, last_bins(words[tree.n_children > 0])]
         return tree.at(threshold=np.where(np.isfinite(tree.threshold), cut, tree.threshold))
 
     def counts(self, seed: int) -> IntArray:
         """Return how often a tree has drawn each row."""
-        found: IntArray = kernels.draw(
-            len(self.rows.y), self.rows.positions, self.size, self.replace, seed
-        )
+        found: IntArray = draw(len(self.rows.y), self.rows.positions, self.size, self.replace, seed)
         return found
 
     def _wave(self, seeds: Sequence[int]) -> list[tuple[Any, ...]]:
-        # A few trees a task: for small data a task costs more than a tree.
+        # A few trees per task: for small data a task costs more than a tree.
         step = max(1, len(seeds) // (4 * available_cores())) if len(self.rows.y) < 5000 else 1
         parts = [seeds[start : start + step] for start in range(0, len(seeds), step)]
         done = in_threads(lambda part: [self._grow_one(seed) for seed in part], parts)
@@ -218,7 +259,7 @@ class Grower:
         start, stop, first, _, feature, _, _, reduction, weight, _, _, set_of, sets = nodes
         words, values = self._pack(nodes, w, t, center)
         left = np.ascontiguousarray(sets[:, 0])
-        placed = kernels.place(
+        placed = packing.place(
             self.rows.codes, counts, drawn, start, stop, first, words, set_of, left
         )
         split = np.flatnonzero(first >= 0)
@@ -232,7 +273,7 @@ class Grower:
         self, nodes: tuple[Any, ...], w: FloatArray, t: FloatArray, center: float
     ) -> tuple[Array, FloatArray]:
         start, stop, first, _, feature, sides, missing, _, weight, total, _, set_of, _ = nodes
-        words, values = kernels.pack(
+        words, values = packing.pack(
             start, stop, first, feature, sides, missing, weight, total, set_of, w, t,
             self.rows.n_classes, self.two_class, center, self.rows.bins.low, self.rows.bins.high,
         )  # fmt: skip
@@ -242,8 +283,8 @@ class Grower:
         rows = self.rows
         counts = self.counts(seed)
         # Whole weights are copies, which the draw has counted; others multiply the copies drawn.
-        weighted = not len(rows.positions) and not np.all(rows.weight == 1.0)
-        drawn, w, t, c, center = kernels.gather(
+        weighted = not len(rows.positions) and rows.weighted
+        drawn, w, t, c, center = gather(
             counts, rows.y, rows.weight, weighted, rows.n_classes, self.two_class
         )
         bins = rows.bins

@@ -15,7 +15,7 @@ import numpy as np
 from bottega.core.frames import is_frame
 from bottega.core.typing import Array, FloatArray, IntArray
 
-__all__ = ["draw_rows", "own_order", "seed_parts", "seeds"]
+__all__ = ["draw_rows", "own_order", "row_keys", "seed_parts", "seeds"]
 
 
 def own_order(X: Any, y: Any) -> IntArray:
@@ -28,10 +28,15 @@ def own_order(X: Any, y: Any) -> IntArray:
     >>> bool(np.array_equal(X[ahead], X[::-1][behind]))
     True
     """
+    return np.argsort(row_keys(X, y), kind="stable")
+
+
+def row_keys(X: Any, y: Any) -> Array:
+    """Return 64 bits for each row, made from its inputs and its response."""
     key = np.zeros(len(y), dtype=np.uint64)
     for column in _columns(X):
         key = _mix(key ^ _bits(column))
-    return np.argsort(_mix(key ^ _bits(np.asarray(y))), kind="stable")
+    return _mix(key ^ _bits(np.asarray(y)))
 
 
 def draw_rows(
@@ -42,8 +47,8 @@ def draw_rows(
     With `weight`, a row's chance is proportional to it.
     """
     rng = np.random.default_rng(seed)
-    # One uniform number a draw, looked up on the scale of weights: k copies of a row take the same
-    # stretch of it as the row with weight k.
+    # One uniform number per draw, looked up on the scale of weights: k copies of a row take the
+    # same stretch of it as the row with weight k.
     if replace and weight is None:
         rows = (rng.random(size) * n).astype(np.intp)
     elif replace and weight is not None:
@@ -57,7 +62,7 @@ def draw_rows(
 
 
 def seeds(random_state: Any, count: int) -> list[int]:
-    """Return `count` seeds, one a model, from a seed or a generator."""
+    """Return `count` seeds, one per model, from a seed or a generator."""
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31)
     return np.random.default_rng(random_state).integers(2**31, size=count).tolist()
@@ -82,7 +87,7 @@ def _columns(X: Any) -> Iterator[Array]:
 
 
 def _bits(column: Array) -> Array:
-    """Return 64 bits that tell the values of a column apart."""
+    """Return 64 bits that distinguish the values of a column."""
     if column.dtype.kind in "biuf":
         numbers = column.astype(np.float64) + 0.0  # minus zero is zero
         numbers[np.isnan(numbers)] = np.nan  # there are many ways to write it

@@ -1,4 +1,4 @@
-"""A sum of stumps read as an additive model: one step function an input."""
+"""A sum of stumps read as an additive model: one step function per input."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from bottega.core.frames import make_frame
 from bottega.core.typing import FloatArray
-from bottega.ensemble.weak import Stumps
+from bottega.ensemble._boosting.learners import Stumps
 from bottega.tree._grow.column_reader import ColumnReader
 
 __all__ = ["StumpEffects", "stump_effects"]
@@ -62,7 +62,7 @@ class StumpEffects:
         return found
 
     def to_frame(self, like: Any = None) -> Any:
-        """Return the effects as a data frame: one row a step, a level or the missing values.
+        """Return the effects as a data frame: one row per step, level or group of missing values.
 
         `low` and `high` bound a step (low exclusive, high inclusive); `level` names a level.
         Inputs that no stump looks at have no rows.

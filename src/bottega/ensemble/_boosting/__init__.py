@@ -1,0 +1,1 @@
+"""Boosting: the rounds, the weak learners, and what a boosted vote can be asked."""

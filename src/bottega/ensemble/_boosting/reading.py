@@ -1,0 +1,128 @@
+"""Looking into a boosted vote: stages, margins, the weights of rows, effects of single inputs."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.utils.validation import check_is_fitted
+
+from bottega.core.errors import InputError
+from bottega.core.rows import check_weight
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.ensemble._boosting.effects import StumpEffects, stump_effects
+from bottega.ensemble._boosting.learners import Stumps
+from bottega.ensemble._boosting.rounds import staged_votes
+from bottega.plot import error_against_trees_chart
+
+__all__ = ["BoostReading"]
+
+
+class BoostReading:
+    """What a fitted AdaBoost can be asked besides predictions."""
+
+    alphas_: FloatArray
+    classes_: Array
+    columns_in_: Any
+    learners_: Any
+
+    @abstractmethod
+    def _check_new(self, X: Any) -> Any:
+        """Return the inputs of new rows as the learners take them."""
+
+    @abstractmethod
+    def _votes(self, X: Any) -> FloatArray:
+        """Return the weighted votes for each class."""
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """Yield the predictions after 1, 2, ... rounds."""
+        X = self._check_new(X)
+        for votes in staged_votes(self.learners_, self.alphas_, X, len(self.classes_)):
+            yield self.classes_[np.argmax(votes, axis=1)]
+
+    def staged_error(self, X: Any, y: Any) -> FloatArray:
+        """Return the error rate on X, y after 1, 2, ... rounds."""
+        y = np.asarray(y)
+        return np.array([np.mean(labels != y) for labels in self.staged_predict(X)])
+
+    def plot(self, X: Any, y: Any) -> Any:
+        """Draw the error on given rows against the number of rounds.
+
+        Parameters
+        ----------
+        X, y : array-like
+            Rows that were not used to fit; the honest error along the training rows is
+            ``path_.plot()``.
+
+        Returns
+        -------
+        altair.LayerChart
+        """
+        error = self.staged_error(X, y)
+        return error_against_trees_chart(
+            np.arange(1, len(error) + 1), test=error, loss="misclassification", unit="rounds"
+        )
+
+    def margins(self, X: Any, y: Any) -> FloatArray:
+        """Return the share of votes for the true class less the largest of another: in [-1, 1].
+
+        Positive where the prediction is right; large where the vote is clear. Their distribution
+        is what keeps improving after the training error has reached zero.
+        """
+        votes = self._votes(X)
+        if votes.shape[1] == 1:
+            return np.ones(len(votes))
+        rows, true = np.arange(len(votes)), self._codes(y)
+        own = votes[rows, true]
+        votes[rows, true] = -np.inf
+        total = self.alphas_.sum()
+        return np.asarray((own - votes.max(axis=1)) / total if total > 0 else np.zeros(len(own)))
+
+    def margin_distribution(self, X: Any, y: Any) -> Any:
+        """Return the distribution function of the margins: a frame of `margin` and `share`."""
+        margin, counts = np.unique(self.margins(X, y), return_counts=True)
+        columns = {"margin": margin, "share": np.cumsum(counts) / counts.sum()}
+        return self._make_frame(columns)  # type: ignore[attr-defined]
+
+    def row_weights(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
+        """Return the weights of the rows before each round and after the last, each summing to one.
+
+        For the training rows, these are the weights of the algorithm: ``(n_rounds_ + 1, n)``.
+        """
+        X, codes = self._check_new(X), self._codes(y)
+        weight = check_weight(sample_weight, len(codes))
+        log_w = np.zeros(len(codes)) if weight is None else np.log(weight)
+        found = [softmax(log_w)]
+        for b, alpha in enumerate(self.alphas_):
+            log_w = log_w + alpha * (self.learners_.labels(X, b) != codes)
+            found.append(softmax(log_w))
+        return np.stack(found)
+
+    def to_additive(self) -> StumpEffects:
+        """Return the model as a sum of step functions, one per input (stumps, two classes).
+
+        Returns
+        -------
+        StumpEffects
+            ``evaluate(X)`` gives the effects, whose sum with `intercept` is the decision function;
+            ``to_frame()`` their steps.
+        """
+        check_is_fitted(self)
+        if not isinstance(self.learners_, Stumps) or len(self.classes_) != 2:
+            raise InputError(
+                "Only stumps for two classes add up to effects of single inputs; fit with "
+                "base=None, max_depth=1 and two classes."
+            )
+        return stump_effects(self.learners_, self.alphas_, self.columns_in_, self)
+
+    def _codes(self, y: Any) -> IntArray:
+        y = np.asarray(y)
+        codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        unknown = self.classes_[codes] != y
+        if np.any(unknown):
+            raise InputError(
+                f"y has the label {y[unknown][0]!r}, which is not among the classes of the fit: "
+                f"{', '.join(map(repr, self.classes_.tolist()))}."
+            )
+        return codes

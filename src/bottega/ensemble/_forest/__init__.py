@@ -1,0 +1,1 @@
+"""Random forests: growing trees on samples of rows, packing them, judging and reading them."""

@@ -1,0 +1,307 @@
+"""What the forest of classes and the forest of numbers share: growing, choosing, predicting."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from bottega.core.errors import InputError
+from bottega.core.estimator import Tuned
+from bottega.core.judge import mean_and_se
+from bottega.core.losses import Loss, get_loss
+from bottega.core.params import (
+    AnyOf,
+    Anything,
+    Auto,
+    Boolean,
+    Choice,
+    Integer,
+    OrNone,
+    Parameter,
+    Real,
+    Seed,
+)
+from bottega.core.path import Path, along
+from bottega.core.rows import Rows
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.ensemble._combination.columns import read_columns
+from bottega.ensemble._forest.growth import BinnedRows, Grower, Grown, Tally
+from bottega.ensemble._forest.reading import ForestReading
+from bottega.ensemble._resampling.draws import own_order, seeds
+from bottega.ensemble._resampling.out_of_bag import restore_out_of_bag
+from bottega.tree._grow.bins import Bins
+
+__all__ = ["CARD", "SHARED", "ForestBase"]
+
+SHARED: Mapping[str, Parameter] = {
+    "max_features": AnyOf(
+        Choice("auto", "sqrt", "log2"),
+        Integer(1),
+        Real(0, 1, open_low=True),
+        help="columns tried at each split, or their share; 'auto': by OOB error",
+    ),
+    "n_trees": Integer(1, help="how many trees are grown; more never hurt, and cost time"),
+    "min_leaf": Integer(1, help="fewest rows in a leaf"),
+    "max_depth": OrNone(Integer(0), help="most tests above a leaf"),
+    "max_leaves": OrNone(Integer(1), help="most leaves of a tree, the best splits first"),
+    "categorical": AnyOf(Choice("auto"), Anything(), help="columns that are categories"),
+    "replace": Boolean(help="draw rows with replacement (the bootstrap)"),
+    "sample_share": Auto(
+        Real(0, 1, open_low=True), help="rows drawn for a tree, as a share of all"
+    ),
+    "select": Choice("min", "one_se", help="rule that picks max_features from the path"),
+    "random_state": Seed(help="seed of the draws; None: other draws in every fit"),
+}
+
+CARD: dict[str, Any] = {
+    "method": "random_forest",
+    "title": "Random forest",
+    "strengths": (
+        "Accurate without tuning on most tables: steps, interactions and noise columns alike.",
+        "Drawing columns decorrelates the trees more than bagging does, as inputs are usually "
+        "correlated; the variance is lower.",
+        "Does not overfit with more trees: the error settles.",
+        "Takes categories, missing values and columns on any scale as they are.",
+        "Rows left out of each tree give an honest error without cross-validation.",
+        "Ranks the inputs by importance (though not the direction of their effects).",
+        "Trees grow side by side.",
+    ),
+    "weaknesses": (
+        "The readability of a tree is lost, and memory grows with the rows.",
+        "Importance comes without a test of significance.",
+        "Flat beyond the range of the data, and slow to follow a plain linear trend.",
+        "Boosting is often a little more accurate where it is tuned.",
+    ),
+    "assumptions": (
+        "Rows are independent, so that the rows a tree has not drawn judge it honestly.",
+        "Columns drawn at a split are often enough of use: with few useful columns among many, "
+        "more must be tried.",
+    ),
+    "cost": "n_trees max_features n log n, on one byte per value",
+    "source": "D186, D190, D194-D197, D254j",
+    "takes": frozenset({"number", "category", "missing"}),
+    "wide": True,
+}
+
+_NO_LIMIT = 2**31 - 1
+_PATH_TREES = 50  # enough for every row to be left out many times
+_MOST_COPIES = 20  # whole weights count as copies while they are no more than this on average
+_KEPT_ROWS = 20_000  # trees of the path are kept for the fit while they are small
+
+
+@dataclass(frozen=True, eq=False)
+class ForestWork:
+    """The binned rows, their places among the rows that count, and the trees grown so far."""
+
+    rows: BinnedRows
+    order: IntArray
+    grown: dict[int, Grown] = field(default_factory=dict)
+
+
+class ForestBase(ForestReading, Tuned):
+    """Grows trees on samples of rows, a few columns tried at each split, and averages them."""
+
+    knob: ClassVar[str] = "max_features"
+    max_features: int | float | str
+    n_trees: int
+    min_leaf: int
+    max_depth: int | None
+    max_leaves: int | None
+    categorical: Any
+    replace: bool
+    sample_share: float | str
+    random_state: Any
+
+    # ---- what the two kinds of response differ in -----------------------------------------------
+
+    @abstractmethod
+    def _criterion(self, n_classes: int) -> int:
+        """Return the number of the impurity that is grown by."""
+
+    @abstractmethod
+    def _keep_oob(self, means: FloatArray) -> None:
+        """Keep the out-of-bag means of the rows; NaN where a row was in every sample."""
+
+    # ---- fitting --------------------------------------------------------------------------------
+
+    def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
+        columns, y = read_columns(self, X, y)
+        p = columns.X.shape[1]
+        if p >= 2**20:
+            raise InputError(f"X has {p} columns; a forest takes fewer than {2**20}.")
+        return columns, y
+
+    def _prepare(self, rows: Rows) -> ForestWork:
+        """Bin the rows, in an order that does not depend on theirs."""
+        if not hasattr(self, "_seeds"):  # the folds of a path grow their trees from the same
+            self._seeds = seeds(self.random_state, self.n_trees)
+        columns, y = rows.X, np.asarray(rows.y, dtype=np.float64)
+        order = own_order(columns.X, y)
+        w = rows.weights[order]
+        positions = np.zeros(0, dtype=np.int64)
+        if (
+            rows.weight is not None
+            and np.all(w == np.round(w))
+            and w.sum() <= _MOST_COPIES * len(w)
+        ):
+            positions = np.repeat(np.arange(len(w)), w.astype(np.int64))
+        learnt_from = order if not len(positions) else order[positions]
+        bins = Bins.learn(columns.X, columns.categorical, columns.n_levels, learnt_from)
+        n_classes = len(self.classes_) if is_classifier(self) else 0
+        codes = bins.encode(columns.X, order)
+        return ForestWork(BinnedRows(bins, codes, y[order], w, positions, n_classes), order)
+
+    def _settle(self, work: ForestWork, setting: Mapping[str, Any]) -> None:
+        picked = int(setting[self.knob])
+        grown = self._grow(work, picked, self.n_trees)
+        self.max_features_ = picked
+        self.forest_ = grown.forest
+        self._rows_in, self._order = work.rows, work.order
+        self.importance_ = grown.tally.importance / self.n_trees
+        self.oob_path_ = self._trees_path(grown.tally)
+        self.oob_error_ = float(grown.tally.error[-1])
+        means = np.empty_like(grown.tally.outside)
+        means[work.order] = grown.tally.means
+        self._keep_oob(means)
+
+    def _restore(self, rows: Rows) -> None:
+        restore_out_of_bag(self, rows)
+
+    def _grow(
+        self, work: ForestWork, max_features: int, n_trees: int, *, keep: bool = True
+    ) -> Grown:
+        """Return the first trees of the forest; those that the path has grown stay."""
+        done = work.grown.get(max_features)
+        start = 0 if done is None else len(done.trees)
+        if start == n_trees and done is not None:
+            return done
+        if start > n_trees:
+            done, start = None, 0
+        grower = self._grower(work.rows, max_features)
+        stage = "trees" if keep else "max_features"
+        keep = keep or len(work.rows.y) <= _KEPT_ROWS
+        done = grower.grow(self._seeds[start:n_trees], done, keep=keep, stage=stage)
+        if keep:
+            work.grown[max_features] = done
+        return done
+
+    def _grower(self, rows: BinnedRows, max_features: int) -> Grower:
+        there = len(rows.positions) or len(rows.y)
+        share = self.sample_share
+        if isinstance(share, str):
+            share = 1.0 if self.replace else 0.632
+        return Grower(
+            rows,
+            self._criterion(rows.n_classes),
+            max_features,
+            max(1, round(float(share) * there)),
+            self.replace,
+            _NO_LIMIT if self.max_depth is None else self.max_depth,
+            _NO_LIMIT if self.max_leaves is None else self.max_leaves,
+            self.min_leaf,
+        )
+
+    # ---- the paths ------------------------------------------------------------------------------
+
+    def _given(self, work: ForestWork) -> dict[str, Any] | None:
+        p = work.rows.codes.shape[1]
+        given = self.max_features
+        if isinstance(given, str):
+            if given == "auto":
+                return None
+            given = max(1, int(np.log2(p) if given == "log2" else np.sqrt(p)))
+        elif not isinstance(given, int | np.integer):
+            given = max(1, int(given * p))
+        return {self.knob: int(_check_features([given], p)[0])}
+
+    def _path(self, work: ForestWork, values: Any, loss: Loss | None) -> Path:
+        """Return the out-of-bag error over the number of columns tried."""
+        p = work.rows.codes.shape[1]
+        if values is None:
+            tried = [np.log2(p), np.sqrt(p), p / 3, p / 2, p]
+            values = np.maximum(1, np.round(tried)).astype(np.int64)
+        values = _check_features(values, p)
+        few = min(self.n_trees, _PATH_TREES)
+        tallies = [self._grow(work, int(value), few, keep=False).tally for value in values]
+        error = error_se = None
+        if loss is not None:
+            judged = [self._judged(work.rows, tally, loss) for tally in tallies]
+            error, error_se = np.array(judged).T
+        return Path(
+            along(self.knob, values),
+            complexity=values,
+            train_error=np.array([tally.train_error[-1] for tally in tallies]),
+            error=error,
+            error_se=error_se,
+            estimate=None if loss is None else "oob",
+            loss=get_loss(None, self.card.task).title,
+        )
+
+    def _judged(self, rows: BinnedRows, tally: Tally, loss: Loss) -> tuple[float, float]:
+        """Return the mean loss of the rows that some tree has not drawn, and its standard error."""
+        left_out = np.flatnonzero(tally.n_outside)
+        if not len(left_out):
+            raise InputError(
+                f"Choosing max_features needs rows that a tree has not drawn, and among "
+                f"{len(rows.y)} rows there is none (n_samples = {len(rows.y)}); give max_features, "
+                "or more rows."
+            )
+        y = rows.y[left_out].astype(np.intp if rows.n_classes else np.float64)
+        predicted = self._predicted(tally.means[left_out], loss.method)
+        weight = rows.weight[left_out] if rows.weighted else None
+        mean, se = mean_and_se(loss.of_rows(y, predicted), weight)
+        return float(mean), float(se)
+
+    def _trees_path(self, tally: Tally) -> Path:
+        """Return the out-of-bag error over the number of trees."""
+        n_trees = np.arange(1, len(tally.sums) + 1)
+        return Path(
+            along("n_trees", n_trees),
+            complexity=n_trees,
+            train_error=tally.train_error,
+            error=tally.error,
+            error_se=tally.error_se,
+            estimate="oob",
+            loss=get_loss(None, self.card.task).title,
+        )
+
+    def _predictions(
+        self, work: ForestWork, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
+    ) -> Array:
+        codes = work.rows.bins.encode(X_new.X)
+        found = []
+        for setting in settings:
+            forest = self._grow(work, int(setting[self.knob]), self.n_trees).forest
+            found.append(self._predicted(forest.predict(codes), method))
+        return np.stack(found, axis=1)
+
+    # ---- predicting -----------------------------------------------------------------------------
+
+    def _codes(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return self._rows_in.bins.encode(self.columns_in_.read(self, X))
+
+    def _means(self, X: Any) -> FloatArray:
+        """Return the mean leaf values of new rows."""
+        codes = self._codes(X)
+        return self.forest_.predict(codes)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _check_features(values: Any, p: int) -> IntArray:
+    given = np.unique(np.asarray(values))
+    if not len(given) or given.dtype.kind not in "iu" or given[0] < 1 or given[-1] > p:
+        raise InputError(
+            f"max_features={values!r} is not allowed; X has {p} columns, so give whole numbers "
+            f"from 1 to {p}."
+        )
+    return given.astype(np.int64)

@@ -1,0 +1,199 @@
+"""Looking into a grown forest: errors along the trees, single trees, importance, proximity."""
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from bottega.core.cards import Card
+from bottega.core.errors import InputError
+from bottega.core.losses import get_loss
+from bottega.core.parallel import in_threads
+from bottega.core.path import Path
+from bottega.core.tables import Section, Summary
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.ensemble._forest.growth import BinnedRows, Grower
+from bottega.ensemble._forest.packed import Forest, columns_of
+from bottega.ensemble._kernels.judge import permuted_loss
+from bottega.ensemble._resampling.draws import seeds
+from bottega.ensemble._resampling.importance import importance_columns, proximity_of
+from bottega.plot import error_against_trees_chart
+from bottega.tree._grow.column_reader import ColumnReader
+from bottega.tree._grow.structure import Tree
+
+__all__ = ["ForestReading"]
+
+
+class ForestReading:
+    """What a fitted forest can be asked besides predictions."""
+
+    card: ClassVar[Card]
+    columns_in_: ColumnReader
+    forest_: Forest
+    importance_: FloatArray
+    max_features_: int
+    oob_error_: float
+    oob_path_: Path
+    _order: IntArray
+    _rows_in: BinnedRows
+    _seeds: list[int]
+
+    @abstractmethod
+    def _codes(self, X: Any) -> Array:
+        """Return the bins of new rows."""
+
+    @abstractmethod
+    def _codes_of(self, y: Any) -> Array:
+        """Return the responses of new rows as numbers (classes as codes, -1 for a new one)."""
+
+    @abstractmethod
+    def _grower(self, rows: BinnedRows, max_features: int) -> Grower:
+        """Return what grew the trees."""
+
+    @abstractmethod
+    def _predicted(self, means: FloatArray, method: str) -> Array:
+        """Return the predictions (class codes) or probabilities of mean leaf values (rows, V)."""
+
+    def staged_error(self, X: Any, y: Any) -> FloatArray:
+        """Return the mean loss on given rows after 1, 2, ... trees.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (m, p)
+            Rows that were not used to fit.
+        y : array-like of shape (m,)
+            Their responses.
+        """
+        codes = self._codes(X)
+        y = self._codes_of(y)
+        check_consistent_length(codes, y)
+        loss = get_loss(None, self.card.task)
+        total = np.zeros((len(codes), self.forest_.values.shape[1]))
+        found = np.empty(self.forest_.n_trees)
+        for tree in range(self.forest_.n_trees):
+            total += self.forest_.predict(codes, tree, tree + 1)
+            found[tree] = loss.of_rows(y, self._predicted(total / (tree + 1), "predict")).mean()
+        return found
+
+    def plot(self, X: Any = None, y: Any = None) -> Any:
+        """Draw the training and the out-of-bag error against the number of trees.
+
+        Parameters
+        ----------
+        X, y : array-like, optional
+            Rows that were not used to fit: their error is drawn too.
+
+        Returns
+        -------
+        altair.LayerChart
+        """
+        check_is_fitted(self)
+        curve = self.oob_path_
+        return error_against_trees_chart(
+            curve.values,
+            train=curve.train_error,
+            oob=curve.error,
+            test=None if X is None else self.staged_error(X, y)[curve.values - 1],
+            loss=curve.loss,
+        )
+
+    def tree(self, i: int) -> Tree:
+        """Return tree i, with thresholds on the scale of the inputs; it is grown once more."""
+        check_is_fitted(self)
+        if not 0 <= i < self.n_trees_:
+            raise InputError(
+                f"There is no tree {i}; the forest has the trees 0 to {self.n_trees_ - 1}."
+            )
+        return self._grower(self._rows_in, self.max_features_).tree(self._seeds[i])
+
+    @property
+    def n_trees_(self) -> int:
+        """Number of trees."""
+        check_is_fitted(self)
+        return self.forest_.n_trees
+
+    def permutation_importance(self, *, random_state: Any = 0) -> Any:
+        """Return how much worse each tree predicts its out-of-bag rows when a column is shuffled.
+
+        Parameters
+        ----------
+        random_state : int or generator
+            Seed of the shuffles.
+
+        Returns
+        -------
+        data frame
+            column, importance (mean rise of the loss over the trees), std_error (of that mean)
+            and z (their ratio). It says that a column is used, not in which direction, and that
+            the others cannot stand in for it.
+
+        Notes
+        -----
+        Cost: a walk of the out-of-bag rows per tree and column.
+        """
+        check_is_fitted(self)
+        rise = self._rises(seeds(random_state, self.n_trees_))
+        columns = importance_columns(self.columns_in_.names, rise)
+        return self._make_frame(columns)  # type: ignore[attr-defined]
+
+    def _rises(self, shuffles: list[int]) -> FloatArray:
+        """Return the rise of the out-of-bag loss: (trees, columns)."""
+        rows, forest = self._rows_in, self.forest_
+        grower = self._grower(rows, self.max_features_)
+        p = rows.codes.shape[1]
+
+        def of_tree(tree: int) -> FloatArray:
+            outside = np.flatnonzero(grower.counts(self._seeds[tree]) == 0)
+            if not len(outside):
+                return np.full(p, np.nan)
+            rng = np.random.default_rng(shuffles[tree])
+            data = (*forest.of_tree(tree), rows.y, rows.weight, rows.n_classes)
+            words = forest.words[forest.tree_start[tree] : forest.tree_start[tree + 1]]
+            plain = permuted_loss(rows.codes, outside, outside, p, *data)
+            rise = np.zeros(p)
+            for j in columns_of(words):
+                donors = rng.permutation(outside)
+                rise[j] = permuted_loss(rows.codes, outside, donors, j, *data) - plain
+            return rise
+
+        return np.array(in_threads(of_tree, range(forest.n_trees), stage="importance"))
+
+    def proximity(self, X: Any = None) -> FloatArray:
+        """Return in what share of the trees each two rows fall into the same leaf.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (m, p), optional
+            Rows to compare; the training rows by default. At most 10,000: the answer has m^2
+            entries.
+        """
+        check_is_fitted(self)
+        codes = self._rows_in.codes if X is None else self._codes(X)
+        found = proximity_of(len(codes), lambda: self.forest_.leaves(codes))
+        if X is not None:
+            return found
+        back = np.argsort(self._order)  # rows of weight 0 are not among them
+        return found[np.ix_(back, back)]
+
+    def summary(self) -> Summary:
+        """Return size, errors and importance as a table that shows itself as text and HTML."""
+        check_is_fitted(self)
+        facts = {
+            "rows": len(self._rows_in.y),
+            "trees": self.n_trees_,
+            "columns tried": self.max_features_,
+            "leaves per tree": float(self.forest_.n_leaves.mean()),
+            "training error": float(self.oob_path_.train_error[-1]),
+            "OOB error": self.oob_error_,
+        }
+        names = np.array(self.columns_in_.names)
+        top = np.argsort(-self.importance_, kind="stable")[:30]
+        importance = {"column": names[top].tolist(), "gain": self.importance_[top].tolist()}
+        return Summary(
+            type(self).__name__,
+            (
+                Section("", {name: [value] for name, value in facts.items()}),
+                Section("Importance", importance),
+            ),
+        )

@@ -1,0 +1,1 @@
+"""Stacking: predictions of rows left out, and the weights learnt on them."""

@@ -1,0 +1,188 @@
+"""What stacked classifiers and regressors share."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from bottega.core.errors import InputError
+from bottega.core.estimator import Unweighted
+from bottega.core.folds import Fold, make_folds
+from bottega.core.frames import take_rows
+from bottega.core.judge import mean_and_se
+from bottega.core.losses import get_loss
+from bottega.core.parallel import in_threads
+from bottega.core.results import glance_row, tidy_columns
+from bottega.core.rows import Rows
+from bottega.core.tables import Section, Summary
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.ensemble._combination.estimator import Combination
+from bottega.ensemble._combination.models import named_models
+from bottega.ensemble._resampling.draws import own_order
+from bottega.optimize.nonnegative import nonnegative_least_squares
+from bottega.risk import leave_one_out
+
+__all__ = ["Stacked"]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutWork:
+    """Rows in an order that depends on their content alone, and folds of them.
+
+    `y` has labels, `codes` numbers or class codes; `order` says where each row was given.
+    """
+
+    X: Any
+    y: Array
+    codes: Array
+    order: IntArray
+    folds: list[Fold]
+
+
+class Stacked(Combination, Unweighted):
+    """A weighted sum of models."""
+
+    bases: Any
+    cv: int | str
+    sum_to_one: bool
+
+    _least_rows = 2  # weights are learnt on rows left out of a fit
+
+    @abstractmethod
+    def _own_bases(self) -> list[tuple[str, Any]]:
+        """Return the bases in use when none are given."""
+
+    @abstractmethod
+    def _outputs(self, model: Any, X: Any) -> FloatArray:
+        """Return what a fitted base adds to the sum, of shape (rows, q)."""
+
+    @abstractmethod
+    def _target(self, codes: Array) -> FloatArray:
+        """Return what the sum should be, of shape (rows, q)."""
+
+    @abstractmethod
+    def _decided(self, total: FloatArray) -> Array:
+        """Return the predictions (numbers, or codes of classes) that a sum stands for."""
+
+    def _named(self) -> list[tuple[str, Any]]:
+        return self._own_bases() if self.bases is None else named_models(self.bases)
+
+    def _bases(self) -> list[Any]:
+        return [model for _, model in self._named()]
+
+    # ---- fitting --------------------------------------------------------------------------------
+
+    def _prepare(self, rows: Rows) -> HeldOutWork:
+        y = self._responses(rows)
+        order = own_order(rows.X, y)
+        codes = np.asarray(rows.y)[order]
+        strata = codes if is_classifier(self) else None
+        cv = self.cv if isinstance(self.cv, str) else min(self.cv, len(y))
+        folds = make_folds(cv, len(y), strata=strata)
+        return HeldOutWork(take_rows(rows.X, order), y[order], codes, order, folds)
+
+    def _settle(self, work: HeldOutWork, setting: Mapping[str, Any]) -> None:
+        names, bases = zip(*self._named(), strict=True)
+        self.names_ = list(names)
+        self.estimators_ = in_threads(
+            lambda base: clone(base).fit(work.X, work.y), bases, stage="bases"
+        )
+        held_out = self._held_out_by(work, bases)
+        self._weigh(held_out, work)
+        self.held_out_ = np.empty_like(held_out)
+        self.held_out_[work.order] = held_out
+        if not is_classifier(self):
+            self.held_out_ = self.held_out_[:, :, 0]
+        self._nobs = len(work.y)
+
+    def _held_out_by(self, work: HeldOutWork, bases: tuple[Any, ...]) -> FloatArray:
+        """Return the outputs for each row of fits without it, of shape (rows, bases, q)."""
+        q = self._target(work.codes[:1]).shape[1]
+        found = np.empty((len(work.y), len(bases), q))
+        if self.cv == "loo" and not is_classifier(self):
+            for m, base in enumerate(bases):
+                found[:, m, 0] = leave_one_out(base, work.X, work.y).predictions
+            return found
+
+        def fit_one(task: tuple[int, Fold]) -> FloatArray:
+            m, (train, test) = task
+            model = clone(bases[m]).fit(take_rows(work.X, train), work.y[train])
+            return self._outputs(model, take_rows(work.X, test))
+
+        tasks = [(m, fold) for m in range(len(bases)) for fold in work.folds]
+        fitted = in_threads(fit_one, tasks, stage="folds")
+        for (m, (_, test)), outputs in zip(tasks, fitted, strict=True):
+            found[test, m] = outputs
+        return found
+
+    def _weigh(self, held_out: FloatArray, work: HeldOutWork) -> None:
+        """Learn the weights and what they are worth."""
+        if not np.all(np.isfinite(held_out)):
+            raise InputError("A base predicts values that are not finite; look at its fit first.")
+        target = self._target(work.codes)
+        loss = get_loss(None, self.card.task)
+
+        def weights(rows: Any) -> FloatArray:
+            # All outputs of a row are rows of one least-squares problem.
+            A = held_out[rows].transpose(0, 2, 1).reshape(-1, held_out.shape[1])
+            return nonnegative_least_squares(A, target[rows].ravel(), sum_to_one=self.sum_to_one)
+
+        def judged(total: FloatArray) -> tuple[float, float]:
+            error, error_se = mean_and_se(loss.of_rows(work.codes, self._decided(total)))
+            return float(error), float(error_se)
+
+        self.weights_ = weights(slice(None))
+        # A row's own part in choosing the weights flatters them: choose them without its fold.
+        n = len(work.codes)
+        folds = work.folds if len(work.folds) <= 20 else make_folds(10, n)
+        total = np.empty_like(target)
+        for train, test in folds:
+            total[test] = np.einsum("imq,m->iq", held_out[test], weights(train))
+        self.error_, self.error_se_ = judged(total)
+        each = [judged(held_out[:, m]) for m in range(held_out.shape[1])]
+        self.base_errors_, self.base_errors_se_ = np.array(each).T
+
+    def _sum(self, X: Any) -> FloatArray:
+        X = self._check_new(X)
+        used = [(w, m) for w, m in zip(self.weights_, self.estimators_, strict=True) if w > 0]
+        parts = in_threads(lambda pair: pair[0] * self._outputs(pair[1], X), used)
+        q = len(self.classes_) if is_classifier(self) else 1
+        return np.asarray(sum(parts, np.zeros((X.shape[0], q))))
+
+    # ---- results --------------------------------------------------------------------------------
+
+    def tidy(self) -> Any:
+        """Return one row per base: its weight and its error on the rows left out."""
+        check_is_fitted(self)
+        errors = {"error": self.base_errors_, "error_se": self.base_errors_se_}
+        return self._make_frame(tidy_columns(self.names_, self.weights_) | errors)
+
+    def glance(self) -> Any:
+        """Return one row about the stack: its error, the best base's, and what stacking gains."""
+        check_is_fitted(self)
+        best = int(np.argmin(self.base_errors_))
+        row = glance_row(
+            {"nobs": self._nobs},
+            error=self.error_,
+            error_se=self.error_se_,
+            best_base=self.names_[best],
+            best_base_error=float(self.base_errors_[best]),
+            improvement=float(self.base_errors_[best] - self.error_),
+        )
+        return self._make_frame({name: [value] for name, value in row.items()})
+
+    def summary(self) -> Summary:
+        """Return the weights and errors as a table that shows itself as text and HTML."""
+        check_is_fitted(self)
+        table = {
+            "base": [*self.names_, "stack"],
+            "weight": [*self.weights_, float(self.weights_.sum())],
+            "error": [*self.base_errors_, self.error_],
+            "se": [*self.base_errors_se_, self.error_se_],
+        }
+        note = "Errors are on rows left out; the stack's with weights chosen without them too."
+        return Summary(type(self).__name__, (Section("", table),), (note,))

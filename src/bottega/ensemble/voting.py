@@ -1,0 +1,227 @@
+"""Voting: the plain vote or mean of models of different kinds."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from bottega.core.cards import Card
+from bottega.core.documents import documented_like
+from bottega.core.errors import ParameterError
+from bottega.core.parallel import in_threads
+from bottega.core.params import Anything, Choice, Parameter
+from bottega.core.rows import Rows
+from bottega.core.typing import FloatArray
+from bottega.ensemble._combination.average import Average, MeanOfNumbers, VoteOfClasses
+from bottega.ensemble._combination.models import Models, fit_drawn, named_models
+from bottega.ensemble.forest import RandomForestClassifier, RandomForestRegressor
+from bottega.tree import TreeClassifier, TreeRegressor
+
+__all__ = ["VotingClassifier", "VotingRegressor"]
+
+_CARD: dict[str, Any] = {
+    "method": "voting",
+    "title": "Voting",
+    "strengths": (
+        "Useful where the models differ substantially: their errors cancel in part.",
+        "Learns nothing beyond its models, so it adds no overfitting and costs no "
+        "cross-validation.",
+        "Combines models of any kind.",
+    ),
+    "weaknesses": (
+        "A bad model counts as much as a good one, unless weights are given.",
+        "Gains nothing where the models err alike.",
+        "The readability of a single model is lost.",
+    ),
+    "assumptions": (
+        "The models are about equally good, and their errors are not much correlated.",
+        "For classes, each is right more often than not.",
+    ),
+    "cost": "one fit of every base",
+    "source": "D187",
+    "twin_of": "random_forest",
+    "takes": frozenset({"number", "category", "missing"}),
+    "wide": True,
+}
+_BASES = Models(help="models to average; None: a pruned tree and a random forest")
+_WEIGHTS = Anything(help="how much each model counts; None: all alike")
+
+
+class _Voting(Average):
+    """What the classifier and the regressor share."""
+
+    bases: Any
+    weights: Any
+
+    @abstractmethod
+    def _own_bases(self) -> list[tuple[str, Any]]:
+        """Return the bases in use when none are given."""
+
+    def _named(self) -> list[tuple[str, Any]]:
+        return self._own_bases() if self.bases is None else named_models(self.bases)
+
+    def _bases(self) -> list[Any]:
+        return [model for _, model in self._named()]
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        count = len(self._bases())
+        if self.weights is None:
+            return
+        try:
+            given = np.asarray(self.weights, dtype=np.float64)
+        except (TypeError, ValueError):
+            given = np.zeros(0)
+        if given.shape != (count,) or not np.all(given >= 0) or not 0 < given.sum() < np.inf:
+            raise ParameterError(
+                f"{type(self).__name__}: weights={self.weights!r} is not allowed; give None or "
+                f"{count} numbers, one per base, that are not negative and not all zero."
+            )
+
+    def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
+        y = self._responses(work)
+        names, bases = zip(*self._named(), strict=True)
+        self.names_ = list(names)
+        given = np.ones(len(bases)) if self.weights is None else np.asarray(self.weights, float)
+        self.weights_ = given / given.sum()
+        self.estimators_ = in_threads(
+            lambda base: fit_drawn(base, work.X, y, work.weight), bases, stage="bases"
+        )
+
+    def _model_weights(self) -> FloatArray:
+        return self.weights_
+
+
+class VotingClassifier(ClassifierMixin, _Voting, VoteOfClasses):
+    r"""Classify by the mean of the class probabilities of models, or by their vote.
+
+    .. math:: \hat p(k \mid x) = \sum_{m=1}^M w_m\, \hat p_m(k \mid x)
+
+    with :math:`w_m = 1/M` unless weights are given; with ``vote="majority"`` each model gives a
+    one to the class it predicts. The class with the largest share is predicted, of equal shares
+    the first in sorted order.
+
+    Parameters
+    ----------
+    bases : list of classifiers or of (name, classifier), optional
+        Models to combine, pipelines included; a pruned tree and a random forest by default.
+    vote : {"probability", "majority"}
+        Average the probabilities, or count the predicted classes.
+    weights : array-like of shape (M,), optional
+        How much each model counts; they are divided by their sum. All alike by default.
+
+    Attributes
+    ----------
+    estimators_ : list
+        The fitted models.
+    names_ : list of str
+        Their names.
+    weights_ : ndarray of shape (M,)
+        Weight of each model; they sum to one.
+    classes_ : ndarray of shape (K,)
+        The classes, sorted.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    See Also
+    --------
+    StackingClassifier : learns the weights.
+    BaggingClassifier : one model fitted to many samples.
+
+    Notes
+    -----
+    Row weights go to the bases; one that takes none is given a row as often as its (whole) weight.
+    Cost: one fit of every base, side by side in threads. It has as many degrees of freedom as its
+    models have together at most. Not for models of which one is clearly better: the others only
+    spoil it.
+
+    References
+    ----------
+    .. [1] Kittler, J., Hatef, M., Duin, R. P. W. and Matas, J. (1998). On combining classifiers.
+       IEEE Transactions on Pattern Analysis and Machine Intelligence 20, 226-239.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bottega.core import BaselineClassifier
+    >>> from bottega.tree import TreeClassifier
+    >>> X, y = np.arange(6.0)[:, None], ["a", "a", "a", "a", "b", "b"]
+    >>> bases = [("tree", TreeClassifier(alpha=0)), ("shares", BaselineClassifier())]
+    >>> model = VotingClassifier(bases, weights=[3, 1]).fit(X, y)
+    >>> model.predict_proba([[5.0]]).round(3).tolist(), model.predict([[5.0]]).tolist()
+    ([[0.167, 0.833]], ['b'])
+    """
+
+    params: ClassVar[Mapping[str, Parameter]] = {
+        "bases": _BASES,
+        "vote": Choice("probability", "majority", help="what the models add up"),
+        "weights": _WEIGHTS,
+    }
+    card: ClassVar[Card] = Card(task="classification", **_CARD)
+
+    def __init__(
+        self,
+        bases: Iterable[Any] | None = None,
+        *,
+        vote: str = "probability",
+        weights: Any = None,
+    ) -> None:
+        self.bases = bases
+        self.vote = vote
+        self.weights = weights
+
+    def _own_bases(self) -> list[tuple[str, Any]]:
+        return [("tree", TreeClassifier()), ("forest", RandomForestClassifier())]
+
+
+@documented_like(VotingClassifier, without=("classes_",))
+class VotingRegressor(RegressorMixin, _Voting, MeanOfNumbers):
+    r"""Predict by the mean of the predictions of models.
+
+    .. math:: \hat f(x) = \sum_{m=1}^M w_m\, \hat f_m(x)
+
+    with :math:`w_m = 1/M` unless weights are given.
+
+    Parameters
+    ----------
+    bases : list of regressors or of (name, regressor), optional
+        Models to combine, pipelines included; a pruned tree and a random forest by default.
+
+    See Also
+    --------
+    StackingRegressor : learns the weights.
+    BaggingRegressor : one model fitted to many samples.
+
+    Notes
+    -----
+    The squared error of the mean is the mean squared error of the models less their spread about
+    it: it is never worse than the models are on average, and better the more they differ. Row
+    weights, cost and degrees of freedom are as in `VotingClassifier`.
+
+    References
+    ----------
+    .. [1] Krogh, A. and Vedelsby, J. (1995). Neural network ensembles, cross validation, and
+       active learning. Advances in Neural Information Processing Systems 7, 231-238.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bottega.core import BaselineRegressor
+    >>> from bottega.linear import LeastSquares
+    >>> X, y = np.arange(4.0)[:, None], np.array([0.0, 2.0, 4.0, 6.0])
+    >>> model = VotingRegressor([LeastSquares(), BaselineRegressor()]).fit(X, y)
+    >>> model.predict([[3.0]]).round(6).tolist()  # the mean of 6 and 3
+    [4.5]
+    """
+
+    params: ClassVar[Mapping[str, Parameter]] = {"bases": _BASES, "weights": _WEIGHTS}
+    card: ClassVar[Card] = Card(task="regression", **_CARD)
+
+    def __init__(self, bases: Iterable[Any] | None = None, *, weights: Any = None) -> None:
+        self.bases = bases
+        self.weights = weights
+
+    def _own_bases(self) -> list[tuple[str, Any]]:
+        return [("tree", TreeRegressor()), ("forest", RandomForestRegressor())]
