@@ -1,5 +1,6 @@
 """Bayesian networks: the notes' graph and counts, exact probabilities, sampling, estimation."""
 
+import pickle
 from itertools import product
 
 import numpy as np
@@ -8,8 +9,9 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, ParameterError
 from bottega.probability import BayesianNetwork
 
 # M417: edges 4 -> 1, 5 -> 1, 1 -> 2, 5 -> 2, 1 -> 3, 2 -> 3.
@@ -28,8 +30,8 @@ def filled(graph, seed=0, cardinality=None):
 
 
 def assignments(network):
-    for states in product(*network.states.values()):
-        yield dict(zip(network.states, states, strict=True))
+    for states in product(*network.states_.values()):
+        yield dict(zip(network.states_, states, strict=True))
 
 
 # ---- the graph (M417, M418) ----------------------------------------------------------------------
@@ -38,7 +40,7 @@ def assignments(network):
 def test_factorization_of_the_notes():
     network = filled(GRAPH)
     assert network.factorization() == "p(x1|x4,x5) p(x2|x1,x5) p(x3|x1,x2) p(x4) p(x5)"
-    place = {name: i for i, name in enumerate(network.order)}
+    place = {name: i for i, name in enumerate(network.order_)}
     assert all(place[p] < place[name] for name, parents in GRAPH.items() for p in parents)
 
 
@@ -95,10 +97,10 @@ def test_the_joint_sums_to_one(network):
 @settings(max_examples=40, deadline=None)
 @given(network=networks(), data=st.data())
 def test_probability_is_the_share_of_the_joint(network, data):
-    names = list(network.states)
+    names = list(network.states_)
     some = st.lists(st.sampled_from(names), unique=True)
-    query = {name: data.draw(st.sampled_from(network.states[name])) for name in data.draw(some)}
-    known = {name: data.draw(st.sampled_from(network.states[name])) for name in data.draw(some)}
+    query = {name: data.draw(st.sampled_from(network.states_[name])) for name in data.draw(some)}
+    known = {name: data.draw(st.sampled_from(network.states_[name])) for name in data.draw(some)}
 
     def total(*conditions):
         return sum(
@@ -178,12 +180,12 @@ def test_samples_repeat_with_their_seed_and_show_the_states():
 def test_tables_are_shares_of_the_rows():
     frame = pd.DataFrame({"a": [0, 0, 0, 1], "b": ["u", "u", "v", "v"], "other": 1.5})
     nodes, states = {"b": (["a"], None), "a": ([], None)}, {"b": ["u", "v"]}
-    plain = BayesianNetwork(nodes, states=states).fit(frame, smoothing=0)
-    np.testing.assert_allclose(plain.tables["a"], [3 / 4, 1 / 4])
-    np.testing.assert_allclose(plain.tables["b"], [[2 / 3, 1 / 3], [0, 1]])
+    plain = BayesianNetwork(nodes, states=states, smoothing=0).fit(frame)
+    np.testing.assert_allclose(plain.tables_["a"], [3 / 4, 1 / 4])
+    np.testing.assert_allclose(plain.tables_["b"], [[2 / 3, 1 / 3], [0, 1]])
     laplace = BayesianNetwork(nodes, states=states).fit(pl.from_pandas(frame))
-    np.testing.assert_allclose(laplace.tables["a"], [4 / 6, 2 / 6])
-    np.testing.assert_allclose(laplace.tables["b"], [[3 / 5, 2 / 5], [1 / 3, 2 / 3]])
+    np.testing.assert_allclose(laplace.tables_["a"], [4 / 6, 2 / 6])
+    np.testing.assert_allclose(laplace.tables_["b"], [[3 / 5, 2 / 5], [1 / 3, 2 / 3]])
     assert laplace.probability({"b": "v"}, given={"a": 1}) == pytest.approx(2 / 3)
 
 
@@ -197,19 +199,19 @@ def test_estimates_come_back_to_the_tables_the_data_are_from():
             rows = np.ones(len(frame), bool)
             for parent, state in zip(parents, states, strict=True):
                 rows &= (frame[parent] == state).to_numpy()
-            p = truth.tables[name][states][1]
-            error = abs(found.tables[name][states][1] - p)
+            p = truth.tables_[name][states][1]
+            error = abs(found.tables_[name][states][1] - p)
             # Laplace's rule moves a share by at most 1 / rows.
             assert error < 5 * np.sqrt(p * (1 - p) / rows.sum()) + 1 / rows.sum()
 
 
 def test_a_combination_of_parents_never_seen_is_named():
-    network = BayesianNetwork({"a": ([], None), "b": (["a"], None)})
+    network = BayesianNetwork({"a": ([], None), "b": (["a"], None)}, smoothing=0)
     with pytest.raises(InputError, match=r"No row of the data has a=1, so the table of 'b'"):
-        network.fit(pd.DataFrame({"a": [0, 0], "b": [0, 1]}), smoothing=0)
-    assert network.tables["b"] is None
+        network.fit(pd.DataFrame({"a": [0, 0], "b": [0, 1]}))
+    assert network.tables_["b"] is None
     with pytest.raises(InputError, match="smoothing > 0"):
-        network.fit(pd.DataFrame({"a": [], "b": []}), smoothing=0)
+        network.fit(pd.DataFrame({"a": [], "b": []}))
 
 
 # ---- bad input -----------------------------------------------------------------------------------
@@ -274,5 +276,21 @@ def test_bad_data_are_named():
     with pytest.raises(InputError, match="needs a data frame; got list"):
         network.fit([[0, 1]])
     for smoothing in (-1, np.inf, np.nan):
-        with pytest.raises(InputError, match="a number from 0 on"):
-            network.fit(good, smoothing=smoothing)
+        with pytest.raises(ParameterError, match="smoothing"):
+            network.set_params(smoothing=smoothing).fit(good)
+
+
+def test_a_network_is_an_estimator_with_a_card():
+    frame = pd.DataFrame({"a": [0, 0, 1], "b": [0, 1, 1]})
+    network = BayesianNetwork({"a": ([], 0.5), "b": (["a"], None)})
+    again = clone(network)
+    assert again.nodes.keys() == network.nodes.keys()
+    fitted = again.fit(frame)
+    np.testing.assert_allclose(fitted.tables_["a"], [3 / 5, 2 / 5])
+    copied = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(copied.tables_["b"], fitted.tables_["b"])
+    # Other parameters are another graph, and what was learned is forgotten with the next fit.
+    fitted.set_params(nodes={"b": ([], None)}).fit(frame)
+    assert fitted.order_ == ("b",)
+    np.testing.assert_allclose(fitted.tables_["b"], [2 / 5, 3 / 5])
+    assert (fitted.card.task, fitted.card.weights, fitted.card.knob) == ("density", False, None)

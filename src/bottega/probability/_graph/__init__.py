@@ -1,0 +1,1 @@
+"""The graph beneath a network."""
