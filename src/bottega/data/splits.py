@@ -5,11 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from itertools import count, pairwise
+from itertools import count
 
 import numpy as np
 
 from bottega.core.errors import InputError, TestSetAlreadyUsed
+from bottega.core.folds import Fold, make_folds, parts_by_group, parts_by_time
 from bottega.data.ledger import Entry
 from bottega.data.table import Table
 
@@ -158,7 +159,7 @@ def folds(
     stratify: bool | str = "auto",
     group: str | bool | None = None,
     time: str | bool | None = None,
-) -> list[tuple[np.ndarray, np.ndarray]]:
+) -> list[Fold]:
     """Return the rows to train and to test on, for each fold of a cross-validation.
 
     Classes are spread evenly over the folds; rows of one group stay in one fold; with a time column
@@ -188,20 +189,9 @@ def folds(
         raise InputError(
             f"{k} folds need at least {k} rows and the table has {table.n_rows}; use fewer folds."
         )
-    rng = np.random.default_rng(seed)
     groups, order = _structure(table, group, time)
-    if order is not None:
-        stretch = _stretches(order, np.full(k + 1, 1 / (k + 1)), f"{k} folds")
-        return [(np.flatnonzero(stretch <= i), np.flatnonzero(stretch == i + 1)) for i in range(k)]
-    codes = _class_codes(table, stratify)
-    if groups is not None:
-        fold = _by_group(groups, codes, np.full(k, 1 / k), rng, f"{k} folds")
-    else:
-        shuffled = rng.permutation(table.n_rows)
-        dealt = shuffled[np.argsort(codes[shuffled], kind="stable")]
-        fold = np.empty(table.n_rows, dtype=np.int64)
-        fold[dealt] = np.arange(table.n_rows) % k  # class after class, like cards
-    return [(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(k)]
+    strata = _class_codes(table, stratify)
+    return make_folds(k, table.n_rows, strata=strata, groups=groups, time=order, seed=seed)
 
 
 def _check_fractions(fractions: tuple[float, float, float]) -> None:
@@ -228,7 +218,7 @@ def _assign(
     what = "/".join(f"{100 * share:g}" for share in shares) + " split"
     groups, order = _structure(table, group, time)
     if order is not None:
-        return _stretches(order, shares, f"the {what}")
+        return parts_by_time(order, shares, f"the {what}")
     codes = _class_codes(table, stratify)
     if groups is None:
         part = _by_class(codes, shares, rng)
@@ -246,7 +236,7 @@ def _assign(
                 "rows or leave a part out."
             )
         return part
-    part = _by_group(groups, codes, shares, rng, f"the {what}")
+    part = parts_by_group(groups, codes, shares, rng, f"the {what}")
     absent = np.setdiff1d(codes, codes[part == 0])
     if absent.size and table.classes is not None:
         raise InputError(
@@ -325,56 +315,3 @@ def _allot(size: int, shares: np.ndarray, behind: np.ndarray) -> np.ndarray:
         most_behind.insert(0, 0)
     given[most_behind[: size - given.sum()]] += 1
     return given
-
-
-def _by_group(
-    groups: np.ndarray,
-    codes: np.ndarray,
-    shares: np.ndarray,
-    rng: np.random.Generator,
-    what: str,
-) -> np.ndarray:
-    """Give whole groups, large ones first, to the part that lacks most of what they hold."""
-    names, of_row = np.unique(groups, return_inverse=True)
-    if names.size < shares.size:
-        raise InputError(
-            f"{what[0].upper()}{what[1:]} by group needs at least {shares.size} groups, "
-            f"and there are {names.size}."
-        )
-    n_classes = int(codes.max()) + 1
-    content = np.zeros((names.size, n_classes))
-    np.add.at(content, (of_row, codes), 1)
-    # The size counts beside the classes: parts behind in one class should not fall behind in all.
-    content = np.column_stack([content, content.sum(axis=1)])
-    lacking = np.outer(shares, content.sum(axis=0))
-    shuffled = rng.permutation(names.size)
-    order = shuffled[np.argsort(-content[shuffled, -1], kind="stable")]
-    part = np.empty(names.size, dtype=np.int64)
-    empty = np.ones(shares.size, dtype=bool)
-    for place, i in enumerate(order):
-        wanted = lacking @ content[i]
-        if names.size - place <= empty.sum():  # the last groups must fill the empty parts
-            wanted = np.where(empty, wanted, -np.inf)
-        best = int(np.argmax(wanted))
-        part[i] = best
-        empty[best] = False
-        lacking[best] -= content[i]
-    return part[of_row]
-
-
-def _stretches(order: np.ndarray, shares: np.ndarray, what: str) -> np.ndarray:
-    """Cut time into stretches of the given shares; rows of the same time stay together."""
-    moments, of_row, sizes = np.unique(order, return_inverse=True, return_counts=True)
-    ends = np.cumsum(sizes)
-    wanted = np.cumsum(shares)[:-1] * order.size
-    edges = [0]
-    for goal in wanted:
-        edges.append(int(np.argmin(np.abs(ends - goal))) + 1)
-    edges.append(moments.size)
-    if any(left >= right for left, right in pairwise(edges)):
-        raise InputError(
-            f"{what[0].upper()}{what[1:]} in time order needs at least {shares.size} distinct "
-            f"times, evenly filled, and there are {moments.size} in {order.size} rows."
-        )
-    stretch_of_moment = np.repeat(np.arange(shares.size), np.diff(edges))
-    return stretch_of_moment[of_row]
