@@ -29,7 +29,7 @@ from bottega.core.losses import Loss, get_loss
 from bottega.core.params import Parameter, check_params
 from bottega.core.path import Path
 from bottega.core.rows import Rows, check_weight
-from bottega.core.typing import Array
+from bottega.core.typing import Array, FloatArray
 
 __all__ = ["Chunked", "Estimator", "Tuned", "Unweighted", "Walk", "tune"]
 
@@ -306,9 +306,20 @@ class Tuned(Estimator):
         self.path_ = self._curve(work, rows, walk)
         return dict(self.path_.settings[self.path_.best(walk.rule or self.select)])
 
+    def _own_loss(self, work: Any) -> Loss:
+        """Return the loss that the path is judged by unless another is asked for."""
+        return get_loss(None, self.card.task)
+
+    def _train_error(
+        self, work: Any, rows: Rows, settings: Sequence[Mapping[str, Any]], loss: Loss
+    ) -> FloatArray:
+        """Return the mean loss of each setting on the rows it was fitted to."""
+        losses = loss.of_rows(rows.y, self._predictions(work, settings, rows.X, loss.method))
+        return np.asarray(np.average(losses, axis=0, weights=rows.weight))
+
     def _curve(self, work: Any, rows: Rows | None, walk: Walk) -> Path:
         """Return the path, judged by the method's own estimate or by folds."""
-        own = get_loss(None, self.card.task)
+        own = self._own_loss(work)
         loss = own if walk.loss is None else get_loss(walk.loss, self.card.task)
         if is_classifier(self):
             loss = loss.for_classes(self.classes_)
@@ -321,9 +332,7 @@ class Tuned(Estimator):
                 )
             curve = self._judge(curve, rows, self._folds_by if walk.cv is None else walk.cv, loss)
         if loss != own and rows is not None:
-            predicted = self._predictions(work, curve.settings, rows.X, loss.method)
-            losses = loss.of_rows(rows.y, predicted)
-            train_error = np.average(losses, axis=0, weights=rows.weight)
+            train_error = self._train_error(work, rows, curve.settings, loss)
             curve = replace(curve, train_error=train_error, loss=loss.title)
         return curve
 
