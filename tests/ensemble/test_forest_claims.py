@@ -114,6 +114,57 @@ def test_36_8_percent_of_the_rows_are_left_out():
     assert np.all(counts.sum(axis=1) == 1264)
 
 
+@pytest.mark.parametrize("n_trees", [30, 80])
+def test_the_path_and_the_fit_judge_the_same_trees(n_trees):
+    X, y = friedman(120)
+    label = np.digitize(y, np.quantile(y, [0.3, 0.7]))
+    for model, target in (
+        (RandomForestRegressor(n_trees=n_trees), y),
+        (RandomForestClassifier(n_trees=n_trees), label),
+    ):
+        model.fit(X, target)
+        picked = model.path_.best("min")
+        assert model.path_.values[picked] == model.max_features_
+        # The path has at most 50 trees, which are the first of the fit.
+        at = min(n_trees, 50) - 1
+        assert model.path_.error[picked] == pytest.approx(model.oob_path_.error[at], rel=1e-12)
+        assert model.path_.error_se[picked] == pytest.approx(model.oob_path_.error_se[at], rel=1e-9)
+        assert model.path_.train_error[picked] == model.oob_path_.train_error[at]
+        given = type(model)(model.max_features_, n_trees=n_trees).fit(X, target)
+        assert given.oob_error_ == model.oob_error_
+        assert np.array_equal(given.forest_.words, model.forest_.words)
+
+
+def test_the_path_is_judged_out_of_bag_by_any_loss():
+    X, y = friedman(150)
+    label = np.where(y > np.median(y), "high", "low")
+    forest = RandomForestClassifier(3, n_trees=40).fit(X, label)
+    codes = np.searchsorted(forest.classes_, label)
+    own = forest.oob_decision_[np.arange(150), codes]
+    path = RandomForestClassifier(n_trees=40).path(X, label, values=[3], loss="log_loss")
+    assert (path.estimate, path.loss) == ("oob", "log loss")
+    assert path.error[0] == pytest.approx(np.mean(-np.log(np.maximum(own, 1e-15))), rel=1e-12)
+    numbers = RandomForestRegressor(3, n_trees=40).fit(X, y)
+    path = RandomForestRegressor(n_trees=40).path(X, y, values=[3], loss="absolute_error")
+    gaps = np.abs(y - numbers.oob_prediction_)
+    assert path.error[0] == pytest.approx(gaps.mean(), rel=1e-12)
+    assert path.error_se[0] == pytest.approx(gaps.std(ddof=1) / np.sqrt(150), rel=1e-9)
+    assert path.train_error[0] == pytest.approx(np.mean(np.abs(y - numbers.predict(X))), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("words", "columns"), [("sqrt", 3), ("log2", 3), (0.5, 5), (1.0, 10), (0.01, 1), (1, 1)]
+)
+def test_max_features_in_words_and_shares(words, columns):
+    X, y = friedman(60)
+    model = RandomForestRegressor(words, n_trees=3).fit(X, y)
+    assert model.max_features_ == columns
+    assert np.array_equal(
+        model.predict(X), RandomForestRegressor(columns, n_trees=3).fit(X, y).predict(X)
+    )
+    assert not hasattr(model, "path_")
+
+
 def test_all_columns_make_bagging_and_few_decorrelate():
     """D194-D195: F = p is bagging; on Friedman's data some F in between is best."""
     X, y = friedman(400)
@@ -253,6 +304,9 @@ def test_bad_and_odd_input(each):
     y = (y > np.median(y)).astype(int)
     with pytest.raises(InputError, match="X has 5 columns"):
         each(6).fit(X, y)
+    for wrong in ("half", 1.5, 0.0):
+        with pytest.raises(ParameterError, match="max_features="):
+            each(wrong).fit(X, y)
     with pytest.raises(ParameterError, match="n_trees=0"):
         each(n_trees=0).fit(X, y)
     with pytest.raises(InputError, match="zero"):

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -15,9 +14,9 @@ from sklearn.svm import LinearSVC
 from bottega.core import BaselineClassifier, BaselineRegressor
 from bottega.core.errors import InputError, ParameterError
 from bottega.ensemble import StackingClassifier, StackingRegressor
-from bottega.ensemble.stack_weights import stack_weights
-from bottega.linear import LeastSquares, Ridge
+from bottega.linear import LeastSquares, PrincipalComponentsRegression, Ridge
 from bottega.neighbors import NearestNeighborsClassifier, NearestNeighborsRegressor
+from bottega.optimize.nonnegative import nonnegative_least_squares
 from bottega.tree import TreeRegressor
 
 
@@ -32,60 +31,6 @@ def blobs(n=150, seed=0):
     X = rng.normal(size=(n, 2))
     y = np.array(["a", "b", "c"])[np.digitize(X[:, 0] + 0.5 * rng.normal(size=n), [-0.5, 0.5])]
     return X, y
-
-
-problems = st.tuples(st.integers(0, 10_000), st.integers(1, 4), st.booleans())
-
-
-@settings(max_examples=40, deadline=None)
-@given(problem=problems)
-def test_weights_satisfy_the_conditions_of_a_minimum(problem):
-    seed, m, sum_to_one = problem
-    rng = np.random.default_rng(seed)
-    A = rng.normal(size=(12, m)) + rng.normal(size=(12, 1))
-    b = A @ rng.normal(size=m) + rng.normal(size=12)
-    w = stack_weights(A, b, sum_to_one=sum_to_one)
-    slope = A.T @ (A @ w - b)
-    assert np.all(w >= 0)
-    if sum_to_one:
-        assert w.sum() == pytest.approx(1, abs=1e-12)
-        slope = slope - slope @ w  # the multiplier of the sum: the common slope where w > 0
-    # Karush-Kuhn-Tucker: no slope where there is weight, no descent where there is none. The
-    # tolerance is rounding on numbers of size 100.
-    assert np.abs(slope[w > 0]).max(initial=0) < 1e-8
-    assert slope[w == 0].min(initial=0) > -1e-8
-
-
-@settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 10_000))
-def test_weights_on_the_simplex_are_found_by_brute_force_too(seed):
-    rng = np.random.default_rng(seed)
-    A, b = rng.normal(size=(8, 3)), 2 * rng.normal(size=8)
-    w = stack_weights(A, b, sum_to_one=True)
-    ticks = np.linspace(0, 1, 101)
-    grid = np.array([(p, q, 1 - p - q) for p in ticks for q in ticks if p + q <= 1 + 1e-12])
-    best = ((A @ grid.T - b[:, None]) ** 2).sum(axis=0).min()
-    found = ((A @ w - b) ** 2).sum()
-    assert found <= best + 1e-9
-    # A grid of step 0.01 comes this near: half the curvature times the squared distance to it.
-    assert found >= best - np.linalg.norm(A, 2) ** 2 * 2 * 0.01**2 - 4 * 0.01 * np.linalg.norm(
-        A, 2
-    ) * np.linalg.norm(A @ w - b)
-
-
-def test_weights_do_not_depend_on_the_size_of_the_numbers():
-    rng = np.random.default_rng(0)
-    A, b = rng.uniform(1, 2, size=(30, 3)), rng.uniform(1, 2, size=30)
-    for sum_to_one in (False, True):
-        plain = stack_weights(A, b, sum_to_one=sum_to_one)
-        for scale in (1e-8, 1e8):
-            assert stack_weights(scale * A, scale * b, sum_to_one=sum_to_one) == pytest.approx(
-                plain, rel=1e-9, abs=1e-12
-            )
-    perfect = stack_weights(np.column_stack([b, A]), b, sum_to_one=True)
-    assert perfect == pytest.approx([1, 0, 0, 0], abs=1e-9)
-    with pytest.raises(InputError, match="not finite"):
-        stack_weights(np.array([[np.nan], [1.0]]), np.ones(2))
 
 
 def test_fits_to_the_training_rows_favour_the_complex_member_and_unseen_rows_do_not():
@@ -116,6 +61,28 @@ def test_leave_one_out_of_a_smoother_needs_no_refits():
         mean = y[keep].mean()
         # The shortcut is exact: only rounding separates it from the refit.
         assert model.held_out_[i] == pytest.approx([ridge[0], mean], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        Ridge(alpha=5.0),  # standardised: the scales change with the rows
+        Ridge(),  # the penalty is chosen without the row
+        PrincipalComponentsRegression(n_components=1),  # the directions change with the rows
+    ],
+)
+def test_the_leverage_formula_is_not_used_where_it_is_not_exact(base):
+    X, y = wave(30)
+    X[:, 1] *= 5
+    model = StackingRegressor([base], cv="loo").fit(X, y)
+    expected = []
+    for i in range(30):
+        keep = np.arange(30) != i
+        expected.append(clone(base).fit(X[keep], y[keep]).predict(X[[i]])[0])
+    assert model.held_out_[:, 0] == pytest.approx(expected, rel=1e-9)
+    # And the formula would have been wrong by more than that.
+    shortcut = y - clone(base).fit(X, y).loo_residuals_
+    assert np.abs(shortcut - expected).max() > 1e-4
 
 
 def test_other_bases_are_left_out_row_by_row():
@@ -169,7 +136,7 @@ def test_class_probabilities_are_stacked_with_one_weight_a_model():
     model = StackingClassifier(bases).fit(X, y)
     A = model.held_out_.transpose(0, 2, 1).reshape(-1, 3)
     b = (y[:, None] == model.classes_).astype(float).ravel()
-    assert model.weights_ == pytest.approx(stack_weights(A, b), abs=1e-12)
+    assert model.weights_ == pytest.approx(nonnegative_least_squares(A, b), abs=1e-12)
     total = sum(
         w * each.predict_proba(X) for w, each in zip(model.weights_, model.estimators_, strict=True)
     )
@@ -196,6 +163,7 @@ def test_the_results_as_tables():
     model = StackingRegressor([LeastSquares(), NearestNeighborsRegressor()]).fit(X, y)
     glance = model.glance()
     assert isinstance(glance, pd.DataFrame)
+    assert glance["nobs"][0] == len(y)
     assert glance["improvement"][0] == pytest.approx(model.base_errors_.min() - model.error_)
     assert glance["best_base"][0] == model.names_[int(np.argmin(model.base_errors_))]
     assert model.tidy()["estimate"].tolist() == model.weights_.tolist()
@@ -219,5 +187,7 @@ def test_bad_input():
         StackingRegressor([BaselineClassifier()]).fit(X, y)
     with pytest.raises(ParameterError, match="cv=1"):
         StackingRegressor(cv=1).fit(X, y)
-    with pytest.raises(InputError, match="n_samples = 1"):
+    with pytest.raises(ValueError, match="minimum of 2 is required"):
         StackingRegressor().fit(X[:1], y[:1])
+    with pytest.raises(InputError, match="at least 2 rows"):
+        StackingRegressor().fit(pd.DataFrame(X[:1]), y[:1])

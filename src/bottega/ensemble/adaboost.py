@@ -337,11 +337,9 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Combination, Tuned):
         done = self._boost(work, int(rounds.max()))
         wanted = np.minimum(rounds, len(done))
         X = X_new.X if isinstance(X_new, Columns) else X_new
-        n, K = int(X.shape[0]), len(self.classes_)
+        shape, K = (int(X.shape[0]), len(rounds)), len(self.classes_)
         labels = method == "predict"
-        found: Array = (
-            np.empty((n, len(rounds), K)) if not labels else np.empty((n, len(rounds)), int)
-        )
+        found: Array = np.empty(shape, dtype=np.intp) if labels else np.empty((*shape, K))
         stages = staged_votes(self._packed(done), done.alphas, X, K)
         for b, votes in enumerate(stages, start=1):
             here = wanted == b

@@ -46,7 +46,7 @@ def nonnegative_least_squares(
     [1.0, 0.0]
     """
     if not np.all(np.isfinite(A)) or not np.all(np.isfinite(b)):
-        raise InputError("A and b must be finite; there are values that are not.")
+        raise InputError("A or b has values that are not finite.")
     if not sum_to_one:
         return _solve(A, b)
     D = A - b[:, None]
