@@ -96,6 +96,8 @@ def test_constant_steps_need_no_set(seed):
     assert model.regret_bound_ <= (1 / math.sqrt(8) + 1 / math.sqrt(2)) * 2 * G * math.sqrt(80)
 
 
+# Strongly convex steps for the squared error without a set overshoot, and warn of it.
+@pytest.mark.filterwarnings("ignore:step='strongly_convex':sklearn.exceptions.ConvergenceWarning")
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(["hinge", "squared_error"]))
 def test_the_notes_bounds_are_never_smaller(seed, loss):

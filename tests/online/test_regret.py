@@ -385,7 +385,7 @@ def test_frames_in_the_library_asked_for():
     ("options", "message"),
     [
         ({"radius": 0.0}, "radius=0.0 is not allowed"),
-        ({"comparator": "sphere"}, "is no set of comparators"),
+        ({"comparator": "sphere"}, "is not a known region"),
         ({"max_rows": 3}, "max_rows=3"),
         ({"loss": "absolute_error"}, "compares like with like"),
     ],

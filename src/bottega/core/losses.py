@@ -102,18 +102,20 @@ def get_loss(loss: Any, task: str | None = None) -> Loss:
     """
     if loss is None and task in _OF_TASK:
         return _OF_TASK[task]
-    if callable(loss) and not isinstance(loss, Loss):
-        loss = OwnLoss(loss)
-    if not isinstance(loss, Loss):
-        if not isinstance(loss, str) or loss not in LOSSES:
-            raise ParameterError(
-                f"loss={loss!r} is not known; choose one of {', '.join(LOSSES)}, or give a Loss or "
-                "a function of truth and prediction." + did_you_mean(str(loss), LOSSES)
-            )
-        loss = LOSSES[loss]
-    if task is not None and loss.task not in (None, task):
+    if isinstance(loss, Loss):
+        found: Loss = loss
+    elif callable(loss):
+        found = OwnLoss(loss)
+    elif isinstance(loss, str) and loss in LOSSES:
+        found = LOSSES[loss]
+    else:
+        raise ParameterError(
+            f"loss={loss!r} is not known; choose one of {', '.join(LOSSES)}, or give a Loss or a "
+            "function of truth and prediction." + did_you_mean(str(loss), LOSSES)
+        )
+    if task is not None and found.task not in (None, task):
         able = [name for name, known in LOSSES.items() if known.task == task]
         raise ParameterError(
-            f"The {loss.title} cannot judge a {task}; choose one of {', '.join(able)}."
+            f"The {found.title} cannot judge a {task}; choose one of {', '.join(able)}."
         )
-    return loss
+    return found

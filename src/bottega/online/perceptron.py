@@ -26,7 +26,7 @@ from bottega.risk.margin import separable
 __all__ = ["Perceptron"]
 
 _SMALL_PROBLEM = 1_000_000  # numbers in X up to which separability is decided by linear programming
-_PASSES = {  # for two classes, for more
+_PASSES: dict[bool, tuple[Any, Any]] = {  # for two classes, for more
     False: (_kernels.perceptron_dense, _kernels.perceptron_many_dense),
     True: (_kernels.perceptron_csr, _kernels.perceptron_many_csr),
 }

@@ -140,12 +140,12 @@ class Loss:
         """Return the truth as an array, or raise that the loss does not take such labels."""
         if self.labels == "any":
             return np.asarray(y)
-        y = np.asarray(y, dtype=np.float64)
-        if self.labels == "sign" and not np.all((y == -1) | (y == 1)):
+        truth: Array = np.asarray(y, dtype=np.float64)
+        if self.labels == "sign" and not np.all((truth == -1) | (truth == 1)):
             raise InputError(f"The {self.title} takes labels -1 and +1; code the classes so.")
-        if self.labels == "unit" and not np.all((y == 0) | (y == 1)):
+        if self.labels == "unit" and not np.all((truth == 0) | (truth == 1)):
             raise InputError(f"The {self.title} takes labels 0 and 1; code the classes so.")
-        return y
+        return truth
 
     def _distribution(self, values: Any, probabilities: Any) -> tuple[Array, FloatArray]:
         values = np.asarray(self._truth(values))

@@ -8,11 +8,13 @@ import numpy as np
 
 from bottega.core._losses.base import Loss, most_probable
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
 
 __all__ = ["Cost", "OwnLoss", "ZeroOne"]
 
 
+@stored
 class ZeroOne(Loss):
     """1 for a wrong prediction, 0 for a right one."""
 
@@ -31,6 +33,7 @@ class ZeroOne(Loss):
         return most_probable(distinct, probabilities @ np.eye(len(distinct))[where])
 
 
+@stored
 @dataclass(frozen=True, repr=False)
 class Cost(Loss):
     """What each kind of error costs: the loss of predicting one class where another is observed.
@@ -101,7 +104,7 @@ class Cost(Loss):
             raise InputError(
                 f"{unknown!r} is not among the classes of the cost matrix: {list(self.classes)}."
             )
-        return position
+        return np.asarray(position)
 
     def _value(self, y: Array, z: Array) -> Array:
         return np.asarray(np.array(self.matrix)[z, y])

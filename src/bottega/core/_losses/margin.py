@@ -4,18 +4,20 @@ import numpy as np
 from scipy.special import expit
 
 from bottega.core._losses.base import HALF, Loss, share_of_upper
+from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
 
 __all__ = ["Hinge", "Logistic"]
 
 
+@stored
 class Hinge(Loss):
     """What is missing to a margin of 1."""
 
     name, title, code, labels = "hinge", "hinge loss", 4, "sign"
 
     def _value(self, y: Array, z: Array) -> Array:
-        return np.maximum(0.0, 1 - y * z)
+        return np.asarray(np.maximum(0.0, 1 - y * z))
 
     def _gradient(self, y: Array, z: Array) -> Array:
         return np.where(y * z < 1, -y, 0.0)
@@ -24,6 +26,7 @@ class Hinge(Loss):
         return np.where(share_of_upper(values, probabilities) >= HALF, 1.0, -1.0)
 
 
+@stored
 class Logistic(Loss):
     """Minus the log likelihood of the label where the prediction is the log odds."""
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from bottega.core._losses.base import Loss, share_of_upper
 from bottega.core.errors import InputError
+from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
 
 __all__ = ["Brier", "LogLoss"]
@@ -40,6 +41,7 @@ class _OfProbability(Loss):
         return share_of_upper(values, probabilities)
 
 
+@stored
 class LogLoss(_OfProbability):
     """Minus the log of the probability of what was observed.
 
@@ -74,6 +76,7 @@ class LogLoss(_OfProbability):
         return np.asarray(-np.log(np.maximum(own, _FLOOR)))
 
 
+@stored
 class Brier(_OfProbability):
     """The squared error of probabilities.
 

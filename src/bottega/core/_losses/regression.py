@@ -7,11 +7,13 @@ import numpy as np
 
 from bottega.core._losses.base import HALF, Loss
 from bottega.core.errors import ParameterError
+from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
 
 __all__ = ["AbsoluteError", "Huber", "SquaredError"]
 
 
+@stored
 class SquaredError(Loss):
     """The square of the difference."""
 
@@ -30,13 +32,14 @@ class SquaredError(Loss):
         return np.asarray(probabilities @ values)
 
 
+@stored
 class AbsoluteError(Loss):
     """The size of the difference."""
 
     name, title, code = "absolute_error", "absolute error", 1
 
     def _value(self, y: Array, z: Array) -> Array:
-        return np.abs(y - z)
+        return np.asarray(np.abs(y - z))
 
     def _gradient(self, y: Array, z: Array) -> Array:
         return np.asarray(np.sign(z - y))
@@ -45,6 +48,7 @@ class AbsoluteError(Loss):
         return np.asarray(values[np.argmax(np.cumsum(probabilities, axis=-1) >= HALF, axis=-1)])
 
 
+@stored
 @dataclass(frozen=True)
 class Huber(Loss):
     r"""The loss that is quadratic near the truth and linear beyond.
@@ -80,7 +84,7 @@ class Huber(Loss):
         return np.asarray(np.clip(z - y, -self.delta, self.delta))
 
     def _curvature(self, y: Array, z: Array) -> Array:
-        return np.abs(y - z) <= self.delta
+        return np.asarray(np.abs(y - z) <= self.delta)
 
     def _best(self, values: Array, probabilities: FloatArray) -> Array:
         # The expected gradient rises in straight pieces between the points v - delta, v + delta:
@@ -92,4 +96,4 @@ class Huber(Loss):
         before = np.take_along_axis(slopes, left[..., np.newaxis], axis=-1)[..., 0]
         after = np.take_along_axis(slopes, right[..., np.newaxis], axis=-1)[..., 0]
         share = np.divide(-before, after - before, out=np.zeros_like(before), where=after > before)
-        return knots[left] + np.clip(share, 0.0, 1.0) * (knots[right] - knots[left])
+        return np.asarray(knots[left] + np.clip(share, 0.0, 1.0) * (knots[right] - knots[left]))

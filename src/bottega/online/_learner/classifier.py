@@ -143,4 +143,5 @@ class OnlineClassifier(ClassifierMixin, OnlineModel):
 
     def predict(self, X: Any) -> Array:
         """Return the class of each row: sgn(0) is +1, the second class; of equals the first."""
-        return self.classes_[self._decide(self._check_new(X))]
+        codes = self._decide(self._check_new(X))
+        return self.classes_[codes]

@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,8 +30,8 @@ _BOUNDED_SLOPE = tuple(type(LOSSES[name]) for name in _COMPILED[1:])
 LOSS_NAMES = tuple(name for name, loss in LOSSES.items() if loss.convex)
 
 # Ratio of curvature to penalty from which strongly convex steps are unsafe: weights of normal data
-# overshoot tenfold at 30, a million times at 130.
-_MOST_OVERSHOOT = 30
+# overshoot a hundredfold at 50, a million times at 130.
+_MOST_OVERSHOOT = 50
 _FIRST_ROWS = 100  # the steps are checked on
 
 STEP_PARAMS: Mapping[str, Parameter] = {
@@ -128,21 +129,19 @@ class Descent(OnlineModel):
         squares, past = self._squares.copy(), self._past.copy()
         total = np.zeros(X.shape[0] if charge else 0)
         finite = 0.0
+        by_entries: Any = _kernels.descend_csr
+        by_rows: Any = _kernels.descend_dense if known else partial(_descend_by, loss)
         for k, y in enumerate(targets):
             memory = (state[k], squares[k], past[k])
             if known and is_sparse(X) and self._touches_few():
                 losses = np.empty(len(total))
-                rows = (X.indptr, X.indices, X.data)
-                finite += _kernels.descend_csr(*rows, y, weights[k], *settings, *memory, losses)
+                entries = (X.indptr, X.indices, X.data, y)
+                finite += by_entries(*entries, weights[k], *settings, *memory, losses)
                 total += losses
                 continue
             for part, rows in dense_parts(X):
                 losses = np.empty(len(total[part]))
-                arguments = (weights[k], *settings, *memory, losses)
-                if known:
-                    finite += _kernels.descend_dense(rows, y[part], *arguments)
-                else:
-                    finite += _descend_by(loss, rows, y[part], *arguments)
+                finite += by_rows(rows, y[part], weights[k], *settings, *memory, losses)
                 total[part] += losses
         if not (math.isfinite(finite) and all_finite(state.ravel())):
             self._refuse(
@@ -222,10 +221,11 @@ def _descend_by(
     """Charge and learn rows under a loss that the kernels do not know: its slope is given them."""
     *settings, losses = rest
     finite, p = 0.0, X.shape[1]
+    descend: Any = _kernels.descend_dense
     for i in range(len(y)):
         z = float(X[i] @ w[:p]) + (float(w[p]) if intercept else 0.0)
         charged = losses[i : i + 1]
         slope = np.atleast_1d(loss.gradient(y[i], z))
-        finite += _kernels.descend_dense(X[i : i + 1], slope, w, intercept, *settings, charged)
+        finite += descend(X[i : i + 1], slope, w, intercept, *settings, charged)
         charged += loss(y[i], z)
     return finite
