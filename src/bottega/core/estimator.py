@@ -157,7 +157,8 @@ class Estimator(BaseEstimator):
 
     def _check_new(self, X: Any) -> Any:
         """Return the inputs of rows to predict, checked."""
-        return validate_data(self, X, reset=False, **self._input_options(new=True))
+        X = validate_data(self, X, reset=False, **self._input_options(new=True))
+        return self._check_width(X)
 
     def _input_options(self, new: bool = False) -> dict[str, Any]:
         tags = get_tags(self).input_tags
@@ -208,10 +209,12 @@ class Estimator(BaseEstimator):
     def _make_frame(self, columns: Mapping[str, Any]) -> Any:
         return make_frame(columns, like=self._frame)
 
-    def _unnamed(self) -> Any:
-        """Return a copy that takes checked arrays without asking for the names of columns."""
+    def _unnamed(self, X: Any) -> Any:
+        """Return a copy that takes inputs read before as they are, whatever they were named."""
         model = copy(self)
         model.__dict__.pop("feature_names_in_", None)
+        if hasattr(model, "n_features_in_") and getattr(X, "ndim", 0) == 2:
+            model.n_features_in_ = int(X.shape[1])
         return model
 
 
@@ -279,7 +282,7 @@ class Tuned(Estimator):
         """
         found = []
         for setting in settings:
-            model = self._unnamed()
+            model = self._unnamed(X_new)
             model._settle(work, setting)
             predicted = getattr(model, method)(X_new)
             if method == "predict" and is_classifier(self):

@@ -336,7 +336,8 @@ class LinearSmoother:
         away = np.flatnonzero(given.weight == 0)
         fitted = np.empty(given.y.shape)
         fitted[kept] = fit.fitted
-        fitted[away] = self._unnamed().predict(given.take(away).X)  # type: ignore[attr-defined]
+        X = given.take(away).X
+        fitted[away] = self._unnamed(X).predict(X)  # type: ignore[attr-defined]
         leverage = np.zeros(len(given))
         leverage[kept] = fit.leverage
         self.smoother_ = replace(
