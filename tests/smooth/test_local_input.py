@@ -108,7 +108,7 @@ def test_derivatives_that_are_not_there():
     X, y = wave()
     for degree, derivative in ((0, 1), (1, 2), (2, 3), (1, -1)):
         model = LocalRegression(1.0, degree=degree).fit(X, y)
-        with pytest.raises(InputError, match=f"derivative={derivative} is not there"):
+        with pytest.raises(InputError, match=f"derivative={derivative} is not available"):
             model.predict(X, derivative=derivative)
     model = LocalRegression(1.0, degree=2).fit(np.column_stack([X, X**2]), y)
     with pytest.raises(InputError, match="only slopes"):

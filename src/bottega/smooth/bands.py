@@ -180,23 +180,16 @@ def _noise(model: Any, X: Any) -> FloatArray:
         raise InputError(
             f"A simultaneous band over {m:,} points is too large; give at most {_MOST_POINTS:,}."
         )
-    if hasattr(model, "_noise_rows"):  # surfaces
-        return np.asarray(model._noise_rows(model._points_of(X)))
-    if hasattr(model, "_coefficient_covariance"):  # sums of B-splines
-        B = model._local(model._points(X), 0).toarray()
-        return _root(B @ model._coefficient_covariance() @ B.T)
-    if hasattr(model, "matrix"):
-        S = np.asarray(model.matrix(X))
-        weight = model.smoother_.weight
-        if weight is None:
-            return S
-        # Var y = sigma^2 / w; rows of weight zero have no part in S.
-        return S[:, weight > 0] / np.sqrt(weight[weight > 0])
+    if hasattr(model, "_noise_rows"):  # sums of basis functions
+        return np.asarray(model._noise_rows(model._check_new(X)))
     if hasattr(model, "coef_"):  # linear in the inputs
         return _root(_covariance_of_lines(model, X))
-    raise InputError(
-        f"{type(model).__name__} gives no rows of its smoother matrix; ask for kind='pointwise'."
-    )
+    S = np.asarray(model.matrix(X))
+    weight = model.smoother_.weight
+    if weight is None:
+        return S
+    # Var y = sigma^2 / w; rows of weight zero have no part in S.
+    return np.asarray(S[:, weight > 0] / np.sqrt(weight[weight > 0]))
 
 
 def _covariance_of_lines(model: Any, X: Any) -> FloatArray:
@@ -208,7 +201,7 @@ def _covariance_of_lines(model: Any, X: Any) -> FloatArray:
     m = len(points)
     first, second = np.triu_indices(m)
     halfway = (points[first] + points[second]) / 2
-    variance = model._error_at(halfway) ** 2
+    variance = model._standard_error(halfway) ** 2
     C = np.empty((m, m))
     C[first, second] = C[second, first] = variance
     own = np.diagonal(C).copy()

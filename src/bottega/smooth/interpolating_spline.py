@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -10,14 +10,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
 from bottega.core.errors import DataWarning, InputError
+from bottega.core.estimator import Unweighted
 from bottega.core.params import Anything, Choice, Parameter
+from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
-from bottega.smooth._splines.one_input import OneInputCurve
+from bottega.smooth._splines.one_input import OneInputCurve, check_ends
 
 __all__ = ["InterpolatingSpline"]
 
 
-class InterpolatingSpline(OneInputCurve):
+class InterpolatingSpline(OneInputCurve, Unweighted):
     r"""The curve through all the points.
 
     A cubic spline through K points has 4 (K - 1) coefficients. K values and 3 (K - 2) smooth joints
@@ -75,14 +77,17 @@ class InterpolatingSpline(OneInputCurve):
         method="interpolating_spline",
         title="Interpolating spline",
         task="regression",
-        knob=None,
         strengths=(
             "Passes through every point, and between them bends as little as a curve can.",
             "Nothing to choose but the ends.",
         ),
         weaknesses=(
-            "Follows noise as if it were truth.",
+            "Follows noise as if it were truth: no degrees of freedom are left to estimate it.",
             "Takes one input.",
+        ),
+        assumptions=(
+            "The responses have no noise.",
+            "The truth has two continuous derivatives (for straight pieces, it is continuous).",
         ),
         cost="n log n",
         source="D114-D115",
@@ -96,24 +101,8 @@ class InterpolatingSpline(OneInputCurve):
         self.slopes = slopes
         self.ties = ties
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Find the curve.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, 1)
-            The input.
-        y : array-like of shape (n,)
-            Responses.
-
-        Returns
-        -------
-        InterpolatingSpline
-            The fitted estimator.
-        """
-        self._check_params()
-        self._remember_frame(X)
-        x, y, _ = self._validate(X, y, None)
+    def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
+        x, y = work.X[:, 0], work.y
         knots, place, count = np.unique(x, return_inverse=True, return_counts=True)
         if len(knots) < 2:
             raise InputError(
@@ -126,7 +115,6 @@ class InterpolatingSpline(OneInputCurve):
             self._warn_ties(int(np.sum(np.bincount(place, y != first[place]) > 0)))
         self.knots_ = knots
         self.coef_ = self._pieces(knots, value)
-        return self
 
     def _warn_ties(self, count: int) -> None:
         words = f"{count} values of x have more than one response, and no curve passes through both"
@@ -135,7 +123,7 @@ class InterpolatingSpline(OneInputCurve):
         warnings.warn(
             f"{words}: their means are taken. A smoothing spline may be what you want.",
             DataWarning,
-            stacklevel=3,
+            stacklevel=6,
         )
 
     def _pieces(self, knots: FloatArray, value: FloatArray) -> FloatArray:
@@ -197,8 +185,7 @@ class InterpolatingSpline(OneInputCurve):
     def integral(self, a: float, b: float) -> float:
         """Return the integral of the curve from a to b."""
         check_is_fitted(self)
-        if not np.all(np.isfinite([a, b])):
-            raise InputError(f"The ends of an integral must be finite; got {a!r} and {b!r}.")
+        check_ends(a, b)
         low, high = min(a, b), max(a, b)
         inside = self.knots_[(self.knots_ > low) & (self.knots_ < high)]
         ends = np.concatenate([[low], inside, [high]])

@@ -1,34 +1,31 @@
 """Local regression: a polynomial of its own at every point, near rows counting most."""
 
-import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bottega.core.base import LinearSmoother, Tuned
 from bottega.core.cards import Card
-from bottega.core.errors import DataWarning, InputError
-from bottega.core.parallel import in_threads
+from bottega.core.errors import InputError
+from bottega.core.losses import Loss
 from bottega.core.params import AnyOf, Auto, Boolean, Choice, Integer, Parameter, Real
-from bottega.core.path import Path, Rule
+from bottega.core.path import Rule
+from bottega.core.rows import Rows
 from bottega.core.smoother import Smoother
-from bottega.core.typing import Array, BoolArray, FloatArray
-from bottega.core.weights import check_weight
+from bottega.core.typing import BoolArray, FloatArray
 from bottega.smooth._local.binned import BinnedRows
-from bottega.smooth._local.exact import ExactRows, exact_rows
+from bottega.smooth._local.local_smoother import LocalSmoother
 from bottega.smooth._local.plugin import plugin_bandwidth
-from bottega.smooth._local.rows import TrainingFit, coefficient_count, make_rows
-from bottega.smooth._local.scores import Score, score_of, smoother_path
+from bottega.smooth._local.rows import coefficient_count
 from bottega.smooth._local.weights import KERNELS
 from bottega.smooth._local.windows import Recipe
+from bottega.smooth._local.work import LocalWork
+from bottega.smooth._path.assumptions import FIXED_KNOB, NOISE
+from bottega.smooth._path.scores import Score, score_fit
 
 __all__ = ["LocalRegression"]
 
-_EXACT_PLACES = 5_000  # up to this many distinct values method="auto" is exact
 _NARROWEST = 0.002  # of the range: standard deviation of the narrowest window of the path
 _WIDEST_FRACTION, _NARROWEST_FRACTION = 2.0, 0.02
 
@@ -55,7 +52,7 @@ class _Bandwidths(Parameter):
 _POSITIVE = Real(0, None, open_low=True, log=True)
 
 
-class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
+class LocalRegression(LocalSmoother):
     r"""Weighted least squares about each point, with weights that fade with distance.
 
     The fit at a point x is the value there of the polynomial of degree `degree` that minimises
@@ -189,7 +186,6 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
         method="local_regression",
         title="Local regression",
         task="regression",
-        knob="bandwidth",
         strengths=(
             "Assumes only that the truth is smooth; any curve or low-dimensional surface.",
             "Exact leave-one-out errors for every bandwidth at the cost of a fit each.",
@@ -199,12 +195,18 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
             "Needs many rows in more than two or three inputs: near rows become rare.",
             "One bandwidth everywhere: too smooth where the truth bends, too rough where not.",
             "Keeps the training rows or their bins; there is no formula to write down.",
+            "Does not extrapolate: outside the convex hull of the rows it should not be used.",
+        ),
+        assumptions=(
+            "The mean of the response is smooth: near inputs have similar responses, and a line "
+            "(or the polynomial of the degree) follows it within a window.",
+            "Several inputs share a scale, or are put on one.",
+            NOISE,
+            FIXED_KNOB,
         ),
         cost="n for one input, n^2 for several, per bandwidth",
         source="D95-D105, D108-D113, D123-D124",
         most_rows=20_000,
-        weights=True,
-        linear_smoother=True,
     )
 
     def __init__(
@@ -234,190 +236,58 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
         self.n_bandwidths = n_bandwidths
         self.select = select
 
-    # ---- fitting --------------------------------------------------------------------------------
+    def _prepare(self, rows: Rows) -> LocalWork:
+        recipe = Recipe(
+            self.kernel, self.degree, self.kind == "nearest", self.weighting == "product"
+        )
+        bins = None if isinstance(self.n_bins, str) else int(self.n_bins)
+        return LocalWork(rows, recipe, self.method, bins, self.normalize)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the curve or surface.
+    def _given(self, work: LocalWork) -> dict[str, Any] | None:
+        if not (isinstance(self.bandwidth, str) and self.bandwidth == "plugin"):
+            return super()._given(work)
+        rows, columns = work.rows, work.plain.data.columns
+        if len(columns) != 1 or self.kind != "fixed" or self.degree != 1:
+            raise InputError(
+                "bandwidth='plugin' is for one input, kind='fixed' and degree=1; use 'auto', or "
+                "give a number."
+            )
+        x = rows.X[:, columns[0]]
+        found = plugin_bandwidth(x, rows.y, kernel=self.kernel, sample_weight=rows.weight)
+        return {"bandwidth": found}
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, p)
-            Inputs.
-        y : array-like of shape (n,)
-            Responses.
-        sample_weight : array-like of shape (n,), optional
-            Row weights: the variance of a response is sigma^2 over its weight.
-
-        Returns
-        -------
-        LocalRegression
-            The fitted estimator.
-        """
-        self._check_params()
-        self._remember_frame(X)
-        given = self._validate(X, y, sample_weight)
-        kept, X, y, weight = _counted(*given)
-        data = self._data(X, y, weight, self._each(X.shape[1]))
-        recipe = self._recipe(data, self.degree)
-        self._warn_degree(data, recipe.degree)
-        self.bandwidth_ = self._resolve_bandwidth(X, y, weight, data)
-        self.degree_ = recipe.degree
+    def _settle(self, work: LocalWork, setting: Mapping[str, Any]) -> None:
+        rows, bandwidth = work.rows, setting["bandwidth"]
+        each = np.ndim(bandwidth) > 0
+        ready = work.scaled_by(bandwidth) if each else work.plain
+        self._rows = data = ready.data
+        self.bandwidth_ = np.array(bandwidth, dtype=np.float64) if each else float(bandwidth)
+        self.degree_ = ready.recipe.degree
         self.method_ = "binned" if isinstance(data, BinnedRows) else "exact"
-        surface: Any
-        surface, training = data.fit(recipe, self._scalar(self.bandwidth_))
-        self._surface = surface
-        self._rows, self._n, self._kept, self._first = data, len(given[1]), kept, X[0]
+        self._warn_degree(len(data.columns))
+        surface, training = ready.fit(1.0 if each else self.bandwidth_)
         self.binning_error_ = surface.error if self.method_ == "binned" else 0.0
-        self._warn_widened(training.widened, data)
-        self.smoother_ = self._smoother(training, *given)
-        return self
-
-    def _validate(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        return X, np.asarray(y, dtype=np.float64), check_weight(sample_weight, len(y))
-
-    def _data(
-        self,
-        X: FloatArray,
-        y: FloatArray,
-        weight: FloatArray | None,
-        each: FloatArray | None = None,
-    ) -> ExactRows | BinnedRows:
-        """Return the rows ready to be fitted, exact or binned.
-
-        `each` is the bandwidth of each input, which is then its unit.
-        """
-        line = X.shape[1] == 1 and np.ptp(X) > 0
-        if self.method == "binned" and not line:
-            raise InputError(
-                "method='binned' is for one input that varies; use method='exact', or one column."
-            )
-        if self.method == "binned" or (self.method == "auto" and line and _many_places(X[:, 0])):
-            bins = None if isinstance(self.n_bins, str) else int(self.n_bins)
-            unit = np.ones(1) if each is None else each
-            return BinnedRows(
-                np.ascontiguousarray(X[:, 0] / unit),
-                np.ascontiguousarray(y),
-                np.ones(1) if weight is None else weight,
-                unit,
-                bins,
-            )
-        rows = make_rows(X, y, weight, normalize=self.normalize and each is None, by_weight=True)
-        if each is not None:
-            unit = each[rows.columns]
-            rows = replace(rows, X=np.ascontiguousarray(rows.X / unit), divisor=unit)
-        return exact_rows(rows)
-
-    def _each(self, p: int) -> FloatArray | None:
-        """Return the bandwidth of each input, where they have one each."""
-        if np.ndim(self.bandwidth) == 0:
-            return None
-        each = np.asarray(self.bandwidth, dtype=np.float64)
-        if len(each) != p:
-            raise InputError(
-                f"bandwidth has {len(each)} numbers and X has {p} columns: give one per input, or "
-                "a single number."
-            )
-        if self.kind == "nearest":
-            raise InputError("kind='nearest' takes one fraction for all inputs; got an array.")
-        return each
-
-    def _recipe(self, data: ExactRows | BinnedRows, degree: int) -> Recipe:
-        return Recipe(
-            self.kernel,
-            data.highest_degree(degree),
-            self.kind == "nearest",
-            self.weighting == "product",
-        )
-
-    def _resolve_bandwidth(
-        self, X: FloatArray, y: FloatArray, weight: FloatArray | None, data: ExactRows | BinnedRows
-    ) -> Any:
-        if isinstance(self.bandwidth, str) and self.bandwidth == "plugin":
-            self.__dict__.pop("path_", None)
-            if len(data.columns) != 1 or self.kind != "fixed" or self.degree != 1:
-                raise InputError(
-                    "bandwidth='plugin' is for one input, kind='fixed' and degree=1; use 'auto', "
-                    "or give a number."
-                )
-            return plugin_bandwidth(
-                X[:, data.columns[0]], y, kernel=self.kernel, sample_weight=weight
-            )
-        found = self._resolve_knob(X, y, weight)
-        return float(found) if np.ndim(found) == 0 else np.array(found, dtype=np.float64)
-
-    @staticmethod
-    def _scalar(bandwidth: Any) -> float:
-        """Return the bandwidth on the scale of the rows: one where each input has its own."""
-        return float(bandwidth) if np.ndim(bandwidth) == 0 else 1.0
-
-    def _smoother(
-        self,
-        training: TrainingFit,
-        X: FloatArray,
-        y: FloatArray,
-        weight: FloatArray | None,
-    ) -> Smoother:
-        fitted, leverage = np.empty(len(y)), np.zeros(len(y))
-        fitted[self._kept], leverage[self._kept] = training.fitted, training.leverage
-        away = np.flatnonzero(weight == 0) if weight is not None else ()
-        if len(away):
-            fitted[away] = self._surface.evaluate(self._scale(X[away]))[0][:, 0]
-        return Smoother(
-            y,
-            fitted,
-            leverage,
-            weight=weight,
+        cure = ", a lower degree, or kind='nearest'"
+        self._warn_widened(training.widened, len(data.columns), cure)
+        self._keep(surface, data.columns, data.divisor, rows)
+        self.smoother_ = Smoother(
+            rows.y,
+            training.fitted,
+            training.leverage,
+            weight=rows.weight,
             trace_sst=training.trace_sst,
-            scale=self._path_scale if hasattr(self, "path_") else None,
+            scale=self._path_scale,
         )
 
-    def _warn_degree(self, data: ExactRows | BinnedRows, degree: int) -> None:
-        if degree < self.degree:
-            terms = coefficient_count(len(data.columns), self.degree)
-            warnings.warn(
-                f"The rows lie at too few places for the {terms} coefficients of degree "
-                f"{self.degree}: degree {degree} is used instead. Give more rows or a lower "
-                "degree.",
-                DataWarning,
-                stacklevel=3,
-            )
+    def _score(self, work: LocalWork, value: float, loss: Loss | None) -> tuple[Score, bool]:
+        training = work.plain.fit(value, lengths=False)[1]
+        rows = work.rows
+        score = score_fit(rows.y, rows.weight, training.fitted, training.leverage, loss)
+        return score, training.widened == 0
 
-    def _warn_widened(self, widened: int, data: ExactRows | BinnedRows) -> None:
-        if widened:
-            terms = coefficient_count(len(data.columns), self.degree_)
-            warnings.warn(
-                f"At bandwidth={self.bandwidth_!r}, {widened} windows held fewer than {terms} "
-                f"distinct rows, too few for degree {self.degree_}, and were widened until they "
-                "did. Use a larger bandwidth, a lower degree, or kind='nearest'.",
-                DataWarning,
-                stacklevel=3,
-            )
-
-    # ---- the path -------------------------------------------------------------------------------
-
-    def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
-        _, X, rows, weight = _counted(X, y, sample_weight)
-        data = self._data(X, rows, weight)
-        recipe = self._recipe(data, self.degree)
-        grid = self._grid(data, recipe, len(rows)) if values is None else _check_values(values)
-        spare = data.spare(recipe)
-
-        def score(value: float) -> Score:
-            training = data.fit(recipe, value, lengths=False, spare=spare)[1]
-            smoother = Smoother(rows, training.fitted, training.leverage, weight=weight)
-            return score_of(smoother, fine=training.widened == 0)
-
-        scores = in_threads(score, grid.tolist(), stage="bandwidths")
-        curve, self._path_scale = smoother_path(
-            self.knob, grid, scores, weight=weight, n=len(rows), drop=values is None
-        )
-        return curve
-
-    def _grid(self, data: ExactRows | BinnedRows, recipe: Recipe, n: int) -> FloatArray:
+    def _grid(self, work: LocalWork) -> FloatArray:
         """Return bandwidths from nearly the global polynomial to a few rows per window."""
+        data, recipe, n = work.plain.data, work.plain.recipe, len(work.rows)
         p = len(data.columns)
         k = coefficient_count(p, recipe.degree)
         kernel = KERNELS[self.kernel]
@@ -434,139 +304,13 @@ class LocalRegression(LinearSmoother, RegressorMixin, Tuned):
         # Few digits, so that a value can be written down and given again.
         return np.array(list(dict.fromkeys(float(f"{value:.5g}") for value in found)))
 
-    def _path_predictions(
-        self, X: Any, y: Any, sample_weight: Any, values: Array, X_new: Any
-    ) -> Array:
-        data = self._data(*_counted(X, y, sample_weight)[1:])
-        recipe = self._recipe(data, self.degree)
-        Z = np.ascontiguousarray(X_new[:, data.columns] / data.divisor)
-        columns = [
-            data.fit(recipe, value, lengths=False)[0].evaluate(Z)[0][:, 0]
-            for value in np.asarray(values, dtype=np.float64).tolist()
-        ]
-        return np.column_stack(columns)
+    def _evaluate_at(self, work: LocalWork, value: float, X_new: FloatArray) -> FloatArray:
+        ready = work.plain
+        surface = ready.data.surface(ready.recipe, value)
+        return np.asarray(surface.evaluate(ready.scale(X_new))[0][:, 0])
 
-    # ---- predicting -----------------------------------------------------------------------------
+    def _inside(self, Z: FloatArray) -> BoolArray:
+        return self._rows.inside(Z)
 
-    def predict(self, X: Any, return_std: bool = False, derivative: int = 0) -> Any:
-        """Return the fitted mean, or a derivative of it, at each row of X.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            Points.
-        return_std : bool
-            Whether to return the standard error too. It is about noise alone: nothing about bias.
-        derivative : {0, 1, 2}
-            0 for the mean; 1 (and for one input 2) for the slope (curvature) of the local
-            polynomial, up to its degree.
-
-        Returns
-        -------
-        mean : ndarray of shape (m,), or (m, p) for the slopes of several inputs
-        std : ndarray of the same shape
-            Only with `return_std`.
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        self._check_derivative(derivative)
-        away = self._outside(X)
-        p = self.n_features_in_
-        line = len(self._rows.columns) == 1
-        count = 1 if not derivative else 1 + (derivative if line else len(self._rows.columns))
-        found, length = self._surface.evaluate(self._scale(X), lengths=return_std, count=count)
-        with np.errstate(invalid="ignore"):
-            both = np.stack([found, self.smoother_.sigma * np.sqrt(length)])
-        if not derivative:
-            answer = both[:, :, 0]
-        elif p == 1:
-            answer = both[:, :, derivative] / self._rows.divisor[0] ** derivative
-        else:
-            answer = np.zeros((2, len(X), p))
-            answer[:, :, self._rows.columns] = (
-                both[:, :, 1 : 1 + len(self._rows.columns)] / self._rows.divisor
-            )
-        if away is not None:
-            answer[:, away] = np.nan
-        return (answer[0], answer[1]) if return_std else answer[0]
-
-    def _check_derivative(self, derivative: Any) -> None:
-        several = self.n_features_in_ > 1
-        if derivative not in range(min(self.degree_, 1 if several else 2) + 1):
-            raise InputError(
-                f"derivative={derivative!r} is not available: the local polynomials have "
-                f"degree {self.degree_}"
-                + (", and of several inputs only slopes are given." if several else ".")
-            )
-
-    def _scale(self, X: FloatArray) -> FloatArray:
-        return np.ascontiguousarray(X[:, self._rows.columns] / self._rows.divisor)
-
-    def _standard_error(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        Z = self._scale(validate_data(self, X, dtype=np.float64, reset=False))
-        length = self._surface.evaluate(Z, lengths=True)[1][:, 0]
-        return np.asarray(self.smoother_.sigma * np.sqrt(length))
-
-    def matrix(self, X: Any) -> FloatArray:
-        """Return the rows of the smoother at points: the weight of each training response.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-            ``matrix(X) @ y`` is ``predict(X)``. For small n: it is the one thing here that is
-            large.
-        """
-        check_is_fitted(self)
-        Z = self._scale(validate_data(self, X, dtype=np.float64, reset=False))
-        found = np.zeros((len(Z), self._n))
-        found[:, self._kept] = self._rows.matrix(self._surface, Z)
-        return found
-
-    def _outside(self, X: FloatArray) -> BoolArray | None:
-        """Return which points are to be nan, having warned where that was asked for."""
-        if self.outside == "extrapolate":
-            return None
-        still = np.setdiff1d(np.arange(X.shape[1]), self._rows.columns)  # inputs that do not vary
-        away = ~self._rows.inside(self._scale(X)) | np.any(
-            X[:, still] != self._first[still], axis=1
-        )
-        if self.outside == "nan":
-            return np.asarray(away)
-        if np.any(away):
-            warnings.warn(
-                f"{int(away.sum())} of {len(X)} points lie outside the convex hull of the training "
-                "rows: the fit there is an extrapolation, and its standard error does not say how "
-                "wrong it may be. Use outside='nan' to leave them out.",
-                DataWarning,
-                stacklevel=3,
-            )
-        return None
-
-
-def _counted(X: Any, y: Any, weight: Any) -> tuple[Any, Any, Any, Any]:
-    """Return the positions and the rows of positive weight."""
-    if weight is None:
-        return np.arange(len(y)), X, y, weight
-    kept = np.flatnonzero(weight > 0)
-    return kept, X[kept], y[kept], weight[kept]
-
-
-def _many_places(x: FloatArray) -> bool:
-    """Return True if there are more distinct values than exact fits are for."""
-    some = x[: 4 * _EXACT_PLACES]  # enough to see it, most often
-    if len(np.unique(some)) > _EXACT_PLACES:
-        return True
-    return len(x) > len(some) and int(np.count_nonzero(np.diff(np.sort(x)))) >= _EXACT_PLACES
-
-
-def _check_values(values: Any) -> FloatArray:
-    found = np.asarray(values, dtype=np.float64)
-    if found.ndim != 1 or not len(found) or not np.all(np.isfinite(found) & (found > 0)):
-        raise InputError(f"values must be a list of finite bandwidths above zero; got {values!r}.")
-    return np.sort(found)[::-1]
+    def _matrix(self, X: FloatArray) -> FloatArray:
+        return np.asarray(self._rows.matrix(self._surface, self._scale(X)))

@@ -1,25 +1,24 @@
 """Loess: local polynomials in windows that hold a fixed fraction of the rows."""
 
-import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bottega.core.base import LinearSmoother, Tuned
 from bottega.core.cards import Card
-from bottega.core.errors import DataWarning, InputError
-from bottega.core.parallel import in_threads
+from bottega.core.errors import InputError
+from bottega.core.losses import Loss
 from bottega.core.params import Auto, Boolean, Choice, Integer, Parameter, Real
-from bottega.core.path import Path, Rule
-from bottega.core.smoother import Smoother, gaussian_criteria, mean_and_se
-from bottega.core.typing import Array, BoolArray, FloatArray
-from bottega.core.weights import check_weight
+from bottega.core.path import Rule
+from bottega.core.rows import Rows
+from bottega.core.typing import BoolArray, FloatArray, IntArray
+from bottega.smooth._local.local_smoother import LocalSmoother
 from bottega.smooth._local.rows import LocalRows, coefficient_count, make_rows
 from bottega.smooth._loess.procedure import LoessFit, fit_loess
 from bottega.smooth._loess.smoother import LoessSmoother
+from bottega.smooth._path.assumptions import FIXED_KNOB, NOISE
+from bottega.smooth._path.scores import Score, score_fit
 from bottega.smooth._surface.hull import inside_hull
 
 __all__ = ["Loess"]
@@ -30,7 +29,17 @@ _MOST_BLENDED = 4  # inputs: a cell has 2^p corners
 _WIDEST, _NARROWEST = 2.0, 0.02  # spans of the path
 
 
-class Loess(LinearSmoother, RegressorMixin, Tuned):
+@dataclass(frozen=True)
+class _Work:
+    """The rows that count, the rows of the windows, and where the former are among the latter."""
+
+    rows: Rows
+    local: LocalRows
+    place: IntArray
+    degree: int
+
+
+class Loess(LocalSmoother):
     r"""Local polynomial regression on the nearest fraction of the rows.
 
     The fit at a point x is the value there of the polynomial of degree `degree` that minimises
@@ -149,6 +158,7 @@ class Loess(LinearSmoother, RegressorMixin, Tuned):
     """
 
     knob: ClassVar[str] = "span"
+    _slope_errors: ClassVar[bool] = False
     params: ClassVar[Mapping[str, Parameter]] = {
         "span": Auto(Real(0, None, open_low=True, log=True), help="fraction of rows in a window"),
         "degree": Integer(0, 2, help="degree of the local polynomials"),
@@ -169,24 +179,29 @@ class Loess(LinearSmoother, RegressorMixin, Tuned):
         method="loess",
         title="Loess",
         task="regression",
-        knob="span",
         strengths=(
             "Assumes only that the truth is smooth; any curve or low-dimensional surface.",
             "Windows widen where rows are sparse, so the fit is steady everywhere.",
-            "Robust against outliers when asked.",
+            "Resists outliers with family='symmetric'.",
             "Exact standard errors and leave-one-out errors from the same pass.",
         ),
         weaknesses=(
             "Needs many rows in more than two or three inputs: near rows become rare.",
             "Keeps the training rows; there is no formula to write down.",
             "One window for all inputs: it does not select among them.",
+            "Does not extrapolate: outside the convex hull of the rows it should not be used.",
+        ),
+        assumptions=(
+            "The mean of the response is smooth: near inputs have similar responses, and a "
+            "polynomial of low degree follows it within a window.",
+            "Distances between rows mean something: the inputs share a scale, or are put on one.",
+            NOISE,
+            FIXED_KNOB,
         ),
         cost="n^2 span, or near n with a blended surface",
         source="D106-D107, D95-D101, D109",
         most_rows=100_000,
         n_inputs=4,
-        weights=True,
-        linear_smoother=True,
     )
 
     def __init__(
@@ -218,75 +233,61 @@ class Loess(LinearSmoother, RegressorMixin, Tuned):
         self.n_spans = n_spans
         self.select = select
 
-    # ---- fitting --------------------------------------------------------------------------------
+    def _prepare(self, rows: Rows) -> _Work:
+        by_weight = self.span_of == "weight"
+        # Where the fraction counts rows, those of weight zero are among them.
+        whole = rows if by_weight or rows.given is None else rows.given
+        local = make_rows(
+            whole.X, whole.y, whole.weight, normalize=self.normalize, by_weight=by_weight
+        )
+        place = np.empty(len(whole), dtype=np.intp)
+        place[local.order] = np.arange(len(whole))
+        if whole is not rows:
+            place = place[rows.kept]
+        return _Work(rows, local, place, local.highest_degree(self.degree))
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the surface.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, p)
-            Inputs.
-        y : array-like of shape (n,)
-            Responses.
-        sample_weight : array-like of shape (n,), optional
-            Row weights: the variance of a response is sigma^2 over its weight.
-
-        Returns
-        -------
-        Loess
-            The fitted estimator.
-        """
-        self._check_params()
-        self._remember_frame(X)
-        X, y, weight = self._validate(X, y, sample_weight)
-        rows = self._rows(X, y, weight)
-        degree = rows.highest_degree(self.degree)
-        self._warn_degree(rows, degree)
-        self.span_ = float(self._resolve_knob(X, y, weight))
-        self.degree_ = degree
-        cheap = self._blends(rows) or len(rows.y) <= _EXACT_ROWS
+    def _settle(self, work: _Work, setting: Mapping[str, Any]) -> None:
+        rows, local = work.rows, work.local
+        p = len(local.columns)
+        self.span_, self.degree_ = float(setting["span"]), work.degree
+        self._warn_degree(p)
+        blends = self._blends(local)
+        cheap = blends or len(local.y) <= _EXACT_ROWS
         two_delta = self.statistics == "exact" or (self.statistics == "auto" and cheap)
-        fit = self._fit_at(rows, self.span_, degree, two_delta)
-        if fit.training.widened:
-            self._warn_widened(fit.training.widened, rows)
-        self.surface_ = "interpolate" if self._blends(rows) else "direct"
-        self._columns, self._divisor, self._order = rows.columns, rows.divisor, rows.order
-        self._n, self._fitted_surface = len(y), fit.surface
-        self.robust_weight_ = np.ones(len(y))
-        self.robust_weight_[rows.order] = fit.robust
-        self.statistics_ = fit.statistics(two_delta=two_delta)
-        self.smoother_ = self._smoother(fit, X, y, weight)
-        return self
+        fit = self._fit_at(work, self.span_, two_delta)
+        training, place = fit.training, work.place
+        self._warn_widened(training.widened if np.ptp(local.X) > 0 else 0, p, " or a lower degree")
+        self.surface_ = "interpolate" if blends else "direct"
+        self._keep(fit.surface, local.columns, local.divisor, rows)
+        self._place = place
+        self.robust_weight_ = np.ones(len(rows if rows.given is None else rows.given))
+        self.robust_weight_[slice(None) if rows.kept is None else rows.kept] = fit.robust[place]
+        self.statistics_ = fit.statistics()
+        one, two = self.statistics_["one_delta"], self.statistics_["two_delta"]
+        self.smoother_ = LoessSmoother(
+            rows.y,
+            training.fitted[place],
+            training.leverage[place],
+            weight=rows.weight,
+            trace_sst=training.trace_sst,
+            scale=self._path_scale,
+            spread=fit.spread(one),
+            lookup=one**2 / two if two > 0 else np.nan,
+        )
 
-    def _validate(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        y = np.asarray(y, dtype=np.float64)
-        return self._check_width(X), y, check_weight(sample_weight, len(y))
-
-    def _points(self, X: Any) -> FloatArray:
-        return self._check_width(validate_data(self, X, dtype=np.float64, reset=False))
-
-    def _rows(self, X: FloatArray, y: FloatArray, weight: FloatArray | None) -> LocalRows:
-        return make_rows(X, y, weight, normalize=self.normalize, by_weight=self.span_of == "weight")
-
-    def _fit_at(
-        self, rows: LocalRows, span: float, degree: int, two_delta: bool = False
-    ) -> LoessFit:
+    def _fit_at(self, work: _Work, span: float, two_delta: bool = False) -> LoessFit:
         return fit_loess(
-            rows,
+            work.local,
             span,
-            degree,
-            cell=self.cell if self._blends(rows) else None,
+            work.degree,
+            cell=self.cell if self._blends(work.local) else None,
             rounds=self.iterations if self.family == "symmetric" else 1,
             two_delta=two_delta,
         )
 
-    def _blends(self, rows: LocalRows) -> bool:
+    def _blends(self, local: LocalRows) -> bool:
         """Return True if the surface is blended."""
-        n, p = rows.X.shape
+        n, p = local.X.shape
         if self.surface == "auto":
             return n > _DIRECT_ROWS and p <= _MOST_BLENDED
         if self.surface == "interpolate" and p > _MOST_BLENDED:
@@ -296,214 +297,25 @@ class Loess(LinearSmoother, RegressorMixin, Tuned):
             )
         return self.surface == "interpolate"
 
-    def _smoother(
-        self, fit: LoessFit, X: FloatArray, y: FloatArray, weight: FloatArray | None
-    ) -> LoessSmoother:
-        rows, training = fit.rows, fit.training
-        one, two = self.statistics_["one_delta"], self.statistics_["two_delta"]
-        spread = fit.spread(one)
-        fitted, leverage = np.empty(len(y)), np.zeros(len(y))
-        fitted[rows.order], leverage[rows.order] = training.fitted, training.leverage
-        away = np.flatnonzero(weight == 0) if weight is not None else np.empty(0, dtype=np.intp)
-        if len(away):
-            fitted[away] = fit.surface.evaluate(X[away][:, rows.columns] / rows.divisor)[0][:, 0]
-        return LoessSmoother(
-            y,
-            fitted,
-            leverage,
-            weight=weight,
-            trace_sst=training.trace_sst,
-            scale=self._path_scale if hasattr(self, "path_") else None,
-            spread=spread,
-            lookup=one**2 / two if two > 0 else np.nan,
-        )
+    def _score(self, work: _Work, value: float, loss: Loss | None) -> tuple[Score, bool]:
+        training, rows, place = self._fit_at(work, value).training, work.rows, work.place
+        fitted, leverage = training.fitted[place], training.leverage[place]
+        return score_fit(rows.y, rows.weight, fitted, leverage, loss), training.widened == 0
 
-    def _warn_degree(self, rows: LocalRows, degree: int) -> None:
-        if degree < self.degree:
-            terms = coefficient_count(rows.X.shape[1], self.degree)
-            warnings.warn(
-                f"The rows lie at too few places for the {terms} coefficients of degree "
-                f"{self.degree}: degree {degree} is used instead. Give more rows or a lower "
-                "degree.",
-                DataWarning,
-                stacklevel=3,
-            )
-
-    def _warn_widened(self, widened: int, rows: LocalRows) -> None:
-        if np.ptp(rows.X) == 0:
-            return
-        terms = coefficient_count(rows.X.shape[1], self.degree_)
-        warnings.warn(
-            f"At span={self.span_:.4g}, {widened} windows held fewer than {terms} distinct rows, "
-            f"too few for degree {self.degree_}, and were widened until they did. Use a larger "
-            "span or a lower degree.",
-            DataWarning,
-            stacklevel=3,
-        )
-
-    # ---- the path -------------------------------------------------------------------------------
-
-    def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
-        rows = self._rows(X, y, sample_weight)
-        degree = rows.highest_degree(self.degree)
-        spans = self._grid(rows, degree) if values is None else _check_spans(values)
-        results = in_threads(lambda span: self._fit_at(rows, span, degree).training, spans.tolist())
-        weight = None if sample_weight is None else rows.weight
-        smoothers = [Smoother(rows.y, r.fitted, r.leverage, weight=weight) for r in results]
-        squared = np.column_stack([smoother.loo_residuals**2 for smoother in smoothers])
-        with np.errstate(invalid="ignore"):  # a row that is alone in its window has no error
-            error, error_se = mean_and_se(squared, weight)
-        if values is None:
-            # The method's own grid leaves out spans that are too narrow somewhere.
-            good = np.isfinite(error) & ~np.array([r.widened > 0 for r in results])
-            good = good if np.any(good) else np.isfinite(error)
-            good = good if np.any(good) else spans == spans.max()
-        else:
-            good = np.ones(len(spans), dtype=bool)
-        df = np.array([smoother.df for smoother in smoothers])
-        chosen = np.flatnonzero(good)
-        chosen = chosen[np.argsort(df[chosen], kind="stable")]
-        df, rss = df[chosen], np.array([smoothers[i].rss for i in chosen])
-        n = smoothers[0].n
-        rich = np.flatnonzero((n - df >= 1) & (rss > 0))
-        scale = float(np.sqrt(rss[rich[-1]] / (n - df[rich[-1]]))) if len(rich) else None
-        self._path_scale = scale
-        return Path(
-            knob=self.knob,
-            values=spans[chosen],
-            df=df,
-            train_error=rss / (len(rows.y) if weight is None else weight.sum()),
-            error=error[chosen],
-            error_se=error_se[chosen],
-            estimate="loo",
-            loss="squared error",
-            criteria=gaussian_criteria(
-                rss, df, n, scale=scale, log_weights=smoothers[0].log_weights
-            ),
-        )
-
-    def _grid(self, rows: LocalRows, degree: int) -> FloatArray:
-        """Return spans from all rows at nearly equal weight to a few rows a coefficient."""
-        few = 3 * coefficient_count(rows.X.shape[1], degree) / len(rows.y)
+    def _grid(self, work: _Work) -> FloatArray:
+        """Return spans from all rows at nearly equal weight to a few rows per coefficient."""
+        local = work.local
+        few = 3 * coefficient_count(local.X.shape[1], work.degree) / len(local.y)
         narrow = min(max(few, _NARROWEST), 1.0)
         return np.unique(np.geomspace(_WIDEST, narrow, self.n_spans).round(4))[::-1]
 
-    def _path_predictions(
-        self, X: Any, y: Any, sample_weight: Any, values: Array, X_new: Any
-    ) -> Array:
-        rows = self._rows(X, y, sample_weight)
-        degree = rows.highest_degree(self.degree)
-        Z = np.ascontiguousarray(X_new[:, rows.columns] / rows.divisor)
-        columns = [
-            self._fit_at(rows, span, degree).surface.evaluate(Z)[0][:, 0]
-            for span in np.asarray(values, dtype=np.float64).tolist()
-        ]
-        return np.column_stack(columns)
+    def _evaluate_at(self, work: _Work, value: float, X_new: FloatArray) -> FloatArray:
+        local = work.local
+        Z = np.ascontiguousarray(X_new[:, local.columns] / local.divisor)
+        return self._fit_at(work, value).surface.evaluate(Z)[0][:, 0]
 
-    # ---- predicting -----------------------------------------------------------------------------
+    def _inside(self, Z: FloatArray) -> BoolArray:
+        return inside_hull(self._surface.fits.X, Z)
 
-    def predict(self, X: Any, return_std: bool = False, derivative: int = 0) -> Any:
-        """Return the fitted mean, or a derivative of it, at each row of X.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            Points.
-        return_std : bool
-            Whether to return the standard error of the fitted mean too.
-        derivative : {0, 1, 2}
-            0 for the mean; 1 (and for one input 2) for the slope (curvature) of the local
-            polynomial, up to its degree.
-
-        Returns
-        -------
-        mean : ndarray of shape (m,), or (m, p) for the slopes of several inputs
-        std : ndarray of shape (m,)
-            Only with `return_std`.
-        """
-        check_is_fitted(self)
-        Z = self._scale(self._points(X))
-        away = self._outside(Z)
-        if derivative:
-            if return_std:
-                raise InputError("Standard errors are given for the mean alone: derivative=0.")
-            found = self._derivative(Z, derivative)
-        else:
-            found = self._fitted_surface.evaluate(Z)[0][:, 0]
-        std = self._error_at(Z) if return_std else None
-        if away is not None:
-            found[away] = np.nan
-            if std is not None:
-                std[away] = np.nan
-        return found if std is None else (found, std)
-
-    def _scale(self, X: FloatArray) -> FloatArray:
-        return np.ascontiguousarray(X[:, self._columns] / self._divisor)
-
-    def _error_at(self, Z: FloatArray) -> FloatArray:
-        return np.asarray(
-            self.smoother_.sigma * np.sqrt(self._fitted_surface.evaluate(Z, lengths=True)[1][:, 0])
-        )
-
-    def _standard_error(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        return self._error_at(self._scale(self._points(X)))
-
-    def _derivative(self, Z: FloatArray, order: int) -> FloatArray:
-        p = self.n_features_in_
-        if order > self.degree_ or (order == 2 and p > 1):
-            raise InputError(
-                f"derivative={order} is not available: the local polynomials have degree "
-                f"{self.degree_}"
-                + (", and of several inputs only slopes are given." if p > 1 else ".")
-            )
-        values, _ = self._fitted_surface.evaluate(Z, count=1 + max(order, Z.shape[1]))
-        if p == 1:
-            return values[:, order] / self._divisor[0] ** order
-        slopes = np.zeros((len(Z), p))
-        slopes[:, self._columns] = values[:, 1:] / self._divisor
-        return slopes
-
-    def matrix(self, X: Any) -> FloatArray:
-        """Return the rows of the smoother at points: the weight of each training response.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-            ``matrix(X) @ y`` is ``predict(X)``. For small n: it is the one thing here that is
-            large.
-        """
-        check_is_fitted(self)
-        Z = self._scale(self._points(X))
-        found = np.zeros((len(Z), self._n))
-        found[:, self._order] = self._fitted_surface.matrix(Z)
-        return found
-
-    def _outside(self, Z: FloatArray) -> BoolArray | None:
-        """Return which points are to be nan, having warned where that was asked for."""
-        if self.outside == "extrapolate":
-            return None
-        away = ~inside_hull(self._fitted_surface.fits.X, Z)
-        if self.outside == "nan":
-            return away
-        if np.any(away):
-            warnings.warn(
-                f"{int(away.sum())} of {len(Z)} points lie outside the training rows: the fit "
-                "there is an extrapolation, and its standard error does not say how wrong it may "
-                "be. Use outside='nan' to leave them out.",
-                DataWarning,
-                stacklevel=3,
-            )
-        return None
-
-
-def _check_spans(values: Any) -> FloatArray:
-    spans = np.asarray(values, dtype=np.float64)
-    if spans.ndim != 1 or not len(spans) or not np.all(np.isfinite(spans) & (spans > 0)):
-        raise InputError(f"values must be a list of finite spans above zero; got {values!r}.")
-    return np.sort(spans)[::-1]
+    def _matrix(self, X: FloatArray) -> FloatArray:
+        return np.asarray(self._surface.matrix(self._scale(X))[:, self._place])

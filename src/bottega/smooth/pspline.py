@@ -1,8 +1,8 @@
 """P-splines: many B-splines, and a penalty on the differences of their coefficients."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
@@ -10,13 +10,14 @@ from scipy import linalg
 from bottega.basis.spline_functions import LocalDesign, difference_penalty, even_knots
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
+from bottega.core.losses import Loss
 from bottega.core.params import Auto, Integer, Parameter, Real
-from bottega.core.path import Path, Rule
-from bottega.core.smoother import gaussian_criteria
+from bottega.core.path import Path, Rule, along
+from bottega.core.rows import Rows
 from bottega.core.threads import one_thread
 from bottega.core.typing import Array, FloatArray
-from bottega.smooth._kernels import banded as kernels
-from bottega.smooth._splines.basis_smoother import BasisSmoother, leave_one_out, local_design
+from bottega.smooth._path.scores import check_penalties, loo_path
+from bottega.smooth._splines.basis_smoother import BasisSmoother, SplineFit, gram, local_design
 
 __all__ = ["PSpline"]
 
@@ -25,28 +26,38 @@ _UNSEEN = 1e-12
 
 
 @dataclass(frozen=True)
-class _Spectrum:
+class _PenalizedBasis:
     """Gram matrix and penalty in coordinates in which both are diagonal.
 
     ``coef = root z``; there the Gram matrix is diag(seen) and the penalty diag(rough), and
     ``seen + mix * rough = 1``.
     """
 
-    all_knots: FloatArray
+    rows: Rows
+    knots: FloatArray
+    degree: int
     B: LocalDesign
     right: FloatArray
     root: FloatArray
     seen: FloatArray
     rough: FloatArray
 
-    def inverse(self, alpha: float) -> FloatArray:
-        """Return (B'WB + alpha D'D)^-1."""
-        return np.asarray((self.root / (self.seen + alpha * self.rough)) @ self.root.T)
+    def fit(self, alpha: float) -> SplineFit:
+        """Return the fit at a penalty: M is (B'WB + alpha D'D)^-1."""
+        if alpha == 0 and np.any(self.seen == 0):
+            raise InputError(
+                "alpha=0 leaves coefficients that no row determines; give a positive alpha or a "
+                "smaller n_basis."
+            )
+        M = (self.root / (self.seen + alpha * self.rough)) @ self.root.T
+        share = self.seen / (self.seen + alpha * self.rough)  # eigenvalues of the smoother
+        df, trace_sst = float(share.sum()), float(share @ share)
+        return SplineFit(self.knots, self.degree, True, M, self.right, df, trace_sst)
 
-    def shares(self, alpha: Any) -> FloatArray:
-        """Return the eigenvalues of the smoother, one row per penalty."""
-        alpha = np.atleast_1d(np.asarray(alpha, dtype=np.float64))[:, None]
-        return np.asarray(self.seen / (self.seen + alpha * self.rough))
+    def noise(self, alpha: float) -> FloatArray:
+        """Return the covariance of the coefficients over sigma^2."""
+        scaled = self.root * (np.sqrt(self.seen) / (self.seen + alpha * self.rough))
+        return np.asarray(scaled @ scaled.T)
 
 
 class PSpline(BasisSmoother):
@@ -130,7 +141,6 @@ class PSpline(BasisSmoother):
         method="pspline",
         title="P-spline",
         task="regression",
-        knob="alpha",
         strengths=(
             "A smooth curve with few coefficients, whatever the number of rows.",
             "Neither the number nor the place of the knots matters much.",
@@ -141,11 +151,16 @@ class PSpline(BasisSmoother):
             "One penalty for the whole range: too smooth where the truth is rough.",
             "Takes one input; several need an additive model.",
         ),
+        assumptions=(
+            "The mean of the response is a smooth function of one input.",
+            "The noise has mean zero, the same variance everywhere (over the weight of the row) "
+            "and no correlation between rows.",
+            "The penalty does not depend on the response: one chosen from the same rows makes "
+            "standard errors and criteria a little too small.",
+        ),
         cost="n + n_basis^3",
         source="D118-D120, D123-D126",
         n_inputs=1,
-        weights=True,
-        linear_smoother=True,
     )
 
     def __init__(
@@ -165,64 +180,10 @@ class PSpline(BasisSmoother):
         self.select = select
         self.n_alphas = n_alphas
 
-    # ---- fitting --------------------------------------------------------------------------------
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the curve.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, 1)
-            The input.
-        y : array-like of shape (n,)
-            Responses.
-        sample_weight : array-like of shape (n,), optional
-            Row weights.
-
-        Returns
-        -------
-        PSpline
-            The fitted estimator.
-        """
-        self._check_params()
-        self._remember_frame(X)
-        x, y, weight = self._validate(X, y, sample_weight)
-        spectrum = self._decompose(x, y, weight)
-        self.__dict__.pop("path_", None)  # of an earlier fit
-        scale = None
-        if isinstance(self.alpha, str):
-            self.path_, scale = self._curve(spectrum, y, weight, None)
-            self.alpha_ = float(self.path_.values[self.path_.best(self.select)])
-        else:
-            self.alpha_ = float(self.alpha)
-        self._check_seen(spectrum, self.alpha_)
-        self._linear_ends, self._degree = True, int(self.degree)
-        self._all_knots = self.knots_ = spectrum.all_knots
-        shares = spectrum.shares(self.alpha_)[0]
-        self._keep(
-            x,
-            y,
-            weight,
-            spectrum.inverse(self.alpha_),
-            spectrum.right,
-            float(shares.sum()),
-            float(shares @ shares),
-            scale,
-        )
-        self.coef_ = self._coef
-        scaled = spectrum.root * (
-            np.sqrt(spectrum.seen) / (spectrum.seen + self.alpha_ * spectrum.rough)
-        )
-        self._noise = scaled @ scaled.T
-        return self
-
-    def _coefficient_covariance(self) -> FloatArray:
-        return self._noise
-
-    def _decompose(self, x: FloatArray, y: FloatArray, weight: FloatArray | None) -> _Spectrum:
-        counted = x if weight is None else x[weight > 0]
-        low, high = float(counted.min()), float(counted.max())
-        distinct = len(np.unique(counted))
+    def _prepare(self, rows: Rows) -> _PenalizedBasis:
+        x = np.ascontiguousarray(rows.X[:, 0])
+        low, high = float(x.min()), float(x.max())
+        distinct = len(np.unique(x))
         size, degree, order = int(self.n_basis), int(self.degree), int(self.order)
         if distinct < order:
             raise InputError(
@@ -230,9 +191,7 @@ class PSpline(BasisSmoother):
                 f"of x; there are {distinct}."
             )
         if not high > low:
-            raise InputError(
-                f"All {len(counted)} values of x are equal ({low:g}); a curve needs more."
-            )
+            raise InputError(f"All {len(x)} values of x are equal ({low:g}); a curve needs more.")
         if size <= max(degree, order):
             raise InputError(
                 f"n_basis={size} is too few for degree {degree} and differences of order {order}; "
@@ -240,12 +199,7 @@ class PSpline(BasisSmoother):
             )
         knots = even_knots(low, high, size, degree)
         B = local_design(x, knots, degree, 0, True)
-        w = np.ones(len(x)) if weight is None else weight
-        band, right = kernels.band_gram(B.values, B.first, w, y, size)
-        G = np.zeros((size, size))
-        for k in range(min(len(band), size)):
-            rows = np.arange(size - k)
-            G[rows + k, rows] = G[rows, rows + k] = band[k, : size - k]
+        G, right = gram(B, rows)
         D = difference_penalty(size, order)
         mix = float(np.trace(G) / np.trace(D))
         with one_thread():
@@ -254,76 +208,38 @@ class PSpline(BasisSmoother):
         rough[:order] = 0.0
         seen = 1 - mix * rough
         seen[seen < _UNSEEN] = 0.0
-        return _Spectrum(knots, B, right, root, seen, rough)
+        return _PenalizedBasis(rows, knots, degree, B, right, root, seen, rough)
 
-    def _check_seen(self, spectrum: _Spectrum, alpha: float) -> None:
-        if alpha == 0 and np.any(spectrum.seen == 0):
-            raise InputError(
-                "alpha=0 leaves coefficients that no row determines; give a positive alpha or a "
-                "smaller n_basis."
-            )
+    def _path(self, work: _PenalizedBasis, values: Any, loss: Loss | None) -> Path:
+        alphas = self._alphas(work) if values is None else check_penalties(values)
+        scores = [work.fit(alpha).score(work.B, work.rows, loss) for alpha in alphas]
+        return loo_path(along(self.knob, alphas), scores, work.rows, loss)
 
-    # ---- the path -------------------------------------------------------------------------------
-
-    def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
-        spectrum = self._decompose(X, y, sample_weight)
-        return self._curve(spectrum, y, sample_weight, values)[0]
-
-    def _curve(
-        self, spectrum: _Spectrum, y: FloatArray, weight: FloatArray | None, values: Any
-    ) -> tuple[Path, float | None]:
-        alphas = self._alphas(spectrum) if values is None else _check_alphas(values)
-        self._check_seen(spectrum, float(alphas[-1]))
-        found = np.array(
-            [
-                leave_one_out(spectrum.B, spectrum.inverse(alpha), spectrum.right, y, weight)[:3]
-                for alpha in alphas
-            ]
-        )
-        rss, error, spread = found.T
-        df = spectrum.shares(alphas).sum(axis=1)
-        n = len(y) if weight is None else int(np.count_nonzero(weight))
-        rich = np.flatnonzero(df <= n / 2)
-        scale = None
-        if len(rich) and rss[rich[-1]] > 0:
-            scale = float(np.sqrt(rss[rich[-1]] / (n - df[rich[-1]])))
-        logs = 0.0 if weight is None else float(np.log(weight[weight > 0]).sum())
-        curve = Path(
-            knob=self.knob,
-            values=alphas,
-            df=df,
-            train_error=rss / (float(n) if weight is None else float(weight.sum())),
-            error=error,
-            error_se=spread,
-            estimate="loo",
-            loss="squared error",
-            criteria=gaussian_criteria(rss, df, n, scale=scale, log_weights=logs),
-        )
-        return curve, scale
-
-    def _alphas(self, spectrum: _Spectrum) -> FloatArray:
+    def _alphas(self, work: _PenalizedBasis) -> FloatArray:
         """Return penalties from one that bends almost nothing to one that bends almost all."""
-        felt = (spectrum.rough > 0) & (spectrum.seen > 0)
-        ratio = spectrum.seen[felt] / spectrum.rough[felt]
+        felt = (work.rough > 0) & (work.seen > 0)
+        ratio = work.seen[felt] / work.rough[felt]
         if not len(ratio):
             return np.ones(1)
         top, bottom = 1e2 * ratio.max(), 1e-2 * ratio.min()
         # The directions that rows hardly see do not lengthen the grid.
         return np.geomspace(top, max(bottom, 1e-10 * top), self.n_alphas)
 
-    def _path_predictions(
-        self, X: Any, y: Any, sample_weight: Any, values: Array, X_new: Any
+    def _predictions(
+        self,
+        work: _PenalizedBasis,
+        settings: Sequence[Mapping[str, Any]],
+        X_new: FloatArray,
+        method: str,
     ) -> Array:
-        spectrum = self._decompose(X, y, sample_weight)
-        B = local_design(X_new, spectrum.all_knots, int(self.degree), 0, True)
-        coef = [spectrum.inverse(float(alpha)) @ spectrum.right for alpha in values]
-        return B @ np.column_stack(coef)
+        B = local_design(np.ascontiguousarray(X_new[:, 0]), work.knots, work.degree, 0, True)
+        return B @ np.column_stack([work.fit(setting["alpha"]).coef for setting in settings])
 
+    def _settle(self, work: _PenalizedBasis, setting: Mapping[str, Any]) -> None:
+        self.alpha_ = float(setting["alpha"])
+        self._keep(work.fit(self.alpha_), work.rows)
+        self.knots_, self.coef_ = self._all_knots, self._coef
+        self._noise = work.noise(self.alpha_)
 
-def _check_alphas(values: Any) -> FloatArray:
-    alphas = np.asarray(values, dtype=np.float64)
-    if alphas.ndim != 1 or not len(alphas) or not np.all(np.isfinite(alphas) & (alphas >= 0)):
-        raise InputError(
-            f"values must be a list of finite penalties, none negative; got {values!r}."
-        )
-    return np.sort(alphas)[::-1]
+    def _coefficient_covariance(self) -> FloatArray:
+        return self._noise

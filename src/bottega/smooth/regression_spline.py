@@ -1,46 +1,26 @@
 """Regression splines: least squares with few knots."""
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from math import factorial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy import linalg
 
-from bottega.basis.spline_functions import (
-    LocalDesign,
-    check_knots,
-    clamped_knots,
-    design,
-    natural_transform,
-    place_knots,
-)
+from bottega.basis.spline_functions import check_knots, design, natural_transform
 from bottega.core.cards import Card
 from bottega.core.errors import DataWarning, InputError, ParameterError
+from bottega.core.losses import Loss
 from bottega.core.params import Anything, Auto, Choice, Integer, Parameter
-from bottega.core.path import Path, Rule
-from bottega.core.smoother import gaussian_criteria
+from bottega.core.path import Path, Rule, along
+from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
-from bottega.smooth._kernels import banded as kernels
-from bottega.smooth._splines.basis_smoother import BasisSmoother, leave_one_out, local_design
+from bottega.smooth._path.assumptions import FIXED_KNOB, NOISE
+from bottega.smooth._path.scores import check_counts, loo_path
+from bottega.smooth._splines.basis_smoother import BasisSmoother
+from bottega.smooth._splines.least_squares import KnotChoices
 
 __all__ = ["RegressionSpline"]
-
-# A Gram matrix of B-splines has a condition of some thousands; beyond this a function sees no data.
-_SINGULAR = 1e-13
-
-
-@dataclass(frozen=True)
-class _Fit:
-    """The least squares fit with one set of knots."""
-
-    all_knots: FloatArray
-    B: LocalDesign
-    M: FloatArray
-    right: FloatArray
-    df: int
 
 
 class RegressionSpline(BasisSmoother):
@@ -133,9 +113,9 @@ class RegressionSpline(BasisSmoother):
         method="regression_spline",
         title="Regression spline",
         task="regression",
-        knob="n_knots",
         strengths=(
             "Plain least squares: tests, intervals and criteria hold as in linear regression.",
+            "Parametric, and nearly as flexible as a non-parametric curve.",
             "A handful of coefficients is all that is kept.",
             "The path over the number of knots has exact leave-one-out errors.",
         ),
@@ -144,11 +124,14 @@ class RegressionSpline(BasisSmoother):
             "Beyond the data the polynomials run away, unless it is natural.",
             "Takes one input; several need an additive model.",
         ),
+        assumptions=(
+            "The mean of the response is near a piecewise polynomial of one input with few knots.",
+            NOISE,
+            FIXED_KNOB,
+        ),
         cost="n K",
         source="D114-D117, D120",
         n_inputs=1,
-        weights=True,
-        linear_smoother=True,
     )
 
     def __init__(
@@ -168,131 +151,99 @@ class RegressionSpline(BasisSmoother):
         self.max_knots = max_knots
         self.select = select
 
-    # ---- fitting --------------------------------------------------------------------------------
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the curve.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, 1)
-            The input.
-        y : array-like of shape (n,)
-            Responses.
-        sample_weight : array-like of shape (n,), optional
-            Row weights.
-
-        Returns
-        -------
-        RegressionSpline
-            The fitted estimator.
-        """
-        self._check_params()
-        self._remember_frame(X)
-        x, y, weight = self._validate(X, y, sample_weight)
+    def _check_params(self) -> None:
+        super()._check_params()
         if self.kind == "natural" and self.degree != 3:
             raise ParameterError(
                 f"RegressionSpline: degree={self.degree!r} is not allowed with kind='natural'; "
                 "natural splines are cubic."
             )
-        self.degree_ = self._usable_degree(x, weight)
-        if self.degree_ < self.degree:
-            warnings.warn(
-                f"x has too few distinct values for pieces of degree {self.degree}: degree "
-                f"{self.degree_} is used. Give n_knots to insist.",
-                DataWarning,
-                stacklevel=2,
-            )
-        given = not isinstance(self.knots, str)
-        if given and not isinstance(self.n_knots, str):
+        if isinstance(self.knots, str):
+            if self.knots not in ("quantile", "even"):
+                raise ParameterError(
+                    f"RegressionSpline: knots={self.knots!r} is not allowed; knots must be "
+                    "'quantile', 'even' or numbers."
+                )
+        elif not isinstance(self.n_knots, str):
             raise ParameterError(
                 f"RegressionSpline: n_knots={self.n_knots!r} and the knots were both given; "
                 "give one."
             )
-        scale = None
-        if given:
-            self.__dict__.pop("path_", None)  # of an earlier fit
-            counted = x if weight is None else x[weight > 0]
-            interior = check_knots(self.knots, float(counted.min()), float(counted.max()))
-            fit = self._least_squares(x, y, weight, interior)
-        else:
-            count = int(self._resolve_knob(x, y, weight))
-            interior = self._placed(x, weight, count)
-            fit = self._least_squares(x, y, weight, interior)
-            if hasattr(self, "path_"):
-                scale = self._scale
-        self.n_knots_, self.knots_ = len(interior), interior
-        self._linear_ends, self._degree = self.kind == "natural", self.degree_
-        self._all_knots = fit.all_knots
-        self._keep(x, y, weight, fit.M, fit.right, float(fit.df), float(fit.df), scale)
-        self.coef_ = self._reported(interior)
-        return self
 
-    def _usable_degree(self, x: FloatArray, weight: FloatArray | None) -> int:
-        """Return the degree; where all is to be chosen, one that leaves an error to estimate."""
+    def _prepare(self, rows: Rows) -> KnotChoices:
+        x = np.ascontiguousarray(rows.X[:, 0])
+        distinct = np.unique(x)
+        degree = int(self.degree)
         free = isinstance(self.n_knots, str) and isinstance(self.knots, str)
-        if not free or self.kind == "natural":
-            return int(self.degree)
-        distinct = len(np.unique(x if weight is None else x[weight > 0]))
-        if distinct < 2:
-            raise InputError(f"All {len(x)} values of x are equal; a curve needs at least two.")
-        return min(int(self.degree), max(1, distinct - 2))
+        if free and self.kind != "natural":
+            if len(distinct) < 2:
+                raise InputError(f"All {len(x)} values of x are equal; a curve needs at least two.")
+            # Where all is to be chosen, a degree that leaves an error to estimate.
+            degree = min(degree, max(1, len(distinct) - 2))
+        even = isinstance(self.knots, str) and self.knots == "even"
+        return KnotChoices(rows, x, distinct, degree, self.kind == "natural", even)
 
-    def _placed(self, x: FloatArray, weight: FloatArray | None, count: int) -> FloatArray:
-        """Return the interior knots, `count` of them."""
-        if self.knots not in ("quantile", "even"):
+    def _given(self, work: KnotChoices) -> dict[str, Any] | None:
+        if isinstance(self.knots, str):
+            return super()._given(work)
+        return {"n_knots": np.size(self.knots)}
+
+    def _path(self, work: KnotChoices, values: Any, loss: Loss | None) -> Path:
+        if not isinstance(self.knots, str):
             raise ParameterError(
-                f"RegressionSpline: knots={self.knots!r} is not allowed; knots must be 'quantile', "
-                "'even' or numbers."
+                "RegressionSpline: the knots were given; a path over their number needs "
+                "knots='quantile' or knots='even'."
             )
-        if weight is not None:
-            x, weight = x[weight > 0], weight[weight > 0]
-        low, high = float(x.min()), float(x.max())
-        if not high > low:
-            raise InputError(f"All {len(x)} values of x are equal ({low:g}); a curve needs more.")
-        if self.knots == "even":
-            return place_knots(x, count, "even")
-        found = place_knots(x, count, weight=weight)
-        if not np.all(np.diff(np.concatenate([[low], found, [high]])) > 0):
-            found = place_knots(np.unique(x), count)
-        return found
+        own = values is None
+        counts, scores = [], []
+        for count in self._counts(work) if own else check_counts(values):
+            try:
+                fit = work.fit_count(count)[1]
+            except InputError:
+                if own and count > 0:
+                    continue  # a piece without rows
+                raise
+            score = fit.score(fit.design(work.x), work.rows, loss)
+            # A row that is fitted exactly whatever its response has no leave-one-out error.
+            if own and count > 0 and score.leverage > 1 - 1e-9:
+                continue
+            counts.append(count)
+            scores.append(score)
+        return loo_path(along(self.knob, counts), scores, work.rows, loss)
 
-    def _least_squares(
-        self, x: FloatArray, y: FloatArray, weight: FloatArray | None, interior: FloatArray
-    ) -> _Fit:
-        counted = x if weight is None else x[weight > 0]
-        degree, natural = self._usable_degree(x, weight), self.kind == "natural"
-        df = len(interior) + (2 if natural else degree + 1)
-        distinct = len(np.unique(counted))
-        if distinct < df:
-            raise InputError(
-                f"{len(interior)} knots make {df} parameters, and x has only {distinct} distinct "
-                "values; take fewer knots or a lower degree."
-            )
-        knots = clamped_knots(interior, float(counted.min()), float(counted.max()), degree)
-        B = local_design(x, knots, degree, 0, natural)
-        w = np.ones(len(x)) if weight is None else weight
-        band, right = kernels.band_gram(B.values, B.first, w, y, B.size)
-        G = np.zeros((B.size, B.size))
-        for k in range(min(len(band), B.size)):
-            rows = np.arange(B.size - k)
-            G[rows + k, rows] = G[rows, rows + k] = band[k, : B.size - k]
-        T = natural_transform(knots) if natural else None
-        inner = G if T is None else T.T @ G @ T
-        # On one scale, so that a place with few rows does not look like one with none.
-        unit = np.sqrt(np.diagonal(inner))
-        if unit.min(initial=np.inf) > 0:
-            values, vectors = linalg.eigh(inner / np.outer(unit, unit))
-        if not unit.min(initial=np.inf) > 0 or values[0] < _SINGULAR * values[-1]:
-            raise InputError(
-                f"With the knots {np.array2string(interior, precision=4, threshold=6)} some pieces "
-                "have too few rows to be fitted; take fewer knots, or knots='quantile'."
-            )
-        root = vectors / np.sqrt(values) / unit[:, None]
-        M = root @ root.T
-        return _Fit(knots, B, M if T is None else T @ M @ T.T, right, df)
+    def _counts(self, work: KnotChoices) -> range:
+        most = self.max_knots
+        return range(1 + (min(40, len(work.distinct) // 5) if isinstance(most, str) else int(most)))
 
-    def _reported(self, interior: FloatArray) -> FloatArray:
+    def _predictions(
+        self,
+        work: KnotChoices,
+        settings: Sequence[Mapping[str, Any]],
+        X_new: FloatArray,
+        method: str,
+    ) -> Array:
+        x = np.ascontiguousarray(X_new[:, 0])
+        fits = [work.fit_count(setting["n_knots"])[1] for setting in settings]
+        return np.column_stack([fit.design(x) @ fit.coef for fit in fits])
+
+    def _settle(self, work: KnotChoices, setting: Mapping[str, Any]) -> None:
+        if work.degree < self.degree:
+            warnings.warn(
+                f"x has too few distinct values for pieces of degree {self.degree}: degree "
+                f"{work.degree} is used. Give n_knots to insist.",
+                DataWarning,
+                stacklevel=5,
+            )
+        if isinstance(self.knots, str):
+            interior, fit = work.fit_count(int(setting["n_knots"]))
+        else:
+            interior = check_knots(self.knots, float(work.distinct[0]), float(work.distinct[-1]))
+            fit = work.fit(interior)
+        self.n_knots_, self.knots_, self.degree_ = len(interior), interior, work.degree
+        self._keep(fit, work.rows)
+        self.coef_ = self._reported()
+
+    def _reported(self) -> FloatArray:
         """Return the coefficients of the basis that `kind` names."""
         degree = self._degree
         if self.kind == "bspline":
@@ -306,70 +257,8 @@ class RegressionSpline(BasisSmoother):
             for k in range(degree + 1)
         ]
         powers = np.polynomial.Polynomial(about)(np.polynomial.Polynomial([-low[0], 1.0]))
-        middle = np.concatenate([low, interior, self._all_knots[-1:]])
+        middle = np.concatenate([low, self.knots_, self._all_knots[-1:]])
         top = design((middle[:-1] + middle[1:]) / 2, self._all_knots, degree, degree) @ self._coef
         start = np.zeros(degree + 1)
         start[: len(powers.coef)] = powers.coef
         return np.concatenate([start, np.diff(top) / factorial(degree)])
-
-    # ---- the path -------------------------------------------------------------------------------
-
-    def _counts(self, x: FloatArray, weight: FloatArray | None, values: Any) -> list[int]:
-        if values is not None:
-            given = np.asarray(values)
-            if given.ndim != 1 or not len(given) or np.any(given < 0) or np.any(given % 1):
-                raise InputError(f"values must be whole numbers of knots; got {values!r}.")
-            return sorted(int(value) for value in given)
-        distinct = len(np.unique(x if weight is None else x[weight > 0]))
-        most = min(40, distinct // 5) if isinstance(self.max_knots, str) else int(self.max_knots)
-        return list(range(most + 1))
-
-    def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
-        rows: list[tuple[float, ...]] = []
-        for count in self._counts(X, sample_weight, values):
-            try:
-                interior = self._placed(X, sample_weight, count)
-                fit = self._least_squares(X, y, sample_weight, interior)
-            except ParameterError:
-                raise
-            except InputError:
-                if values is None and count > 0:
-                    continue  # a piece without rows
-                raise
-            rss, error, spread, leverage = leave_one_out(fit.B, fit.M, fit.right, y, sample_weight)
-            # A row that is fitted exactly whatever its response has no leave-one-out error.
-            if values is None and count > 0 and leverage > 1 - 1e-9:
-                continue
-            rows.append((count, fit.df, rss, error, spread))
-        counts, df, rss, error, spread = np.array(rows, dtype=np.float64).T
-        n = len(y) if sample_weight is None else int(np.count_nonzero(sample_weight))
-        total = float(n) if sample_weight is None else float(np.sum(sample_weight))
-        rich = n - df[-1]
-        self._scale = float(np.sqrt(rss[-1] / rich)) if rich >= 1 and rss[-1] > 0 else None
-        logs = 0.0
-        if sample_weight is not None:
-            logs = float(np.log(sample_weight[sample_weight > 0]).sum())
-        return Path(
-            knob=self.knob,
-            values=counts.astype(np.int64),
-            df=df,
-            train_error=rss / total,
-            error=error,
-            error_se=spread,
-            estimate="loo",
-            loss="squared error",
-            criteria=gaussian_criteria(rss, df, n, scale=self._scale, log_weights=logs),
-        )
-
-    def _path_predictions(
-        self, X: Any, y: Any, sample_weight: Any, values: Array, X_new: Any
-    ) -> Array:
-        columns = []
-        for count in values:
-            interior = self._placed(X, sample_weight, int(count))
-            fit = self._least_squares(X, y, sample_weight, interior)
-            natural = self.kind == "natural"
-            degree = self._usable_degree(X, sample_weight)
-            at = local_design(X_new, fit.all_knots, degree, 0, natural)
-            columns.append(at @ (fit.M @ fit.right))
-        return np.column_stack(columns)

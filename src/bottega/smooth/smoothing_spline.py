@@ -1,7 +1,8 @@
 """The cubic smoothing spline."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import optimize
@@ -9,16 +10,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.losses import Loss
 from bottega.core.params import AnyOf, Auto, Choice, Integer, OrNone, Parameter, Real
 from bottega.core.path import RULES, Path
+from bottega.core.rows import Rows
 from bottega.core.smoother import Smoother
 from bottega.core.typing import Array, FloatArray
 from bottega.smooth._kernels import state_space as kernels
 from bottega.smooth._kernels.cubic import evaluate
+from bottega.smooth._path.assumptions import FIXED_KNOB, NOISE
 from bottega.smooth._splines.cubic_curve import CubicCurve
 from bottega.smooth._splines.knot_rows import KnotRows, knot_rows
 from bottega.smooth._splines.one_input import OneInputSmoother
-from bottega.smooth._splines.penalty_path import precision, spline_path, try_penalty
+from bottega.smooth._splines.penalty_path import penalty_path, precision, try_penalty
 
 __all__ = ["SmoothingSpline"]
 
@@ -28,6 +32,21 @@ _ALL_KNOTS = 10_000
 _TRACE_KNOTS = 1_000_000
 # S has a column for each row.
 _MATRIX_ROWS = 20_000
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The rows and their knots."""
+
+    rows: Rows
+    knots: KnotRows
+
+    def curve(self, lam: float) -> CubicCurve:
+        """Return the curve at a penalty."""
+        knots = self.knots
+        q = precision(lam / knots.span**3, knots.gaps, knots.total)
+        found = kernels.full_pass(knots.mean, knots.total, knots.gaps, q, False)
+        return CubicCurve(knots.low, knots.span, knots.knots, *found[:3])
 
 
 class SmoothingSpline(OneInputSmoother):
@@ -142,7 +161,6 @@ class SmoothingSpline(OneInputSmoother):
         method="smoothing_spline",
         title="Smoothing spline",
         task="regression",
-        knob="lam",
         strengths=(
             "Follows any smooth curve of one input, without a choice of knots.",
             "The whole path with exact leave-one-out errors costs a constant times n.",
@@ -153,11 +171,16 @@ class SmoothingSpline(OneInputSmoother):
             "One penalty for the whole range: too smooth where the truth is rough.",
             "Beyond the data it is a straight line, whatever the truth does.",
         ),
+        assumptions=(
+            "The mean of the response has a continuous slope and a square integrable second "
+            "derivative in one input.",
+            "It is about equally rough over the whole range.",
+            NOISE,
+            FIXED_KNOB,
+        ),
         cost="n log n",
         source="D118-D120, D123-D126",
         n_inputs=1,
-        weights=True,
-        linear_smoother=True,
     )
 
     def __init__(
@@ -177,122 +200,60 @@ class SmoothingSpline(OneInputSmoother):
         self.variance = variance
         self.n_lams = n_lams
 
-    # ---- fitting --------------------------------------------------------------------------------
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the curve.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, 1)
-            The input.
-        y : array-like of shape (n,)
-            Responses.
-        sample_weight : array-like of shape (n,), optional
-            Row weights.
-
-        Returns
-        -------
-        SmoothingSpline
-            The fitted estimator.
-        """
-        self._check_params()
-        self._remember_frame(X)
-        x, y, weight = self._validate(X, y, sample_weight)
+    def _check_params(self) -> None:
+        super()._check_params()
         if self.df is not None and not isinstance(self.lam, str):
             raise ParameterError(
                 f"SmoothingSpline: lam={self.lam!r} and df={self.df!r} were both given; give one."
             )
-        rows = self._knot_rows(x, y, weight)
-        self.__dict__.pop("path_", None)  # of an earlier fit
-        scale = None
-        if self.df is not None:
-            self.lam_ = self._lam_for(rows, float(self.df))
-        elif isinstance(self.lam, str):
-            self.path_, scale = spline_path(rows, None, self.n_lams)
-            self.lam_ = float(self.path_.values[self.path_.best(self.select)])
-        else:
-            self.lam_ = float(self.lam)
-        self._settle(rows, x, y, weight, scale)
-        return self
 
-    def _knot_rows(self, x: FloatArray, y: FloatArray, weight: FloatArray | None) -> KnotRows:
+    def _prepare(self, rows: Rows) -> _Work:
         most = None if self.knots == "all" else _ALL_KNOTS
         if not isinstance(self.knots, str):
             most = int(self.knots)
-        return knot_rows(x, y, weight, most=most, owner="SmoothingSpline")
+        x = np.ascontiguousarray(rows.X[:, 0])
+        return _Work(rows, knot_rows(x, rows.y, rows.weight, most=most))
 
-    def _settle(
-        self, rows: KnotRows, x: FloatArray, y: FloatArray, weight: FloatArray | None, scale: Any
-    ) -> None:
-        """Keep the curve at lam_ and its smoother."""
-        self._q = q = precision(self.lam_ / rows.span**3, rows.gaps, rows.total)
-        traced = len(rows.knots) <= _TRACE_KNOTS
-        found = kernels.full_pass(rows.mean, rows.total, rows.gaps, q, traced)
-        value, slope, curvature, _, leverage = found[:5]
-        noise_variance = found[-1]
-        self.curve_ = CubicCurve(rows.low, rows.span, rows.knots, value, slope, curvature)
-        self._mean, self._total = rows.mean, rows.total
-        share = rows.weight / rows.per_row(rows.total)
+    def _given(self, work: _Work) -> dict[str, Any] | None:
+        if self.df is None:
+            return super()._given(work)
+        return {"lam": _lam_for(work.knots, float(self.df))}
+
+    def _path(self, work: _Work, values: Any, loss: Loss | None) -> Path:
+        return penalty_path(work.knots, work.rows, values, self.n_lams, loss)
+
+    def _predictions(
+        self, work: _Work, settings: Sequence[Mapping[str, Any]], X_new: FloatArray, method: str
+    ) -> Array:
+        x_new = np.ascontiguousarray(X_new[:, 0])
+        return np.column_stack([work.curve(setting["lam"])(x_new) for setting in settings])
+
+    def _settle(self, work: _Work, setting: Mapping[str, Any]) -> None:
+        rows, knots = work.rows, work.knots
+        self.lam_ = float(setting["lam"])
+        self._q = q = precision(self.lam_ / knots.span**3, knots.gaps, knots.total)
+        traced = len(knots.knots) <= _TRACE_KNOTS
+        found = kernels.full_pass(knots.mean, knots.total, knots.gaps, q, traced)
+        leverage, noise_variance = found[4], found[-1]
+        self.curve_ = CubicCurve(knots.low, knots.span, knots.knots, *found[:3])
+        self._range = (knots.low, knots.low + knots.span)
+        self._mean, self._total = knots.mean, knots.total
+        share = knots.shares
         # Which rows make up each knot is needed for `matrix` alone.
         self._members = None
-        if len(y) <= _MATRIX_ROWS:
-            knot = np.repeat(np.arange(len(rows.knots)), np.diff(rows.start))
-            self._members = (rows.rows, knot, share)
-        pull = np.zeros(len(y))
-        pull[rows.rows] = share * rows.per_row(leverage)
+        if len(rows) <= _MATRIX_ROWS:
+            self._members = (knots.order, knots.per_row(np.arange(len(knots.knots))), share)
+        pull = np.empty(len(rows))
+        pull[knots.order] = share * knots.per_row(leverage)
         self.smoother_ = Smoother(
-            y,
-            self.curve_(np.ascontiguousarray(x)),
+            rows.y,
+            self.curve_(np.ascontiguousarray(rows.X[:, 0])),
             pull,
             df=float(leverage.sum()),
-            weight=weight,
-            trace_sst=float(rows.total @ noise_variance) if traced else None,
-            scale=scale,
+            weight=rows.weight,
+            trace_sst=float(knots.total @ noise_variance) if traced else None,
+            scale=self._path_scale,
         )
-
-    def _lam_for(self, rows: KnotRows, df: float) -> float:
-        """Return the penalty that gives these degrees of freedom."""
-        m = len(rows.knots)
-        if not df < m:
-            raise InputError(
-                f"df={df:g} is not allowed here: it must lie between 2 and the number of distinct "
-                f"x, {m}."
-            )
-
-        def excess(log_lam: float) -> float:
-            return try_penalty(rows, float(np.exp(log_lam))).df - df
-
-        # df falls from m to 2 as the penalty rises; widen until it is bracketed.
-        low, high = np.log(rows.total.sum()) - 4 * np.log(m), np.log(rows.total.sum())
-        while excess(low) <= 0 and low > -700:
-            low -= 5
-        while excess(high) >= 0 and high < 700:
-            high += 5
-        if not excess(low) > 0 > excess(high):
-            raise InputError(
-                f"df={df!r} is so near a limit (2 and {m}) that no lam gives it; use lam=0 for the "
-                "upper one, or a very large lam for the line."
-            )
-        root = optimize.brentq(excess, low, high, xtol=1e-12, rtol=1e-12)
-        return float(np.exp(root) * rows.span**3)
-
-    # ---- the path -------------------------------------------------------------------------------
-
-    def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
-        return spline_path(self._knot_rows(X, y, sample_weight), values, self.n_lams)[0]
-
-    def _path_predictions(
-        self, X: Any, y: Any, sample_weight: Any, values: Array, X_new: Any
-    ) -> Array:
-        rows = self._knot_rows(X, y, sample_weight)
-        x_new = np.ascontiguousarray(X_new)
-        columns = []
-        for lam in values:
-            q = precision(float(lam) / rows.span**3, rows.gaps, rows.total)
-            found = kernels.full_pass(rows.mean, rows.total, rows.gaps, q, False)
-            columns.append(CubicCurve(rows.low, rows.span, rows.knots, *found[:3])(x_new))
-        return np.column_stack(columns)
 
     # ---- predicting -----------------------------------------------------------------------------
 
@@ -325,21 +286,21 @@ class SmoothingSpline(OneInputSmoother):
         sigma = self.smoother_.sigma
         return np.asarray(sigma * np.sqrt(np.maximum(found, 0.0)) / curve.span**derivative)
 
-    def _rows_of_s(self, x: FloatArray) -> FloatArray:
+    def _matrix(self, X: FloatArray) -> FloatArray:
         if self._members is None:
             raise InputError(
                 f"The matrix of a smoother is for at most {_MATRIX_ROWS:,} rows; fit fewer."
             )
         curve, m = self.curve_, len(self._mean)
-        q, gaps, unit = self._q, np.diff(curve.unit_knots), curve.unit(x)
-        by_knot = np.empty((len(x), m))
+        q, gaps, unit = self._q, np.diff(curve.unit_knots), curve.unit(X[:, 0])
+        by_knot = np.empty((len(X), m))
         for g in range(m):
             response = np.zeros(m)
             response[g] = 1.0
             value, slope, bend = kernels.full_pass(response, self._total, gaps, q, False)[:3]
             by_knot[:, g] = evaluate(unit, curve.unit_knots, value, slope, bend, 0)
         rows, knot, share = self._members
-        S = np.zeros((len(x), len(self.smoother_.y)))
+        S = np.empty((len(X), len(rows)))
         S[:, rows] = by_knot[:, knot] * share
         return S
 
@@ -347,3 +308,30 @@ class SmoothingSpline(OneInputSmoother):
         """Return the integral of the fitted curve from a to b."""
         check_is_fitted(self)
         return self.curve_.integral(a, b)
+
+
+def _lam_for(rows: KnotRows, df: float) -> float:
+    """Return the penalty that gives these degrees of freedom."""
+    m = len(rows.knots)
+    if not df < m:
+        raise InputError(
+            f"df={df:g} is not allowed here: it must lie between 2 and the number of distinct "
+            f"x, {m}."
+        )
+
+    def excess(log_lam: float) -> float:
+        return try_penalty(rows, float(np.exp(log_lam))).df - df
+
+    # df falls from m to 2 as the penalty rises; widen until it is bracketed.
+    low, high = np.log(rows.total.sum()) - 4 * np.log(m), np.log(rows.total.sum())
+    while excess(low) <= 0 and low > -700:
+        low -= 5
+    while excess(high) >= 0 and high < 700:
+        high += 5
+    if not excess(low) > 0 > excess(high):
+        raise InputError(
+            f"df={df!r} is so near a limit (2 and {m}) that no lam gives it; use lam=0 for the "
+            "upper one, or a very large lam for the line."
+        )
+    root = optimize.brentq(excess, low, high, xtol=1e-12, rtol=1e-12)
+    return float(np.exp(root) * rows.span**3)

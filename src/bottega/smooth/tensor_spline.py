@@ -1,20 +1,25 @@
 """The tensor product spline."""
 
 import warnings
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bottega.basis.spline_functions import check_knots, clamped_knots, place_knots
 from bottega.core.cards import Card
 from bottega.core.errors import DataWarning, InputError, ParameterError
+from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.params import Anything, Auto, Integer, Parameter, Real
-from bottega.core.path import Path, Rule
+from bottega.core.path import Path, Rule, along
+from bottega.core.rows import Rows
 from bottega.core.smoother import Smoother
 from bottega.core.typing import Array, FloatArray
+from bottega.smooth._path.assumptions import FIXED_KNOB, NOISE
+from bottega.smooth._path.scores import Score, check_counts, loo_path, score_fit
 from bottega.smooth._surface.points import DistinctPoints, Scaling, make_points, unit_scaling
-from bottega.smooth._surface.surface import Surface, error_curve
+from bottega.smooth._surface.surface import Surface
 from bottega.smooth._surface.tensor import TensorBasis, TensorFit, decompose_tensor
 
 __all__ = ["TensorSpline"]
@@ -23,6 +28,26 @@ _PATH_SIZE = 400  # products on the path, at most
 _SLOW_SIZE = 2_000  # products from which on a warning states the cost
 _MOST_SIZE = 10_000  # products that are refused
 _N_ALPHAS = 40
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The rows and their scaled points; the fit and the penalty of each number of knots."""
+
+    rows: Rows
+    scaling: Scaling
+    points: DistinctPoints
+    degree: int
+    fits: dict[int, tuple[TensorFit, float]] = field(default_factory=dict)
+
+    def score(self, fit: TensorFit, alphas: FloatArray, loss: Loss | None) -> list[Score]:
+        """Reduce the fits at some penalties to what a path needs."""
+        rows, found = self.rows, []
+        fitted, leverage = fit.at_points(alphas)
+        for i, df in enumerate(fit.shares(alphas).sum(axis=0)):
+            at_rows = fit.points.at_rows(fitted[:, i], leverage[:, i], rows.weight)
+            found.append(score_fit(rows.y, rows.weight, *at_rows, loss, df))
+        return found
 
 
 class TensorSpline(Surface):
@@ -94,6 +119,9 @@ class TensorSpline(Surface):
     and df counts what the rows determine. Leave-one-out keeps the knots where they are. Penalised,
     df lies between 4 (for two inputs: products of straight lines) and the number of coefficients.
 
+    Derivatives are those of the B-splines: up to the degree in each input, of which the highest
+    jumps at the knots.
+
     Unlike the thin-plate spline it needs no common scale of the inputs, and depends on how the axes
     are turned. An input that does not vary is left out. Beyond the range of an input the surface
     goes on along its tangent there.
@@ -131,7 +159,6 @@ class TensorSpline(Surface):
         method="tensor_spline",
         title="Tensor product spline",
         task="regression",
-        knob="n_knots",
         strengths=(
             "A smooth surface over two inputs of any units, interactions and all.",
             "Few coefficients, whatever the number of rows.",
@@ -142,11 +169,15 @@ class TensorSpline(Surface):
             "Corners without rows are guesses.",
             "Depends on how the axes are turned.",
         ),
+        assumptions=(
+            "The mean of the response is near a piecewise polynomial of each input, with all "
+            "their products.",
+            NOISE,
+            FIXED_KNOB,
+        ),
         cost="n knots^p + knots^(3 p)",
         source="D122-D126",
         n_inputs=3,
-        weights=True,
-        linear_smoother=True,
     )
 
     def __init__(
@@ -166,99 +197,36 @@ class TensorSpline(Surface):
         self.max_knots = max_knots
         self.select = select
 
-    # ---- fitting --------------------------------------------------------------------------------
+    def _check_params(self) -> None:
+        super()._check_params()
+        if not isinstance(self.knots, str):
+            if not isinstance(self.n_knots, str):
+                raise ParameterError(
+                    f"TensorSpline: n_knots={self.n_knots!r} and the knots were both given; give "
+                    "one."
+                )
+        elif self.knots not in ("quantile", "even"):
+            raise ParameterError(
+                f"TensorSpline: knots={self.knots!r} is not allowed; knots must be 'quantile', "
+                "'even', or a list with the interior knots of each input."
+            )
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the surface.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, p)
-            Inputs, at most three.
-        y : array-like of shape (n,)
-            Responses.
-        sample_weight : array-like of shape (n,), optional
-            Row weights.
-
-        Returns
-        -------
-        TensorSpline
-            The fitted estimator.
-        """
-        self._check_params()
-        self._remember_frame(X)
-        X, y, weight = self._validate(X, y, sample_weight)
-        scaling, points = self._gather(X, y, weight)
-        self.__dict__.pop("path_", None)  # of an earlier fit
-        scale = None
-        if isinstance(self.knots, str):
-            count = self.n_knots
-            if isinstance(count, str):
-                self.path_, scale = self._curve(X, y, weight, None)
-                count = self.path_.values[self.path_.best(self.select)]
-            self.n_knots_ = int(count)
-            inside = self._placed(scaling(X), weight, self.n_knots_)
-        else:
-            inside = self._given(scaling)
-            self.n_knots_ = max(len(each) for each in inside)
-        self.degree_ = self._usable_degree(points)
-        fit = self._decompose(points, inside)
-        self.alpha_ = self._settle_alpha(fit, y, weight)
-        alpha = np.array([self.alpha_])
-        self._scaling, self._basis, self._points = scaling, fit.basis, points
-        self._Z, self._seen, self._gain = fit.Z, fit.seen, fit.gains(alpha)[:, 0]
-        ends = zip(scaling.center, scaling.divisor, inside, strict=True)
-        self.knots_ = [low + width * each for low, width, each in ends]
-        self._flat = fit.coef(alpha)[:, 0]
-        self.coef_ = self._flat.reshape(fit.basis.sizes)
-        fitted, leverage = next(self._at_rows(fit, weight, alpha))
-        away = points.of_row < 0
-        if np.any(away):
-            fitted[away] = self._evaluate(X[away])
-        share = fit.shares(alpha)[:, 0]
-        self.smoother_ = Smoother(
-            y,
-            fitted,
-            leverage,
-            df=float(share.sum()),
-            weight=weight,
-            trace_sst=float(share @ share),
-            scale=scale,
-        )
-        return self
-
-    def _gather(
-        self, X: FloatArray, y: FloatArray, weight: FloatArray | None
-    ) -> tuple[Scaling, DistinctPoints]:
-        scaling = unit_scaling(X, weight)
-        return scaling, make_points(scaling(X), y, weight)
-
-    def _usable_degree(self, points: DistinctPoints) -> int:
+    def _prepare(self, rows: Rows) -> _Work:
+        scaling = unit_scaling(rows.X)
+        points = make_points(scaling(rows.X), rows.y, rows.weight)
         m, p = points.u.shape
         degree = int(self.degree)
         while degree > 1 and 2 * (degree + 1) ** p > m:
             degree -= 1
-        return degree
+        return _Work(rows, scaling, points, degree)
 
-    def _placed(self, u: FloatArray, weight: FloatArray | None, count: int) -> list[FloatArray]:
-        """Return `count` interior knots of each input, fewer where quantiles coincide."""
-        if not isinstance(self.knots, str) or self.knots not in ("quantile", "even"):
-            raise ParameterError(
-                f"TensorSpline: knots={self.knots!r} is not allowed; knots must be 'quantile' or "
-                "'even', or for a single fit a list with the interior knots of each input."
-            )
-        if weight is not None:
-            u, weight = u[weight > 0], weight[weight > 0]
-        found = [np.unique(place_knots(column, count, self.knots, weight)) for column in u.T]
-        return [each[(each > 0) & (each < 1)] for each in found]
+    def _given(self, work: _Work) -> dict[str, Any] | None:
+        if isinstance(self.knots, str):
+            return super()._given(work)
+        return {"n_knots": max(map(len, self._given_knots(work.scaling, work.rows.X.shape[1])))}
 
-    def _given(self, scaling: Scaling) -> list[FloatArray]:
+    def _given_knots(self, scaling: Scaling, p: int) -> list[FloatArray]:
         """Return the knots that were given, on the unit scale."""
-        if not isinstance(self.n_knots, str):
-            raise ParameterError(
-                f"TensorSpline: n_knots={self.n_knots!r} and the knots were both given; give one."
-            )
-        p = self.n_features_in_
         if not isinstance(self.knots, list | tuple) or len(self.knots) != p:
             raise InputError(f"knots must be a list with the interior knots of each of {p} inputs.")
         found = []
@@ -268,8 +236,22 @@ class TensorSpline(Surface):
             found.append((inside - low) / width)
         return found
 
-    def _decompose(self, points: DistinctPoints, inside: list[FloatArray]) -> TensorFit:
-        degree = self._usable_degree(points)
+    def _fit_knots(self, work: _Work, count: int, loss: Loss | None) -> tuple[TensorFit, float]:
+        """Return the decomposition for a number of knots, and the penalty for it."""
+        if count not in work.fits:
+            if isinstance(self.knots, str):
+                u, weight = work.scaling(work.rows.X), work.rows.weight
+                # Fewer where quantiles coincide.
+                found = [np.unique(place_knots(x, count, self.knots, weight)) for x in u.T]
+                inside = [each[(each > 0) & (each < 1)] for each in found]
+            else:
+                inside = self._given_knots(work.scaling, work.rows.X.shape[1])
+            fit = self._decompose(work, inside)
+            work.fits[count] = fit, self._alpha_for(work, fit, loss)
+        return work.fits[count]
+
+    def _decompose(self, work: _Work, inside: list[FloatArray]) -> TensorFit:
+        degree = work.degree
         basis = TensorBasis(tuple(clamped_knots(each, 0.0, 1.0, degree) for each in inside), degree)
         size = int(np.prod(basis.sizes))
         what = f"{' x '.join(map(str, basis.sizes))} = {size:,} coefficients"
@@ -283,11 +265,11 @@ class TensorSpline(Surface):
                 f"{what} take {8e-9 * size**2:.1f} GB and {size**3:.0e} operations; take fewer "
                 "knots or fewer inputs to be faster.",
                 DataWarning,
-                stacklevel=3,
+                stacklevel=7,
             )
-        return decompose_tensor(points, basis)
+        return decompose_tensor(work.points, basis)
 
-    def _settle_alpha(self, fit: TensorFit, y: FloatArray, weight: FloatArray | None) -> float:
+    def _alpha_for(self, work: _Work, fit: TensorFit, loss: Loss | None) -> float:
         """Return the penalty: as given, or picked for these knots."""
         if not isinstance(self.alpha, str):
             return float(self.alpha)
@@ -297,90 +279,90 @@ class TensorSpline(Surface):
             return 0.0
         top = 1e2 * ratio.max()
         alphas = np.geomspace(top, max(1e-2 * ratio.min(), 1e-10 * top), _N_ALPHAS)
-        df = fit.shares(alphas).sum(axis=0)
-        curve, _ = error_curve("alpha", alphas, self._at_rows(fit, weight, alphas), df, y, weight)
+        loss = SQUARED_ERROR if loss is None else loss
+        curve = loo_path(along("alpha", alphas), work.score(fit, alphas, loss), work.rows, loss)
         return float(alphas[curve.best(self.select)])
-
-    def _at_rows(
-        self, fit: TensorFit, weight: FloatArray | None, alphas: FloatArray
-    ) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Give fitted values and leverages of the rows, one penalty at a time.
-
-        Those of rows of weight zero mean nothing and count for nothing.
-        """
-        point = fit.points.of_row
-        share = (1.0 if weight is None else weight) / fit.points.root[point] ** 2
-        fitted, leverage = fit.at_points(alphas)
-        for i in range(len(alphas)):
-            yield fitted[point, i], share * leverage[point, i]
 
     # ---- the path -------------------------------------------------------------------------------
 
-    def _counts(self, points: DistinctPoints, values: Any) -> list[int]:
-        if values is not None:
-            given = np.asarray(values)
-            if given.ndim != 1 or not len(given) or np.any(given < 0) or np.any(given % 1):
-                raise InputError(f"values must be a list of numbers of knots; got {values!r}.")
-            return [int(count) for count in given]
-        if not isinstance(self.max_knots, str):
-            return list(range(int(self.max_knots) + 1))
-        m, p = points.u.shape
-        first = self._usable_degree(points) + 1
-        most = 0
-        while (most + 1 + first) ** p <= min(m / 2, _PATH_SIZE):
-            most += 1
-        return list(range(most + 1))
-
-    def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
-        return self._curve(X, y, sample_weight, values)[0]
-
-    def _curve(self, X: Any, y: Any, weight: Any, values: Any) -> tuple[Path, float | None]:
-        scaling, points = self._gather(X, y, weight)
-        u = scaling(X)
-        found: list[tuple[float, int, FloatArray, FloatArray]] = []
-        for count in self._counts(points, values):
-            fit = self._decompose(points, self._placed(u, weight, count))
-            alpha = np.array([self._settle_alpha(fit, y, weight)])
-            fitted, leverage = next(self._at_rows(fit, weight, alpha))
+    def _path(self, work: _Work, values: Any, loss: Loss | None) -> Path:
+        if not isinstance(self.knots, str):
+            raise ParameterError(
+                "TensorSpline: knots as numbers are for a single fit; a path needs "
+                "knots='quantile' or 'even'."
+            )
+        found: list[tuple[float, int, Score]] = []
+        for count in self._counts(work) if values is None else check_counts(values):
+            fit, alpha = self._fit_knots(work, count, loss)
+            (score,) = work.score(fit, np.array([alpha]), loss)
             # A row that is fitted exactly whatever its response has no leave-one-out error.
-            if values is None and found and leverage.max() > 1 - 1e-9:
+            if values is None and found and score.leverage > 1 - 1e-9:
                 continue
-            found.append((float(fit.shares(alpha).sum()), count, fitted, leverage))
+            found.append((score.df, count, score))
         # With a penalty picked for each number of knots, more knots need not be more complex.
         found.sort(key=lambda each: each[:2])
-        return error_curve(
-            self.knob,
-            np.array([each[1] for each in found]),
-            (each[2:] for each in found),
-            np.array([each[0] for each in found]),
-            y,
-            weight,
-        )
+        settings = along(self.knob, [count for _, count, _ in found])
+        return loo_path(settings, [score for *_, score in found], work.rows, loss)
 
-    def _path_predictions(
-        self, X: Any, y: Any, sample_weight: Any, values: Array, X_new: Any
+    def _counts(self, work: _Work) -> range:
+        if not isinstance(self.max_knots, str):
+            return range(int(self.max_knots) + 1)
+        m, p = work.points.u.shape
+        most = 0
+        while (most + 2 + work.degree) ** p <= min(m / 2, _PATH_SIZE):
+            most += 1
+        return range(most + 1)
+
+    def _predictions(
+        self, work: _Work, settings: Sequence[Mapping[str, Any]], X_new: FloatArray, method: str
     ) -> Array:
-        scaling, points = self._gather(X, y, sample_weight)
-        u, u_new = scaling(X), scaling(X_new)
-        columns = []
-        for count in values:
-            fit = self._decompose(points, self._placed(u, sample_weight, int(count)))
-            alpha = np.array([self._settle_alpha(fit, y, sample_weight)])
-            columns.append(fit.basis(u_new) @ fit.coef(alpha)[:, 0])
+        u, columns = work.scaling(X_new), []
+        for setting in settings:
+            fit, alpha = self._fit_knots(work, setting["n_knots"], None)
+            columns.append(fit.basis(u) @ fit.coef(np.array([alpha]))[:, 0])
         return np.column_stack(columns)
+
+    def _settle(self, work: _Work, setting: Mapping[str, Any]) -> None:
+        rows, scaling = work.rows, work.scaling
+        self.n_knots_, self.degree_ = int(setting["n_knots"]), work.degree
+        fit, self.alpha_ = self._fit_knots(work, self.n_knots_, None)
+        alpha = np.array([self.alpha_])
+        self._scaling, self._basis, self._points = scaling, fit.basis, work.points
+        self._Z, self._seen, self._gain = fit.Z, fit.seen, fit.gains(alpha)[:, 0]
+        ends = zip(scaling.center, scaling.divisor, fit.basis.knots, strict=True)
+        end = work.degree + 1
+        self.knots_ = [low + width * each[end:-end] for low, width, each in ends]
+        self._flat = fit.coef(alpha)[:, 0]
+        self.coef_ = self._flat.reshape(fit.basis.sizes)
+        fitted, leverage = fit.at_points(alpha)
+        share = fit.shares(alpha)[:, 0]
+        self.smoother_ = Smoother(
+            rows.y,
+            *work.points.at_rows(fitted[:, 0], leverage[:, 0], rows.weight),
+            df=float(share.sum()),
+            weight=rows.weight,
+            trace_sst=float(share @ share),
+            scale=self._path_scale,
+        )
 
     # ---- predicting -----------------------------------------------------------------------------
 
-    def _evaluate(self, X: FloatArray) -> FloatArray:
-        return np.asarray(self._basis(self._scaling(X)) @ self._flat)
+    def _check_orders(self, orders: tuple[int, ...]) -> None:
+        if max(orders) > self.degree_:
+            raise InputError(
+                f"B-splines of degree {self.degree_} have derivatives up to that order in each "
+                f"input; order {max(orders)} was asked for."
+            )
 
-    def _noise_rows(self, X: FloatArray) -> FloatArray:
-        return np.asarray(
-            self._basis(self._scaling(X)) @ (self._Z * (np.sqrt(self._seen) * self._gain))
-        )
+    def _surface_at(self, u: FloatArray, orders: tuple[int, ...]) -> FloatArray:
+        return np.asarray(self._basis(u, orders) @ self._flat)
 
-    def _rows_of_s(self, X: FloatArray) -> FloatArray:
+    def _noise_at(self, u: FloatArray, orders: tuple[int, ...]) -> FloatArray:
+        return np.asarray(self._basis(u, orders) @ (self._Z * (np.sqrt(self._seen) * self._gain)))
+
+    def _matrix(self, X: FloatArray) -> FloatArray:
         at = self._basis(self._scaling(X)) @ (self._Z * self._gain)
         S = at @ (self._basis(self._points.u) @ self._Z).T
         weight = self.smoother_.weight
-        return np.asarray(S[:, self._points.of_row] * (1.0 if weight is None else weight))
+        pull = 1.0 if weight is None else weight[weight > 0]
+        return np.asarray(S[:, self._points.of_row] * pull)

@@ -1,24 +1,49 @@
 """The thin-plate spline."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
+from bottega.core.losses import Loss
 from bottega.core.params import Auto, Boolean, Integer, Parameter, Real
-from bottega.core.path import Path, Rule
+from bottega.core.path import Path, Rule, along
+from bottega.core.rows import Rows
 from bottega.core.smoother import Smoother
 from bottega.core.typing import Array, FloatArray
+from bottega.smooth._path.assumptions import FIXED_KNOB, NOISE
+from bottega.smooth._path.scores import check_penalties, loo_path, score_fit
 from bottega.smooth._surface.points import Scaling, make_points, make_scaling, space_filling
-from bottega.smooth._surface.surface import Surface, check_penalties, error_curve
+from bottega.smooth._surface.surface import Surface
 from bottega.smooth._surface.thin_plate import ThinPlateFit, decompose
 
 __all__ = ["ThinPlateSpline"]
 
 _FULL = 2_000  # with more distinct points than this, rank="auto" takes fewer knots
 _FEW = 300  # that many
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The rows, their scaled points and the decomposition from which every penalty follows."""
+
+    rows: Rows
+    scaling: Scaling
+    fit: ThinPlateFit
+
+    def unit(self, lams: Any) -> FloatArray:
+        """Return penalties for the scaled points; refuse 0 where points are too close for it."""
+        found = np.atleast_1d(np.asarray(lams, dtype=np.float64)) / self.scaling.unit
+        seen = self.fit.seen
+        if found.min() == 0 and len(seen) and seen.min() <= 1e-14 * seen.max():
+            raise InputError(
+                "lam=0 passes through every point, and some points are too close together for "
+                "that; give a positive lam."
+            )
+        return found
 
 
 class ThinPlateSpline(Surface):
@@ -82,6 +107,10 @@ class ThinPlateSpline(Surface):
     the residual sum of squares, the leave-one-out error and the criteria. An input that does not
     vary is left out.
 
+    Derivatives: with one input that varies up to the third; with two the slopes, as second
+    derivatives are infinite at every point of the data; with three the slopes too, which jump at
+    the knots (there the middle is given).
+
     Beyond the data the surface goes on bending, less and less; do not trust it there. Not for
     inputs without a common scale, steps or ridges, nor for more than three inputs: with second
     derivatives alone there is no continuous solution.
@@ -119,7 +148,6 @@ class ThinPlateSpline(Surface):
         method="thin_plate_spline",
         title="Thin-plate spline",
         task="regression",
-        knob="lam",
         strengths=(
             "A smooth surface over two or three inputs, interactions and all.",
             "Does not depend on how the axes are turned: made for places on a map.",
@@ -129,13 +157,19 @@ class ThinPlateSpline(Surface):
             "One penalty in every direction: inputs need a common scale.",
             "Takes at most three inputs.",
             "The exact solution costs the cube of the number of distinct points.",
+            "Needs many rows: near rows become rare as inputs are added.",
+        ),
+        assumptions=(
+            "The mean of the response is a smooth function of the inputs, about equally rough "
+            "everywhere and in every direction.",
+            "Distances between rows mean something: the inputs share a scale.",
+            NOISE,
+            FIXED_KNOB,
         ),
         cost="n^3 up to 2,000 points, then n rank^2",
         source="D121, D123-D126",
         standardize=True,
         n_inputs=3,
-        weights=True,
-        linear_smoother=True,
     )
 
     def __init__(
@@ -153,86 +187,28 @@ class ThinPlateSpline(Surface):
         self.select = select
         self.n_lams = n_lams
 
-    # ---- fitting --------------------------------------------------------------------------------
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the surface.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, p)
-            Inputs, at most three.
-        y : array-like of shape (n,)
-            Responses.
-        sample_weight : array-like of shape (n,), optional
-            Row weights.
-
-        Returns
-        -------
-        ThinPlateSpline
-            The fitted estimator.
-        """
-        self._check_params()
-        self._remember_frame(X)
-        X, y, weight = self._validate(X, y, sample_weight)
-        scaling, fit = self._decompose(X, y, weight)
-        self.__dict__.pop("path_", None)  # of an earlier fit
-        scale = None
-        if isinstance(self.lam, str):
-            self.path_, scale = self._curve(scaling, fit, y, weight, None)
-            self.lam_ = float(self.path_.values[self.path_.best(self.select)])
-        else:
-            self.lam_ = float(self.lam)
-            _check_seen(fit, self.lam_)
-        self._scaling, self._basis, self._points = scaling, fit.basis, fit.points
-        penalty = np.array([self.lam_ / scaling.unit])
-        self._lam = float(penalty[0])
-        self._flat, self._bent = fit.on_plane, fit.coordinates(penalty)[:, 0]
-        self.rank_ = len(fit.basis.knots)
-        at_points = fit.at_points(penalty)
-        self.rank_error_ = _rank_error(fit, at_points[0], penalty)
-        fitted, leverage = next(_at_rows(fit, weight, at_points))
-        away = fit.points.of_row < 0
-        if np.any(away):
-            fitted[away] = self._evaluate(X[away])
-        self.smoother_ = Smoother(
-            y,
-            fitted,
-            leverage,
-            df=float(fit.df(penalty)[0]),
-            weight=weight,
-            trace_sst=fit.trace_sst(self._lam),
-            scale=scale,
-        )
-        return self
-
-    def _decompose(
-        self, X: FloatArray, y: FloatArray, weight: FloatArray | None
-    ) -> tuple[Scaling, ThinPlateFit]:
-        scaling = make_scaling(X, weight, standardize=self.standardize)
-        points = make_points(scaling(X), y, weight)
+    def _prepare(self, rows: Rows) -> _Work:
+        scaling = make_scaling(rows.X, rows.weight, standardize=self.standardize)
+        points = make_points(scaling(rows.X), rows.y, rows.weight)
         m, d = points.u.shape
         if m < d + 1:
             raise InputError(
                 f"A surface over {d} inputs needs at least {d + 1} distinct points; there are {m}."
             )
         rank = (m if m <= _FULL else _FEW) if isinstance(self.rank, str) else int(self.rank)
-        return scaling, decompose(points, space_filling(points.u, rank) if rank < m else None)
+        fit = decompose(points, space_filling(points.u, rank) if rank < m else None)
+        return _Work(rows, scaling, fit)
 
-    # ---- the path -------------------------------------------------------------------------------
-
-    def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
-        scaling, fit = self._decompose(X, y, sample_weight)
-        return self._curve(scaling, fit, y, sample_weight, values)[0]
-
-    def _curve(
-        self, scaling: Scaling, fit: ThinPlateFit, y: Any, weight: Any, values: Any
-    ) -> tuple[Path, float | None]:
-        lams = self._grid(fit) * scaling.unit if values is None else check_penalties(values)
-        _check_seen(fit, float(lams[-1]))
-        penalties = lams / scaling.unit
-        fits = _at_rows(fit, weight, fit.at_points(penalties))
-        return error_curve(self.knob, lams, fits, fit.df(penalties), y, weight)
+    def _path(self, work: _Work, values: Any, loss: Loss | None) -> Path:
+        rows, fit = work.rows, work.fit
+        lams = self._grid(fit) * work.scaling.unit if values is None else check_penalties(values)
+        penalties = work.unit(lams)
+        fitted, leverage = fit.at_points(penalties)
+        scores = []
+        for i, df in enumerate(fit.df(penalties)):
+            at_rows = fit.points.at_rows(fitted[:, i], leverage[:, i], rows.weight)
+            scores.append(score_fit(rows.y, rows.weight, *at_rows, loss, df))
+        return loo_path(along(self.knob, lams), scores, rows, loss)
 
     def _grid(self, fit: ThinPlateFit) -> FloatArray:
         """Return penalties from one that flattens every shape to one that flattens none."""
@@ -242,32 +218,58 @@ class ThinPlateSpline(Surface):
         top = 1e2 * seen.max()
         return np.geomspace(top, max(1e-2 * seen.min(), 1e-10 * top), self.n_lams)
 
-    def _path_predictions(
-        self, X: Any, y: Any, sample_weight: Any, values: Array, X_new: Any
+    def _predictions(
+        self, work: _Work, settings: Sequence[Mapping[str, Any]], X_new: FloatArray, method: str
     ) -> Array:
-        scaling, fit = self._decompose(X, y, sample_weight)
-        bent = fit.coordinates(np.asarray(values, dtype=np.float64) / scaling.unit)
-        found = np.empty((len(X_new), len(values)))
-        for part, b, shapes in fit.basis.rows(scaling(X_new)):
-            found[part] = (b @ fit.on_plane)[:, None] + shapes @ bent
+        bent = work.fit.coordinates(work.unit([setting["lam"] for setting in settings]))
+        found = np.empty((len(X_new), len(settings)))
+        for part, b, shapes in work.fit.basis.rows(work.scaling(X_new)):
+            found[part] = (b @ work.fit.on_plane)[:, None] + shapes @ bent
         return found
+
+    def _settle(self, work: _Work, setting: Mapping[str, Any]) -> None:
+        rows, fit = work.rows, work.fit
+        self.lam_ = float(setting["lam"])
+        penalty = work.unit(self.lam_)
+        self._scaling, self._basis, self._points = work.scaling, fit.basis, fit.points
+        self._lam = float(penalty[0])
+        self._flat, self._bent = fit.on_plane, fit.coordinates(penalty)[:, 0]
+        self.rank_ = len(fit.basis.knots)
+        fitted, leverage = fit.at_points(penalty)
+        self.rank_error_ = _rank_error(fit, fitted, penalty)
+        self.smoother_ = Smoother(
+            rows.y,
+            *fit.points.at_rows(fitted[:, 0], leverage[:, 0], rows.weight),
+            df=float(fit.df(penalty)[0]),
+            weight=rows.weight,
+            trace_sst=fit.trace_sst(self._lam),
+            scale=self._path_scale,
+        )
 
     # ---- predicting -----------------------------------------------------------------------------
 
-    def _evaluate(self, X: FloatArray) -> FloatArray:
-        found = np.empty(len(X))
-        for part, b, shapes in self._basis.rows(self._scaling(X)):
+    def _check_orders(self, orders: tuple[int, ...]) -> None:
+        most = 3 if len(orders) == 1 else 1
+        if sum(orders) > most:
+            raise InputError(
+                f"A thin-plate spline over {len(orders)} inputs that vary has derivatives up to "
+                f"order {most}; a derivative of order {sum(orders)} was asked for."
+            )
+
+    def _surface_at(self, u: FloatArray, orders: tuple[int, ...]) -> FloatArray:
+        found = np.empty(len(u))
+        for part, b, shapes in self._basis.rows(u, orders):
             found[part] = b @ self._flat + shapes @ self._bent
         return found
 
-    def _noise_rows(self, X: FloatArray) -> FloatArray:
+    def _noise_at(self, u: FloatArray, orders: tuple[int, ...]) -> FloatArray:
         parts = [
             np.hstack([b, shapes / (self._basis.seen + self._lam)])
-            for _, b, shapes in self._basis.rows(self._scaling(X))
+            for _, b, shapes in self._basis.rows(u, orders)
         ]
         return np.concatenate(parts)
 
-    def _rows_of_s(self, X: FloatArray) -> FloatArray:
+    def _matrix(self, X: FloatArray) -> FloatArray:
         points = self._points
         if self.rank_ == len(points.u):
             b = np.column_stack([np.ones(len(points.u)), points.u]) @ self._basis.free
@@ -278,21 +280,8 @@ class ThinPlateSpline(Surface):
             V = V * points.root[:, None]
         at_points = np.hstack([points.root[:, None] * b, V])
         weight = self.smoother_.weight
-        pull = (1.0 if weight is None else weight) / points.root[points.of_row]
+        pull = (1.0 if weight is None else weight[weight > 0]) / points.root[points.of_row]
         return np.asarray((self._noise_rows(X) @ at_points.T)[:, points.of_row] * pull)
-
-
-def _at_rows(
-    fit: ThinPlateFit, weight: FloatArray | None, at_points: tuple[FloatArray, FloatArray]
-) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Give fitted values and leverages of the rows, one penalty at a time.
-
-    Those of rows of weight zero mean nothing and count for nothing.
-    """
-    point = fit.points.of_row
-    share = (1.0 if weight is None else weight) / fit.points.root[point] ** 2
-    for fitted, leverage in zip(at_points[0].T, at_points[1].T, strict=True):
-        yield fitted[point], share * leverage[point]
 
 
 def _rank_error(fit: ThinPlateFit, fitted: FloatArray, penalty: FloatArray) -> float:
@@ -303,11 +292,3 @@ def _rank_error(fit: ThinPlateFit, fitted: FloatArray, penalty: FloatArray) -> f
     fewer = decompose(fit.points, knots[: len(knots) // 2])
     gap = (fitted - fewer.at_points(penalty)[0])[:, 0]
     return float(np.sqrt(np.average(gap**2, weights=fit.points.root**2)))
-
-
-def _check_seen(fit: ThinPlateFit, lam: float) -> None:
-    if lam == 0 and len(fit.seen) and fit.seen.min() <= 1e-14 * fit.seen.max():
-        raise InputError(
-            "lam=0 passes through every point, and some points are too close together for that; "
-            "give a positive lam."
-        )

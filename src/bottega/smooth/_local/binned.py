@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.smooth._kernels.bins import look_up
 from bottega.smooth._local.grid import Grid, make_grid
@@ -32,6 +33,7 @@ _FEWEST, _MOST = 401, 20_001
 _SOME = 1_000  # rows in which enough distinct values are looked for first
 
 
+@stored
 @dataclass(frozen=True)
 class BinnedSurface:
     """Curve and statistics on a grid, and the window that they came from.
@@ -70,6 +72,7 @@ class BinnedSurface:
         return both[:, :count], both[:, count:]
 
 
+@stored
 @dataclass(frozen=True)
 class BinnedRows:
     """Training rows of one input, to be binned.
@@ -149,6 +152,10 @@ class BinnedRows:
             float(training[:, 2].sum()) if lengths else np.nan,
             int(np.count_nonzero(points.widened & (grid.weight > 0))),
         )
+
+    def surface(self, recipe: Recipe, bandwidth: float) -> BinnedSurface:
+        """Return the curve alone."""
+        return self.fit(recipe, bandwidth, lengths=False)[0]
 
     def matrix(self, surface: BinnedSurface, Z: FloatArray) -> FloatArray:
         """Return the weight of each row's response in the value at points."""

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.rows import check_weight
 from bottega.core.typing import FloatArray
-from bottega.core.weights import check_weight
 from bottega.smooth._local.grid import make_grid
 from bottega.smooth._local.weights import get_kernel
 from bottega.smooth._local.windows import Recipe

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.smooth._local.rows import LocalRows, TrainingFit
 from bottega.smooth._local.windows import Recipe, Window
@@ -12,6 +13,7 @@ from bottega.smooth._surface.hull import inside_hull
 __all__ = ["ExactRows", "ExactSurface", "exact_rows"]
 
 
+@stored
 @dataclass(frozen=True)
 class ExactSurface:
     """The local polynomial of every point itself."""
@@ -27,6 +29,7 @@ class ExactSurface:
         return values.found, values.length
 
 
+@stored
 @dataclass(frozen=True)
 class ExactRows:
     """Training rows for exact fits.
@@ -71,6 +74,10 @@ class ExactRows:
             return None
         return Window(self.places, self.square, recipe, 1.0).spare(self.places.X)
 
+    def surface(self, recipe: Recipe, bandwidth: float) -> ExactSurface:
+        """Return the surface alone: it is fitted where it is evaluated."""
+        return ExactSurface(Window(self.places, self.square, recipe, bandwidth))
+
     def fit(
         self,
         recipe: Recipe,
@@ -80,10 +87,11 @@ class ExactRows:
         spare: FloatArray | None = None,
     ) -> tuple[ExactSurface, TrainingFit]:
         """Return the surface and its fit to the training rows, on request with tr SS'."""
-        window = Window(self.places, self.square, recipe, bandwidth)
+        surface = self.surface(recipe, bandwidth)
+        window = surface.window
         spread = window.squares() if lengths else None
         values = window.at(self.places.X, spread=spread, spare=spare)
-        return ExactSurface(window), TrainingFit(
+        return surface, TrainingFit(
             values.found[self.place, 0],
             # A row is at the centre of its own window, where the weight function is one.
             self.weight * values.C[self.place, 0, 0],

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.smooth._kernels import nearest as kernels
 from bottega.smooth._local.blocks import in_blocks, writable
@@ -12,6 +13,7 @@ from bottega.smooth._local.blocks import in_blocks, writable
 __all__ = ["NearestWindows"]
 
 
+@stored
 @dataclass(frozen=True)
 class NearestWindows:
     """The nearest fraction of the rows about any point.

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from bottega.core.errors import InputError
+from bottega.core.rows import check_weight
 from bottega.core.typing import FloatArray
-from bottega.core.weights import check_weight
 from bottega.smooth._local.weights import get_kernel
 
 __all__ = ["plugin_bandwidth"]

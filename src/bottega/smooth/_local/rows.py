@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
 from bottega.smooth._local.nearest import NearestWindows
 
@@ -46,6 +47,7 @@ class TrainingFit:
     two_delta: float = np.nan
 
 
+@stored
 @dataclass(frozen=True)
 class LocalRows:
     """Training rows, ascending in the first column.
@@ -110,12 +112,9 @@ def make_rows(
     normalize : bool
         Whether to divide each of several inputs by its trimmed standard deviation.
     by_weight : bool
-        Whether the nearest fraction counts weights (rows of weight zero are then left out), or
-        rows.
+        Whether the nearest fraction counts weights, or rows.
     """
     weight = np.ones(len(y)) if weight is None else weight
-    kept = np.flatnonzero(weight > 0) if by_weight else np.arange(len(y))
-    X, y, weight = X[kept], y[kept], weight[kept]
     mass = np.ones(len(y))
     if by_weight:
         whole = np.all(weight == np.round(weight))
@@ -132,7 +131,7 @@ def make_rows(
         np.ascontiguousarray(y[order]),
         np.ascontiguousarray(weight[order]),
         np.ascontiguousarray(mass[order]),
-        kept[order],
+        order,
         columns,
         divisor,
     )

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.smooth._kernels.boxes import sums_normal, sums_polynomial
 from bottega.smooth._kernels.local_line import fit_line
@@ -20,6 +21,7 @@ _BORDER = 1e-9  # of a radius
 _WIDE, _BUILD = 1_500, 30
 
 
+@stored
 @dataclass(frozen=True)
 class Recipe:
     """What kind of local fit is wanted.
@@ -63,6 +65,7 @@ class LocalValues:
     widened: BoolArray
 
 
+@stored
 @dataclass(frozen=True)
 class Window:
     """Distinct rows with a bandwidth: fits a polynomial about any point.

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
 from bottega.smooth._kernels import loess_fits as kernels
 from bottega.smooth._local.blocks import writable
@@ -28,6 +29,7 @@ __all__ = ["BlendedSurface", "blend_surface"]
 _ENTRIES = 4_000_000  # of R that are in memory at once
 
 
+@stored
 @dataclass(frozen=True)
 class BlendedSurface:
     """Values and slopes at the vertices, and the cells that join them.

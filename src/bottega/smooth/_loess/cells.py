@@ -19,6 +19,7 @@ from itertools import product
 
 import numpy as np
 
+from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["Cells", "build_cells"]
@@ -26,6 +27,7 @@ __all__ = ["Cells", "build_cells"]
 _MARGIN = 0.005  # of the range, on each side of the box
 
 
+@stored
 @dataclass(frozen=True)
 class Cells:
     """The leaves of the tree.

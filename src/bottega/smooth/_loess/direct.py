@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 from bottega.smooth._local.rows import TrainingFit
 from bottega.smooth._loess.fits import LocalFits
@@ -14,6 +15,7 @@ __all__ = ["DirectSurface"]
 _BLOCK = 512  # rows of the smoother that are in memory at once
 
 
+@stored
 @dataclass(frozen=True)
 class DirectSurface:
     """The value of the local polynomial of every point itself."""

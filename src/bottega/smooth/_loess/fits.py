@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 from bottega.smooth._kernels import loess_fits as kernels
 from bottega.smooth._local.blocks import in_blocks, writable
@@ -14,6 +15,7 @@ from bottega.smooth._local.rows import LocalRows, coefficient_count
 __all__ = ["LocalFits", "local_fits"]
 
 
+@stored
 @dataclass(frozen=True)
 class LocalFits:
     """Weighted least squares polynomials about points.

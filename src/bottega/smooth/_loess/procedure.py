@@ -1,6 +1,7 @@
 """One loess fit at a given span: plain or robust, direct or blended, with R's statistics."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -26,23 +27,29 @@ class LoessFit:
         The training rows.
     surface, plain : DirectSurface or BlendedSurface
         With the last robustness weights, and without any; the same object if there are none.
-    training : TrainingFit
-        `surface` at its rows.
     robust : ndarray of shape (n,)
         Robustness weights.
+    two_delta : bool
+        Whether to compute it.
     """
 
     rows: LocalRows
     surface: LoessSurface
     plain: LoessSurface
-    training: TrainingFit
     robust: FloatArray
+    two_delta: bool
 
-    def statistics(self, *, two_delta: bool) -> dict[str, float]:
+    @cached_property
+    def training(self) -> TrainingFit:
+        """`surface` at its rows."""
+        # The statistics are those of the plain surface: of a robust one nobody asks for two_delta.
+        return self.surface.training(two_delta=self.two_delta and self.surface is self.plain)
+
+    def statistics(self) -> dict[str, float]:
         """Return trace, enp, one_delta and two_delta of the surface without robustness weights."""
         training = self.training
         if self.surface is not self.plain:
-            training = self.plain.training(two_delta=two_delta)
+            training = self.plain.training(two_delta=self.two_delta)
         trace = float(training.leverage.sum())
         return {
             "trace": trace,
@@ -99,6 +106,4 @@ def fit_loess(
     for _ in range(1, rounds):
         robust = bisquare_weights(rows.y - surface.evaluate(rows.X)[0][:, 0])
         surface = surface_with(robust)
-    # The statistics are those of the plain surface: of a robust one nobody asks for two_delta.
-    training = surface.training(two_delta=two_delta and surface is plain)
-    return LoessFit(rows, surface, plain, training, robust)
+    return LoessFit(rows, surface, plain, robust, two_delta)

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from bottega.core.smoother import Smoother
+from bottega.core.stored import stored
 
 __all__ = ["LoessSmoother"]
 
 
+@stored
 @dataclass(frozen=True)
 class LoessSmoother(Smoother):
     """A `Smoother` with the residual scale of loess.

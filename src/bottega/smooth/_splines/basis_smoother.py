@@ -1,18 +1,20 @@
 """Curves that are linear combinations of B-splines, fitted by (penalised) least squares."""
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.basis.spline_functions import LocalDesign, design
-from bottega.core.errors import InputError
-from bottega.core.smoother import Smoother, mean_and_se
+from bottega.core.losses import Loss
+from bottega.core.rows import Rows
+from bottega.core.smoother import Smoother
 from bottega.core.typing import FloatArray
 from bottega.smooth._kernels import banded as kernels
-from bottega.smooth._splines.one_input import OneInputSmoother
+from bottega.smooth._path.scores import Score, score_fit
+from bottega.smooth._splines.one_input import OneInputSmoother, check_ends
 
-__all__ = ["BasisSmoother", "band_of", "leave_one_out", "local_design"]
+__all__ = ["BasisSmoother", "SplineFit", "gram", "local_design"]
 
 
 def local_design(
@@ -34,64 +36,98 @@ def local_design(
     return found
 
 
-def band_of(M: FloatArray, width: int) -> FloatArray:
-    """Return the lower diagonals of a symmetric matrix, as the kernels store them."""
-    size = len(M)
-    found = np.zeros((width, size))
+def gram(B: LocalDesign, rows: Rows) -> tuple[FloatArray, FloatArray]:
+    """Return B'WB and B'Wy."""
+    band, right = kernels.band_gram(B.values, B.first, rows.weights, rows.y, B.size)
+    G = np.zeros((B.size, B.size))
+    for k in range(min(len(band), B.size)):
+        at = np.arange(B.size - k)
+        G[at + k, at] = G[at, at + k] = band[k, : B.size - k]
+    return G, right
+
+
+def _quadratic(B: LocalDesign, M: FloatArray) -> FloatArray:
+    """Return the quadratic form of each row of B in a symmetric matrix."""
+    width, size = B.values.shape[1], len(M)
+    band = np.zeros((width, size))
     for k in range(min(width, size)):
-        found[k, : size - k] = np.diagonal(M, -k)
-    return found
+        band[k, : size - k] = np.diagonal(M, -k)
+    return kernels.band_quadratic(B.values, B.first, band)
 
 
-def leave_one_out(
-    B: LocalDesign, M: FloatArray, right: FloatArray, y: FloatArray, weight: FloatArray | None
-) -> tuple[float, float, float, float]:
-    """Return rss, the leave-one-out error, its standard error and the greatest leverage."""
-    residual = y - B @ (M @ right)
-    w = 1.0 if weight is None else weight
-    leverage = w * kernels.band_quadratic(B.values, B.first, band_of(M, B.values.shape[1]))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        loss = (residual / (1 - leverage)) ** 2
-    error, spread = mean_and_se(loss, weight)
-    return float(np.sum(w * residual**2)), float(error), float(spread), float(leverage.max())
+@dataclass(frozen=True)
+class SplineFit:
+    """One fit.
+
+    Attributes
+    ----------
+    knots : ndarray
+        All knots.
+    degree : int
+        Degree of the pieces.
+    linear_ends : bool
+        Whether the curve goes on along the tangents beyond the ends.
+    M : ndarray of shape (size, size)
+        With ``coef = M B'Wy``.
+    right : ndarray of shape (size,)
+        B'Wy.
+    df, trace_sst : float
+        Traces of S and SS'.
+    """
+
+    knots: FloatArray
+    degree: int
+    linear_ends: bool
+    M: FloatArray
+    right: FloatArray
+    df: float
+    trace_sst: float
+
+    @property
+    def coef(self) -> FloatArray:
+        """Coefficients of the B-splines."""
+        return np.asarray(self.M @ self.right)
+
+    def design(self, x: FloatArray, derivative: int = 0) -> LocalDesign:
+        """Return the B-splines at each x."""
+        return local_design(x, self.knots, self.degree, derivative, self.linear_ends)
+
+    def leverage(self, B: LocalDesign, rows: Rows) -> FloatArray:
+        """Return the leverages of the rows, B being their design."""
+        pull = _quadratic(B, self.M)
+        return pull if rows.weight is None else rows.weight * pull
+
+    def score(self, B: LocalDesign, rows: Rows, loss: Loss | None) -> Score:
+        """Reduce the fit to what a path needs."""
+        leverage = self.leverage(B, rows)
+        return score_fit(rows.y, rows.weight, B @ self.coef, leverage, loss, self.df)
 
 
 class BasisSmoother(OneInputSmoother):
-    """A combination of B-splines.
-
-    After `_keep`: ``knots`` are all knots, ``M`` the matrix with ``coef = M B'Wy``.
-    """
+    """A combination of B-splines: `_keep` sets everything that is learned."""
 
     _linear_ends: bool
     _degree: int
     _all_knots: FloatArray
     _coef: FloatArray
     _M: FloatArray
+    _x: FloatArray
 
-    def _keep(
-        self,
-        x: FloatArray,
-        y: FloatArray,
-        weight: FloatArray | None,
-        M: FloatArray,
-        right: FloatArray,
-        df: float,
-        trace_sst: float,
-        scale: Any,
-    ) -> None:
+    def _keep(self, fit: SplineFit, rows: Rows) -> None:
         """Keep the fit: coefficients, the matrix of their variance, and the smoother."""
-        self._M, self._coef = M, M @ right
-        self._x = x
-        B = self._local(x, 0)
-        pull = kernels.band_quadratic(B.values, B.first, band_of(M, B.values.shape[1]))
+        self._all_knots, self._degree, self._linear_ends = fit.knots, fit.degree, fit.linear_ends
+        self._M, self._coef = fit.M, fit.coef
+        self._x = x = np.ascontiguousarray(rows.X[:, 0])
+        self._range = (float(x.min()), float(x.max()))
+        B = fit.design(x)
         self.smoother_ = Smoother(
-            y,
+            rows.y,
             B @ self._coef,
-            pull if weight is None else weight * pull,
-            df=df,
-            weight=weight,
-            trace_sst=trace_sst,
-            scale=scale,
+            fit.leverage(B, rows),
+            df=fit.df,
+            weight=rows.weight,
+            trace_sst=fit.trace_sst,
+            scale=self._path_scale,
         )
 
     def _local(self, x: FloatArray, derivative: int) -> LocalDesign:
@@ -105,21 +141,25 @@ class BasisSmoother(OneInputSmoother):
         return self._M
 
     def _deviation(self, x: FloatArray, derivative: int) -> FloatArray:
-        B = self._local(x, derivative)
-        V = band_of(self._coefficient_covariance(), B.values.shape[1])
-        variance = kernels.band_quadratic(B.values, B.first, V)
+        variance = _quadratic(self._local(x, derivative), self._coefficient_covariance())
         return np.asarray(self.smoother_.sigma * np.sqrt(np.maximum(variance, 0.0)))
 
-    def _rows_of_s(self, x: FloatArray) -> FloatArray:
-        S = self._local(x, 0) @ (self._M @ self._local(self._x, 0).toarray().T)
+    def _noise_rows(self, X: FloatArray) -> FloatArray:
+        """Return F, with F F' the covariance of the curve at points over sigma^2."""
+        values, vectors = np.linalg.eigh(self._coefficient_covariance())
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        return self._local(np.ascontiguousarray(X[:, 0]), 0) @ root
+
+    def _matrix(self, X: FloatArray) -> FloatArray:
+        at = self._local(np.ascontiguousarray(X[:, 0]), 0)
+        S = at @ (self._M @ self._local(self._x, 0).toarray().T)
         weight = self.smoother_.weight
-        return S if weight is None else S * weight
+        return S if weight is None else S * weight[weight > 0]
 
     def integral(self, a: float, b: float) -> float:
         """Return the integral of the fitted curve from a to b."""
         check_is_fitted(self)
-        if not np.all(np.isfinite([a, b])):
-            raise InputError(f"The ends of an integral must be finite; got {a!r} and {b!r}.")
+        check_ends(a, b)
         low, high = min(a, b), max(a, b)
         inside = self._all_knots[(self._all_knots > low) & (self._all_knots < high)]
         ends = np.unique(np.concatenate([[low], inside, [high]]))

@@ -4,13 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bottega.core.errors import InputError
+from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 from bottega.smooth._kernels.cubic import evaluate
+from bottega.smooth._splines.one_input import check_ends
 
 __all__ = ["CubicCurve"]
 
 
+@stored
 @dataclass(frozen=True)
 class CubicCurve:
     """A piecewise cubic, linear beyond its end knots, on the unit scale ``(x - low) / span``.
@@ -50,16 +52,14 @@ class CubicCurve:
 
     def integral(self, a: float, b: float) -> float:
         """Return the integral of the curve from a to b."""
-        ends = np.array([a, b], dtype=np.float64)
-        if not np.all(np.isfinite(ends)):
-            raise InputError(f"The ends of an integral must be finite; got {a!r} and {b!r}.")
+        check_ends(a, b)
         knots, h = self.unit_knots, np.diff(self.unit_knots)
         jerk = np.append(np.diff(self.curvature) / h, 0.0)
         # Beyond an end the curve goes on with the value and slope it has there.
         pieces = (self.value, self.slope / 2, self.curvature / 6, jerk / 24)
         whole = sum(part[:-1] * h ** (k + 1) for k, part in enumerate(pieces))
         before = np.concatenate([[0.0], np.cumsum(whole)])
-        u = self.unit(ends)
+        u = self.unit(np.array([a, b], dtype=np.float64))
         t = np.clip(np.searchsorted(knots, u, side="right") - 1, 0, len(knots) - 1)
         d = u - knots[t]
         inside = (u >= knots[0]) & (u < knots[-1])

@@ -22,10 +22,12 @@ class KnotRows:
     ----------
     low, span : float
         The least x and the range of x: the knots are on the unit scale.
-    rows : ndarray of int, shape (n,)
-        Places of the rows of positive weight among all rows, in the order of x.
-    y, weight : ndarray of shape (n,)
-        Responses and weights in that order.
+    order : ndarray of int, shape (n,)
+        Positions of the rows in the order of x.
+    y : ndarray of shape (n,)
+        Responses in that order.
+    weight : ndarray of shape (n,) or None
+        Weights in that order.
     start : ndarray of int, shape (m + 1,)
         The rows of knot g are those from start[g] to start[g + 1].
     knots, mean, total : ndarray of shape (m,)
@@ -39,9 +41,9 @@ class KnotRows:
 
     low: float
     span: float
-    rows: IntArray
+    order: IntArray
     y: FloatArray
-    weight: FloatArray
+    weight: FloatArray | None
     start: IntArray
     knots: FloatArray
     mean: FloatArray
@@ -58,6 +60,12 @@ class KnotRows:
         """Return the values of the knots for each row, in the order of x."""
         return np.repeat(values, np.diff(self.start))
 
+    @property
+    def shares(self) -> FloatArray:
+        """The share of each row in the weight of its knot, in the order of x."""
+        share = 1 / self.per_row(self.total)
+        return share if self.weight is None else self.weight * share
+
 
 def knot_rows(
     x: FloatArray,
@@ -65,20 +73,16 @@ def knot_rows(
     weight: FloatArray | None,
     *,
     most: int | None = None,
-    least: int = 2,
-    owner: str = "A spline",
 ) -> KnotRows:
-    """Return the knots of rows with a positive weight.
+    """Return the knots of rows.
 
     With `most`, and more distinct x than that, rows are gathered in cells even in ``rank / n + x``
     (x on the unit scale): no cell is wider than ``2 / most`` of the range, nor holds more than that
     share of the rows, so neither a long tail nor a dense middle is blurred.
     """
-    rows = np.argsort(x, kind="stable")
-    if weight is not None:
-        rows = rows[weight[rows] > 0]
-    x, y = x[rows], y[rows]
-    w = np.ones(len(x)) if weight is None else weight[rows]
+    order = np.argsort(x, kind="stable")
+    x, y = x[order], y[order]
+    weight = None if weight is None else weight[order]
     low, span = float(x[0]), float(x[-1] - x[0])
     if not span > 0:
         raise InputError(
@@ -90,11 +94,13 @@ def knot_rows(
         first = start[:-1]
         cell = np.floor(most // 2 * (first / len(x) + unit[first]) * (1 - 1e-12))
         start = np.append(first[np.diff(cell, prepend=-1) > 0], len(x))
-    if len(start) - 1 < least:
+    if len(start) < 3:
         raise InputError(
-            f"{owner} needs at least {least} distinct values of x; there are {len(start) - 1} "
-            f"among {len(x)} rows."
+            f"SmoothingSpline needs at least 2 distinct values of x; there is 1 among {len(x)} "
+            "rows."
         )
-    knots, mean, total, pure = kernels.knot_means(unit, y, w, start)
+    knots, mean, total, pure = kernels.knot_means(
+        unit, y, np.ones(len(x)) if weight is None else weight, start
+    )
     moments = kernels.central_sums(y, start, mean) if weight is None else None
-    return KnotRows(low, span, rows, y, w, start, knots, mean, total, pure, moments)
+    return KnotRows(low, span, order, y, weight, start, knots, mean, total, pure, moments)

@@ -1,38 +1,35 @@
 """What the smoothers of one input share: checks, prediction with derivatives, intervals."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from bottega.core.base import Estimator, LinearSmoother, Tuned
 from bottega.core.errors import InputError
+from bottega.core.estimator import Estimator, Tuned
+from bottega.core.smoother import LinearSmoother
 from bottega.core.typing import FloatArray
-from bottega.core.weights import check_weight
 
-__all__ = ["OneInputCurve", "OneInputSmoother"]
+__all__ = ["OneInputCurve", "OneInputSmoother", "check_ends"]
+
+
+def check_ends(a: float, b: float) -> None:
+    """Refuse the ends of an integral that are not finite."""
+    if not np.all(np.isfinite([a, b])):
+        raise InputError(f"The ends of an integral must be finite; got {a!r} and {b!r}.")
 
 
 class OneInputCurve(RegressorMixin, Estimator):
     """A curve fitted to one input."""
 
-    _derivatives: int = 3
-
-    def _validate(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        x = self._check_width(X)[:, 0]
-        y = np.asarray(y, dtype=np.float64)
-        self._range = (float(x.min()), float(x.max()))
-        return x, y, check_weight(sample_weight, len(y))
+    _least_rows: ClassVar[int] = 2
+    _derivatives: ClassVar[int] = 3
 
     def _points(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.ascontiguousarray(self._check_width(X)[:, 0])
+        return np.ascontiguousarray(self._check_new(X)[:, 0])
 
     def _check_derivative(self, derivative: Any) -> int:
         if derivative not in range(self._derivatives + 1):
@@ -48,15 +45,16 @@ class OneInputCurve(RegressorMixin, Estimator):
 
 
 class OneInputSmoother(LinearSmoother, OneInputCurve, Tuned):
-    """A linear smoother of one input, with derivatives and their standard errors."""
+    """A linear smoother of one input, with derivatives and their standard errors.
+
+    `_settle` sets `_range`, the least and the greatest x.
+    """
+
+    _range: tuple[float, float]
 
     @abstractmethod
     def _deviation(self, x: FloatArray, derivative: int) -> FloatArray:
         """Return the standard error of the curve or a derivative at each x."""
-
-    @abstractmethod
-    def _rows_of_s(self, x: FloatArray) -> FloatArray:
-        """Return the weights of the training responses in the curve at each x."""
 
     def predict(self, X: Any, return_std: bool = False, derivative: int = 0) -> Any:
         """Return the curve, or a derivative of it, at each row of X.
@@ -83,19 +81,3 @@ class OneInputSmoother(LinearSmoother, OneInputCurve, Tuned):
 
     def _standard_error(self, X: Any) -> FloatArray:
         return self._deviation(self._points(X), 0)
-
-    def matrix(self, X: Any) -> FloatArray:
-        """Return the rows of S for the points X: ``predict(X) = matrix(X) @ y``.
-
-        It has m n entries and is for small data; nothing else here needs it.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, 1)
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-        """
-        return self._rows_of_s(self._points(X))

@@ -4,22 +4,24 @@ All penalties here are on the unit scale of x; those of a `Path` are in the unit
 """
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import optimize
 
 from bottega.core.errors import InputError
+from bottega.core.judge import mean_and_se
+from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.parallel import in_threads
-from bottega.core.path import Path
-from bottega.core.smoother import gaussian_criteria
+from bottega.core.path import Path, along
+from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
 from bottega.smooth._kernels import state_criteria as kernels
 from bottega.smooth._kernels.state_space import filter_path
+from bottega.smooth._path.scores import check_penalties, loo_path
 from bottega.smooth._splines.knot_rows import KnotRows
 
-__all__ = ["Trial", "precision", "spline_path", "try_penalty"]
+__all__ = ["Trial", "penalty_path", "precision", "try_penalty"]
 
 # Below this, threads cost more than they give.
 _WORTH_THREADS = 20_000
@@ -33,16 +35,16 @@ def precision(lam: float, gaps: FloatArray, total: FloatArray) -> float:
 
 @dataclass(frozen=True)
 class Trial:
-    """The numbers of one penalty."""
+    """The numbers of one penalty, in the words of `Score`, and the REML criterion."""
 
     df: float
     rss: float
-    loo: float
-    loo_se: float
+    error: float
+    error_se: float
     reml: float
 
 
-def try_penalty(rows: KnotRows, lam: float) -> Trial:
+def try_penalty(rows: KnotRows, lam: float, loss: Loss | None = SQUARED_ERROR) -> Trial:
     """Return degrees of freedom, errors and criteria at a penalty, in one pass there and back."""
     m, n, gaps = len(rows.knots), len(rows.y), rows.gaps
     q = precision(lam, gaps, rows.total)
@@ -50,69 +52,57 @@ def try_penalty(rows: KnotRows, lam: float) -> Trial:
     squares, logs = filter_path(rows.mean, rows.total, gaps, q, v, iF, m1, m2)
     residual, left, leverage = np.empty((3, m))
     kernels.smooth_back(rows.total, gaps, v, iF, m1, m2, residual, left, leverage)
-    if rows.moments is not None:
+    if rows.weight is None:
         rss, first, cross, square = kernels.scan_knots(rows.moments, residual, left)
+        squared_weight = float(n)
     else:
         rss, first, cross, square = kernels.scan_rows(
             rows.y, rows.weight, rows.start, rows.mean, rows.total, residual, left
         )
-    total = rows.total.sum()
-    squared_weight = float(n) if rows.moments is not None else float(rows.weight @ rows.weight)
-    loo = first / total
-    # The spread of a (weighted) mean, as in `mean_and_se`.
-    spread = max(square - 2 * loo * cross + loo**2 * squared_weight, 0.0)
-    if rows.moments is not None:
-        spread *= n / (n - 1)
+        squared_weight = float(rows.weight @ rows.weight)
+    if loss is None or loss == SQUARED_ERROR:
+        total = rows.total.sum()
+        error = first / total
+        # The spread of a (weighted) mean, as in `mean_and_se`.
+        spread = max(square - 2 * error * cross + error**2 * squared_weight, 0.0)
+        spread *= n / (n - 1) if rows.weight is None else 1.0
+        error_se = np.sqrt(spread) / total
+    else:
+        gap = rows.y - rows.per_row(rows.mean - residual)
+        share = rows.shares
+        left_out = gap / ((1 - share) + share * rows.per_row(left))
+        error, error_se = mean_and_se(loss.of_rows(rows.y, rows.y - left_out), rows.weight)
     with np.errstate(divide="ignore"):
         reml = (n - 2) * np.log((squares + rows.pure) / (n - 2)) + logs
-    return Trial(float(leverage.sum()), rss, loo, float(np.sqrt(spread) / total), float(reml))
+    return Trial(float(leverage.sum()), rss, float(error), float(error_se), float(reml))
 
 
-def spline_path(rows: KnotRows, values: Any, count: int) -> tuple[Path, float | None]:
-    """Return the path over the penalties `values` (None: its own), and the scale for Cp."""
-    if len(rows.knots) < 3:
+def penalty_path(knots: KnotRows, rows: Rows, values: Any, count: int, loss: Loss | None) -> Path:
+    """Return the path over the penalties `values` (None: its own)."""
+    if len(knots.knots) < 3:
         raise InputError(
-            f"Choosing lam needs at least 3 distinct values of x; there are {len(rows.knots)}. "
+            f"Choosing lam needs at least 3 distinct values of x; there are {len(knots.knots)}. "
             "Give lam: any is the same line."
         )
     if values is None:
-        grid = _default_penalties(rows, count)
-        tried = _try_all(rows, grid)
-        extra = np.array(_refined(rows, grid, tried), dtype=np.float64)
-        tried += _try_all(rows, extra)
+        grid = _default_penalties(knots, count)
+        tried = _try_all(knots, grid, loss)
+        extra = np.array(_refined(knots, grid, tried, loss), dtype=np.float64)
+        tried += _try_all(knots, extra, loss)
         unit_penalties = np.append(grid, extra)
         order = np.argsort(unit_penalties, kind="stable")[::-1]
-        tried, penalties = [tried[i] for i in order], unit_penalties[order] * rows.span**3
+        tried, penalties = [tried[i] for i in order], unit_penalties[order] * knots.span**3
     else:
-        penalties = _check_penalties(values)
-        tried = _try_all(rows, penalties / rows.span**3)
-    n, total = len(rows.y), rows.total.sum()
-    df = np.array([each.df for each in tried])
-    rss = np.array([each.rss for each in tried])
-    scale = None
-    rough = np.flatnonzero(df <= n / 2)
-    if len(rough) and rss[rough[-1]] > 0:
-        scale = float(np.sqrt(rss[rough[-1]] / (n - df[rough[-1]])))
-    criteria = gaussian_criteria(
-        rss, df, n, scale=scale, log_weights=float(np.log(rows.weight).sum())
-    )
-    criteria["reml"] = np.array([each.reml for each in tried])
-    curve = Path(
-        knob="lam",
-        values=penalties,
-        df=df,
-        train_error=rss / total,
-        error=np.array([each.loo for each in tried]),
-        error_se=np.array([each.loo_se for each in tried]),
-        estimate="loo",
-        loss="squared error",
-        criteria=criteria,
-    )
-    return curve, scale
+        penalties = check_penalties(values)
+        tried = _try_all(knots, penalties / knots.span**3, loss)
+    more = {"reml": np.array([each.reml for each in tried])}
+    return loo_path(along("lam", penalties), tried, rows, loss, more)
 
 
-def _try_all(rows: KnotRows, penalties: FloatArray) -> list[Trial]:
-    attempt = partial(try_penalty, rows)
+def _try_all(rows: KnotRows, penalties: FloatArray, loss: Loss | None) -> list[Trial]:
+    def attempt(penalty: float) -> Trial:
+        return try_penalty(rows, penalty, loss)
+
     if len(rows.knots) < _WORTH_THREADS:
         return [attempt(penalty) for penalty in penalties]
     return in_threads(attempt, penalties)
@@ -131,7 +121,9 @@ def _default_penalties(rows: KnotRows, count: int) -> FloatArray:
     return np.geomspace(high, min(low, high / 10), count)
 
 
-def _refined(rows: KnotRows, grid: FloatArray, tried: list[Trial]) -> list[float]:
+def _refined(
+    rows: KnotRows, grid: FloatArray, tried: list[Trial], loss: Loss | None
+) -> list[float]:
     """Return where GCV, leave-one-out and REML are least, between the points of the grid."""
     n = len(rows.y)
 
@@ -139,30 +131,16 @@ def _refined(rows: KnotRows, grid: FloatArray, tried: list[Trial]) -> list[float
         return trial.rss / (n - trial.df) ** 2 if trial.df < n else np.inf
 
     found = []
-    for criterion in (gcv, lambda trial: trial.loo, lambda trial: trial.reml):
+    for criterion in (gcv, lambda trial: trial.error, lambda trial: trial.reml):
         best = int(np.argmin([criterion(each) for each in tried]))
         if 0 < best < len(grid) - 1:
             ends = np.log(grid[best + 1]), np.log(grid[best - 1])
+
+            def at(log_penalty: float, criterion: Any = criterion) -> float:
+                return float(criterion(try_penalty(rows, np.exp(log_penalty), loss)))
+
             least = optimize.minimize_scalar(
-                lambda log_penalty, criterion=criterion: criterion(
-                    try_penalty(rows, np.exp(log_penalty))
-                ),
-                bounds=ends,
-                method="bounded",
-                options={"xatol": 1e-3},
+                at, bounds=ends, method="bounded", options={"xatol": 1e-3}
             )
             found.append(float(np.exp(least.x)))
     return found
-
-
-def _check_penalties(values: Any) -> FloatArray:
-    penalties = np.asarray(values, dtype=np.float64)
-    if (
-        penalties.ndim != 1
-        or not len(penalties)
-        or not np.all(np.isfinite(penalties) & (penalties >= 0))
-    ):
-        raise InputError(
-            f"values must be a list of finite penalties, none negative; got {values!r}."
-        )
-    return np.sort(penalties)[::-1]

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from bottega.core.errors import InputError
+from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
 ]
 
 
+@stored
 @dataclass(frozen=True)
 class Scaling:
     """How inputs become points: the columns that vary, moved and divided.
@@ -50,6 +52,7 @@ class Scaling:
         return float(self.span ** (4 - len(self.columns)))
 
 
+@stored
 @dataclass(frozen=True)
 class DistinctPoints:
     """Distinct points with the mean response and root total weight of their rows.
@@ -61,7 +64,7 @@ class DistinctPoints:
     mean, root : ndarray of shape (m,)
         Mean response, root of the total weight.
     of_row : ndarray of int, shape (n,)
-        The point of each row; -1 for a row of weight zero.
+        The point of each row.
     """
 
     u: FloatArray
@@ -69,11 +72,16 @@ class DistinctPoints:
     root: FloatArray
     of_row: IntArray
 
+    def at_rows(
+        self, fitted: FloatArray, leverage: FloatArray, weight: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return fitted values and leverages of the rows from those of the points."""
+        share = (1.0 if weight is None else weight) / self.root[self.of_row] ** 2
+        return fitted[self.of_row], share * leverage[self.of_row]
+
 
 def make_scaling(X: FloatArray, weight: FloatArray | None, *, standardize: bool) -> Scaling:
     """Return a scaling by one number, after division by standard deviations if asked."""
-    if weight is not None:
-        X, weight = X[weight > 0], weight[weight > 0]
     columns, low, high = _varying(X)
     divisor = np.ones(len(columns))
     if standardize:
@@ -83,9 +91,9 @@ def make_scaling(X: FloatArray, weight: FloatArray | None, *, standardize: bool)
     return Scaling(columns, (low + high) / 2, divisor, float(np.max((high - low) / divisor)))
 
 
-def unit_scaling(X: FloatArray, weight: FloatArray | None) -> Scaling:
+def unit_scaling(X: FloatArray) -> Scaling:
     """Return the scaling of each input to [0, 1]."""
-    columns, low, high = _varying(X if weight is None else X[weight > 0])
+    columns, low, high = _varying(X)
     return Scaling(columns, low, high - low, 1.0)
 
 
@@ -100,15 +108,10 @@ def _varying(X: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
 
 def make_points(u: FloatArray, y: FloatArray, weight: FloatArray | None) -> DistinctPoints:
     """Gather rows at the same place."""
-    counted = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
-    places, point = np.unique(u[counted], axis=0, return_inverse=True)
-    w = np.ones(len(counted)) if weight is None else weight[counted]
-    total = np.bincount(point, w)
-    of_row = np.full(len(y), -1)
-    of_row[counted] = point
-    return DistinctPoints(
-        places, np.bincount(point, w * y[counted]) / total, np.sqrt(total), np.asarray(of_row)
-    )
+    places, of_row = np.unique(u, axis=0, return_inverse=True)
+    w = np.ones(len(y)) if weight is None else weight
+    total = np.bincount(of_row, w)
+    return DistinctPoints(places, np.bincount(of_row, w * y) / total, np.sqrt(total), of_row)
 
 
 def space_filling(u: FloatArray, count: int) -> FloatArray:

@@ -1,54 +1,48 @@
-"""What the surfaces share: checks, prediction with standard errors, and the path of errors."""
+"""What the surfaces share: prediction with partial derivatives and standard errors."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from bottega.core.base import LinearSmoother, Tuned
 from bottega.core.errors import InputError
-from bottega.core.path import Path
-from bottega.core.smoother import gaussian_criteria, mean_and_se
+from bottega.core.estimator import Tuned
+from bottega.core.smoother import LinearSmoother
 from bottega.core.typing import FloatArray
-from bottega.core.weights import check_weight
+from bottega.smooth._surface.points import Scaling
 
-__all__ = ["Surface", "check_penalties", "error_curve"]
+__all__ = ["Surface"]
+
+_BLOCK = 2_000  # points at once: F has as many columns as there are coefficients
 
 
 class Surface(LinearSmoother, RegressorMixin, Tuned):
     """A linear smoother of a few inputs.
 
-    A subclass gives `_noise_rows`: a matrix F, one row per point, with ``F F'`` the covariance of
-    the fitted surface there in units of sigma^2; and `_evaluate` and `_rows_of_s`.
+    A subclass gives `_surface_at` and `_noise_at`, at scaled points and for a partial derivative by
+    its orders in the inputs that vary. `_noise_at` is a matrix F, one row per point, with ``F F'``
+    the covariance of the surface there in units of sigma^2.
     """
 
-    def _validate(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        y = np.asarray(y, dtype=np.float64)
-        return self._check_width(X), y, check_weight(sample_weight, len(y))
-
-    def _points_of(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        return self._check_width(validate_data(self, X, dtype=np.float64, reset=False))
+    _least_rows: ClassVar[int] = 2
+    _scaling: Scaling
 
     @abstractmethod
-    def _evaluate(self, X: FloatArray) -> FloatArray:
-        """Return the surface at each row."""
+    def _surface_at(self, u: FloatArray, orders: tuple[int, ...]) -> FloatArray:
+        """Return the surface or a derivative at each scaled point."""
 
     @abstractmethod
-    def _noise_rows(self, X: FloatArray) -> FloatArray:
-        """Return F, with F F' the covariance of the surface over sigma^2."""
+    def _noise_at(self, u: FloatArray, orders: tuple[int, ...]) -> FloatArray:
+        """Return F, with F F' the covariance over sigma^2."""
 
     @abstractmethod
-    def _rows_of_s(self, X: FloatArray) -> FloatArray:
-        """Return the weights of the training responses in the surface at each row."""
+    def _check_orders(self, orders: tuple[int, ...]) -> None:
+        """Refuse a derivative that the surface does not have."""
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return the surface at each row of X.
+    def predict(self, X: Any, return_std: bool = False, derivative: Any = 0) -> Any:
+        """Return the surface, or its derivatives, at each row of X.
 
         Parameters
         ----------
@@ -56,94 +50,78 @@ class Surface(LinearSmoother, RegressorMixin, Tuned):
             Points.
         return_std : bool
             Whether to return the standard error too.
+        derivative : int or sequence of int
+            0 for the surface; 1 for its slopes along all inputs; or the orders of one partial
+            derivative, one per input, such as ``(1, 0)``. With one input, the order itself. Which
+            orders there are is in the notes of the class. Along an input that does not vary all
+            derivatives are zero.
 
         Returns
         -------
-        mean : ndarray of shape (m,)
-        std : ndarray of shape (m,)
+        mean : ndarray of shape (m,), or (m, p) for the slopes along several inputs
+        std : ndarray of the same shape
             Only with `return_std`. It is about noise alone: nothing about bias.
         """
-        X = self._points_of(X)
-        mean = self._evaluate(X)
-        return (mean, self._error_at(X)) if return_std else mean
+        check_is_fitted(self)
+        X = self._check_new(X)
+        wanted = self._wanted(derivative, X.shape[1])
+        mean = np.column_stack([self._partial(X, orders) for orders in wanted])
+        mean = mean[:, 0] if len(wanted) == 1 else mean
+        if not return_std:
+            return mean
+        std = np.column_stack([self._partial_error(X, orders) for orders in wanted])
+        return mean, std[:, 0] if len(wanted) == 1 else std
 
-    def _error_at(self, X: FloatArray) -> FloatArray:
-        found = np.empty(len(X))
-        for start in range(0, len(X), 2_000):  # F has as many columns as there are coefficients
-            part = slice(start, start + 2_000)
-            found[part] = np.sqrt((self._noise_rows(X[part]) ** 2).sum(axis=1))
-        return np.asarray(self.smoother_.sigma * found)
+    def _wanted(self, derivative: Any, p: int) -> list[tuple[int, ...]]:
+        """Return the orders in each input of every derivative that is asked for."""
+        if np.ndim(derivative) == 0:
+            if derivative == 1:
+                wanted = [tuple(row) for row in np.eye(p, dtype=int).tolist()]
+            else:
+                wanted = [(derivative, *([0] * (p - 1)))]
+            fits = derivative in (0, 1) or p == 1
+        else:
+            wanted = [tuple(derivative)]
+            fits = len(wanted[0]) == p
+        whole = all(isinstance(k, int | np.integer) and k >= 0 for k in wanted[0])
+        if not (fits and whole):
+            raise InputError(
+                f"derivative={derivative!r} is not allowed; use 0, 1 for all slopes, or {p} whole "
+                "numbers, the order in each input."
+            )
+        for orders in wanted:
+            self._check_orders(tuple(orders[j] for j in self._scaling.columns))
+        return wanted
+
+    def _inner(self, orders: tuple[int, ...]) -> tuple[tuple[int, ...], float]:
+        """Return the orders in the inputs that vary, and the factor to their units.
+
+        The factor is zero for a derivative along an input that does not vary.
+        """
+        columns = self._scaling.columns
+        inner = tuple(orders[j] for j in columns)
+        if sum(inner) != sum(orders):
+            return (0,) * len(columns), 0.0
+        widths = self._scaling.divisor * self._scaling.span
+        return inner, float(np.prod(widths ** -np.array(inner, dtype=np.float64)))
+
+    def _partial(self, X: FloatArray, orders: tuple[int, ...]) -> FloatArray:
+        inner, factor = self._inner(orders)
+        return factor * self._surface_at(self._scaling(X), inner)
+
+    def _partial_error(self, X: FloatArray, orders: tuple[int, ...]) -> FloatArray:
+        inner, factor = self._inner(orders)
+        u, found = self._scaling(X), np.empty(len(X))
+        for start in range(0, len(X), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            found[part] = np.sqrt((self._noise_at(u[part], inner) ** 2).sum(axis=1))
+        return np.asarray(factor * self.smoother_.sigma * found)
+
+    def _noise_rows(self, X: FloatArray) -> FloatArray:
+        """Return F, with F F' the covariance of the surface at checked points over sigma^2."""
+        return self._noise_at(self._scaling(X), (0,) * len(self._scaling.columns))
 
     def _standard_error(self, X: Any) -> FloatArray:
-        return self._error_at(self._points_of(X))
-
-    def matrix(self, X: Any) -> FloatArray:
-        """Return the rows of S for the points X: ``predict(X) = matrix(X) @ y``.
-
-        It has m n entries and is for small data; nothing else here needs it.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-        """
-        return self._rows_of_s(self._points_of(X))
-
-
-def error_curve(
-    knob: str,
-    values: Any,
-    fits: Any,
-    df: FloatArray,
-    y: FloatArray,
-    weight: FloatArray | None,
-) -> tuple[Path, float | None]:
-    """Return the path of fitted values and leverages, and the residual scale for Cp.
-
-    `fits` gives (fitted, leverage) of the rows, one pair per value of the knob, simplest first.
-    """
-    w = np.ones(len(y)) if weight is None else weight
-    n, logs = int(np.count_nonzero(w)), float(np.log(w[w > 0]).sum())
-    rss, error, spread = [], [], []
-    for fitted, leverage in fits:
-        residual = y - fitted
-        rss.append(float(np.sum(w * residual**2)))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            loss = (residual / (1 - leverage)) ** 2
-        mean, se = mean_and_se(loss, weight)
-        error.append(float(mean))
-        spread.append(float(se))
-    rss_of = np.array(rss)
-    rich = np.flatnonzero(df <= n / 2)
-    scale = None
-    if len(rich) and rss_of[rich[-1]] > 0:
-        scale = float(np.sqrt(rss_of[rich[-1]] / (n - df[rich[-1]])))
-    curve = Path(
-        knob=knob,
-        values=values,
-        df=df,
-        train_error=rss_of / w.sum(),
-        error=np.array(error),
-        error_se=np.array(spread),
-        estimate="loo",
-        loss="squared error",
-        criteria=gaussian_criteria(rss_of, df, n, scale=scale, log_weights=logs),
-    )
-    return curve, scale
-
-
-def check_penalties(values: Any) -> FloatArray:
-    """Return given penalties, the largest first."""
-    try:
-        found = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        found = np.array([])
-    if found.ndim != 1 or not len(found) or not np.all(np.isfinite(found) & (found >= 0)):
-        raise InputError(
-            f"values must be a list of finite penalties, none negative; got {values!r}."
-        )
-    return np.sort(found)[::-1]
+        check_is_fitted(self)
+        X = self._check_new(X)
+        return self._partial_error(X, (0,) * X.shape[1])

@@ -20,6 +20,7 @@ from scipy import linalg, sparse
 
 from bottega.basis.spline_functions import penalty
 from bottega.core.errors import InputError
+from bottega.core.stored import stored
 from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray, IntArray
 from bottega.smooth._kernels.tensor import sparse_quadratic
@@ -33,6 +34,7 @@ _SMALL = 500  # matrices up to this size are decomposed in one thread
 _UNSEEN = 1e-10
 
 
+@stored
 @dataclass(frozen=True)
 class TensorBasis:
     """Products of B-splines on the unit cube.
@@ -53,12 +55,16 @@ class TensorBasis:
         """Number of B-splines of each input."""
         return tuple(len(knots) - self.degree - 1 for knots in self.knots)
 
-    def __call__(self, u: FloatArray) -> Any:
-        """Return the products at each point, a sparse matrix; along tangents beyond the cube."""
+    def __call__(self, u: FloatArray, orders: tuple[int, ...] = ()) -> Any:
+        """Return the products at each point, a sparse matrix; along tangents beyond the cube.
+
+        With `orders`, their partial derivative, by its order in each input.
+        """
+        orders = orders or (0,) * len(self.knots)
         n = len(u)
         values, columns = np.ones((n, 1)), np.zeros((n, 1), dtype=np.int64)
         for j, (knots, size) in enumerate(zip(self.knots, self.sizes, strict=True)):
-            local = local_design(np.ascontiguousarray(u[:, j]), knots, self.degree, 0, True)
+            local = local_design(np.ascontiguousarray(u[:, j]), knots, self.degree, orders[j], True)
             places: IntArray = local.first[:, None] + np.arange(self.degree + 1)
             values = (values[:, :, None] * local.values[:, None, :]).reshape(n, -1)
             columns = (columns[:, :, None] * size + places[:, None, :]).reshape(n, -1)
@@ -86,7 +92,6 @@ class TensorFit:
 
     points: DistinctPoints
     basis: TensorBasis
-    B: Any
     Z: FloatArray
     seen: FloatArray
     rough: FloatArray
@@ -110,12 +115,13 @@ class TensorFit:
     def at_points(self, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return fitted means and leverages of the points, one column per penalty."""
         m, gains = len(self.points.u), self.gains(alpha)
-        values, columns = (each.reshape(m, -1) for each in (self.B.data, self.B.indices))
+        B = self.basis(self.points.u)
+        values, columns = (each.reshape(m, -1) for each in (B.data, B.indices))
         leverage = np.empty((m, len(alpha)))
         for i in range(len(alpha)):
             M = np.ascontiguousarray((self.Z * gains[:, i]) @ self.Z.T)
             leverage[:, i] = self.points.root**2 * sparse_quadratic(values, columns, M)
-        return self.B @ self.coef(alpha), leverage
+        return B @ self.coef(alpha), leverage
 
 
 def decompose_tensor(points: DistinctPoints, basis: TensorBasis) -> TensorFit:
@@ -133,7 +139,7 @@ def decompose_tensor(points: DistinctPoints, basis: TensorBasis) -> TensorFit:
     seen = 1 - mix * rough
     seen[seen < _UNSEEN] = 0.0
     right = np.where(seen > 0, Z.T @ (B.T @ (total * points.mean)), 0.0)
-    return TensorFit(points, basis, B, Z, seen, np.maximum(rough, 0.0), right)
+    return TensorFit(points, basis, Z, seen, np.maximum(rough, 0.0), right)
 
 
 def _check_determined(points: DistinctPoints) -> None:

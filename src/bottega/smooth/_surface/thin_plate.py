@@ -21,6 +21,7 @@ from scipy import linalg
 from scipy.spatial.distance import cdist
 
 from bottega.core.errors import InputError
+from bottega.core.stored import stored
 from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray
 from bottega.smooth._surface.points import DistinctPoints
@@ -50,11 +51,39 @@ def radial(u: FloatArray, knots: FloatArray) -> FloatArray:
     return np.asarray(squared * np.log(np.where(squared > 0, squared, 1.0)) / (16 * np.pi))
 
 
+def radial_derivative(u: FloatArray, knots: FloatArray, orders: tuple[int, ...]) -> FloatArray:
+    """Return a partial derivative of the radial functions at each point.
+
+    Up to the third in one input, else a first one. Where a derivative jumps (the third in one
+    input, the first at a knot in three) it is half way between both sides.
+    """
+    d = knots.shape[1]
+    j = int(np.argmax(orders))
+    gap = u[:, j, None] - knots[:, j]
+    if d == 1:
+        size = np.abs(gap)
+        return np.asarray((gap * size / 4, size / 2, np.sign(gap) / 2)[orders[0] - 1])
+    if d == 3:
+        r = cdist(u, knots)
+        return np.asarray(gap / (-8 * np.pi * np.where(r > 0, r, 1.0)))
+    squared = cdist(u, knots, "sqeuclidean")
+    return np.asarray(gap * (np.log(np.where(squared > 0, squared, 1.0)) + 1) / (8 * np.pi))
+
+
 def with_ones(u: FloatArray) -> FloatArray:
     """Return (1, u)."""
     return np.column_stack([np.ones(len(u)), u])
 
 
+def _plane_derivative(u: FloatArray, orders: tuple[int, ...]) -> FloatArray:
+    """Return a partial derivative of (1, u)."""
+    found = np.zeros((len(u), 1 + u.shape[1]))
+    if sum(orders) == 1:
+        found[:, 1 + int(np.argmax(orders))] = 1.0
+    return found
+
+
+@stored
 @dataclass(frozen=True)
 class ThinPlateBasis:
     """What turns a point into the coordinates of the fit.
@@ -79,13 +108,23 @@ class ThinPlateBasis:
     free: FloatArray
     seen: FloatArray
 
-    def rows(self, u: FloatArray) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
-        """Give, chunk by chunk, the rows of the plane part and of the shapes (times e)."""
+    def rows(
+        self, u: FloatArray, orders: tuple[int, ...] = ()
+    ) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
+        """Give, chunk by chunk, the rows of the plane part and of the shapes (times e).
+
+        With `orders`, those of a partial derivative (`radial_derivative`).
+        """
         step = max(1, _CHUNK // len(self.knots))
         for start in range(0, len(u), step):
             part = slice(start, start + step)
-            b = with_ones(u[part]) @ self.free
-            yield part, b, radial(u[part], self.knots) @ self.mix - b @ self.plane
+            if sum(orders):
+                plane = _plane_derivative(u[part], orders)
+                functions = radial_derivative(u[part], self.knots, orders)
+            else:
+                plane, functions = with_ones(u[part]), radial(u[part], self.knots)
+            b = plane @ self.free
+            yield part, b, functions @ self.mix - b @ self.plane
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,216 @@
+"""What local regression and loess share: the path, prediction with slopes, and the hull."""
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bottega.core.errors import DataWarning, InputError
+from bottega.core.estimator import Tuned
+from bottega.core.losses import Loss
+from bottega.core.parallel import in_threads
+from bottega.core.path import Path, along
+from bottega.core.rows import Rows
+from bottega.core.smoother import LinearSmoother
+from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
+from bottega.smooth._local.rows import coefficient_count
+from bottega.smooth._path.scores import Score, loo_path
+
+__all__ = ["LocalSmoother"]
+
+
+class LocalSmoother(LinearSmoother, RegressorMixin, Tuned):
+    """A curve or surface of local polynomials.
+
+    `_settle` calls `_keep`. The prepared work has ``rows``, the rows that count. A surface has
+    ``evaluate(Z, lengths, count)``: functionals of the local polynomials at points, and their
+    variances over sigma^2.
+    """
+
+    _least_rows: ClassVar[int] = 2
+    _slope_errors: ClassVar[bool] = True
+    degree: int
+    outside: str
+    degree_: int
+
+    # ---- fitting --------------------------------------------------------------------------------
+
+    def _keep(self, surface: Any, columns: IntArray, divisor: FloatArray, rows: Rows) -> None:
+        """Keep the surface, and how inputs become the points it is over."""
+        self._surface, self._columns, self._divisor = surface, columns, divisor
+        self._first = rows.X[0]
+
+    def _restore(self, rows: Rows) -> None:
+        # Rows of weight zero have fitted values wherever they lie.
+        everywhere = copy(self)
+        everywhere.outside = "extrapolate"
+        LinearSmoother._restore(everywhere, rows)
+        self.smoother_ = everywhere.smoother_
+
+    def _warn_degree(self, p: int) -> None:
+        if self.degree_ < self.degree:
+            terms = coefficient_count(p, self.degree)
+            warnings.warn(
+                f"The rows lie at too few places for the {terms} coefficients of degree "
+                f"{self.degree}: degree {self.degree_} is used instead. Give more rows or a lower "
+                "degree.",
+                DataWarning,
+                stacklevel=6,
+            )
+
+    def _warn_widened(self, widened: int, p: int, cure: str) -> None:
+        if widened:
+            terms = coefficient_count(p, self.degree_)
+            value = getattr(self, f"{self.knob}_")
+            warnings.warn(
+                f"At {self.knob}={value!r}, {widened} windows held fewer than {terms} distinct "
+                f"rows, too few for degree {self.degree_}, and were widened until they did. Use a "
+                f"larger {self.knob}{cure}.",
+                DataWarning,
+                stacklevel=6,
+            )
+
+    # ---- the path -------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _grid(self, work: Any) -> FloatArray:
+        """Return the method's own values of the knob, the simplest first."""
+
+    @abstractmethod
+    def _score(self, work: Any, value: float, loss: Loss | None) -> tuple[Score, bool]:
+        """Return the score of a fit, and whether every window held enough rows."""
+
+    @abstractmethod
+    def _evaluate_at(self, work: Any, value: float, X_new: FloatArray) -> FloatArray:
+        """Return the fit at checked new inputs."""
+
+    def _path(self, work: Any, values: Any, loss: Loss | None) -> Path:
+        grid = self._grid(work) if values is None else self._check_values(values)
+        found = in_threads(
+            lambda value: self._score(work, value, loss), grid.tolist(), stage=f"{self.knob}s"
+        )
+        scores = [score for score, _ in found]
+        chosen = np.arange(len(grid)) if values is not None else _usable(found)
+        df = np.array([score.df for score in scores])
+        chosen = chosen[np.argsort(df[chosen], kind="stable")]
+        settings = along(self.knob, grid[chosen])
+        return loo_path(settings, [scores[i] for i in chosen], work.rows, loss)
+
+    def _check_values(self, values: Any) -> FloatArray:
+        found = np.asarray(values, dtype=np.float64)
+        if found.ndim != 1 or not len(found) or not np.all(np.isfinite(found) & (found > 0)):
+            raise InputError(
+                f"values must be a list of finite {self.knob}s above zero; got {values!r}."
+            )
+        return np.sort(found)[::-1]
+
+    def _predictions(
+        self, work: Any, settings: Sequence[Mapping[str, Any]], X_new: FloatArray, method: str
+    ) -> Array:
+        values = [setting[self.knob] for setting in settings]
+        return np.column_stack([self._evaluate_at(work, value, X_new) for value in values])
+
+    # ---- predicting -----------------------------------------------------------------------------
+
+    @abstractmethod
+    def _inside(self, Z: FloatArray) -> BoolArray:
+        """Return which scaled points lie in the convex hull of the rows."""
+
+    def predict(self, X: Any, return_std: bool = False, derivative: int = 0) -> Any:
+        """Return the fitted mean, or a derivative of it, at each row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Points.
+        return_std : bool
+            Whether to return the standard error too. It is about noise alone: nothing about bias.
+            Loess has it for the mean alone.
+        derivative : {0, 1, 2}
+            0 for the mean; 1 (and for one input 2) for the slope (curvature) of the local
+            polynomial, up to its degree.
+
+        Returns
+        -------
+        mean : ndarray of shape (m,), or (m, p) for the slopes of several inputs
+        std : ndarray of the same shape
+            Only with `return_std`.
+        """
+        check_is_fitted(self)
+        X = self._check_new(X)
+        self._check_derivative(derivative, return_std)
+        away = self._outside(X)
+        p = len(self._columns)
+        count = 1 if not derivative else 1 + (derivative if p == 1 else p)
+        found, length = self._surface.evaluate(self._scale(X), lengths=return_std, count=count)
+        mean = self._in_units(found, derivative)
+        if away is not None:
+            mean[away] = np.nan
+        if not return_std:
+            return mean
+        std = self._in_units(self.smoother_.sigma * np.sqrt(length), derivative)
+        if away is not None:
+            std[away] = np.nan
+        return mean, std
+
+    def _in_units(self, found: FloatArray, derivative: int) -> FloatArray:
+        """Return the functionals that were asked for, in the units of the inputs."""
+        if not derivative:
+            return found[:, 0]
+        if self.n_features_in_ == 1:
+            return np.asarray(found[:, derivative] / self._divisor[0] ** derivative)
+        slopes = np.zeros((len(found), self.n_features_in_))
+        slopes[:, self._columns] = found[:, 1 : 1 + len(self._columns)] / self._divisor
+        return slopes
+
+    def _check_derivative(self, derivative: Any, return_std: bool) -> None:
+        several = self.n_features_in_ > 1
+        if derivative not in range(min(self.degree_, 1 if several else 2) + 1):
+            raise InputError(
+                f"derivative={derivative!r} is not available: the local polynomials have degree "
+                f"{self.degree_}"
+                + (", and of several inputs only slopes are given." if several else ".")
+            )
+        if derivative and return_std and not self._slope_errors:
+            raise InputError("Standard errors are given for the mean alone: derivative=0.")
+
+    def _scale(self, X: FloatArray) -> FloatArray:
+        return np.ascontiguousarray(X[:, self._columns] / self._divisor)
+
+    def _standard_error(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        length = self._surface.evaluate(self._scale(self._check_new(X)), lengths=True)[1]
+        return np.asarray(self.smoother_.sigma * np.sqrt(length[:, 0]))
+
+    def _outside(self, X: FloatArray) -> BoolArray | None:
+        """Return which points are to be nan, having warned where that was asked for."""
+        if self.outside == "extrapolate":
+            return None
+        still = np.setdiff1d(np.arange(X.shape[1]), self._columns)  # inputs that do not vary
+        away = ~self._inside(self._scale(X)) | np.any(X[:, still] != self._first[still], axis=1)
+        if self.outside == "nan":
+            return np.asarray(away)
+        if np.any(away):
+            warnings.warn(
+                f"{int(away.sum())} of {len(X)} points lie outside the convex hull of the training "
+                "rows: the fit there is an extrapolation, and its standard error does not say how "
+                "wrong it may be. Use outside='nan' to leave them out.",
+                DataWarning,
+                stacklevel=3,
+            )
+        return None
+
+
+def _usable(found: list[tuple[Score, bool]]) -> IntArray:
+    """Return the values at which no window was widened and every row can be left out."""
+    finite = np.array([score.finite for score, _ in found])
+    fine = finite & np.array([enough for _, enough in found])
+    for choice in (fine, finite):
+        if np.any(choice):
+            return np.flatnonzero(choice)
+    return np.zeros(1, dtype=np.intp)  # the first value is the simplest model
