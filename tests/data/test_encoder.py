@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bottega.core.errors import InputError, ParameterError
@@ -76,6 +76,21 @@ def test_numbers_as_scikit_learn_does_them():
     np.testing.assert_allclose(mine[:, :6], expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(mine[:, 6:], np.isnan(X[:, :4]))
     assert Encoder().fit(X).get_feature_names_out().tolist()[5:7] == ["x5", "x0 is missing"]
+
+
+def test_min_max_as_scikit_learn_does_it():
+    """M137: the range of the training rows becomes [0, 1]; new rows may lie outside."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(3, 5, size=(50, 3))
+    X[:, 2] = 7.1
+    new = rng.normal(3, 9, size=(20, 3))
+    mine = Encoder(standardize="min-max").fit(X)
+    peer = MinMaxScaler().fit(X)
+    np.testing.assert_allclose(mine.transform(X), peer.transform(X), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(mine.transform(new), peer.transform(new), rtol=1e-12, atol=1e-13)
+    assert (mine.transform(X)[:, :2].min(), mine.transform(X)[:, :2].max()) == (0, 1)
+    gaps = Encoder(standardize="min-max").fit_transform([[0.0], [np.nan], [1.0], [4.0]])
+    assert gaps[:, 0].tolist() == [0, 0.25, 0.25, 1]  # the median of 0, 1 and 4
 
 
 def test_categories_as_scikit_learn_does_them():
@@ -234,6 +249,8 @@ def test_bad_parameters(make):
     frame = make({"x": [1.0, 2.0]})
     with pytest.raises(ParameterError, match="new_categories is"):
         Encoder(new_categories="drop").fit(frame)
+    with pytest.raises(ParameterError, match="standardize is True, False or 'min-max'"):
+        Encoder(standardize="range").fit(frame)
     with pytest.raises(ParameterError, match="cannot be of kind 'numbr'"):
         Encoder(kinds={"x": "numbr"}).fit(frame)
     with pytest.raises(InputError, match="'z' that is not there"):

@@ -87,7 +87,11 @@ def test_lipschitz_constant_is_c(c, features):
     rng = np.random.default_rng(0)
     A, B = rng.uniform(size=(2, 100_000, features))
     B = A + 1e-4 * (B - A)
-    slope = np.abs(classification._waves(c, A) - classification._waves(c, B)) / 2 / np.linalg.norm(A - B, axis=1)
+    slope = (
+        np.abs(classification._waves(c, A) - classification._waves(c, B))
+        / 2
+        / np.linalg.norm(A - B, axis=1)
+    )
     assert slope.max() <= c * (1 + 1e-9)
     assert slope.max() > 0.7 * c  # and no smaller constant would do
 

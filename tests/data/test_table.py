@@ -199,6 +199,19 @@ def test_imbalance_and_few_rows(make):
     }
 
 
+def test_more_inputs_than_rows(make):
+    """D43: a split is of no use for p > n. The levels of a category count as inputs."""
+    rng = np.random.default_rng(0)
+    numbers = {f"x{j}": rng.normal(size=60) for j in range(40)}
+    level = {"level": [f"l{i % 21}" for i in range(60)], "y": rng.normal(size=60)}
+    table = Table(make(numbers | level), target="y")
+    (finding,) = [f for f in table.warnings if f.code == "wide"]
+    assert finding.column is None
+    assert finding.message.startswith("There are 61 input columns")
+    level["level"] = [f"l{i % 20}" for i in range(60)]
+    assert ("wide", None) not in codes(Table(make(numbers | level), target="y"))
+
+
 def test_overview(columns):
     rows = Table(pl.DataFrame(columns), target="y").overview()
     assert isinstance(rows, pl.DataFrame)

@@ -7,6 +7,7 @@
 """
 
 import bottega.data.make as make
+from bottega.data.chunks import EncodedChunks, chunks
 from bottega.data.columns import Column
 from bottega.data.encoder import Encoder
 from bottega.data.findings import Finding
@@ -17,11 +18,13 @@ from bottega.data.table import Table
 
 __all__ = [
     "Column",
+    "EncodedChunks",
     "Encoder",
     "Finding",
     "LockedPart",
     "Split",
     "Table",
+    "chunks",
     "folds",
     "make",
     "prepare",

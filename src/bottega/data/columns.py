@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,35 +96,53 @@ def count(series: Series) -> tuple[int, int]:
 
 
 def profile(series: Series) -> Profile:
-    """Infer the kind of a column from its values, or say why it has none."""
+    """Infer the kind of a column from its values, or raise for one that has none."""
     stored = convert.storage(series)
     if stored == "string":
-        return _profile_text(series)
+        texts = convert.texts(series)
+        levels = Counter(text for text in texts if text is not None)
+        return text_profile(series.name, levels, len(texts), texts.index)
     missing, distinct = count(series)
     n_rows = len(series)
     if distinct <= 1:
         kind = "constant"
     elif stored in ("boolean", "date"):
         kind = stored
-    elif stored == "integer" and _is_key(series, n_rows, distinct):
+    elif (
+        stored == "integer"
+        and distinct == n_rows
+        and is_key(series.name, n_rows, int(series.min()), int(series.max()))
+    ):
         kind = "id"
     else:
         kind = "number"
     return Profile(kind, missing, distinct)
 
 
-def _is_key(series: Series, n_rows: int, distinct: int) -> bool:
-    if n_rows < MIN_ID_ROWS or distinct < n_rows:
-        return False
-    consecutive = int(series.max()) - int(series.min()) == n_rows - 1
-    return consecutive or _NAMED_ID.search(series.name) is not None
+def is_key(name: str, n_rows: int, low: int, high: int) -> bool:
+    """Return True if whole numbers that are all distinct look like a key."""
+    consecutive = high - low == n_rows - 1
+    return n_rows >= MIN_ID_ROWS and (consecutive or _NAMED_ID.search(name) is not None)
 
 
-def _profile_text(series: Series) -> Profile:
-    values = convert.texts(series)
-    levels = Counter(value for value in values if value is not None)
-    missing = len(values) - levels.total()
-    present = len(values) - missing
+def text_profile(
+    name: str, levels: Counter[str], n_values: int, row_of: Callable[[str], int] | None = None
+) -> Profile:
+    """Infer the kind of a column of texts from how often each occurs.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    levels : Counter of str
+        The distinct texts in the order in which they came, and their numbers.
+    n_values : int
+        Number of values, the missing ones included.
+    row_of : callable, optional
+        From a text to the row where it came first, for messages.
+    """
+    present = levels.total()
+    missing = n_values - present
     if len(levels) <= 1:
         return Profile("constant", missing, len(levels))
     if {level.strip().lower() for level in levels} in (
@@ -131,30 +150,24 @@ def _profile_text(series: Series) -> Profile:
         {"true", "false"},
     ):
         return Profile("boolean", missing, len(levels))
-    numeric = {level for level in levels if convert.is_number(level)}
-    n_numeric = sum(levels[level] for level in numeric)
-    if present > n_numeric > present / 2:
-        _refuse_mixed(series.name, values, numeric, present - n_numeric, present)
+    odd = [level for level in levels if not convert.is_number(level)]
+    n_odd = sum(levels[level] for level in odd)
+    if 0 < n_odd < present / 2:
+        where = "" if row_of is None else f" in row {row_of(odd[0]) + 1}"
+        raise InputError(
+            f"Column {name!r} mixes numbers and text: {n_odd:,} of its {present:,} values "
+            f"{'is not a number' if n_odd == 1 else 'are not numbers'}, first "
+            f"{convert.short(odd[0])}{where}; correct them, or give "
+            f"kinds={{{name!r}: 'category'}}, or {convert.leave_out(name)}."
+        )
     length = sum(len(level) * times for level, times in levels.items()) / present
     wordy = len(levels) > _TEXT_LEVELS and length >= _TEXT_LENGTH and len(levels) > present / 2
-    if len(levels) == len(values) >= MIN_ID_ROWS:
+    if len(levels) == n_values >= MIN_ID_ROWS:
         blanks = sum(" " in level.strip() for level in levels)
         kind = "text" if wordy and blanks > present / 2 else "id"
     else:
         kind = "text" if wordy else "category"
-    return Profile(kind, missing, len(levels), numbers_as_text=n_numeric == present)
-
-
-def _refuse_mixed(
-    name: str, values: list[str | None], numeric: set[str], odd: int, present: int
-) -> None:
-    row = next(i for i, v in enumerate(values) if v is not None and v not in numeric)
-    raise InputError(
-        f"Column {name!r} mixes numbers and text: {odd:,} of its {present:,} values "
-        f"{'is not a number' if odd == 1 else 'are not numbers'}, first "
-        f"{convert.short(values[row])} in row {row + 1}; correct them, or give "
-        f"kinds={{{name!r}: 'category'}}, or {convert.leave_out(name)}."
-    )
+    return Profile(kind, missing, len(levels), numbers_as_text=n_odd == 0)
 
 
 def refuse_levels(name: str, distinct: int, what: str = "Column") -> None:

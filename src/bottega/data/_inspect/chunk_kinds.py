@@ -1,0 +1,80 @@
+"""The kinds of columns whose rows come in chunks: the same as of all rows together."""
+
+from collections import Counter
+
+import numpy as np
+
+from bottega.core.errors import InputError
+from bottega.data._inspect import convert
+from bottega.data._inspect.convert import Series
+from bottega.data.columns import is_key, text_profile
+
+__all__ = ["ChunkedColumn"]
+
+
+class ChunkedColumn:
+    """Infers the kind of a column from chunk after chunk, as `profile` does from the whole.
+
+    Distinct texts are kept, and whole numbers as long as none repeats: they may be keys.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.n_rows = 0
+        self.missing = 0
+        self.low, self.high = np.inf, -np.inf
+        self.levels: Counter[str] = Counter()
+        self._stored: set[str] = set()
+        self._keys: list[np.ndarray] | None = []
+
+    def update(self, series: Series) -> None:
+        """Take in the values of a chunk."""
+        stored = convert.storage(series)
+        self.n_rows += len(series)
+        if stored == "empty":
+            self.missing += len(series)
+            return
+        self._stored.add("number" if stored == "integer" else stored)
+        if len(self._stored) > 1:
+            raise InputError(
+                f"Column {self.name!r} holds {' and '.join(sorted(self._stored))} values in "
+                f"different chunks; give kinds={{{self.name!r}: ...}}, or "
+                f"{convert.leave_out(self.name)}."
+            )
+        if stored == "string":
+            texts = convert.texts(series)
+            self.levels.update(text for text in texts if text is not None)
+            self.missing += texts.count(None)
+            return
+        values = convert.days(series) if stored == "date" else convert.numbers(series)
+        absent = np.isnan(values)
+        self.missing += int(absent.sum())
+        if not absent.all():
+            self.low = min(self.low, float(np.nanmin(values)))
+            self.high = max(self.high, float(np.nanmax(values)))
+        if self._keys is not None:
+            distinct = stored == "integer" and not self.missing and series.n_unique() == len(series)
+            self._keys = [*self._keys, series.to_numpy()] if distinct else None
+
+    def kind(self) -> str:
+        """Return the kind, or raise for a column that has none."""
+        if self.missing == self.n_rows:
+            raise InputError(
+                f"Column {self.name!r} is missing in every row; {convert.leave_out(self.name)}."
+            )
+        (stored,) = self._stored
+        if stored == "string":
+            return text_profile(self.name, self.levels, self.n_rows).kind
+        if self.low == self.high:
+            return "constant"
+        if stored in ("boolean", "date"):
+            return stored
+        if self._keys and is_key(self.name, self.n_rows, int(self.low), int(self.high)):
+            keys = np.unique(np.concatenate(self._keys))
+            return "id" if len(keys) == self.n_rows else "number"
+        return "number"
