@@ -7,7 +7,7 @@ import bottega
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from method_table import write_methods_page
+from generate import methods_page
 
 project = "bottega"
 author = "the bottega developers"
@@ -23,4 +23,4 @@ numpydoc_class_members_toctree = False
 # Inherited docstrings point into scikit-learn's own user guide.
 suppress_warnings = ["ref.ref"]
 
-write_methods_page(Path(__file__).parent / "methods.rst")
+(Path(__file__).parent / "methods.rst").write_text(methods_page())

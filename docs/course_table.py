@@ -118,7 +118,8 @@ _TOP = """Course
 ======
 
 Every claim of the course that a program can test, put to the test: each call draws its own data,
-reports whether the claim is supported, returns the numbers (``to_frame()``) and a chart (``plot()``).
+reports whether the claim is supported, and returns the numbers (``to_frame()``) and a chart
+(``plot()``).
 
 .. code-block:: python
 
@@ -160,10 +161,10 @@ def page() -> str:
         left = [each for each in listed if each not in CLAIMS]
         lines += [title, "-" * len(title), ""]
         if entered:
-            lines += _table("8 50 42", "Id", "Claim", "Call and verdict")
+            lines += table("8 50 42", "Id", "Claim", "Call and verdict")
             for each in entered:
                 claim = CLAIMS[each]
-                lines += _row(
+                lines += row(
                     each,
                     _text(claim.text),
                     f":func:`~bottega.course.{claim.call.__name__}`: {_text(claim.verdict)}",
@@ -171,9 +172,9 @@ def page() -> str:
             lines.append("")
         if left:
             lines += ["Not built yet, with the family of methods each waits for:", ""]
-            lines += _table("8 62 30", "Id", "Claim", "Waits for")
+            lines += table("8 62 30", "Id", "Claim", "Waits for")
             for each in left:
-                lines += _row(each, *map(_text, WAITING.get(each, ("", "to be built"))))
+                lines += row(each, *map(_text, WAITING.get(each, ("", "to be built"))))
             lines.append("")
     names = sorted({claim.call.__name__ for claim in CLAIMS.values()})
     lines += ["Calls", "-----", "", ".. autosummary::", "   :toctree: api", "   :nosignatures:", ""]
@@ -181,17 +182,19 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(widths: str, *head: str) -> list[str]:
+def table(widths: str, *head: str) -> list[str]:
+    """Return the beginning of a table: its widths and its heading."""
     return [
         ".. list-table::",
         "   :header-rows: 1",
         f"   :widths: {widths}",
         "",
-        *_row(*head),
+        *row(*head),
     ]
 
 
-def _row(*cells: str) -> list[str]:
+def row(*cells: str) -> list[str]:
+    """Return one row of a table."""
     first, *others = cells
     return [f"   * - {first}", *(f"     - {cell}" for cell in others)]
 

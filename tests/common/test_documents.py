@@ -1,4 +1,4 @@
-"""README, citations of paths and the change log keep up with the code."""
+"""README, documentation, exports and the change log keep up with the code."""
 
 import importlib.util
 import re
@@ -17,24 +17,18 @@ def load(name):
 
 
 @pytest.fixture(scope="module")
-def method_table():
-    return load("method_table")
-
-
-@pytest.fixture(scope="module")
 def course_table():
     return load("course_table")
 
 
-def test_readme_table_is_made_from_the_cards(method_table):
-    text = (ROOT / "README.md").read_text()
-    shown = text.split(method_table.START)[1].split(method_table.END)[0].strip()
-    assert shown == method_table.readme_table()
+def test_generated_documents_are_up_to_date():
+    """Run  python docs/generate.py  after a method, an export or an experiment was added."""
+    generate = load("generate")
+    assert len(list(generate.inits())) >= 9  # the topics
+    assert generate.outdated() == []
 
 
-def test_page_of_the_course_is_made_from_the_claims(course_table):
-    """Run  python docs/course_table.py  after an experiment was added or reworded."""
-    assert course_table.PAGE.read_text() == course_table.page()
+def test_pictures_of_the_course_are_drawn(course_table):
     for each in course_table.PICTURES:
         assert (ROOT / f"docs/images/{each}.svg").exists()
 
