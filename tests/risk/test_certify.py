@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -66,8 +67,8 @@ def test_certificate_of_a_regressor_is_marked_approximate():
 def test_named_losses_and_functions_are_used():
     model = LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0])
     X, y = np.arange(5.0)[:, None], np.array([1.0, 1, 2, 3, 6])
-    absolute = certify(model, X, y, loss="absolute")
-    assert absolute.quantity == "absolute"
+    absolute = certify(model, X, y, loss="absolute_error")
+    assert absolute.quantity == "absolute error"
     assert absolute.estimate == pytest.approx(np.mean(np.abs(y - np.arange(5))))
     big = certify(model, X, y, loss=lambda y, z: np.minimum(abs(y - z), 1.0), loss_range=(0, 1))
     assert big.method == "Hoeffding"
@@ -113,6 +114,73 @@ def test_the_interval_that_auto_takes_covers(n):
     for _ in range(2000):
         claim = certify_losses(rng.beta(0.2, 1.8, size=n), delta=0.2, loss_range=(0, 1))
         misses += not claim.lower <= 0.1 <= claim.upper
+    assert misses <= 500
+
+
+# ---- weights and groups --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["auto", "hoeffding", "empirical_bernstein", "student"])
+def test_equal_weights_and_groups_of_one_row_change_nothing(method):
+    losses = np.random.default_rng(0).beta(1, 8, size=400)
+    plain = certify_losses(losses, method=method, loss_range=(0, 1))
+    twice = certify_losses(losses, method=method, loss_range=(0, 1), sample_weight=np.full(400, 2))
+    alone = certify_losses(losses, method=method, loss_range=(0, 1), groups=np.arange(400))
+    for claim in (twice, alone):
+        assert (claim.lower, claim.upper, claim.method) == (plain.lower, plain.upper, plain.method)
+    copies = np.repeat(np.arange(400), 3)
+    found = certify_losses(losses[copies], method=method, loss_range=(0, 1), groups=copies)
+    assert (found.lower, found.upper) == pytest.approx((plain.lower, plain.upper))
+    assert found.n == 1200
+    assert told(found, "groups of test rows")
+
+
+def test_weighted_intervals_are_the_bounds_with_the_effective_number_of_rows():
+    rng = np.random.default_rng(1)
+    losses, weight = rng.beta(1, 8, size=300), rng.uniform(0, 2, size=300)
+    weight[:10] = 0.0
+    share = weight / weight.sum()
+    n_effective = 1 / np.sum(share**2)
+    mean = share @ losses
+    flat = certify_losses(losses, sample_weight=weight, method="hoeffding", loss_range=(0, 1))
+    half = math.sqrt(math.log(2 / 0.05) / (2 * n_effective))
+    assert (flat.estimate, flat.n) == (pytest.approx(mean), 290)
+    assert flat.upper == pytest.approx(mean + half)
+    assert told(flat, "counted by their weights")
+    scaled = 290 * share[10:] * losses[10:]
+    high = 290 * share.max()
+    sharp = certify_losses(
+        losses, sample_weight=weight, method="empirical_bernstein", loss_range=(0, 1)
+    )
+    assert sharp.upper == pytest.approx(empirical_bernstein(scaled, low=0, high=high)[1])
+    rough = certify_losses(losses, sample_weight=weight)
+    variance = 290 / 289 * np.sum(share**2 * (losses - mean) ** 2)
+    half = stats.t.ppf(0.975, n_effective - 1) * math.sqrt(variance)
+    assert (rough.lower, rough.upper) == pytest.approx((mean - half, mean + half))
+    with pytest.raises(InputError, match="weigh the same"):
+        certify_losses(losses > 0.2, sample_weight=weight, zero_one=True, method="clopper_pearson")
+    with pytest.raises(InputError, match="known limits"):
+        certify_losses(losses, sample_weight=weight, method="hoeffding")
+    counted = certify_losses(losses > 0.2, sample_weight=weight, zero_one=True)
+    assert not counted.approximate
+
+
+@pytest.mark.parametrize("n", [40, 1500])
+def test_the_weighted_interval_covers(n):
+    """2,000 samples at delta = 0.2: misses are at most Binomial(2000, 0.2), mean 400, sd 18.
+
+    More than 500 of them would come with a probability below 1e-7. The rows of large weight err
+    more, so the unweighted mean would be far off.
+    """
+    rng = np.random.default_rng(n)
+    weight = rng.choice([1.0, 4.0], size=n)
+    risk = np.where(weight == 4, 0.3, 0.1)
+    target = np.average(risk, weights=weight)
+    misses = 0
+    for _ in range(2000):
+        wrong = rng.uniform(size=n) < risk
+        claim = certify_losses(wrong, sample_weight=weight, zero_one=True, delta=0.2)
+        misses += not claim.lower <= target <= claim.upper
     assert misses <= 500
 
 
@@ -165,7 +233,7 @@ def test_rows_that_make_no_certificate_are_refused():
         certify(model, np.zeros((1, 1)), [1.0])
     with pytest.raises(InputError, match="One response"):
         certify(model, np.zeros((2, 1)), np.zeros((2, 2)))
-    with pytest.raises(InputError, match="one number a row"):
+    with pytest.raises(InputError, match="one number per row"):
         certify(model, np.zeros((2, 1)), [1.0, 2.0], loss=lambda *_: 1.0)
     with pytest.raises(ParameterError, match="loss=3"):
         certify(model, np.zeros((2, 1)), [1.0, 2.0], loss=3)

@@ -14,11 +14,11 @@ from sklearn.tree import DecisionTreeRegressor
 
 from bottega.core import BaselineClassifier, BaselineRegressor
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.folds import make_folds
 from bottega.data import make
 from bottega.linear import Lasso, LeastSquares, Ridge
 from bottega.neighbors import NearestNeighborsClassifier, NearestNeighborsRegressor
 from bottega.risk import certify, cross_validate, holdout, leave_one_out
-from bottega.risk.estimate.held_out import random_folds
 from bottega.smooth import LocalRegression, Loess, SmoothingSpline
 from bottega.tree import TreeClassifier
 
@@ -78,7 +78,7 @@ def test_folds_are_even_in_size_and_class(n, k, classes, seed):
     if k > n:
         return
     y = np.arange(n) % classes
-    folds = random_folds(n, k, y, np.random.default_rng(seed))
+    folds = make_folds(k, n, strata=y, seed=seed)
     tests = [test for _, test in folds]
     assert sorted(np.concatenate(tests).tolist()) == list(range(n))
     sizes = [len(test) for test in tests]
@@ -134,7 +134,7 @@ def test_frames_labels_and_losses_of_any_kind():
     [
         (1, "1 folds are not possible"),
         (61, "from 2 to 60"),
-        ("five", "gives no folds"),
+        ("five", "number of folds"),
         ([], "no folds"),
         ([([0, 1], [1, 2])], "row 1"),
         ([([0, 1], [60])], "outside 0 to 59"),
@@ -264,5 +264,5 @@ def test_several_parameters_of_any_estimator():
 def test_holdouts_that_make_no_sense_are_refused(given, message):
     with pytest.raises(InputError, match=message):
         holdout(LinearRegression(), LINE.X, LINE.y, **given)
-    with pytest.raises(InputError, match="at least 2 rows"):
+    with pytest.raises(InputError, match="at least 2"):
         holdout(Ridge(), LINE.X[:1], LINE.y[:1])

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bottega.core.errors import InputError, ParameterError
-from bottega.core.folds import fold_rows
+from bottega.core.folds import make_folds
 from bottega.data import make
 from bottega.linear import Lasso, LeastSquares, PrincipalComponentsRegression, Ridge
 from bottega.neighbors import NearestNeighborsClassifier, NearestNeighborsRegressor
@@ -180,7 +180,7 @@ def test_choices_and_errors_are_those_of_scikit_learns_grid_search():
         scoring="neg_mean_squared_error",
     )
     theirs = nested_cv(search, LINE.X, LINE.y, outer=FOLDS, interval="naive")
-    assert ours.values == [pytest.approx(each["ridge__alpha"]) for each in theirs.values]
+    assert ours.values == [pytest.approx(each["ridge__alpha"]) for each in theirs.settings]
     # 1e-9: two ways of solving the same equations.
     np.testing.assert_allclose(ours.fold_errors, theirs.fold_errors, rtol=1e-9)
     np.testing.assert_allclose(ours.inner_least, theirs.inner_least, rtol=1e-9)
@@ -199,7 +199,7 @@ def test_inner_folds_are_dealt_alike_for_all_methods_or_left_to_the_method():
     train = FOLDS[0][0]
     X, y = LINE.X[train], LINE.y[train]
     found = nested_cv(Ridge(), LINE.X, LINE.y, outer=FOLDS, inner=4, interval="naive")
-    dealt = Ridge().path(X, y, cv=fold_rows(len(y), 4))
+    dealt = Ridge().path(X, y, cv=make_folds(4, len(y)))
     assert found.inner_least[0, 0] == pytest.approx(dealt.error.min())
     exact = nested_cv(Ridge(), LINE.X, LINE.y, outer=FOLDS, inner=None, interval="naive")
     assert exact.inner_least[0, 0] == pytest.approx(Ridge().path(X, y).error.min())
@@ -264,7 +264,7 @@ def test_the_least_inner_error_is_too_low():
 
 def test_refit_chooses_on_all_rows():
     found = nested_cv(Ridge(), LINE.X, LINE.y, inner=5, rule="min", repeats=1)
-    curve = Ridge().path(LINE.X, LINE.y, cv=fold_rows(60, 5))
+    curve = Ridge().path(LINE.X, LINE.y, cv=make_folds(5, 60))
     assert found.refit().alpha_ == pytest.approx(curve.values[curve.best("min")])
 
 
@@ -284,7 +284,7 @@ def test_folds_of_groups_and_of_time():
     grouped = nested_cv(LeastSquares(), LINE.X, LINE.y, outer=groups)
     assert grouped.interval == "nested"
     with pytest.raises(InputError, match="nadeau_bengio"):
-        nested_cv(LeastSquares(), LINE.X, LINE.y, outer=TimeSeriesSplit(4))
+        nested_cv(LeastSquares(), LINE.X, LINE.y, outer=TimeSeriesSplit(4), interval="nested")
     later = nested_cv(
         Ridge(), LINE.X, LINE.y, outer=TimeSeriesSplit(4), inner=TimeSeriesSplit(3),
         interval="nadeau_bengio",
@@ -334,8 +334,8 @@ def test_pairs_of_folds_are_fitted_once_each():
         ({"outer": 1}, "folds"),
         ({"outer": FOLDS, "repeats": 3}, "no meaning"),
         ({"outer": FOLDS[:1], "interval": "naive"}, "at least 2 outer folds"),
-        ({"outer": 2, "repeats": 1}, "at least 3"),
-        ({"outer": 60, "repeats": 1}, "at least 2 rows in each"),
+        ({"outer": 2, "repeats": 1, "interval": "nested"}, "at least 3"),
+        ({"outer": 60, "repeats": 1, "interval": "nested"}, "at least 2 rows in each"),
     ],
 )
 def test_requests_that_make_no_sense_are_refused(given, message):
