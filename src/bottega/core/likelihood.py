@@ -304,6 +304,8 @@ def gaussian_path(
             name: each.mean(axis=1) if name == "gcv" else each.sum(axis=1)
             for name, each in found.items()
         }
+    # A fit that reproduces the responses leaves no residuals to judge it by.
+    found = {name: np.where(df < n, each, np.inf) for name, each in found.items()}
     if isinstance(error, str):
         error, error_se, estimate = found["gcv"], np.zeros(len(df)), "gcv"
     if train_error is None:

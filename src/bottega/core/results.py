@@ -275,7 +275,8 @@ class SelectedResults(CoefficientResults):
         row |= {"error": np.nan, "error_se": np.nan}
         path = getattr(self, "path_", None)
         if path is not None:
-            place = [setting[self.knob] for setting in path.settings].index(value)
+            chosen = {name: getattr(self, f"{name}_") for name in path.knobs}
+            place = path.settings.index(chosen)  # type: ignore[attr-defined]
             row |= {"error": float(path.error[place]), "error_se": float(path.error_se[place])}
         if hasattr(self, "dual_gap_"):
             row["dual_gap"] = self.dual_gap_
