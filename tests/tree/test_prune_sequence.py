@@ -6,26 +6,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from bottega.core.smoother import mean_and_se
+from bottega.core.folds import make_folds
+from bottega.core.judge import mean_and_se
+from bottega.core.losses import ZERO_ONE
 from bottega.tree import TreeClassifier, TreeRegressor
 from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.exact import grow
 from bottega.tree._grow.options import GrowOptions
 from bottega.tree._kernels import prune as kernels
 from bottega.tree._kernels.walk import apply
-from bottega.tree._prune.held_out import held_out_folds, members_shown, sums_at
+from bottega.tree._prune.held_out import members_shown
+from bottega.tree._prune.losses import leaf_labels, node_losses, sums_at
 from bottega.tree._prune.sequence import (
     PruningSequence,
     cut,
     impurity_risk,
-    leaf_labels,
-    node_losses,
     prune,
     prune_to,
     pruning_sequence,
-    reduced_error,
-    refit_leaves,
 )
+from bottega.tree._prune.validation import reduced_error, refit_leaves
 from bottega.tree.impurity import class_impurity
 
 
@@ -210,7 +210,7 @@ def test_cross_validated_error_is_the_mean_over_held_out_rows(weighted):
     w = np.random.default_rng(2).uniform(0.2, 2, 80) if weighted else None
     model = TreeRegressor(cv=4)
     curve = model.path(X, y, sample_weight=w)
-    folds, _ = held_out_folds(4, y, w, classifier=False)
+    folds = make_folds(4, 80)
     tree = grow(Columns.numeric(X), y, w, GrowOptions(criterion="squared_error"))
     sequence = pruning_sequence(tree)
     betas = sequence.beta[::-1]
@@ -249,9 +249,9 @@ def test_reduced_error_pruning_finds_the_smallest_of_the_best(seed, classes):
     X, y = sample(n=40, seed=seed + 1, classes=classes)
     label = leaf_labels(tree.value) if classes else None
     leaf = apply(X, *tree.walk)
-    loss = node_losses(tree, leaf, y, None, label=label)[:, 0]
+    loss = node_losses(tree, leaf, y, None, *((ZERO_ONE, label) if classes else ()))[:, 0]
     everything = np.array(every_subtree(tree.at(risk=loss)))
-    small = reduced_error(tree, X, y, label=label)
+    small = reduced_error(tree, loss)
     ends = apply(X, *small.walk)
     if classes:
         found = np.count_nonzero(leaf_labels(small.value)[ends] != y)

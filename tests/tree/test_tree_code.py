@@ -135,17 +135,17 @@ def test_fitted_trees_have_code_words():
     alphabet = model._alphabet
     assert alphabet.sizes() == [1, 2**65, 2**4]
     d = alphabet.n_tests
-    symbols = preorder(model.tree_, model._predictions(model.tree_), alphabet, 2)
+    symbols = preorder(model.tree_, model._labels(model.tree_), alphabet, 2)
     word = encode(symbols, d)
     assert decode(word, d) == (symbols, "")
     assert len(word) == code_length(model.tree_.n_nodes, d)
     assert all(2 < symbol < d + 3 for symbol in symbols if symbol > 1)
     # Different trees, different words: another fit on other rows.
     other = TreeClassifier(n_leaves=9).fit(table[:100], y[:100])
-    assert encode(preorder(other.tree_, other._predictions(other.tree_), alphabet, 2), d) != word
+    assert encode(preorder(other.tree_, other._labels(other.tree_), alphabet, 2), d) != word
     multi = TreeClassifier(alpha=0, multiway=True).fit(table[["kind"]], table["kind"])
     with pytest.raises(InputError, match="binary trees"):
-        preorder(multi.tree_, multi._predictions(multi.tree_), multi._alphabet, 4)
+        preorder(multi.tree_, multi._labels(multi.tree_), multi._alphabet, 4)
 
 
 def boolean_rows(n, rng, d=6, noise=0.1):

@@ -117,9 +117,11 @@ def test_a_share_of_rows_can_judge_the_path():
     assert model.path_.error_se[0] == pytest.approx(
         np.sqrt(model.path_.error[0] * (1 - model.path_.error[0]) / 60), rel=0.1
     )
-    for bad in (1, 1.5, "ten", True, None):
+    for bad in (1.5, "ten", True, None):
         with pytest.raises(InputError, match="cv="):
             TreeClassifier(cv=bad).fit(X, y)
+    with pytest.raises(InputError, match="1 folds are not possible"):
+        TreeClassifier(cv=1).fit(X, y)
 
 
 def test_pruned_trees_predict_better_than_full_ones():
@@ -147,7 +149,7 @@ def test_costs_move_the_label_and_are_the_loss_of_the_path():
     true = (y == "yes").astype(int)
     said = (model.predict(X) == "yes").astype(int)
     assert model.tree_.risk[model.tree_.is_leaf].sum() == pytest.approx(cost[true, said].mean())
-    assert model.path_.loss == "misclassification cost"
+    assert model.path_.loss == "cost"
     # The root alone: its label in each fold, by hand.
     by_hand = []
     for train, test in folds:

@@ -1,28 +1,32 @@
 """Classification by a tree of axis-parallel tests, pruned along its cost-complexity path."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.model_selection import check_cv
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bottega.core import progress
 from bottega.core.cards import Card
 from bottega.core.certificate import Certificate
 from bottega.core.errors import InputError
+from bottega.core.losses import ZERO_ONE, Cost, Loss
 from bottega.core.params import Anything, Choice, Parameter, Real
-from bottega.core.path import Path
+from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.tree import rules
+from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.structure import Tree
-from bottega.tree._prune import sequence as prune
-from bottega.tree._prune.estimator import CARD, SHARED, TreeBase
-from bottega.tree._prune.held_out import sums_at
-from bottega.tree._prune.sequence import PruningSequence
+from bottega.tree._prune.estimator import CARD, SHARED, GrownTree, TreeBase
+from bottega.tree._prune.losses import leaf_labels, sums_at
+from bottega.tree._prune.sequence import (
+    PruningSequence,
+    class_counts,
+    impurity_risk,
+    pruning_sequence,
+)
+from bottega.tree.impurity import class_impurity
 from bottega.tree.tree_code import Alphabet, code_length, srm_margin
 
 __all__ = ["TreeClassifier"]
@@ -51,11 +55,11 @@ class TreeClassifier(ClassifierMixin, TreeBase):
     Parameters
     ----------
     alpha : float or "auto", default="auto"
-        Price of a leaf, in units of the mean risk (scikit-learn's ``ccp_alpha`` with
+        Penalty per leaf, in units of the mean risk (scikit-learn's ``ccp_alpha`` with
         ``prune_by="impurity"``; R's ``cp`` times the risk of the root). Larger is simpler; 0 keeps
         the tree as it is grown. ``"auto"`` picks from the path by the rule `select`.
     n_leaves : int, optional
-        Instead of alpha: the largest tree of the pruning sequence with at most so many leaves.
+        Instead of alpha: the largest tree of the pruning sequence with at most this many leaves.
     criterion : {"gini", "entropy", "deviance", "sqrt", "error"}, default="gini"
         Impurity of class shares p: sum p (1 - p); half the entropy in bits; twice the entropy in
         nats; half the sum of sqrt(p (1 - p)); 1 - max p. The last may find no split where the
@@ -68,16 +72,18 @@ class TreeClassifier(ClassifierMixin, TreeBase):
         (for many rows); at `n_thresholds` places in the range of the node, equally spaced or drawn
         at random.
     n_thresholds : int, default=32
-        Candidates a node with ``"uniform"`` and ``"random"``.
+        Candidates per node with ``"uniform"`` and ``"random"``.
     categorical : "auto" or list of str or int, default="auto"
         Columns of numbers that are categories. Texts and categories of a frame always are.
-    multiway : bool, default=False
-        Give each level of a category its own branch, instead of two groups of levels.
+    multiway : bool or int, default=False
+        How many branches a split on a category has: two groups of levels (False), the best
+        grouping into at most so many (a number), or a branch per level (True). The groups are
+        the best there are for numbers and two classes, and good ones for more classes.
     missing : {"direction", "surrogate"}, default="direction"
         Where rows go whose test has no answer: to the side that lowers the impurity most, or where
         the best substitute test on another column sends them.
     n_surrogates : int, default=5
-        Most substitutes a split keeps.
+        Most substitutes per split.
     max_depth : int, optional
         Most tests above a leaf.
     max_leaves : int, optional
@@ -90,9 +96,13 @@ class TreeClassifier(ClassifierMixin, TreeBase):
         Least decrease of the mean impurity that a split must bring.
     min_impurity : float, default=0.0
         A node whose impurity is at most this is not split.
+    target_error : float, optional
+        Growth stops, the best splits being made first, as soon as the mean loss of the share
+        `validation` of the rows, held out, is at most this. The leaves are then refitted on all
+        rows.
     monotone : array-like of {-1, 0, 1}, optional
-        One entry a column, for two classes: the share of the second may only fall (-1) or rise (1)
-        with it.
+        One entry per column, for two classes: the share of the second may only fall (-1) or rise
+        (1) with it.
     cost : array-like of shape (K, K), optional
         What it costs to predict the class of the column for a row of the class of the row, in the
         order of `classes_`; 0 on the diagonal. By default an error costs 1.
@@ -105,7 +115,7 @@ class TreeClassifier(ClassifierMixin, TreeBase):
         rows held out once. Fewer rows than folds give as many folds as rows; a single row is judged
         by itself.
     validation : float, default=0.25
-        Share of the rows held out with ``select="reduced_error"``.
+        Share of the rows held out with ``select="reduced_error"`` and `target_error`.
     select : {"one_se", "min", "srm", "aic", "reduced_error"}, default="one_se"
         How the tree is chosen with ``alpha="auto"``: the simplest within one standard error of
         the least held-out error; the least; the least bound on the true error (structural risk
@@ -124,7 +134,7 @@ class TreeClassifier(ClassifierMixin, TreeBase):
     tree_ : Tree
         The pruned tree, as arrays.
     alpha_ : float
-        The price of a leaf in use.
+        The penalty per leaf in use.
     path_ : Path
         Alpha, leaves, training and held-out error of the pruning sequence, and the criteria srm
         and aic; with ``alpha="auto"``.
@@ -143,7 +153,7 @@ class TreeClassifier(ClassifierMixin, TreeBase):
 
     Notes
     -----
-    Cost: a sort of each column, then n p a level of the tree; the same again for each fold, whose
+    Cost: a sort of each column, then n p per level of the tree; the same again for each fold, whose
     sorted columns are filtered from those of the whole. The pruning sequence of N nodes takes
     about N (depth + log N), and all its members are judged in one walk of each held-out row:
     that error and its standard error over rows are those of R's ``rpart``, for every alpha.
@@ -156,7 +166,7 @@ class TreeClassifier(ClassifierMixin, TreeBase):
     round in its cross-validated error; here rows are always the true class.)
 
     Importance favours columns with many values. Not for boundaries that slant across the columns:
-    each step of their staircase costs a leaf.
+    each step of their staircase takes a leaf.
 
     References
     ----------
@@ -198,11 +208,7 @@ class TreeClassifier(ClassifierMixin, TreeBase):
         "cv": SHARED["cv"],
         "validation": SHARED["validation"],
         "select": Choice(
-            "one_se",
-            "min",
-            "srm",
-            "aic",
-            "reduced_error",
+            *("one_se", "min", "srm", "aic", "reduced_error"),
             help="how the tree is chosen from the path",
         ),
         "delta": Real(
@@ -210,7 +216,7 @@ class TreeClassifier(ClassifierMixin, TreeBase):
         ),
         "random_state": SHARED["random_state"],
     }
-    card: ClassVar[Card] = Card(task="classification", probabilities=True, **CARD)
+    card: ClassVar[Card] = Card(task="classification", **CARD)
 
     def __init__(
         self,
@@ -222,7 +228,7 @@ class TreeClassifier(ClassifierMixin, TreeBase):
         thresholds: str = "exact",
         n_thresholds: int = 32,
         categorical: Any = "auto",
-        multiway: bool = False,
+        multiway: bool | int = False,
         missing: str = "direction",
         n_surrogates: int = 5,
         max_depth: int | None = None,
@@ -231,6 +237,7 @@ class TreeClassifier(ClassifierMixin, TreeBase):
         min_leaf: int = 1,
         min_gain: float = 0.0,
         min_impurity: float = 0.0,
+        target_error: float | None = None,
         monotone: Any = None,
         cost: Any = None,
         priors: Any = None,
@@ -257,6 +264,7 @@ class TreeClassifier(ClassifierMixin, TreeBase):
         self.min_leaf = min_leaf
         self.min_gain = min_gain
         self.min_impurity = min_impurity
+        self.target_error = target_error
         self.monotone = monotone
         self.cost = cost
         self.priors = priors
@@ -275,7 +283,7 @@ class TreeClassifier(ClassifierMixin, TreeBase):
         return np.asarray(self._shown(self.tree_)[leaf])
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the share of each class in the leaf of each row, one column a class.
+        """Return the share of each class in the leaf of each row, one column per class.
 
         With priors the shares are those the priors make of the rows; costs do not touch them.
         """
@@ -298,7 +306,7 @@ class TreeClassifier(ClassifierMixin, TreeBase):
         """
         check_is_fitted(self)
         code = self._code_of(label, "label")
-        chosen = self._predictions(self.tree_) == code
+        chosen = self._labels(self.tree_) == code
         terms = rules.dnf_terms(self.tree_, chosen, self._n_levels)
         return rules.DNF(label, tuple(terms), self._wording(), self)
 
@@ -346,7 +354,7 @@ class TreeClassifier(ClassifierMixin, TreeBase):
             return (
                 "the bound is for the share of errors, not for costs or other priors; fit without."
             )
-        if self.multiway:
+        if self.multiway is True or self.multiway > 2:
             return "the code is one of binary trees; fit with multiway=False."
         if self.missing == "surrogate":
             return (
@@ -357,42 +365,46 @@ class TreeClassifier(ClassifierMixin, TreeBase):
 
     # ---- fitting --------------------------------------------------------------------------------
 
-    def _check_together(self) -> None:
-        super()._check_together()
+    def _check_params(self) -> None:
+        super()._check_params()
         if self.select == "srm" and isinstance(self.alpha, str):
             reason = self._no_bound(weighted=False)
             if reason:
                 raise InputError(f"select='srm' is not possible: {reason}")
-
-    def _validate(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[FloatArray, Array, FloatArray | None]:
-        matrix, codes, weight = super()._validate(X, y, sample_weight)
-        may_be = np.isin(self._low, (0, 1)) & np.isin(self._high, (0, 1)) & (self._n_levels == 0)
-        self._boolean = np.zeros(len(may_be), dtype=bool)
-        for j in np.flatnonzero(may_be):
-            x = matrix[:, j]
-            self._boolean[j] = np.all((x == 0) | (x == 1) | np.isnan(x))
-        return matrix, codes, weight
 
     def _check_response(self, y: Any) -> Array:
         y = validate_data(self, y=y)
         check_classification_targets(y)
         return np.asarray(y)
 
-    def _read_response(self, y: Any, weight: FloatArray | None) -> Array:
-        # Rows of weight zero count for nothing, nor does a class that has no others.
-        self.classes_ = np.unique(y if weight is None else y[weight > 0])
-        self._weighted = weight is not None
+    def _check_rows(self, X: Any, y: Any) -> tuple[Columns, Array]:
+        columns, y = super()._check_rows(X, y)
+        may_be = np.isin(self._low, (0, 1)) & np.isin(self._high, (0, 1)) & (self._n_levels == 0)
+        self._boolean = np.zeros(len(may_be), dtype=bool)
+        for j in np.flatnonzero(may_be):
+            x = columns.X[:, j]
+            self._boolean[j] = np.all((x == 0) | (x == 1) | np.isnan(x))
+        return columns, y
+
+    def _prepare(self, rows: Rows) -> GrownTree:
+        self._weighted = rows.weight is not None
         if self.select == "srm" and self._weighted and isinstance(self.alpha, str):
             raise InputError(f"select='srm' is not possible: {self._no_bound(weighted=True)}")
         k = len(self.classes_)
-        self._costs = None if self.cost is None else _check_cost(self.cost, k)
-        self._costs = None if k == 1 else self._costs  # no error can be made
-        self._priors = None if self.priors is None else self._check_priors(k)
+        cost = None if self.cost is None else _check_cost(self.cost, k)
+        self._costs = None if k == 1 else cost  # one class: no error can be made
         given = self.default_label
         self._default = -1 if given is None else self._code_of(given, "default_label")
-        return np.minimum(np.searchsorted(self.classes_, y), k - 1)
+        return super()._prepare(rows)
+
+    def _target(self, rows: Rows) -> dict[str, Any]:
+        k = len(self.classes_)
+        scale = None
+        if self.priors is not None:
+            share = np.bincount(rows.y, weights=rows.weight, minlength=k) / rows.total_weight
+            prior = self._check_priors(k)
+            scale = np.where(share > 0, prior / np.where(share > 0, share, 1.0), 1.0)
+        return {"n_classes": k, "class_scale": scale, "cost": self._costs}
 
     def _code_of(self, label: Any, name: str) -> int:
         where = np.flatnonzero(self.classes_ == label)
@@ -412,101 +424,48 @@ class TreeClassifier(ClassifierMixin, TreeBase):
         priors = np.asarray(given, dtype=np.float64)
         if priors.shape != (k,) or not np.all(np.isfinite(priors) & (priors > 0)):
             raise InputError(
-                f"priors must be {k} positive numbers, one a class in sorted order, or a dict of "
+                f"priors must be {k} positive numbers, one per class in sorted order, or a dict of "
                 f"them; got {self.priors!r}."
             )
         return np.asarray(priors / priors.sum())
 
-    def _criterion(self) -> str:
-        return self.criterion
-
-    def _target(self, y: Array, w: FloatArray | None) -> dict[str, Any]:
-        k = len(self.classes_)
-        scale = None
-        if self._priors is not None:
-            share = np.bincount(y, weights=w, minlength=k)
-            share = share / share.sum()
-            scale = np.where(share > 0, self._priors / np.where(share > 0, share, 1.0), 1.0)
-        return {"n_classes": k, "class_scale": scale, "cost": self._costs}
-
     def _sequence(self, tree: Tree, target: dict[str, Any]) -> PruningSequence:
         if self.prune_by == "error":
-            return prune.pruning_sequence(tree)
-        risk = prune.impurity_risk(tree, target["class_scale"], target["cost"])
-        return prune.pruning_sequence(tree, risk)
+            return pruning_sequence(tree)
+        return pruning_sequence(tree, impurity_risk(tree, target["class_scale"], target["cost"]))
 
-    def _loss(self, target: dict[str, Any]) -> FloatArray | None:
-        """Return what a row of each class costs under each prediction; None: an error costs 1."""
+    def _loss_under(self, target: dict[str, Any]) -> Loss:
         cost, scale = target["cost"], target["class_scale"]
-        if scale is None:
-            return cost
-        cost = 1.0 - np.eye(len(scale)) if cost is None else cost
-        return np.asarray(cost * scale[:, None])
+        if cost is None and scale is None:
+            return ZERO_ONE
+        cost = 1.0 - np.eye(target["n_classes"]) if cost is None else cost
+        # Rows of the matrix of a loss are predictions, ours are true classes.
+        return Cost((cost if scale is None else cost * scale[:, None]).T)
 
-    def _losses(
-        self, tree: Tree, leaf: IntArray, y: Array, w: FloatArray | None, target: dict[str, Any]
-    ) -> FloatArray:
-        label = self._predictions(tree)
-        return prune.node_losses(tree, leaf, y, w, cost=self._loss(target), label=label)
-
-    def _reduced(self, tree: Tree, X: FloatArray, y: Array, w: Any, target: dict[str, Any]) -> Tree:
-        label = self._predictions(tree)
-        return prune.reduced_error(tree, X, y, w, cost=self._loss(target), label=label)
-
-    def _predictions(self, tree: Tree) -> Array:
-        return prune.leaf_labels(tree.value, self._costs, self._default)
+    def _labels(self, tree: Tree) -> IntArray:
+        return leaf_labels(tree.value, self._costs, self._default)
 
     def _shown(self, tree: Tree) -> Array:
-        return np.asarray(self.classes_[self._predictions(tree)])
+        return np.asarray(self.classes_[self._labels(tree)])
 
     def _leaf_text(self, shown: Array, leaf: int) -> str:
         share = self.tree_.value[leaf, self._code_of(shown[leaf], "label")]
         return f"{shown[leaf]} with probability {share:.3g}"
 
-    def _loss_name(self) -> str:
-        plain = self.cost is None and self.priors is None
-        return "misclassification" if plain else "misclassification cost"
-
-    def _criteria(
-        self,
-        tree: Tree,
-        sequence: PruningSequence,
-        alphas: FloatArray,
-        w: FloatArray | None,
-        target: dict[str, Any],
-    ) -> dict[str, FloatArray]:
+    def _criteria(self, work: GrownTree, alphas: FloatArray) -> dict[str, FloatArray]:
+        tree, sequence, scale = work.full, work.sequence, work.target["class_scale"]
         n, k = int(tree.n[0]), len(self.classes_)
         leaves = sequence.n_leaves[sequence.member(alphas)]
-        scale = np.ones(k) if target["class_scale"] is None else target["class_scale"]
-        mass = prune.class_counts(tree, target["class_scale"]) @ scale
-        deviance = prune.class_impurity(tree.value, "deviance") * mass / mass[0]
-        found = {
-            "aic": sums_at(tree, sequence.collapse_alpha, deviance, alphas)
-            + 2 * leaves * (k - 1) / n
-        }
-        if not self._no_bound(w is not None):
+        mass = class_counts(tree, scale) @ (np.ones(k) if scale is None else scale)
+        deviance = class_impurity(tree.value, "deviance") * mass / mass[0]
+        fit = sums_at(tree, sequence.collapse_alpha, deviance, alphas)
+        found = {"aic": fit + 2 * leaves * (k - 1) / n}
+        if not self._no_bound(work.rows.weight is not None):
             error = sums_at(tree, sequence.collapse_alpha, tree.risk, alphas)
             d = self._alphabet.n_tests
             lengths = [code_length(2 * int(count) - 1, d, k) for count in leaves]
-            margin = np.array([srm_margin(length, n, self.delta) for length in lengths])
-            found["srm"] = error + margin
+            found["srm"] = error + [srm_margin(length, n, self.delta) for length in lengths]
         return found
-
-    def _cross_validate(self, curve: Path, X: Any, y: Any, weight: Any, cv: Any) -> Path:
-        if self.cost is None and self.priors is None:
-            return super()._cross_validate(curve, X, y, weight, cv)
-        loss = self._loss(self._target(y, weight))
-        assert loss is not None
-        folds = list(check_cv(cv, y, classifier=True).split(X, y))
-        errors = []
-        for done, (train, test) in enumerate(folds):
-            parts = [None if weight is None else weight[rows] for rows in (train, test)]
-            said = self._path_predictions(X[train], y[train], parts[0], curve.values, X[test])
-            errors.append(np.average(loss[y[test][:, None], said], axis=0, weights=parts[1]))
-            progress.report("folds", done + 1, len(folds))
-        found = np.stack(errors)
-        spread = found.std(axis=0, ddof=1) / np.sqrt(len(folds))
-        return replace(curve, error=found.mean(axis=0), error_se=spread, estimate="cv")
 
 
 def _check_cost(cost: Any, k: int) -> FloatArray:

@@ -8,16 +8,20 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from bottega.core.cards import Card
+from bottega.core.documents import documented_like
+from bottega.core.likelihood import residual_scale
+from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.params import Choice, Parameter
-from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.core.rows import Rows
+from bottega.core.typing import Array, FloatArray
 from bottega.tree._grow.structure import Tree
-from bottega.tree._prune import sequence as prune
-from bottega.tree._prune.estimator import CARD, SHARED, TreeBase
-from bottega.tree._prune.sequence import PruningSequence
+from bottega.tree._prune.estimator import CARD, SHARED, GrownTree, TreeBase
+from bottega.tree.classifier import TreeClassifier
 
 __all__ = ["TreeRegressor"]
 
 
+@documented_like(TreeClassifier, without=("classes_",))
 class TreeRegressor(RegressorMixin, TreeBase):
     r"""Predict by the mean of a box that a binary tree of tests has found.
 
@@ -32,69 +36,25 @@ class TreeRegressor(RegressorMixin, TreeBase):
     Parameters
     ----------
     alpha : float or "auto", default="auto"
-        Price of a leaf, in units of the mean squared error (scikit-learn's ``ccp_alpha``; R's
+        Penalty per leaf, in units of the mean squared error (scikit-learn's ``ccp_alpha``; R's
         ``cp`` times the variance of y). Larger is simpler; 0 keeps the tree as it is grown.
         ``"auto"`` picks from the path by the rule `select`.
-    n_leaves : int, optional
-        Instead of alpha: the largest tree of the pruning sequence with at most so many leaves.
-    thresholds : {"exact", "binned", "uniform", "random"}, default="exact"
-        Where a number may be split: midway between neighbouring values; between 256 quantile bins
-        (for many rows); at `n_thresholds` places in the range of the node, equally spaced or drawn
-        at random.
-    n_thresholds : int, default=32
-        Candidates a node with ``"uniform"`` and ``"random"``.
-    categorical : "auto" or list of str or int, default="auto"
-        Columns of numbers that are categories. Texts and categories of a frame always are.
-    multiway : bool, default=False
-        Give each level of a category its own branch, instead of two groups of levels.
-    missing : {"direction", "surrogate"}, default="direction"
-        Where rows go whose test has no answer: to the side that lowers the squared error most, or
-        where the best substitute test on another column sends them.
-    n_surrogates : int, default=5
-        Most substitutes a split keeps.
-    max_depth : int, optional
-        Most tests above a leaf.
-    max_leaves : int, optional
-        Most leaves grown; the best splits are made first.
-    min_split : int, default=2
-        Fewest rows in a node that is split.
-    min_leaf : int, default=1
-        Fewest rows in a leaf.
-    min_gain : float, default=0.0
-        Least decrease of the mean squared error that a split must bring.
-    min_impurity : float, default=0.0
-        A node whose variance is at most this is not split.
     monotone : array-like of {-1, 0, 1}, optional
-        One entry a column: the response may only fall (-1) or rise (1) with it.
+        One entry per column: the response may only fall (-1) or rise (1) with it.
     cv : int, float, splitter or list of (train, test), default=10
         Folds that judge the path; a number below 1 is the share of rows held out once. Fewer rows
         than folds give as many folds as rows; a single row is judged by itself.
-    validation : float, default=0.25
-        Share of the rows held out with ``select="reduced_error"``.
     select : {"one_se", "min", "aic", "reduced_error"}, default="one_se"
         How the tree is chosen with ``alpha="auto"``: the simplest within one standard error of
-        the least held-out error, the least, or the least training error plus 2 sigma^2 / n a leaf.
-        ``"reduced_error"`` grows on one part of the rows, cuts every branch that does not lower
-        the error of the other part, and refits the leaves on all rows; `alpha_` is then NaN.
-    random_state : int or generator, optional
-        Seed of ``thresholds="random"``.
+        the least held-out error, the least, or the least training error plus 2 sigma^2 / n per
+        leaf. ``"reduced_error"`` grows on one part of the rows, cuts every branch that does not
+        lower the error of the other part, and refits the leaves on all rows; `alpha_` is then NaN.
 
     Attributes
     ----------
-    tree_ : Tree
-        The pruned tree, as arrays.
-    alpha_ : float
-        The price of a leaf in use.
     path_ : Path
-        Alpha, leaves, training and held-out error of the pruning sequence; with ``alpha="auto"``.
-    importance_ : ndarray of shape (p,)
-        Sum of the decreases of the mean squared error over the splits on each column.
-    columns_in_ : ColumnReader
-        Names and levels of the columns.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
+        Alpha, leaves, training and held-out error of the pruning sequence, and the criterion aic;
+        with ``alpha="auto"``.
 
     See Also
     --------
@@ -102,7 +62,9 @@ class TreeRegressor(RegressorMixin, TreeBase):
 
     Notes
     -----
-    Cost: a sort of each column, then n p a level of the tree; the same again for each fold, whose
+    The impurity of a node is the mean squared error of its mean.
+
+    Cost: a sort of each column, then n p per level of the tree; the same again for each fold, whose
     sorted columns are filtered from those of the whole. The pruning sequence of N nodes takes
     about N (depth + log N), and all its members are judged in one walk of each held-out row:
     that error and its standard error over rows are those of R's ``rpart``, for every alpha.
@@ -114,8 +76,8 @@ class TreeRegressor(RegressorMixin, TreeBase):
     The scale of ``"aic"`` is that of the richest member with at most n/2 leaves,
     ``rss / (n - leaves)``. The rule ignores that splits were searched for, and overfits.
 
-    Importance favours columns with many values, and splits what correlated columns share at the
-    whim of the data. Not for smooth or linear truths, nor beyond the range of the data.
+    Importance favours columns with many values, and divides what correlated columns share as
+    chance has it. Not for smooth or linear truths, nor beyond the range of the data.
 
     References
     ----------
@@ -141,6 +103,7 @@ class TreeRegressor(RegressorMixin, TreeBase):
         "random_state": SHARED["random_state"],
     }
     card: ClassVar[Card] = Card(task="regression", **CARD)
+    criterion = "squared_error"
 
     def __init__(
         self,
@@ -150,7 +113,7 @@ class TreeRegressor(RegressorMixin, TreeBase):
         thresholds: str = "exact",
         n_thresholds: int = 32,
         categorical: Any = "auto",
-        multiway: bool = False,
+        multiway: bool | int = False,
         missing: str = "direction",
         n_surrogates: int = 5,
         max_depth: int | None = None,
@@ -159,6 +122,7 @@ class TreeRegressor(RegressorMixin, TreeBase):
         min_leaf: int = 1,
         min_gain: float = 0.0,
         min_impurity: float = 0.0,
+        target_error: float | None = None,
         monotone: Any = None,
         cv: Any = 10,
         validation: float = 0.25,
@@ -179,6 +143,7 @@ class TreeRegressor(RegressorMixin, TreeBase):
         self.min_leaf = min_leaf
         self.min_gain = min_gain
         self.min_impurity = min_impurity
+        self.target_error = target_error
         self.monotone = monotone
         self.cv = cv
         self.validation = validation
@@ -193,45 +158,21 @@ class TreeRegressor(RegressorMixin, TreeBase):
     def _check_response(self, y: Any) -> Array:
         return np.asarray(validate_data(self, y=y, y_numeric=True), dtype=np.float64)
 
-    def _read_response(self, y: Any, weight: FloatArray | None) -> Array:
-        return np.asarray(y)
-
-    def _criterion(self) -> str:
-        return "squared_error"
-
-    def _target(self, y: Array, w: FloatArray | None) -> dict[str, Any]:
+    def _target(self, rows: Rows) -> dict[str, Any]:
         return {}
 
-    def _sequence(self, tree: Tree, target: dict[str, Any]) -> PruningSequence:
-        return prune.pruning_sequence(tree)
+    def _loss_under(self, target: dict[str, Any]) -> Loss:
+        return SQUARED_ERROR
 
-    def _losses(
-        self, tree: Tree, leaf: IntArray, y: Array, w: FloatArray | None, target: dict[str, Any]
-    ) -> FloatArray:
-        return prune.node_losses(tree, leaf, y, w)
-
-    def _reduced(self, tree: Tree, X: FloatArray, y: Array, w: Any, target: dict[str, Any]) -> Tree:
-        return prune.reduced_error(tree, X, y, w)
-
-    def _predictions(self, tree: Tree) -> Array:
-        return np.asarray(tree.value[:, 0])
+    def _labels(self, tree: Tree) -> None:
+        return None
 
     def _shown(self, tree: Tree) -> Array:
-        return self._predictions(tree)
+        return np.asarray(tree.value[:, 0])
 
-    def _criteria(
-        self,
-        tree: Tree,
-        sequence: PruningSequence,
-        alphas: FloatArray,
-        w: FloatArray | None,
-        target: dict[str, Any],
-    ) -> dict[str, FloatArray]:
-        n = int(tree.n[0])
-        rich = int(np.flatnonzero(sequence.n_leaves <= max(n / 2, 1))[0])
-        residual = n - int(sequence.n_leaves[rich])
-        if residual < 1:
-            return {}
-        variance = sequence.risk[rich] * n / residual
+    def _criteria(self, work: GrownTree, alphas: FloatArray) -> dict[str, FloatArray]:
+        sequence, n = work.sequence, len(work.rows)
+        risk, leaves = sequence.risk[::-1], sequence.n_leaves[::-1]
+        scale = residual_scale(n * risk, leaves, n) or 0.0  # none is left by a perfect fit
         member = sequence.member(alphas)
-        return {"aic": sequence.risk[member] + 2 * variance / n * sequence.n_leaves[member]}
+        return {"aic": sequence.risk[member] + 2 * scale**2 / n * sequence.n_leaves[member]}

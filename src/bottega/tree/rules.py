@@ -1,6 +1,6 @@
 """A tree read as logic: a leaf is a conjunction, a class a disjunctive normal form.
 
-A leaf is a box: one condition a column, an interval of numbers or a set of levels, and whether a
+A leaf is a box: one condition per column, an interval of numbers or a set of levels, and whether a
 missing value passes. A class is the union of its leaves, which `dnf_terms` makes short.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.typing import BoolArray, IntArray
 from bottega.tree._grow.structure import Tree
-from bottega.tree._prune import sequence as prune
+from bottega.tree._prune.sequence import cut
 from bottega.tree._read.box_unions import conjunction, merge, widen
 from bottega.tree._read.column_conditions import Condition, Term, Wording
 
@@ -59,7 +59,7 @@ def _edge(tree: Tree, node: int, child: int, n_levels: IntArray) -> list[Term]:
 def leaf_terms(tree: Tree, n_levels: IntArray, *, surrogates: bool = True) -> dict[int, list[Term]]:
     """Return for each leaf, from the left, the terms whose union it is.
 
-    One term a leaf, unless surrogates are looked at.
+    One term per leaf, unless surrogates are looked at.
     """
     if not surrogates:
         tree = tree.at(test_stop=np.minimum(tree.test_stop, tree.test_start + 1))
@@ -91,7 +91,7 @@ def dnf_terms(tree: Tree, chosen: BoolArray, n_levels: IntArray) -> list[Term]:
     ----------
     tree : Tree
         The tree.
-    chosen : ndarray of bool, one entry a node
+    chosen : ndarray of bool, one entry per node
         Whether the leaf belongs to the union; entries of other nodes are not looked at.
     n_levels : ndarray of int
         Levels of each category.
@@ -100,7 +100,7 @@ def dnf_terms(tree: Tree, chosen: BoolArray, n_levels: IntArray) -> list[Term]:
     -----
     Branches whose leaves agree become a leaf first. Terms that differ in one column are joined;
     up to 300 terms, conditions that the other terms make needless are dropped too, which costs the
-    square of the number of terms a round. The result is short, not always the shortest: that is
+    square of the number of terms per round. The result is short, not always the shortest: that is
     an NP-hard question.
     """
     # Nodes whose leaves all belong, or all do not.
@@ -109,7 +109,7 @@ def dnf_terms(tree: Tree, chosen: BoolArray, n_levels: IntArray) -> list[Term]:
         if tree.n_children[node]:
             below = tree.children(node)
             yes[node], no[node] = bool(yes[below].all()), bool(no[below].all())
-    small = prune.cut(tree.at(value=yes[:, None]), yes | no)
+    small = cut(tree.at(value=yes[:, None]), yes | no)
     union = [
         term
         for leaf, terms in leaf_terms(small, n_levels).items()
@@ -147,7 +147,7 @@ class DNF:
     model: Any
 
     def holds(self, X: Any) -> BoolArray:
-        """Tell which rows are in the class: the same as ``model.predict(X) == label``."""
+        """Return which rows are in the class: the same as ``model.predict(X) == label``."""
         matrix = self.model.columns_in_.read(self.model, X)
         found = np.zeros(len(matrix), dtype=bool)
         for term in self.terms:

@@ -12,6 +12,7 @@ from typing import Self
 import numpy as np
 
 from bottega.core.parallel import in_threads
+from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.tree._kernels import bins as kernels
 
@@ -23,6 +24,7 @@ MISSING = kernels.MISSING
 _SAMPLE = 100_000
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class Bins:
     """Where the columns of a matrix are cut.

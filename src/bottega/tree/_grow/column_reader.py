@@ -9,6 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.frames import is_frame
+from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 from bottega.data.encoder import Encoder
 from bottega.tree._grow.columns import Columns
@@ -16,6 +17,7 @@ from bottega.tree._grow.columns import Columns
 __all__ = ["ColumnReader"]
 
 
+@stored
 class ColumnReader:
     """Reads the inputs of an estimator into the matrix its trees know, in fit and ever after.
 

@@ -17,7 +17,7 @@ _THREADED = 200_000  # sorting fewer numbers is over before a pool of threads ha
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Training inputs and, once somebody has asked for it, the sorted order of each column.
+    """Training inputs and, once it has been asked for, the sorted order of each column.
 
     Attributes
     ----------
@@ -54,20 +54,31 @@ class Columns:
     def order(self) -> IntArray:
         """Return the row numbers of each column from its least value up, missing last: (p, n)."""
         if "order" not in self._cache:
-            n, p = self.X.shape
-            order: Any = np.empty((p, n), dtype=np.int32)
-            sort = partial(_sort_column, self.X, order)
-            if n * p < _THREADED:
-                for j in range(p):
-                    sort(j)
+            whole, index = self._cache.pop("taken_from", (None, None))
+            if whole is not None and "order" in whole._cache:
+                start = np.zeros(len(whole) + 1, dtype=np.int64)
+                np.cumsum(np.bincount(index, minlength=len(whole)), out=start[1:])
+                place = np.argsort(index, kind="stable").astype(np.int32)
+                order = filter_order(whole._cache["order"], start, place, len(index))
             else:
-                in_threads(sort, range(p))
+                order = self._sorted()
             self._cache["order"] = order
         found: IntArray = self._cache["order"]
         return found
 
+    def _sorted(self) -> IntArray:
+        n, p = self.X.shape
+        order: Any = np.empty((p, n), dtype=np.int32)
+        sort = partial(_sort_column, self.X, order)
+        if n * p < _THREADED:
+            for j in range(p):
+                sort(j)
+        else:
+            in_threads(sort, range(p))
+        return np.asarray(order)
+
     def has_missing(self) -> BoolArray:
-        """Tell which columns have missing values."""
+        """Return which columns have missing values."""
         if "has_missing" not in self._cache:
             # One NaN makes a sum NaN, and finite numbers do not: no array of flags is needed.
             with np.errstate(over="ignore"):
@@ -77,18 +88,14 @@ class Columns:
         return found
 
     def rows(self, index: Any) -> "Columns":
-        """Return some of the rows (also repeatedly); no column is sorted again."""
+        """Return some of the rows (also repeatedly); no column that is sorted is sorted again."""
         index = np.asarray(index)
         if index.dtype == bool:
             index = np.flatnonzero(index)
         X = np.take(self.X.T, index, axis=1).T
-        taken = Columns(X, self.categorical, self.n_levels)
-        if "order" in self._cache:
-            start = np.zeros(len(self.X) + 1, dtype=np.int64)
-            np.cumsum(np.bincount(index, minlength=len(self.X)), out=start[1:])
-            place = np.argsort(index, kind="stable").astype(np.int32)
-            taken._cache["order"] = filter_order(self._cache["order"], start, place, len(index))
-        return taken
+        return Columns(X, self.categorical, self.n_levels, {"taken_from": (self, index)})
+
+    __getitem__ = rows
 
 
 def _sort_column(X: FloatArray, order: IntArray, j: int) -> None:

@@ -16,11 +16,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
 
 __all__ = ["Tree"]
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class Tree:
     """A fitted tree; arrays of nodes, of tests and of category levels.

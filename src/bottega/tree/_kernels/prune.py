@@ -5,7 +5,7 @@ Symbols
 R(t)    risk of node t as a leaf
 R(T_t)  risk of the branch below t: the sum of R over its leaves
 L(T_t)  number of leaves of the branch
-g(t)    (R(t) - R(T_t)) / (L(T_t) - 1), the price of a leaf from which t is better off as a leaf
+g(t)    (R(t) - R(T_t)) / (L(T_t) - 1), the penalty per leaf from which t is better off as a leaf
 
 A child's number is above its parent's, so a loop over the nodes backwards sees children first.
 Collapsing the weakest link never lowers g of a node above it (a mediant lies between its parts).
@@ -162,13 +162,13 @@ def node_losses_numbers(leaf, parent, value, y, weight):
 
 
 @kernel
-def node_losses_classes(leaf, parent, label, y, cost, weight):
-    """Return, per node, the sums of the costs of the rows that pass it."""
+def node_losses_classes(leaf, parent, loss, y, weight):
+    """Return, per node, the sums of the losses of the rows that pass it: loss[t, class]."""
     sums = np.zeros((len(parent), 3))
     for i in range(len(leaf)):
         t = leaf[i]
         while t >= 0:
-            _add_loss(sums, t, cost[y[i], label[t]], weight[i])
+            _add_loss(sums, t, loss[t, y[i]], weight[i])
             t = parent[t]
     return sums
 

@@ -1,113 +1,147 @@
-"""What the tree of classes and the tree of numbers share: fitting, the path, reading."""
+"""What the tree of classes and the tree of numbers share: growing, the path, the choice of size."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from importlib import import_module
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_consistent_length
+from sklearn.utils.validation import check_consistent_length, validate_data
 
-from bottega.core.base import Tuned
+from bottega.core import params
 from bottega.core.errors import InputError
-from bottega.core.params import (
-    AnyOf,
-    Anything,
-    Auto,
-    Boolean,
-    Choice,
-    Integer,
-    OrNone,
-    Parameter,
-    Real,
-    Seed,
-)
-from bottega.core.path import Path
+from bottega.core.estimator import Tuned
+from bottega.core.folds import Fold, make_folds
+from bottega.core.losses import Loss
+from bottega.core.path import Path, along
+from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.core.weights import check_weight
+from bottega.tree._grow.binned import grow_binned
 from bottega.tree._grow.column_reader import ColumnReader
 from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.exact import grow
 from bottega.tree._grow.options import GrowOptions
 from bottega.tree._grow.structure import Tree
-from bottega.tree._kernels import prune as kernels
+from bottega.tree._kernels.prune import stops
 from bottega.tree._kernels.walk import apply
-from bottega.tree._prune import sequence as prune
-from bottega.tree._prune.held_out import (
-    Fold,
-    check_alphas,
-    held_out_error,
-    held_out_folds,
-    members_shown,
-    split_off,
-    sums_at,
-)
-from bottega.tree._prune.sequence import PruningSequence
-from bottega.tree._read.fitted import TreeReading
+from bottega.tree._prune.held_out import check_alphas, held_out_error, members_shown
+from bottega.tree._prune.losses import node_losses, sums_at
+from bottega.tree._prune.sequence import PruningSequence, prune, pruning_sequence
+from bottega.tree._prune.validation import reduced_error, refit_leaves, stopped_at
+from bottega.tree._read.fitted import FittedTree
 
-__all__ = ["CARD", "SHARED", "TreeBase"]
+__all__ = ["CARD", "SHARED", "GrownTree", "TreeBase"]
 
-SHARED: Mapping[str, Parameter] = {
-    "alpha": Auto(Real(0, None, log=True), help="price of a leaf; 0: the tree as it is grown"),
-    "n_leaves": OrNone(Integer(1), help="most leaves, instead of alpha"),
-    "thresholds": Choice(
+SHARED: Mapping[str, params.Parameter] = {
+    "alpha": params.Auto(
+        params.Real(0, None, log=True), help="penalty per leaf; 0: the tree as it is grown"
+    ),
+    "n_leaves": params.OrNone(params.Integer(1), help="most leaves, instead of alpha"),
+    "thresholds": params.Choice(
         "exact", "binned", "uniform", "random", help="where a number may be split"
     ),
-    "n_thresholds": Integer(1, help="candidates a node with 'uniform' and 'random'"),
-    "categorical": AnyOf(Choice("auto"), Anything(), help="columns that are categories"),
-    "multiway": Boolean(help="give each level of a category its own branch"),
-    "missing": Choice("direction", "surrogate", help="where rows with missing values go"),
-    "n_surrogates": Integer(0, help="most substitute tests a split keeps"),
-    "max_depth": OrNone(Integer(0), help="most tests above a leaf"),
-    "max_leaves": OrNone(Integer(1), help="most leaves grown"),
-    "min_split": Integer(2, help="fewest rows in a node that is split"),
-    "min_leaf": Integer(1, help="fewest rows in a leaf"),
-    "min_gain": Real(0, None, help="least decrease of impurity that a split must bring"),
-    "min_impurity": Real(0, None, help="a node this pure is not split"),
-    "monotone": Anything(help="-1, 0 or 1 a column: the response may only fall or rise with it"),
-    "cv": AnyOf(Integer(2), Anything(), help="folds that judge the path, or a share held out"),
-    "validation": Real(
-        0, 1, open_low=True, open_high=True, help="share held out by select='reduced_error'"
+    "n_thresholds": params.Integer(1, help="candidates per node with 'uniform' and 'random'"),
+    "categorical": params.AnyOf(
+        params.Choice("auto"), params.Anything(), help="columns that are categories"
     ),
-    "random_state": Seed(help="seed of thresholds='random'"),
+    "multiway": params.AnyOf(
+        params.Boolean(),
+        params.Integer(2),
+        help="split a category into this many groups of levels, or all its levels",
+    ),
+    "missing": params.Choice("direction", "surrogate", help="where rows with missing values go"),
+    "n_surrogates": params.Integer(0, help="most substitute tests per split"),
+    "max_depth": params.OrNone(params.Integer(0), help="most tests above a leaf"),
+    "max_leaves": params.OrNone(params.Integer(1), help="most leaves grown"),
+    "min_split": params.Integer(2, help="fewest rows in a node that is split"),
+    "min_leaf": params.Integer(1, help="fewest rows in a leaf"),
+    "min_gain": params.Real(0, None, help="least decrease of impurity that a split must bring"),
+    "min_impurity": params.Real(0, None, help="a node this pure is not split"),
+    "target_error": params.OrNone(
+        params.Real(0, None), help="growth stops when validation rows have no more error"
+    ),
+    "monotone": params.Anything(
+        help="-1, 0 or 1 per column: the response may only fall or rise with it"
+    ),
+    "cv": params.AnyOf(
+        params.Integer(2), params.Anything(), help="folds that judge the path, or a share held out"
+    ),
+    "validation": params.Real(
+        0,
+        1,
+        open_low=True,
+        open_high=True,
+        help="share held out by select='reduced_error' and target_error",
+    ),
+    "random_state": params.Seed(help="seed of thresholds='random'"),
 }
 
 CARD: dict[str, Any] = {
     "method": "tree",
     "title": "Decision tree",
-    "knob": "alpha",
     "strengths": (
         "A small tree is read and explained by anyone.",
-        "Takes categories, missing values and columns on any scale as they are.",
-        "Finds interactions and picks the columns that matter by itself.",
+        "Handles large data sets: it is fast and needs little memory.",
+        "Takes numbers and categories, on any scale, as they are.",
+        "Treats missing values naturally, without filling them in.",
+        "Ignores redundant columns and finds interactions by itself.",
         "Its whole pruning path is judged in one pass over the folds.",
     ),
     "weaknesses": (
+        "A large tree cannot be read.",
+        "Overfits unless it is pruned.",
+        "Often predicts less well than other methods, above all where boundaries are diagonal or "
+        "the truth is smooth.",
         "Unstable: other rows of the same kind may give quite another tree.",
-        "Steps cannot follow a smooth or slanting truth without many leaves.",
-        "Often less accurate than an ensemble of trees.",
+        "Cannot be updated: new rows mean growing it again.",
+        "Offers no formal inference.",
     ),
-    "cost": "n p (log n + depth) a tree, one for the data and one a fold",
-    "source": "A26-A33, A40-A46, A55, C08-C18, D140-D149, D179-D183, M201-M228",
-    "missing": True,
-    "categories": True,
+    "assumptions": (
+        "The rows are independent draws from one distribution.",
+        "The response is about constant within boxes whose sides are parallel to the axes.",
+    ),
+    "cost": "n p (log n + depth) per tree, one for the data and one per fold",
+    "source": "A26-A33, A40-A46, A55, C08-C18, D140-D149, D179-D183, D254c, M201-M228",
+    "takes": frozenset({"number", "category", "missing"}),
     "wide": True,
-    "weights": True,
 }
 
 
-class TreeBase(TreeReading, Tuned):
+@dataclass(frozen=True, eq=False)
+class GrownTree:
+    """The tree as it is grown and its pruning sequence, made when they are first asked for."""
+
+    model: Any
+    rows: Rows
+    target: dict[str, Any]
+
+    @cached_property
+    def full(self) -> Tree:
+        """The tree before pruning."""
+        grown: Tree = self.model._grow(self.rows, self.target)
+        return grown
+
+    @cached_property
+    def sequence(self) -> PruningSequence:
+        """Its nested subtrees."""
+        found: PruningSequence = self.model._sequence(self.full, self.target)
+        return found
+
+
+class TreeBase(FittedTree, Tuned):
     """Grows a tree, prunes it along its weakest-link sequence, and reads it."""
 
     knob: ClassVar[str] = "alpha"
     alpha: float | str
     n_leaves: int | None
+    criterion: str
     thresholds: str
     n_thresholds: int
     categorical: Any
-    multiway: bool
+    multiway: bool | int
     missing: str
     n_surrogates: int
     max_depth: int | None
@@ -116,6 +150,7 @@ class TreeBase(TreeReading, Tuned):
     min_leaf: int
     min_gain: float
     min_impurity: float
+    target_error: float | None
     monotone: Any
     cv: Any
     validation: float
@@ -124,139 +159,62 @@ class TreeBase(TreeReading, Tuned):
     # ---- what the two kinds of response differ in -----------------------------------------------
 
     @abstractmethod
-    def _read_response(self, y: Any, weight: FloatArray | None) -> Array:
-        """Return the responses as numbers, or as class codes."""
-
-    @abstractmethod
     def _check_response(self, y: Any) -> Array:
         """Return the responses as a checked vector."""
 
     @abstractmethod
-    def _criterion(self) -> str:
-        """Return the impurity that is grown by."""
+    def _target(self, rows: Rows) -> dict[str, Any]:
+        """Return what growing must know of the classes."""
 
     @abstractmethod
-    def _target(self, y: Array, w: FloatArray | None) -> dict[str, Any]:
-        """Return what `grow` must know of the classes."""
+    def _labels(self, tree: Tree) -> IntArray | None:
+        """Return the code of the class that each node predicts; None for numbers."""
 
     @abstractmethod
-    def _sequence(self, tree: Tree, target: dict[str, Any]) -> PruningSequence:
-        """Return the pruning sequence of a tree."""
-
-    @abstractmethod
-    def _losses(
-        self, tree: Tree, leaf: IntArray, y: Array, w: FloatArray | None, target: dict[str, Any]
-    ) -> FloatArray:
-        """Return the sums of the losses of rows at the nodes."""
-
-    @abstractmethod
-    def _reduced(self, tree: Tree, X: FloatArray, y: Array, w: Any, target: dict[str, Any]) -> Tree:
-        """Return a tree cut back by validation rows."""
-
-    @abstractmethod
-    def _criteria(
-        self,
-        tree: Tree,
-        sequence: PruningSequence,
-        alphas: FloatArray,
-        w: FloatArray | None,
-        target: dict[str, Any],
-    ) -> dict[str, FloatArray]:
+    def _criteria(self, work: GrownTree, alphas: FloatArray) -> dict[str, FloatArray]:
         """Return criteria along the path besides the honest error."""
 
-    @abstractmethod
-    def _predictions(self, tree: Tree) -> Array:
-        """Return what each node predicts, as class codes or numbers."""
+    def _sequence(self, tree: Tree, target: dict[str, Any]) -> PruningSequence:
+        return pruning_sequence(tree)
 
-    @property
-    def _classifier(self) -> bool:
-        return type(self).card.task == "classification"
+    # ---- reading rows ---------------------------------------------------------------------------
 
-    # ---- fitting --------------------------------------------------------------------------------
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the tree and prune it.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, p)
-            Inputs: numbers, booleans, dates, texts and categories; missing values are allowed.
-        y : array-like of shape (n,)
-            Responses.
-        sample_weight : array-like of shape (n,), optional
-            Row weights; rows of weight 0 do not count.
-
-        Returns
-        -------
-        TreeBase
-            The fitted estimator.
-        """
-        self._check_params()
-        self._check_together()
-        self._remember_frame(X)
-        matrix, codes, weight = self._validate(X, y, sample_weight)
-        self.__dict__.pop("path_", None)  # of an earlier fit
-        columns = self._columns(matrix)
-        target = self._target(codes, weight)
-        automatic = isinstance(self.alpha, str) and self.n_leaves is None
-        if automatic and self.select == "reduced_error":
-            self.alpha_ = np.nan
-            self.tree_ = self._fit_reduced(columns, codes, weight, target)
-        else:
-            full = self._grow(columns, codes, weight, target)
-            sequence = self._sequence(full, target)
-            if self.n_leaves is not None:
-                place = int(np.flatnonzero(sequence.n_leaves <= self.n_leaves)[0])
-                alpha = float(sequence.alpha[place])
-            elif automatic:
-                self.path_ = self._curve(columns, codes, weight, None, (full, sequence, target))
-                alpha = float(self.path_.values[self.path_.best(self.select)])
-            else:
-                alpha = float(self.alpha)
-            self.alpha_ = alpha
-            self.tree_ = prune.prune(full, alpha, sequence)
-        self.importance_ = self._importance()
-        return self
-
-    def _check_together(self) -> None:
+    def _check_params(self) -> None:
+        super()._check_params()
         if self.n_leaves is not None and not isinstance(self.alpha, str):
             raise InputError(
                 f"alpha={self.alpha!r} and n_leaves={self.n_leaves!r} both set the size of the "
                 "tree; give one of them."
             )
 
-    def _validate(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[FloatArray, Array, FloatArray | None]:
+    def _check_rows(self, X: Any, y: Any) -> tuple[Columns, Array]:
+        if y is None:
+            validate_data(self, X, y, skip_check_array=True)  # says that y is required
         y = self._check_response(y)
         self.columns_in_ = ColumnReader(self.categorical)
         columns = self.columns_in_.fit(self, X)
         check_consistent_length(columns.X, y)
-        weight = check_weight(sample_weight, len(y))
-        self._categorical, self._n_levels = columns.categorical, columns.n_levels
-        self._missing_seen = columns.has_missing()
+        self._n_levels, self._missing_seen = columns.n_levels, columns.has_missing()
         # Ends of the training range, missing values aside; 0 for a column without any value.
         self._low = np.nan_to_num(np.fmin.reduce(columns.X, axis=0))
         self._high = np.nan_to_num(np.fmax.reduce(columns.X, axis=0))
         seed = self.random_state
         if self.thresholds != "random":
             self._seed = 0
-        elif isinstance(seed, np.random.Generator):
-            self._seed = int(seed.integers(2**31))
         elif isinstance(seed, np.random.RandomState):
             self._seed = int(seed.randint(2**31 - 1))
         else:
             self._seed = int(np.random.default_rng(seed).integers(2**31))
-        return columns.X, self._read_response(y, weight), weight
+        return columns, y
 
-    def _columns(self, X: FloatArray) -> Columns:
-        return Columns(np.asfortranarray(X), self._categorical, self._n_levels)
+    # ---- growing --------------------------------------------------------------------------------
 
-    def _grow(
-        self, columns: Columns, y: Array, w: FloatArray | None, target: dict[str, Any]
-    ) -> Tree:
+    def _prepare(self, rows: Rows) -> GrownTree:
+        return GrownTree(self, rows, self._target(rows))
+
+    def _grow(self, rows: Rows, target: dict[str, Any]) -> Tree:
         options = GrowOptions(
-            criterion=self._criterion(),
+            criterion=self.criterion,
             thresholds="exact" if self.thresholds == "binned" else self.thresholds,
             n_thresholds=self.n_thresholds,
             missing=self.missing,
@@ -271,126 +229,140 @@ class TreeBase(TreeReading, Tuned):
             monotone=self.monotone,
             seed=self._seed,
         )
-        if self.thresholds == "binned":
-            grow_binned = import_module("bottega.tree._grow.binned").grow_binned
-            binned: Tree = grow_binned(columns, y, w, options, **target)
-            return binned
-        return grow(columns, y, w, options, **target)
+        grower = grow_binned if self.thresholds == "binned" else grow
+        if self.target_error is None or len(rows) < 2:
+            return grower(rows.X, rows.y, rows.weight, options, **target)
+        train, held = self._validation_rows(rows)
+        # A limit on leaves, even one that is hardly met, makes the best splits come first.
+        most = max(len(train) - 1, 1) if self.max_leaves is None else self.max_leaves
+        options = replace(options, max_leaves=min(most, max(len(train) - 1, 1)))
+        tree = grower(train.X, train.y, train.weight, options, **target)
+        loss = self._losses(tree, held, self._loss_under(target))[:, 0]
+        tree = stopped_at(tree, loss, self.target_error * held.total_weight)
+        return self._refitted(tree, rows, target)
 
-    def _fit_reduced(
-        self, columns: Columns, y: Array, w: FloatArray | None, target: dict[str, Any]
-    ) -> Tree:
+    def _grow_reduced(self, rows: Rows, target: dict[str, Any]) -> Tree:
         """Grow on one part of the rows, cut back by the other, refit the leaves on all."""
-        rows = np.arange(len(y)) if w is None else np.flatnonzero(w > 0)
         if len(rows) < 2:
-            return self._grow(columns, y, w, target)
-        strata = y[rows] if self._classifier else None
-        train, held = (rows[part] for part in split_off(self.validation, len(rows), strata))
-        part = [None if w is None else w[rows] for rows in (train, held)]
-        tree = self._grow(columns.rows(train), y[train], part[0], target)
-        tree = self._reduced(tree, columns.X[held], y[held], part[1], target)
-        return prune.refit_leaves(tree, columns, y, w, criterion=self._criterion(), **target)
+            return self._grow(rows, target)
+        train, held = self._validation_rows(rows)
+        tree = self._grow(train, target)
+        loss = self._losses(tree, held, self._loss_under(target))[:, 0]
+        return self._refitted(reduced_error(tree, loss), rows, target)
 
-    def _importance(self) -> FloatArray:
-        """Return the sum of the gains of the splits on each column."""
-        tree = self.tree_
-        split = np.flatnonzero(tree.n_children > 0)
-        column = tree.feature[tree.test_start[split]]
-        found = np.bincount(column, weights=tree.gain[split], minlength=len(self._n_levels))
-        return found.astype(np.float64)
+    def _validation_rows(self, rows: Rows) -> tuple[Rows, Rows]:
+        strata = rows.y if self.card.task == "classification" else None
+        train, held = make_folds(float(self.validation), len(rows), strata=strata)[0]
+        return rows.take(train), rows.take(held)
+
+    def _refitted(self, tree: Tree, rows: Rows, target: dict[str, Any]) -> Tree:
+        if self.monotone is not None and np.any(np.asarray(self.monotone) != 0):
+            return tree  # means of other rows need not keep to the order
+        criterion = self.criterion
+        return refit_leaves(tree, rows.X, rows.y, rows.weight, criterion=criterion, **target)
+
+    def _losses(self, tree: Tree, rows: Rows, loss: Loss) -> FloatArray:
+        """Return the sums of the losses of rows at the nodes."""
+        leaf = apply(rows.X.X, *tree.walk)
+        return node_losses(tree, leaf, rows.y, rows.weight, loss, self._labels(tree))
 
     # ---- the path -------------------------------------------------------------------------------
 
-    def path(
-        self, X: Any, y: Any, *, sample_weight: Any = None, values: Any = None, cv: Any = None
-    ) -> Path:
-        """Return the whole pruning path: alpha, leaves, training and held-out error.
+    @abstractmethod
+    def _loss_under(self, target: dict[str, Any]) -> Loss:
+        """Return the loss that the tree is pruned by: costs and priors count."""
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, p)
-            Inputs.
-        y : array-like of shape (n,)
-            Responses.
-        sample_weight : array-like of shape (n,), optional
-            Row weights.
-        values : array-like, optional
-            Prices of a leaf, in any order; by default all at which the tree changes.
-        cv : int or splitter, optional
-            Judge the path by fits at each price in each of these folds, instead of by the folds of
-            the estimator, in which a member of the sequence stands for its stretch of prices.
+    def _own_loss(self, work: GrownTree) -> Loss:
+        return self._loss_under(work.target)
 
-        Returns
-        -------
-        Path
-            From the root alone to the tree as it is grown.
-        """
-        if self.n_leaves is None:
-            return super().path(X, y, sample_weight=sample_weight, values=values, cv=cv)
-        free = clone(self).set_params(n_leaves=None)
-        return free.path(X, y, sample_weight=sample_weight, values=values, cv=cv)
+    def _given(self, work: GrownTree) -> dict[str, Any] | None:
+        if self.n_leaves is not None:
+            sequence = work.sequence
+            place = int(np.flatnonzero(sequence.n_leaves <= self.n_leaves)[0])
+            return {"alpha": float(sequence.alpha[place])}
+        if isinstance(self.alpha, str) and self.select == "reduced_error":
+            return {"alpha": np.nan}
+        return super()._given(work)
 
-    def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
-        columns = self._columns(X)
-        target = self._target(y, sample_weight)
-        full = self._grow(columns, y, sample_weight, target)
-        grown = full, self._sequence(full, target), target
-        return self._curve(columns, y, sample_weight, values, grown)
-
-    def _curve(
-        self,
-        columns: Columns,
-        y: Array,
-        w: FloatArray | None,
-        values: Any,
-        grown: tuple[Tree, PruningSequence, dict[str, Any]],
-    ) -> Path:
-        full, sequence, target = grown
+    def _path(self, work: GrownTree, values: Any, loss: Loss | None) -> Path:
+        full, sequence, rows = work.full, work.sequence, work.rows
         own = sequence.alpha[members_shown(sequence)]
         alphas = own if values is None else check_alphas(values)
         member = sequence.member(alphas)
-        train_error = sums_at(full, sequence.collapse_alpha, full.risk, alphas)
-
-        def judge(fold: Fold) -> tuple[Tree, FloatArray, FloatArray]:
-            train, test = fold
-            part = [None if w is None else w[rows] for rows in fold]
-            tree = self._grow(columns.rows(train), y[train], part[0], target)
-            leaf = apply(columns.X[test], *tree.walk)
-            sums = self._losses(tree, leaf, y[test], part[1], target)
-            return tree, self._sequence(tree, target).collapse_alpha, sums
-
-        folds, estimate = held_out_folds(self.cv, y, w, classifier=self._classifier)
-        if folds:
-            error, error_se = held_out_error(folds, judge, sequence.beta[member], w)
-        else:  # nothing can be held out
-            error, error_se = train_error, np.zeros(len(alphas))
+        settings = along(self.knob, alphas)
+        judged: dict[str, Any] = {"error": None, "error_se": None, "estimate": None}
+        if loss is not None:
+            folds, estimate = self._own_folds(rows)
+            if folds:
+                beta, w = sequence.beta[member], rows.weight
+                error, error_se, fold_error = held_out_error(
+                    folds, lambda fold: self._judged(work, fold, loss), beta, w
+                )
+                judged = {"error": error, "error_se": error_se, "fold_error": fold_error}
+            else:  # nothing can be held out
+                judged["error"] = self._train_error(work, rows, settings, loss)
+                judged["error_se"] = np.zeros(len(alphas))
+            judged["estimate"] = estimate
         return Path(
-            knob=self.knob,
-            values=alphas,
-            df=sequence.n_leaves[member].astype(np.float64),
-            train_error=train_error,
-            error=error,
-            error_se=error_se,
-            estimate=estimate,
-            loss=self._loss_name(),
-            criteria=self._criteria(full, sequence, alphas, w, target),
+            settings,
+            train_error=sums_at(full, sequence.collapse_alpha, full.risk, alphas),
+            loss=(self._own_loss(work) if loss is None else loss).title,
+            df=sequence.n_leaves[member],
+            criteria=self._criteria(work, alphas),
+            **judged,
         )
 
-    def _loss_name(self) -> str:
-        return "squared error"
+    def _own_folds(self, rows: Rows) -> tuple[list[Fold], str]:
+        """Return the folds that judge the path, and what the estimate is called."""
+        cv, n, estimate = self.cv, len(rows), "cv"
+        if isinstance(cv, Integral) and not isinstance(cv, bool) and cv >= 2:
+            cv = min(int(cv), max(n, 2))
+        elif isinstance(cv, Real) and not isinstance(cv, bool):
+            estimate = "validation"
+        elif isinstance(cv, str):
+            estimate = "loo"
+        return ([] if n < 2 else self._held_out(rows, cv)), estimate
 
-    def _path_predictions(
-        self, X: Any, y: Any, sample_weight: Any, values: Array, X_new: Any
+    def _judged(
+        self, work: GrownTree, fold: Fold, loss: Loss
+    ) -> tuple[Tree, FloatArray, FloatArray]:
+        """Return the tree of a fold, where its nodes collapse, and the losses of its test rows."""
+        train, test = (work.rows.take(part) for part in fold)
+        tree = self._grow(train, work.target)
+        sequence = self._sequence(tree, work.target)
+        return tree, sequence.collapse_alpha, self._losses(tree, test, loss)
+
+    def _train_error(
+        self, work: GrownTree, rows: Rows, settings: Sequence[Mapping[str, Any]], loss: Loss
+    ) -> FloatArray:
+        tree, alphas = work.full, np.array([setting["alpha"] for setting in settings])
+        losses = self._losses(tree, rows, loss)[:, 0]
+        return sums_at(tree, work.sequence.collapse_alpha, losses, alphas) / rows.total_weight
+
+    def _predictions(
+        self, work: GrownTree, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
     ) -> Array:
-        target = self._target(y, sample_weight)
-        tree = self._grow(self._columns(X), y, sample_weight, target)
-        collapse = self._sequence(tree, target).collapse_alpha
-        said = self._predictions(tree)
-        leaf = apply(X_new, *tree.walk)
-        found = np.empty((len(leaf), len(values)), dtype=said.dtype)
-        for k, alpha in enumerate(values):
-            found[:, k] = said[kernels.stops(tree.parent, collapse <= alpha)[leaf]]
-        return found
+        tree, collapse = work.full, work.sequence.collapse_alpha
+        labels = self._labels(tree)
+        value = tree.value if method == "predict_proba" else labels
+        value = tree.value[:, 0] if value is None else value
+        leaf = apply(X_new.X, *tree.walk)
+        found = [
+            value[stops(tree.parent, collapse <= setting["alpha"])[leaf]] for setting in settings
+        ]
+        return np.stack(found, axis=1)
+
+    def _settle(self, work: GrownTree, setting: Mapping[str, Any]) -> None:
+        self.alpha_ = float(setting["alpha"])
+        if np.isnan(self.alpha_):
+            self.tree_ = self._grow_reduced(work.rows, work.target)
+        else:
+            self.tree_ = prune(work.full, self.alpha_, work.sequence)
+        tree = self.tree_
+        split = np.flatnonzero(tree.n_children > 0)
+        column = tree.feature[tree.test_start[split]]
+        gain = np.bincount(column, weights=tree.gain[split], minlength=len(self._n_levels))
+        self.importance_ = gain.astype(np.float64)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -1,6 +1,6 @@
 """Unions of boxes made short.
 
-A term is a conjunction of conditions, one a column: a box. A union of terms is shortened by
+A term is a conjunction of conditions, one per column: a box. A union of terms is shortened by
 joining boxes that differ in one column, and by dropping what others cover.
 """
 
@@ -59,7 +59,7 @@ def _join(group: list[Term], j: int, n_levels: IntArray) -> list[Term]:
 
 
 def _implied(a: Term, b: Term, but: int = -1) -> bool:
-    """Tell whether every row of `a` passes `b`, column `but` aside."""
+    """Return True if every row of `a` passes `b`, column `but` aside."""
     return all(j == but or (j in a and a[j] <= c) for j, c in b.items())
 
 

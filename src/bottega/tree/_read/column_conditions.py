@@ -41,7 +41,7 @@ class Condition:
         return self.low >= self.high if self.levels is None else not self.levels
 
     def is_full(self, n_levels: int) -> bool:
-        """Tell whether everything passes."""
+        """Return True if everything passes."""
         if self.levels is not None:
             return self.missing and len(self.levels) == n_levels
         return self.missing and self.low == -np.inf and self.high == np.inf
@@ -53,7 +53,7 @@ class Condition:
         return Condition.interval(max(self.low, other.low), min(self.high, other.high), missing)
 
     def __le__(self, other: "Condition") -> bool:
-        """Tell whether what passes here passes `other` too."""
+        """Return True if what passes here passes `other` too."""
         if self.missing and not other.missing:
             return False
         if self.levels is not None and other.levels is not None:
@@ -73,7 +73,7 @@ class Condition:
         return Condition.interval(min(self.low, other.low), max(self.high, other.high), missing)
 
     def holds(self, column: FloatArray) -> BoolArray:
-        """Tell which entries of a column pass."""
+        """Return which entries of a column pass."""
         absent = np.isnan(column)
         if self.levels is not None:
             inside = np.isin(column, np.array(sorted(self.levels), dtype=np.float64))

@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_clas
 from sklearn.inspection import permutation_importance
 from sklearn.utils.validation import check_is_fitted
 
-from bottega.core.base import Estimator
 from bottega.core.errors import InputError
+from bottega.core.estimator import Estimator
 from bottega.core.path import Path
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
@@ -19,15 +19,15 @@ from bottega.tree import rules
 from bottega.tree._grow.column_reader import ColumnReader
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels.walk import apply
+from bottega.tree._read.cells import cell_diameters
 from bottega.tree._read.column_conditions import Wording
-from bottega.tree.partition import cell_diameters
 
-__all__ = ["TreeReading"]
+__all__ = ["FittedTree"]
 
 _RULES_SHOWN = 30
 
 
-class TreeReading(Estimator):
+class FittedTree(Estimator):
     """What can be asked of a fitted tree."""
 
     tree_: Tree
@@ -72,10 +72,10 @@ class TreeReading(Estimator):
         )
 
     def rules(self) -> list[str]:
-        """Return one readable line a leaf: its conditions, then its prediction and size.
+        """Return one readable line per leaf: its conditions, then its prediction and size.
 
-        Conditions on one column are put together. "or missing" is said of columns that had missing
-        values in training, and of those rows that no surrogate places.
+        Conditions on one column are put together. "or missing" is added for columns that had
+        missing values in training, and stands for the rows that no surrogate places.
         """
         check_is_fitted(self)
         shown, tree = self._shown(self.tree_), self.tree_
@@ -98,7 +98,7 @@ class TreeReading(Estimator):
         return {leaf: wording.term(found[0]) for leaf, found in terms.items() if found}
 
     def leaves(self) -> Any:
-        """Return a frame with one row a leaf.
+        """Return a frame with one row per leaf.
 
         Returns
         -------

@@ -1,0 +1,92 @@
+"""What the rows that pass a node lose there, and what a whole pruning sequence loses with them."""
+
+from typing import Any
+
+import numpy as np
+
+from bottega.core.judge import LossSums
+from bottega.core.losses import SQUARED_ERROR, Loss
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.tree._grow.structure import Tree
+from bottega.tree._kernels import prune as kernels
+
+__all__ = ["leaf_labels", "loss_sums", "node_losses", "sums_at"]
+
+
+def leaf_labels(value: FloatArray, cost: FloatArray | None = None, default: int = -1) -> IntArray:
+    """Return the class of least expected cost of each node.
+
+    Parameters
+    ----------
+    value : ndarray of shape (nodes, K)
+        Share of each class.
+    cost : ndarray of shape (K, K), optional
+        Cost of predicting the column's class for a row of the row's class; by default an error
+        costs 1.
+    default : int
+        Class that wins ties if it is among the best; otherwise the first of them does.
+    """
+    expected = -value if cost is None else value @ cost
+    least = expected.min(axis=1, keepdims=True)
+    # Shares of equal counts may differ in their last digit.
+    scale = np.abs(expected).max(axis=1, keepdims=True)
+    tied = expected <= least + 1e-12 * scale
+    first = np.argmax(tied, axis=1)
+    return first if default < 0 else np.where(tied[:, default], default, first)
+
+
+def node_losses(
+    tree: Tree,
+    leaf: IntArray,
+    y: Array,
+    w: FloatArray | None,
+    loss: Loss = SQUARED_ERROR,
+    label: IntArray | None = None,
+) -> FloatArray:
+    """Return, per node, the sums of w l, w^2 l, w^2 l^2 over the rows that pass it.
+
+    The loss l of a row at a node is what it would lose if the node were a leaf. `leaf` is where
+    the row ends; y are class codes where the `label` of each node is given.
+    """
+    weight = np.ones(len(y)) if w is None else w
+    if label is not None:
+        k = tree.value.shape[1]
+        predicted = label if loss.method == "predict" else tree.value
+        table = [loss.of_rows(np.full(tree.n_nodes, code), predicted) for code in range(k)]
+        by_class = np.ascontiguousarray(np.stack(table, axis=1), dtype=np.float64)
+        return kernels.node_losses_classes(leaf, tree.parent, by_class, y, weight)
+    value = tree.value[:, 0].copy()
+    if loss == SQUARED_ERROR:
+        return kernels.node_losses_numbers(leaf, tree.parent, value, y, weight)
+    sums = np.zeros((tree.n_nodes, 3))
+    node = leaf.astype(np.int64)
+    while len(node):  # one step up at a time
+        lost = loss.of_rows(y, value[node])
+        parts = (weight * lost, weight**2 * lost, (weight * lost) ** 2)
+        for c, part in enumerate(parts):
+            sums[:, c] += np.bincount(node, weights=part, minlength=tree.n_nodes)
+        node = tree.parent[node].astype(np.int64)
+        below = node >= 0
+        node, y, weight = node[below], y[below], weight[below]
+    return sums
+
+
+def sums_at(tree: Tree, collapse_alpha: FloatArray, sums: FloatArray, at: FloatArray) -> FloatArray:
+    """Return the sum over the leaves, of the tree pruned at each alpha, of what the nodes hold."""
+    order = np.argsort(at, kind="stable")
+    table = sums.reshape(len(sums), -1)
+    found = np.empty((len(at), table.shape[1]))
+    start = np.searchsorted(at[order], collapse_alpha)
+    found[order] = kernels.spread(table, tree.parent, start, len(at))
+    return found.reshape((len(at), *sums.shape[1:]))
+
+
+def loss_sums(sums: FloatArray, n: int, w: FloatArray | None) -> LossSums:
+    """Return the sums of `node_losses` over n rows as sums that can be merged."""
+    found: Any = LossSums()
+    loss, twice, square = sums.T
+    found.count, found.weighted = n, w is not None and bool(np.any(w != 1))
+    found.weight, found.weight2 = (n, n) if w is None else (float(w.sum()), float(w @ w))
+    found.mean, found.center = loss / found.weight, twice / found.weight2
+    found.scatter = np.maximum(square - found.weight2 * found.center**2, 0.0)
+    return found
