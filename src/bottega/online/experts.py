@@ -207,7 +207,8 @@ class ExponentialWeights(OnlineModel):
                 f"{name} has {table.shape[1]} experts and there were {self.n_experts_} before; "
                 "start a new forecaster for others."
             )
-        validate_data(self, values, skip_check_array=True, reset=reset)  # names of the experts
+        if reset or hasattr(self, "feature_names_in_"):
+            validate_data(self, values, skip_check_array=True, reset=reset)
         return table
 
     def _rate(self) -> float:

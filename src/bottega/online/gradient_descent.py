@@ -16,7 +16,7 @@ from bottega.core.losses import LOGISTIC, LOSSES, Huber, Loss, get_loss
 from bottega.core.params import AnyOf, Choice, Function, Parameter, Real
 from bottega.core.typing import Array, FloatArray
 from bottega.online._learner.classifier import OnlineClassifier
-from bottega.online._learner.descent import LOSS_NAMES, STEP_PARAMS, Descent
+from bottega.online._learner.descent import LOSS_NAMES, STEP_PARAMS, GradientDescent
 
 __all__ = ["OnlineGradientDescentClassifier", "OnlineGradientDescentRegressor"]
 
@@ -41,7 +41,7 @@ _SHARED: dict[str, Any] = {
 _MARGIN_LOSSES = tuple(name for name in LOSS_NAMES if LOSSES[name].labels in ("sign", "real"))
 
 
-class OnlineGradientDescentClassifier(Descent, OnlineClassifier):
+class OnlineGradientDescentClassifier(GradientDescent, OnlineClassifier):
     r"""Linear classification by online gradient descent.
 
     At each row the loss :math:`\ell_t(w) = \ell(y_t, w^\top x_t) + \tfrac\sigma2 \lVert w \rVert^2`
@@ -220,7 +220,7 @@ class OnlineGradientDescentClassifier(Descent, OnlineClassifier):
 
 
 @documented_like(OnlineGradientDescentClassifier, without=("classes_",))
-class OnlineGradientDescentRegressor(RegressorMixin, Descent):
+class OnlineGradientDescentRegressor(RegressorMixin, GradientDescent):
     r"""Linear regression by online gradient descent.
 
     At each row the loss :math:`\ell_t(w) = \ell(y_t, w^\top x_t) + \tfrac\sigma2 \lVert w \rVert^2`

@@ -293,11 +293,6 @@ class Perceptron(OnlineClassifier):
             return f"{found}, but the rows are linearly separable; raise max_epochs."
         return f"{found}: the rows are not linearly separable; {cure}."
 
-    def _prediction_weights(self) -> FloatArray:
-        if self._past.shape[1]:
-            return np.asarray(self._weights - self._past / self.n_samples_seen_)
-        return self._weights
-
     # ---- what is known about it -----------------------------------------------------------------
 
     def certificate(self, delta: float = 0.05) -> Certificate:

@@ -161,19 +161,19 @@ class OnlineRidge(RegressorMixin, OnlineModel):
         self.max_error_ = max(self.max_error_, float(np.max(np.abs(errors))))
         return np.asarray((y - predictions) ** 2)
 
-    def _weights(self) -> FloatArray:
+    def _solution(self) -> FloatArray:
         check_is_fitted(self)
         return np.asarray(solve_triangular(self._triangle[:-1, :-1], self._triangle[:-1, -1]))
 
     @property
     def coef_(self) -> FloatArray:
         """Coefficients of ridge regression on all rows so far."""
-        return self._weights()[: self.n_features_in_]
+        return self._solution()[: self.n_features_in_]
 
     @property
     def intercept_(self) -> float:
         """Weight of the constant, zero without `fit_intercept`."""
-        weights = self._weights()
+        weights = self._solution()
         return float(weights[-1]) if len(weights) > self.n_features_in_ else 0.0
 
     @property
@@ -205,7 +205,7 @@ class OnlineRidge(RegressorMixin, OnlineModel):
     def predict(self, X: Any) -> FloatArray:
         """Return the forecast of each row, as it would be made if the row came next."""
         X = self._check_new(X)
-        weights, R = self._weights(), self._triangle[:-1, :-1]
+        weights, R = self._solution(), self._triangle[:-1, :-1]
         forecasts = np.empty(X.shape[0])
         for part, rows in dense_parts(X):
             if self.fit_intercept:

@@ -9,7 +9,7 @@ g_k: a point inside, the slacks g_k, their slopes, the curvature of the barrier
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,8 @@ class Region:
 
     radius: float = 1.0
 
+    _words: ClassVar[str]
+
     def __post_init__(self) -> None:
         if not self.radius > 0 or not math.isfinite(self.radius):
             raise ParameterError(
@@ -34,9 +36,9 @@ class Region:
             )
 
     @property
-    @abstractmethod
     def words(self) -> str:
         """The set in words."""
+        return self._words.format(self.radius)
 
     def start(self, d: int) -> FloatArray:
         """Return a point well inside."""
@@ -60,7 +62,9 @@ class Region:
 
     def reach(self, u: FloatArray, step: FloatArray) -> float:
         """Return the largest t for which ``u + t * step`` stays in the set."""
-        return math.inf
+        room, pace = self.slacks(u), -self.slopes(u, step)
+        moving = pace > 0
+        return float(np.min(room[moving] / pace[moving])) if moving.any() else math.inf
 
     def newton_step(self, solve: Any, gradient: FloatArray) -> FloatArray:
         """Return the step to the minimum of the quadratic model; `solve` applies its inverse."""
@@ -75,10 +79,7 @@ class Region:
 class Ball(Region):
     """All u with ``||u|| <= radius``."""
 
-    @property
-    def words(self) -> str:
-        """The set in words."""
-        return f"the ball of radius {self.radius:g}"
+    _words: ClassVar[str] = "the ball of radius {0:g}"
 
     def slacks(self, u: FloatArray) -> FloatArray:
         """Return ``(radius^2 - ||u||^2) / 2``."""
@@ -118,10 +119,7 @@ class Ball(Region):
 class Box(Region):
     """All u with ``-radius <= u_j <= radius``."""
 
-    @property
-    def words(self) -> str:
-        """The set in words."""
-        return f"the box [{-self.radius:g}, {self.radius:g}] in each coordinate"
+    _words: ClassVar[str] = "the box [-{0:g}, {0:g}] in each coordinate"
 
     def slacks(self, u: FloatArray) -> FloatArray:
         """Return the distances to all sides."""
@@ -138,11 +136,6 @@ class Box(Region):
     def curvature(self, u: FloatArray, multipliers: FloatArray) -> FloatArray:
         """Return the curvature of the barrier with multipliers."""
         return np.diag((multipliers / self.slacks(u)).reshape(2, -1).sum(axis=0))
-
-    def reach(self, u: FloatArray, step: FloatArray) -> float:
-        """Return the largest t for which ``u + t * step`` stays in the set."""
-        room = self.radius - np.sign(step) * u
-        return _least_ratio(room, np.abs(step))
 
     def conjugate(self, s: FloatArray, ridge: float = 0.0) -> float:
         """Return the largest ``s.u - ridge/2 ||u||^2`` over the set."""
@@ -183,10 +176,6 @@ class Simplex(Region):
         """Return the curvature of the barrier with multipliers."""
         return np.diag(multipliers / u)
 
-    def reach(self, u: FloatArray, step: FloatArray) -> float:
-        """Return the largest t for which ``u + t * step`` stays in the set."""
-        return _least_ratio(u, -step)
-
     def newton_step(self, solve: Any, gradient: FloatArray) -> FloatArray:
         """Return the step of the quadratic model that does not change the sum."""
         along, ones = solve(gradient), solve(np.ones(len(gradient)))
@@ -205,10 +194,7 @@ class Simplex(Region):
 class L1Ball(Region):
     """All u whose absolute values sum to at most the radius; searched as a simplex."""
 
-    @property
-    def words(self) -> str:
-        """The set in words."""
-        return f"the l1 ball of radius {self.radius:g}"
+    _words: ClassVar[str] = "the l1 ball of radius {0:g}"
 
     def conjugate(self, s: FloatArray, ridge: float = 0.0) -> float:
         """Return the largest ``s.u`` over the set."""
@@ -220,22 +206,13 @@ class L1Ball(Region):
 class Everything(Region):
     """All u; the radius has no meaning."""
 
-    @property
-    def words(self) -> str:
-        """The set in words."""
-        return "all vectors"
+    _words: ClassVar[str] = "all vectors"
 
     def conjugate(self, s: FloatArray, ridge: float = 0.0) -> float:
         """Return the largest ``s.u - ridge/2 ||u||^2`` over the set: infinite without ridge."""
         if ridge == 0:
             return math.inf if np.any(s) else 0.0
         return float(s @ s) / (2 * ridge)
-
-
-def _least_ratio(room: FloatArray, pace: FloatArray) -> float:
-    """Return when the first of several walls is met."""
-    moving = pace > 0
-    return float(np.min(room[moving] / pace[moving])) if moving.any() else math.inf
 
 
 REGIONS: dict[str, type[Region]] = {

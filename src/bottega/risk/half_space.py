@@ -56,9 +56,7 @@ def half_space_erm(
 ) -> HalfSpace:
     r"""Return a half space with the fewest mistakes on the training rows.
 
-    Any arrangement of signs :math:`\mathrm{sgn}(w^\top x_t)` without zeros touches a line of w on
-    which some d - 1 independent rows vanish. So it is enough to look at each such line, in both
-    directions, and to solve the same problem, one dimension lower, for the rows that vanish there.
+    All planes through some of the rows are looked at, see `bottega.optimize.half_space`.
 
     Parameters
     ----------

@@ -37,6 +37,8 @@ class OnlineModel(Unweighted):
 
     fit_intercept: bool
     n_samples_seen_: int
+    _weights: Any  # one row per vector; `_past` is what the mean over time needs, or empty
+    _past: FloatArray
 
     _numeric: ClassVar[bool] = True  # whether truths are numbers
     _may_change: ClassVar[tuple[str, ...]] = ()  # parameters that may change in mid-stream
@@ -225,6 +227,12 @@ class OnlineModel(Unweighted):
     def _width(self) -> int:
         """Return the number of weights: one per column, and the last for the constant 1."""
         return int(self.n_features_in_) + int(self.fit_intercept)
+
+    def _prediction_weights(self) -> FloatArray:
+        """Return the weights to predict with, one row per vector: the last or their mean."""
+        if self._past.shape[1]:
+            return np.asarray(self._weights - self._past / self.n_samples_seen_)
+        return self._weights
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -1,6 +1,5 @@
 """Linear classifiers of a stream: labels, scores, and the class of a row."""
 
-from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -104,10 +103,6 @@ class OnlineClassifier(ClassifierMixin, OnlineModel):
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
     # ---- predicting -----------------------------------------------------------------------------
-
-    @abstractmethod
-    def _prediction_weights(self) -> FloatArray:
-        """Return the weights to predict with, one row per vector, the intercept last."""
 
     def _linear_parts(self) -> tuple[FloatArray, FloatArray]:
         """Return coefficients (one row per vector) and intercepts."""

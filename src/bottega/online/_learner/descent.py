@@ -19,7 +19,7 @@ from bottega.online._learner.base import OnlineModel, dense_parts, is_sparse
 from bottega.online._learner.steps import PROJECTIONS, STEPS, StepRule
 from bottega.optimize.projections import onto_simplex
 
-__all__ = ["LOSS_NAMES", "STEP_PARAMS", "Descent"]
+__all__ = ["LOSS_NAMES", "STEP_PARAMS", "GradientDescent"]
 
 _POSITIVE = Real(0, open_low=True)
 
@@ -50,7 +50,7 @@ STEP_PARAMS: Mapping[str, Parameter] = {
 }
 
 
-class Descent(OnlineModel):
+class GradientDescent(OnlineModel):
     """Weights that step down the gradient of each row's loss."""
 
     step: str
@@ -194,11 +194,6 @@ class Descent(OnlineModel):
                 ConvergenceWarning,
                 stacklevel=5,
             )
-
-    def _prediction_weights(self) -> FloatArray:
-        if self._past.shape[1]:
-            return np.asarray(self._weights - self._past / self.n_samples_seen_)
-        return self._weights
 
     @property
     def max_gradient_(self) -> float:
