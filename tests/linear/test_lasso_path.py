@@ -7,7 +7,7 @@ from scipy import sparse
 from bottega.core.errors import InputError
 from bottega.core.folds import fold_rows
 from bottega.linear import AdaptiveLasso, ElasticNet, Lasso
-from bottega.linear._penalized.paths import uses_gram
+from bottega.linear._penalized.work import uses_gram
 
 SHAPES = [(60, 8), (30, 50)]  # one by the Gram matrix, one by the rows
 
@@ -153,5 +153,5 @@ def test_numbers_far_from_zero_do_not_harm():
 def test_many_folds_in_groups_are_the_same(monkeypatch):
     X, y = draw(8, 30, 50)
     together = Lasso().path(X, y)
-    monkeypatch.setattr("bottega.linear.penalized_paths._TOGETHER", 1)
+    monkeypatch.setattr("bottega.linear._penalized.work._TOGETHER", 1)
     assert Lasso().path(X, y).error == pytest.approx(together.error, rel=1e-9)

@@ -24,7 +24,7 @@ from bottega.linear import (
     SubsetSelection,
     irrepresentable,
 )
-from bottega.linear._penalized.paths import paths_from_rows
+from bottega.linear._penalized.work import paths_from_rows
 
 seeds = st.integers(0, 10_000)
 QUICK = settings(max_examples=15, deadline=None)

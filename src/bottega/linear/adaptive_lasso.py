@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from bottega.core.cards import Card
+from bottega.core.documents import documented_like
 from bottega.core.params import Parameter
 from bottega.linear._penalized.regression import CARD, PenalizedRegression, without
+from bottega.linear.lasso import Lasso
 
 __all__ = ["AdaptiveLasso"]
 
 
+@documented_like(Lasso)
 class AdaptiveLasso(PenalizedRegression):
     r"""The lasso with each penalty divided by the size of a pilot's coefficient.
 
@@ -19,90 +22,16 @@ class AdaptiveLasso(PenalizedRegression):
     dropped, so that, unlike the lasso, it finds the right inputs in large samples whatever their
     correlation. It is `Lasso` with ``adaptive=True``.
 
-    Parameters
-    ----------
-    alpha : float or "auto", default="auto"
-        Strength of the penalty, at least 0; larger values leave fewer inputs. ``"auto"`` picks
-        from the path by the rule `select`. 0 is least squares, allowed where that is unique.
-    weights : array-like of shape (p,), optional
-        Penalty weight of each input, one by default. 0 leaves its coefficient free of penalty,
-        inf leaves the input out. (R's glmnet rescales its ``penalty.factor`` to sum to p; this
-        does not.)
-    relax : bool, default=False
-        Whether to refit the inputs picked at each alpha by least squares, and to judge and report
-        that fit. Where they are linearly dependent the penalised fit stays.
-    standardize : bool, default=True
-        Whether to penalise each input on its own scale (standard deviation with divisor n);
-        results are reported on the original one.
-    fit_intercept : bool, default=True
-        Whether there is an intercept, never penalised.
-    select : str, default="one_se"
-        Rule that picks from the path: ``"min"`` or ``"one_se"`` of the cross-validated error, or a
-        criterion (``"aic"``, ``"aicc"``, ``"bic"``, ``"hq"``, ``"gcv"``, ``"cp"``).
-    n_alphas : int, default=100
-        Number of penalties on the path, from the smallest that leaves no input in.
-    eps : float or "auto", default="auto"
-        Weakest penalty of the path as a share of the strongest; ``"auto"`` is 0.001, or 0.01 with
-        more inputs than rows.
-    cv : int, splitter, list of (train, test) or None, default=10
-        Number of folds that judge the path, or the folds. None judges it by generalised
-        cross-validation instead, which costs nothing more.
-    tol : float, default=1e-6
-        Largest duality gap, against half the mean square of the centred response.
-    max_iter : int, default=10000
-        Sweeps of coordinate descent for each penalty.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (p,)
-        Coefficients on the original scale of the inputs.
-    intercept_ : float
-        Intercept.
-    alpha_ : float
-        The penalty in use.
-    df_ : float
-        Number of coefficients that are not zero, and one for the intercept.
-    path_ : Path
-        The whole curve, when `alpha` is ``"auto"``.
-    gap_path_ : ndarray
-        Relative duality gap at each penalty of `path_`.
-    dual_gap_ : float
-        Relative duality gap reached: how far the (penalised) objective is from its minimum at most,
-        against half the mean square of the centred response.
-    n_iter_ : int
-        Sweeps of coordinate descent taken.
-    converged_ : bool
-        Whether the gap is within `tol`.
-    solver_ : {"gram", "rows"}
-        Whether the fit is from the p by p matrix of products, or from the rows with working sets.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
-
     Notes
     -----
-    Coordinate descent with warm starts finds the inputs and their signs; the linear system that
-    these leave is solved directly, so the gap reached is that of rounding, far below `tol`. With
-    no more than 1000 columns, and at least as many rows, all happens on the p by p matrix of
-    products, :math:`O(n p^2)` once for the path and all folds. With more, each penalty costs one
-    product of the inputs with the residuals of all folds together; only columns that the path is
-    about to reach are looked at, and what is left out is checked. Sparse inputs stay sparse.
-
-    df is the number of coefficients that are not zero (and the intercept), an unbiased estimate for
-    the lasso [2]_. Where a coefficient becomes zero again further down, the path's df stays,
-    so that it never decreases. With `relax` the count leaves out that the inputs were searched for.
-
-    A row of weight zero counts for nothing, and a weight of k is k copies of the row, in the folds
-    too. Do not read coefficients as effects: they are biased towards zero, and a different sample
-    would pick other inputs out of a correlated group.
+    Solver, degrees of freedom, row weights and folds are those of `Lasso`; every fold has a pilot
+    of its own. Do not read coefficients as effects: a different sample would pick other inputs out
+    of a correlated group.
 
     References
     ----------
     .. [1] Zou, H. (2006). The adaptive lasso and its oracle properties. Journal of the American
        Statistical Association 101, 1418-1429.
-    .. [2] Zou, H., Hastie, T. and Tibshirani, R. (2007). On the "degrees of freedom" of the lasso.
-       Annals of Statistics 35, 2173-2192.
 
     Examples
     --------
@@ -123,12 +52,16 @@ class AdaptiveLasso(PenalizedRegression):
         strengths=(
             "Finds the inputs that matter in large samples, whatever their correlation.",
             "Shrinks large coefficients little.",
-            "The whole path is exact: its duality gap is that of rounding.",
+            "The whole path is exact: its duality gap is at rounding level.",
         ),
         weaknesses=(
-            "Only sees straight lines: anything curved or interacting is bias.",
-            "Stands on its pilot: with few rows or collinear columns the pilot is poor.",
+            "Captures linear effects only: anything curved or interacting is bias.",
+            "Depends on its pilot estimate, which is poor with few rows or collinear columns.",
             "There are no tests on its coefficients.",
+        ),
+        assumptions=(
+            "The mean is linear in the inputs, and few of them matter.",
+            "The pilot estimate tells the inputs that matter from the others.",
         ),
         source="D85, D86, M10",
         **CARD,

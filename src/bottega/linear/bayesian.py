@@ -1,36 +1,40 @@
 """Bayesian linear regression: a normal prior on the coefficients, a normal posterior."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import stats
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from bottega.core.base import Estimator
 from bottega.core.cards import Card
 from bottega.core.errors import ConvergenceWarning, InputError
 from bottega.core.params import Anything, Auto, Boolean, Parameter, Real
-from bottega.core.tables import Section, Summary
+from bottega.core.results import (
+    CoefficientResults,
+    check_level,
+    glance_row,
+    glance_section,
+    term_names,
+    tidy_columns,
+)
+from bottega.core.tables import Section
 from bottega.core.typing import FloatArray
-from bottega.core.weights import check_weight
 from bottega.linear._bayesian.evidence import Evidence, Maximum
 from bottega.linear._bayesian.prior import normal_prior
-from bottega.linear._decomposition.rank import term_names
+from bottega.linear._decomposition.stream import TriangleLearner
 from bottega.linear._decomposition.triangle import Triangle
-from bottega.linear.chunked import CheckedChunks
 
 __all__ = ["BayesianRegression"]
 
-_SHOWN = 20  # coefficients in a summary
 # A sum of squares about the mean below this share of that about zero is rounding alone.
 _ROUNDING = 1e-26
 
 
-class BayesianRegression(RegressorMixin, Estimator):
+class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
     r"""Linear regression with a normal prior on the coefficients.
 
     With responses :math:`y \sim N(\Phi w, I / \beta)` and the prior :math:`w \sim N(m_0, S_0)` the
@@ -122,7 +126,7 @@ class BayesianRegression(RegressorMixin, Estimator):
     (array([ 2.08, -1.  ]), 4.3)
     >>> mean, std = model.predict([[0.0, 0.0]], return_std=True)
     >>> mean.round(2), std.round(2)
-    (array([1.01]), array([0.49]))
+    (array([1.01]), array([0.07]))
     >>> model.sample(3, seed=0).shape
     (3, 3)
     """
@@ -138,24 +142,27 @@ class BayesianRegression(RegressorMixin, Estimator):
         method="bayesian_regression",
         title="Bayesian linear regression",
         task="regression",
-        knob=None,
         strengths=(
-            "Gives a distribution of coefficients and predictions, not one guess.",
+            "Gives a distribution of coefficients and predictions instead of a point estimate.",
             "Sets its own shrinkage by the evidence, without a validation set.",
-            "What is known before enters as a prior; new rows update the posterior exactly.",
+            "Prior knowledge enters as a prior; new rows update the posterior exactly.",
+            "Works with more columns than rows.",
         ),
         weaknesses=(
-            "Only sees straight lines: anything curved or interacting is bias.",
-            "Its intervals trust the normal model and the chosen precisions.",
+            "Captures linear effects only: anything curved or interacting is bias.",
+            "Its intervals depend on the normal model and on the chosen precisions.",
             "Keeps every input: it never selects.",
+        ),
+        assumptions=(
+            "The mean is linear in the inputs, with independent normal errors of constant "
+            "variance.",
+            "The coefficients have a normal prior: inputs of different units need scaling, or a "
+            "prior covariance.",
         ),
         cost="n p^2 + p^3",
         source="M420-M432, E21-E25",
         standardize=True,
         wide=True,
-        stream=True,
-        chunks=True,
-        weights=True,
     )
 
     def __init__(
@@ -175,25 +182,6 @@ class BayesianRegression(RegressorMixin, Estimator):
 
     # ---- learning -------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the posterior given these rows.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, p)
-            Inputs.
-        y : array-like of shape (n,)
-            Responses.
-        sample_weight : array-like of shape (n,), optional
-            Row weights: how many times each row counts.
-
-        Returns
-        -------
-        BayesianRegression
-            The fitted estimator.
-        """
-        return self._learn(X, y, sample_weight, reset=True)
-
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Update the posterior by more rows: it becomes that of all rows so far.
 
@@ -204,7 +192,7 @@ class BayesianRegression(RegressorMixin, Estimator):
         y : array-like of shape (m,)
             Responses.
         sample_weight : array-like of shape (m,), optional
-            Row weights.
+            Row weights: how many times each row counts.
 
         Returns
         -------
@@ -212,63 +200,24 @@ class BayesianRegression(RegressorMixin, Estimator):
             The estimator. With ``"auto"`` the precisions are found anew from all rows, and the
             first block needs enough rows to tell.
         """
-        return self._learn(X, y, sample_weight, reset=not hasattr(self, "_triangle"))
+        if not hasattr(self, "_triangle"):
+            return self.fit(X, y, sample_weight)
+        rows = self._next_rows(X, y, sample_weight)
+        # An error leaves the model as it was.
+        self._settle(copy(self._triangle).update(rows.X, rows.y, rows.weight), {})
+        return self
 
-    def fit_chunks(self, chunks: Iterable[Any]) -> Self:
-        """Find the posterior given rows that come in chunks.
-
-        Parameters
-        ----------
-        chunks : iterable of (X, y) or (X, y, w)
-            As `fit`, chunk by chunk.
-
-        Returns
-        -------
-        BayesianRegression
-            The fitted estimator.
-        """
-        self._check_params()
-        first = next(iter(chunks), None)
-        if first is None:
-            raise InputError("There are no chunks to fit; give at least one (X, y).")
-        X, y, *_ = first
-        self._remember_frame(X)
-        # Sets the number of columns and their names; the rows are checked chunk by chunk.
-        validate_data(self, X, skip_check_array=True)
-        triangle = Triangle(self.n_features_in_, intercept=self.fit_intercept)
-        for X_part, y_part, w in CheckedChunks(chunks, self.n_features_in_, np.ndim(y)):
-            if y_part.shape[1] != 1:
-                raise InputError(f"One response is wanted and the chunks have {y_part.shape[1]}.")
-            triangle.update(X_part, y_part[:, 0], w)
-        return self._settle(triangle)
-
-    def _learn(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Self:
-        self._check_params()
-        self._remember_frame(X)
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=reset)
-        weight = check_weight(sample_weight, len(y))
-        if reset:
-            triangle = Triangle(self.n_features_in_, intercept=self.fit_intercept)
-        else:
-            triangle = copy(self._triangle)  # an error below leaves the model as it was
-            if triangle.intercept != self.fit_intercept:
-                raise InputError(
-                    "fit_intercept has changed since the first rows; call fit to start afresh."
-                )
-        triangle.update(X, np.asarray(y, dtype=np.float64), weight)
-        return self._settle(triangle)
-
-    def _settle(self, triangle: Triangle) -> Self:
-        """Find the posterior from the triangle of all rows."""
+    def _settle(self, triangle: Triangle, setting: Mapping[str, Any]) -> None:
         mean, root = normal_prior(
             self.prior_mean, self.prior_covariance, self.n_features_in_, self.fit_intercept
         )
-        size, d = len(mean), len(triangle.R) - 1
+        whole = triangle.about(0.0)
+        size, d = len(mean), len(whole) - 1
         # Below the first row of a triangle that begins with the constant stands that of the centred
         # columns: what is left for the coefficients when the intercept is free.
         flat = d - size
-        R, responses = triangle.R[flat:d, flat:d], triangle.R[flat:d, d]
-        size_about_zero = np.sum(triangle.R[:, flat:d] ** 2, axis=0)
+        R, responses = whole[flat:d, flat:d], whole[flat:d, d]
+        size_about_zero = np.sum(whole[:, flat:d] ** 2, axis=0)
         R = np.where(np.sum(R**2, axis=0) > _ROUNDING * size_about_zero, R, 0.0)
         # With w = m0 + root v the prior of v is N(0, I / alpha).
         U, singular, Vt = np.linalg.svd(R @ root)
@@ -278,10 +227,10 @@ class BayesianRegression(RegressorMixin, Estimator):
         evidence = Evidence(
             lam[known],
             rotated[known] ** 2,
-            float(np.sum(rotated[~known] ** 2) + triangle.R[d, d] ** 2),
+            float(np.sum(rotated[~known] ** 2) + whole[d, d] ** 2),
             triangle.weight - flat,
         )
-        found = self._precisions(evidence, triangle.count, float(np.sum(triangle.R[:, d] ** 2)))
+        found = self._precisions(evidence, triangle.count, float(np.sum(whole[:, d] ** 2)))
         self.alpha_, self.beta_ = found.alpha, found.beta
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         self.gamma_ = evidence.gamma(self.alpha_, self.beta_)
@@ -293,7 +242,7 @@ class BayesianRegression(RegressorMixin, Estimator):
         w, covariance = mean + root @ v, factor @ factor.T
         if flat:
             self.evidence_ -= 0.5 * np.log(triangle.weight)
-            centre = triangle.R[0, 1:] / triangle.R[0, 0]
+            centre = whole[0, 1:] / whole[0, 0]
             cross = -covariance @ centre[:-1]
             corner = 1 / (self.beta_ * triangle.weight) - cross @ centre[:-1]
             w = np.concatenate([[centre[-1] - centre[:-1] @ w], w])
@@ -303,7 +252,6 @@ class BayesianRegression(RegressorMixin, Estimator):
         self.covariance_ = covariance
         self._triangle = triangle
         self.n_samples_seen_ = triangle.count
-        return self
 
     def _precisions(self, evidence: Evidence, seen: int, square: float) -> Maximum:
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
@@ -339,15 +287,15 @@ class BayesianRegression(RegressorMixin, Estimator):
     # ---- predicting -----------------------------------------------------------------------------
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return the mean of a new response at each row of X.
+        """Return the posterior mean of the response at each row of X.
 
         Parameters
         ----------
         X : array-like of shape (m, p)
             Points.
         return_std : bool
-            Whether to return the standard deviation of a new response too: of noise and
-            coefficients together.
+            Whether to return the posterior standard deviation of that mean too. A new response
+            varies by the noise as well: see `interval` with ``kind="prediction"``.
 
         Returns
         -------
@@ -356,9 +304,9 @@ class BayesianRegression(RegressorMixin, Estimator):
             Only with `return_std`.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = self._check_new(X)
         mean = X @ self.coef_ + self.intercept_
-        return (mean, np.sqrt(self._variance(X) + 1 / self.beta_)) if return_std else mean
+        return (mean, np.sqrt(self._variance(X))) if return_std else mean
 
     def interval(
         self, X: Any, level: float = 0.95, kind: str = "confidence"
@@ -378,13 +326,11 @@ class BayesianRegression(RegressorMixin, Estimator):
         -------
         lower, upper : ndarray of shape (m,)
         """
-        _check_level(level)
+        check_level(level)
         if kind not in ("confidence", "prediction"):
             raise InputError(f"kind={kind!r} is not allowed; use 'confidence' or 'prediction'.")
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        mean = X @ self.coef_ + self.intercept_
-        variance = self._variance(X) + (1 / self.beta_ if kind == "prediction" else 0.0)
+        mean, std = self.predict(X, return_std=True)
+        variance = std**2 + (1 / self.beta_ if kind == "prediction" else 0.0)
         half = stats.norm.ppf(0.5 + level / 2) * np.sqrt(variance)
         return mean - half, mean + half
 
@@ -416,71 +362,28 @@ class BayesianRegression(RegressorMixin, Estimator):
     def _mean(self) -> FloatArray:
         return np.append(self.intercept_, self.coef_) if self.fit_intercept else self.coef_
 
-    # ---- tables ---------------------------------------------------------------------------------
+    # ---- results --------------------------------------------------------------------------------
 
-    def _terms(self, level: float) -> dict[str, Any]:
-        _check_level(level)
+    def _terms(self, level: float = 0.95) -> dict[str, Any]:
+        # A posterior has no test; its limits are normal, the precisions being taken for known.
+        return tidy_columns(
+            term_names(self, intercept=self.fit_intercept),
+            self._mean(),
+            std_error=np.sqrt(np.diag(self.covariance_)),
+            level=level,
+        )
+
+    def _glance_row(self) -> dict[str, Any]:
         check_is_fitted(self)
-        estimate, error = self._mean(), np.sqrt(np.diag(self.covariance_))
-        half = stats.norm.ppf(0.5 + level / 2) * error
-        absent = np.full_like(estimate, np.nan)
-        return {
-            "term": [*(["(Intercept)"] if self.fit_intercept else []), *term_names(self)],
-            "estimate": estimate,
-            "std_error": error,
-            "statistic": absent,
-            "p_value": absent,
-            "conf_low": estimate - half,
-            "conf_high": estimate + half,
-        }
-
-    def tidy(self, level: float = 0.95) -> Any:
-        """Return one row a term, as a data frame.
-
-        Parameters
-        ----------
-        level : float
-            Posterior probability of each interval.
-
-        Returns
-        -------
-        data frame
-            Columns term, estimate (posterior mean), std_error (posterior standard deviation),
-            statistic and p_value (missing: a posterior has no test), conf_low, conf_high.
-        """
-        return self._make_frame(self._terms(level))
-
-    def _row(self) -> dict[str, Any]:
-        check_is_fitted(self)
-        return {
-            "nobs": self.n_samples_seen_,
-            "df": self.gamma_,
-            "sigma": float(1 / np.sqrt(self.beta_)),
-            "alpha": self.alpha_,
-            "beta": self.beta_,
-            "evidence": self.evidence_,
-        }
+        row = {"nobs": self.n_samples_seen_, "df": self.gamma_, "sigma": float(self.beta_**-0.5)}
+        return glance_row(row, alpha=self.alpha_, beta=self.beta_, evidence=self.evidence_)
 
     def glance(self) -> Any:
         """Return one row about the model: nobs, df (gamma), sigma, alpha, beta, evidence."""
-        return self._make_frame({name: [value] for name, value in self._row().items()})
+        return self._make_frame({name: [value] for name, value in self._glance_row().items()})
 
-    def summary(self) -> Summary:
-        """Return tables about the posterior, as text, HTML and Markdown."""
-        terms = self._terms(0.95)
-        fit = Section("", {name: [value] for name, value in self._row().items()})
-        shown = {
-            name: list(column[:_SHOWN])
-            for name, column in terms.items()
-            if name not in ("statistic", "p_value")
-        }
-        notes = ["The limits hold 95 % of the posterior probability; evidence is its logarithm."]
-        if len(terms["term"]) > _SHOWN:
-            count = len(terms["term"])
-            notes.append(f"The first {_SHOWN} of {count} terms are shown; tidy() has them all.")
-        return Summary(self.card.title, (fit, Section("Posterior", shown)), tuple(notes))
+    def _glance_section(self) -> Section:
+        return glance_section(self._glance_row())
 
-
-def _check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise InputError(f"level={level!r} is not allowed; level must lie between 0 and 1.")
+    def _notes(self) -> tuple[str, ...]:
+        return ("The limits hold 95 % of the posterior probability; evidence is its logarithm.",)

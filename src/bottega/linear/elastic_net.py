@@ -4,12 +4,18 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from bottega.core.cards import Card
+from bottega.core.documents import documented_like
 from bottega.core.params import Parameter
 from bottega.linear._penalized.regression import CARD, SHARED, PenalizedRegression
+from bottega.linear.lasso import Lasso
 
 __all__ = ["ElasticNet"]
 
+# From the lasso on: of equal degrees of freedom the sparser penalty comes first.
+_RATIOS = (1.0, 0.99, 0.95, 0.9, 0.7, 0.5, 0.1)
 
+
+@documented_like(Lasso)
 class ElasticNet(PenalizedRegression):
     r"""Linear regression that picks inputs, and keeps correlated ones together.
 
@@ -24,93 +30,26 @@ class ElasticNet(PenalizedRegression):
 
     Parameters
     ----------
-    alpha : float or "auto", default="auto"
-        Strength of the penalty, at least 0; larger values leave fewer inputs. ``"auto"`` picks
-        from the path by the rule `select`. 0 is least squares, allowed where that is unique.
-    l1_ratio : float, default=0.5
+    l1_ratio : float or "auto", default=0.5
         Share l of the absolute values in the penalty, above 0. 1 is the lasso; for 0 use `Ridge`.
-    weights : array-like of shape (p,), optional
-        Penalty weight of each input, one by default. 0 leaves its coefficient free of penalty,
-        inf leaves the input out. (R's glmnet rescales its ``penalty.factor`` to sum to p; this
-        does not.)
-    adaptive : bool, default=False
-        Whether to divide each weight by the absolute coefficient (on the penalised scale) of a
-        pilot fit: least squares, or ridge where that is not unique. The folds have their own.
-    relax : bool, default=False
-        Whether to refit the inputs picked at each alpha by least squares, and to judge and report
-        that fit. Where they are linearly dependent the penalised fit stays.
-    standardize : bool, default=True
-        Whether to penalise each input on its own scale (standard deviation with divisor n);
-        results are reported on the original one.
-    fit_intercept : bool, default=True
-        Whether there is an intercept, never penalised.
-    select : str, default="one_se"
-        Rule that picks from the path: ``"min"`` or ``"one_se"`` of the cross-validated error, or a
-        criterion (``"aic"``, ``"aicc"``, ``"bic"``, ``"hq"``, ``"gcv"``, ``"cp"``).
-    n_alphas : int, default=100
-        Number of penalties on the path, from the smallest that leaves no input in.
-    eps : float or "auto", default="auto"
-        Weakest penalty of the path as a share of the strongest; ``"auto"`` is 0.001, or 0.01 with
-        more inputs than rows.
-    cv : int, splitter, list of (train, test) or None, default=10
-        Number of folds that judge the path, or the folds. None judges it by generalised
-        cross-validation instead, which costs nothing more.
-    tol : float, default=1e-6
-        Largest duality gap, against half the mean square of the centred response.
-    max_iter : int, default=10000
-        Sweeps of coordinate descent for each penalty.
+        ``"auto"`` walks a path of alphas for each of 0.1, 0.5, 0.7, 0.9, 0.95, 0.99 and 1, and
+        picks both.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (p,)
-        Coefficients on the original scale of the inputs.
-    intercept_ : float
-        Intercept.
-    alpha_ : float
-        The penalty in use.
-    df_ : float
-        Number of coefficients that are not zero, and one for the intercept.
-    path_ : Path
-        The whole curve, when `alpha` is ``"auto"``.
-    gap_path_ : ndarray
-        Relative duality gap at each penalty of `path_`.
-    dual_gap_ : float
-        Relative duality gap reached: how far the (penalised) objective is from its minimum at most,
-        against half the mean square of the centred response.
-    n_iter_ : int
-        Sweeps of coordinate descent taken.
-    converged_ : bool
-        Whether the gap is within `tol`.
-    solver_ : {"gram", "rows"}
-        Whether the fit is from the p by p matrix of products, or from the rows with working sets.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
+    l1_ratio_ : float
+        The share in use.
 
     Notes
     -----
-    Coordinate descent with warm starts finds the inputs and their signs; the linear system that
-    these leave is solved directly, so the gap reached is that of rounding, far below `tol`. With
-    no more than 1000 columns, and at least as many rows, all happens on the p by p matrix of
-    products, :math:`O(n p^2)` once for the path and all folds. With more, each penalty costs one
-    product of the inputs with the residuals of all folds together; only columns that the path is
-    about to reach are looked at, and what is left out is checked. Sparse inputs stay sparse.
-
-    df is the number of coefficients that are not zero (and the intercept), an unbiased estimate for
-    the lasso [2]_. Where a coefficient becomes zero again further down, the path's df stays,
-    so that it never decreases. With `relax` the count leaves out that the inputs were searched for.
-
-    A row of weight zero counts for nothing, and a weight of k is k copies of the row, in the folds
-    too. Do not read coefficients as effects: they are biased towards zero, and a different sample
-    would pick other inputs out of a correlated group.
+    Solver, degrees of freedom, row weights and folds are those of `Lasso`. With
+    ``l1_ratio="auto"`` the path is ordered by degrees of freedom, among equals from the lasso to
+    the smallest share. Do not read coefficients as effects: they are biased towards zero.
 
     References
     ----------
     .. [1] Zou, H. and Hastie, T. (2005). Regularization and variable selection via the elastic net.
        Journal of the Royal Statistical Society B 67, 301-320.
-    .. [2] Zou, H., Hastie, T. and Tibshirani, R. (2007). On the "degrees of freedom" of the lasso.
-       Annals of Statistics 35, 2173-2192.
 
     Examples
     --------
@@ -121,21 +60,29 @@ class ElasticNet(PenalizedRegression):
     >>> y = 2 * X[:, 0] + rng.normal(size=60)
     >>> ElasticNet(alpha=0.5).fit(X, y).coef_.round(1) + 0.0
     array([0.8, 0.8, 0. , 0. , 0. ])
+    >>> both = ElasticNet(l1_ratio="auto").fit(X, y)
+    >>> len(both.path_), both.path_.settings[0]["l1_ratio"]
+    (700, 1.0)
     """
 
+    knobs: ClassVar[tuple[str, ...]] = ("alpha", "l1_ratio")
     params: ClassVar[Mapping[str, Parameter]] = SHARED
     card: ClassVar[Card] = Card(
         method="elastic_net",
         title="Elastic net",
         strengths=(
-            "Picks inputs and shrinks the rest, with more columns than rows too.",
+            "Selects inputs and shrinks the rest, with more columns than rows too.",
             "Correlated inputs come in together instead of one of them by chance.",
-            "The whole path is exact: its duality gap is that of rounding.",
+            "The whole path is exact: its duality gap is at rounding level.",
         ),
         weaknesses=(
-            "Only sees straight lines: anything curved or interacting is bias.",
-            "Two penalties to choose; the share of absolute values is not tuned by itself.",
+            "Captures linear effects only: anything curved or interacting is bias.",
+            "Two penalties to choose: tuning both walks a path for each share of absolute values.",
             "Coefficients are biased towards zero, and there are no tests on them.",
+        ),
+        assumptions=(
+            "The mean is linear in the inputs, and few groups of them matter.",
+            "Independent errors of constant variance (up to the row weights).",
         ),
         source="M10, D79, D91-D94",
         **CARD,
@@ -145,7 +92,7 @@ class ElasticNet(PenalizedRegression):
         self,
         alpha: float | str = "auto",
         *,
-        l1_ratio: float = 0.5,
+        l1_ratio: float | str = 0.5,
         weights: Any = None,
         adaptive: bool = False,
         relax: bool = False,
@@ -171,3 +118,6 @@ class ElasticNet(PenalizedRegression):
         self.cv = cv
         self.tol = tol
         self.max_iter = max_iter
+
+    def _ratios(self) -> tuple[float, ...]:
+        return _RATIOS if isinstance(self.l1_ratio, str) else super()._ratios()

@@ -123,6 +123,9 @@ class Lasso(PenalizedRegression):
     >>> curve = Lasso().path(X, y)
     >>> len(curve), curve.estimate, int(curve.df[0])
     (100, 'cv', 1)
+    >>> s = Lasso().bound(X, y, alpha=0.5)  # the largest sum of absolute coefficients
+    >>> round(Lasso().alpha_of_bound(X, y, s), 6)
+    0.5
     """
 
     l1_ratio = 1.0
@@ -131,14 +134,21 @@ class Lasso(PenalizedRegression):
         method="lasso",
         title="Lasso",
         strengths=(
-            "Picks inputs: most coefficients are exactly zero.",
+            "Selects inputs: most coefficients are exactly zero, and selection is continuous in "
+            "the penalty.",
             "Works with many more columns than rows.",
-            "The whole path is exact: its duality gap is that of rounding.",
+            "The whole path is exact: its duality gap is at rounding level.",
         ),
         weaknesses=(
-            "Only sees straight lines: anything curved or interacting is bias.",
+            "Captures linear effects only: anything curved or interacting is bias.",
             "Of correlated inputs it keeps one, and another sample may keep another.",
             "Coefficients are biased towards zero, and there are no tests on them.",
+            "Finds the right inputs only where those outside are not imitated by those inside "
+            "(irrepresentable condition).",
+        ),
+        assumptions=(
+            "The mean is linear in the inputs, and few of them matter.",
+            "Independent errors of constant variance (up to the row weights).",
         ),
         source="D79-D82, D86, D91-D94",
         **CARD,

@@ -1,27 +1,27 @@
 """Least angle regression: the exact path from no coefficients to least squares."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from bottega.core.base import Tuned
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
-from bottega.core.folds import fold_rows
+from bottega.core.estimator import Tuned
+from bottega.core.likelihood import gaussian_path
+from bottega.core.losses import Loss
 from bottega.core.params import Auto, Boolean, Choice, Integer, OrNone, Parameter
-from bottega.core.path import Path, Rule
-from bottega.core.smoother import gaussian_criteria
-from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.core.path import Path, Rule, along
+from bottega.core.rows import Rows
+from bottega.core.typing import Array, IntArray
 from bottega.linear._least_angle.angle_path import AnglePath, angle_path
-from bottega.linear.selected_report import log_weights
-from bottega.linear.selected_terms import SelectedTerms
+from bottega.linear._selected.coefficients import SelectedCoefficients, totals_of
 
 __all__ = ["LeastAngle"]
 
 
-class LeastAngle(SelectedTerms, RegressorMixin, Tuned):
+class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
     r"""Linear regression along the path of least angles, or along the exact path of the lasso.
 
     The walk starts with all coefficients at zero. The column most correlated with the residual
@@ -143,22 +143,25 @@ class LeastAngle(SelectedTerms, RegressorMixin, Tuned):
         method="least_angle",
         title="Least angle regression",
         task="regression",
-        knob="n_steps",
         strengths=(
-            "The whole path, exact, for the price of about one least-squares fit.",
+            "The whole path, exact, for the cost of about one least-squares fit.",
             "Selects columns and shrinks them: few inputs, and gently.",
             "Works with more columns than rows.",
-            "The order in which columns enter tells a readable story.",
+            "The order in which columns enter is easy to interpret.",
         ),
         weaknesses=(
-            "Only sees straight lines: anything curved or interacting is bias.",
-            "Among strongly related columns it picks one by small differences.",
-            "Coefficients are shrunk and chosen, so tests on them do not hold.",
+            "Captures linear effects only: anything curved or interacting is bias.",
+            "Among strongly correlated columns it picks one by small differences.",
+            "Coefficients are shrunk and selected, so tests on them do not hold.",
+            "Depends on the scale of the inputs: standardise them, as is the default.",
+        ),
+        assumptions=(
+            "The mean is linear in the inputs, and few of them matter.",
+            "Independent errors of constant variance (up to the row weights).",
         ),
         cost="n p min(n, p) in each fold",
         source="D89-D90, D94",
         wide=True,
-        weights=True,
     )
 
     def __init__(
@@ -182,107 +185,56 @@ class LeastAngle(SelectedTerms, RegressorMixin, Tuned):
 
     # ---- fitting --------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Walk the path and keep the model after the number of steps given or picked.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, p)
-            Inputs.
-        y : array-like of shape (n,)
-            Responses.
-        sample_weight : array-like of shape (n,), optional
-            Row weights; a row of weight zero counts for nothing.
-
-        Returns
-        -------
-        LeastAngle
-            The fitted estimator.
-        """
-        self._check_params()
-        self._remember_frame(X)
-        X, y, weight = self._validate(X, y, sample_weight)
-        walk = self._walk(X, y, weight)
-        self.__dict__.pop("path_", None)  # of an earlier fit
-        if isinstance(self.n_steps, str):
-            self.path_ = self._curve(walk, X, y, weight, None)
-            step = int(self.path_.values[self.path_.best(self.select)])
-        else:
-            step = min(int(self.n_steps), len(walk.alphas) - 1)
-        coef, intercept = walk.centering.original(walk.coef[:, None, :])
-        self.coef_path_ = coef[:, 0]
-        self.coef_, self.intercept_ = self.coef_path_[step], float(intercept[step, 0])
-        self.support_ = np.flatnonzero(self.coef_)
-        self.n_steps_, self.alpha_ = step, float(walk.alphas[step])
-        self.knots_, self.entered_, self.active_ = walk.alphas, walk.entered, walk.active()
-        self.drops_ = [(int(i), int(walk.left[i])) for i in np.flatnonzero(walk.left >= 0)]
-        self.collinear_ = walk.collinear
-        spread = (y - np.average(y, weights=weight)) ** 2
-        self._totals = {
-            "n": float(walk.centering.n),
-            "weight": float(walk.centering.weight),
-            "rss": float(walk.rss[step]),
-            "tss": float(np.average(spread, weights=weight) * walk.centering.weight),
-            "df": float(walk.count[step] + self.fit_intercept),
-            "log_weights": log_weights(weight),
-        }
-        self.df_ = self._totals["df"]
-        return self
-
-    def _walk(self, X: FloatArray, y: FloatArray, weight: Any) -> AnglePath:
-        return angle_path(
-            X,
-            y,
-            weight,
+    def _prepare(self, rows: Rows) -> AnglePath:
+        walk = angle_path(
+            rows,
             lasso=self.mode == "lasso",
             standardize=self.standardize,
             fit_intercept=self.fit_intercept,
             max_steps=self.max_steps,
         )
+        if not hasattr(self, "knots_"):  # the training part of a fold comes after all rows
+            self.knots_ = walk.alphas
+        return walk
+
+    def _settle(self, walk: AnglePath, setting: Mapping[str, Any]) -> None:
+        step = min(int(setting["n_steps"]), len(walk.alphas) - 1)
+        coef, intercept = walk.centering.original(walk.coef[:, None, :])
+        self.coef_path_ = coef[:, 0]
+        self.coef_, self.intercept_ = self.coef_path_[step], float(intercept[step, 0])
+        self.support_ = np.flatnonzero(self.coef_)
+        self.n_steps_, self.alpha_ = step, float(walk.alphas[step])
+        self.entered_, self.active_ = walk.entered, walk.active()
+        self.drops_ = [(int(i), int(walk.left[i])) for i in np.flatnonzero(walk.left >= 0)]
+        self.collinear_ = walk.collinear
+        df = walk.count[step] + self.fit_intercept
+        self._keep_totals(totals_of(walk.rows), rss=walk.rss[step], df=df)
 
     # ---- the path -------------------------------------------------------------------------------
 
-    def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
-        return self._curve(self._walk(X, y, sample_weight), X, y, sample_weight, values)
-
-    def _curve(
-        self, walk: AnglePath, X: FloatArray, y: FloatArray, weight: Any, values: Any
-    ) -> Path:
-        n = walk.centering.n
+    def _path(self, walk: AnglePath, values: Any, loss: Loss | None) -> Path:
         steps = np.arange(len(walk.alphas)) if values is None else _check_steps(values, walk)
         # Simplest first; of equally many columns the one earlier on the path.
         steps = steps[np.argsort(walk.count[steps], kind="stable")]
-        df = (walk.count[steps] + self.fit_intercept).astype(np.float64)
-        left = n - walk.rank - self.fit_intercept
-        scale = float(np.sqrt(walk.full_rss / left)) if left > 0 else 0.0
-        criteria = gaussian_criteria(
-            walk.rss[steps], df, n, scale=scale or None, log_weights=log_weights(weight)
-        )
         coef, _ = walk.centering.original(walk.coef[steps][:, None, :])
-        curve = Path(
-            knob=self.knob,
-            values=steps,
-            df=df,
-            train_error=walk.rss[steps] / walk.centering.weight,
-            error=np.full(len(steps), np.nan),
-            error_se=np.full(len(steps), np.nan),
-            estimate="cv",
-            loss="squared error",
-            criteria={name: np.where(df < n, each, np.inf) for name, each in criteria.items()},
+        return gaussian_path(
+            along("n_steps", steps),
+            rss=walk.rss[steps],
+            df=walk.count[steps] + self.fit_intercept,
+            n=walk.centering.n,
+            weight=walk.centering.weight,
+            log_weights=walk.rows.log_weights,
             coef=coef[:, 0],
         )
-        self._fold_alphas = walk.alphas[steps]  # where the lasso's folds are judged
-        folds = fold_rows(n, min(self.cv, n))
-        return self._cross_validate(curve, X, y, weight, folds)
 
-    def _path_predictions(
-        self, X: Any, y: Any, sample_weight: Any, values: Array, X_new: Any
+    def _predictions(
+        self, walk: AnglePath, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
     ) -> Array:
-        walk = self._walk(X, y, sample_weight)
+        steps = np.array([int(setting["n_steps"]) for setting in settings])
         if self.mode == "lasso":
-            scaled = walk.at_alphas(self._fold_alphas)
+            scaled = walk.at_alphas(self.knots_[steps])
         else:
-            scaled = walk.coef[np.minimum(values, len(walk.alphas) - 1)]
+            scaled = walk.coef[np.minimum(steps, len(walk.alphas) - 1)]
         coef, intercept = walk.centering.original(scaled[:, None, :])
         return np.asarray(X_new @ coef[:, 0].T + intercept[:, 0])
 

@@ -1,30 +1,29 @@
 """Logistic regression with a lasso or elastic-net penalty, for two or more classes."""
 
 import warnings
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from bottega.core import progress
-from bottega.core.base import Tuned
 from bottega.core.cards import Card
-from bottega.core.errors import ConvergenceWarning
-from bottega.core.folds import fold_rows
+from bottega.core.errors import ConvergenceWarning, InputError
+from bottega.core.estimator import Tuned
+from bottega.core.likelihood import information_criteria
+from bottega.core.losses import Loss
 from bottega.core.params import AnyOf, Anything, Auto, Boolean, Choice, Integer, Parameter, Real
-from bottega.core.path import Path
+from bottega.core.path import Path, along
+from bottega.core.results import SelectedResults, term_names, tidy_columns
+from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.core.weights import check_weight
-from bottega.linear._penalized.folds import check_folds
-from bottega.linear.selected_report import SelectedReport
 from bottega.optimize.coordinate import alpha_grid, check_alphas
-from bottega.optimize.coordinate_columns import columns_of, is_sparse
-from bottega.optimize.proximal_newton import LogisticProblem, LogisticSolution, check_classes
+from bottega.optimize.coordinate_columns import columns_of
+from bottega.optimize.proximal_newton import LogisticProblem, LogisticSolution
 
 __all__ = ["LogisticLasso"]
 
@@ -32,7 +31,17 @@ __all__ = ["LogisticLasso"]
 _STEP = 4.0
 
 
-class LogisticLasso(SelectedReport, ClassifierMixin, Tuned):
+@dataclass
+class _Likelihood:
+    """Rows prepared for every alpha: the classes among them, the problem, the path walked last."""
+
+    rows: Rows
+    present: IntArray
+    problem: LogisticProblem | None  # None where there is one class only
+    path: LogisticSolution | None = None
+
+
+class LogisticLasso(SelectedResults, ClassifierMixin, Tuned):
     r"""Linear classification that picks inputs: logistic regression with an l1 penalty.
 
     Minimises, over intercepts that are never penalised and coefficients :math:`\beta`,
@@ -144,22 +153,24 @@ class LogisticLasso(SelectedReport, ClassifierMixin, Tuned):
         method="logistic_lasso",
         title="Logistic lasso",
         task="classification",
-        knob="alpha",
         strengths=(
-            "Picks inputs: most coefficients are exactly zero.",
+            "Selects inputs: most coefficients are exactly zero.",
             "Works with many more columns than rows, and with two or more classes.",
-            "Gives probabilities from a likelihood.",
+            "Low variance, and good with boundaries oblique to the axes, unlike trees.",
+            "Gives probabilities from a likelihood, and readable log odds.",
         ),
         weaknesses=(
-            "Only sees flat boundaries between the classes.",
+            "Captures linear boundaries between the classes only: high bias where they are curved.",
             "Of correlated inputs it keeps one, and another sample may keep another.",
             "Shrinks: probabilities are drawn towards the shares of the classes.",
+        ),
+        assumptions=(
+            "The log odds of the classes are linear in the inputs, and few of them matter.",
+            "Independent rows.",
         ),
         cost="n p a penalty and fold, and n s^2 a Newton step with s inputs in the fit",
         source="D79, D91-D94",
         wide=True,
-        weights=True,
-        probabilities=True,
     )
 
     def __init__(
@@ -187,153 +198,120 @@ class LogisticLasso(SelectedReport, ClassifierMixin, Tuned):
 
     # ---- fitting --------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the coefficients.
+    def _prepare(self, rows: Rows) -> _Likelihood:
+        if len(self.classes_) < 2:
+            raise InputError(
+                "There is only one class in y, and a classifier needs at least 2; check the target."
+            )
+        present, codes = np.unique(rows.y, return_inverse=True)
+        if len(present) == 1:  # a fold without the others: nothing to tell apart
+            return _Likelihood(rows, present, None)
+        frame = {"standardize": bool(self.standardize), "fit_intercept": bool(self.fit_intercept)}
+        columns = columns_of(rows.X, rows.weights, **frame)
+        ratio = float(self.l1_ratio)
+        problem = LogisticProblem(columns, codes, rows.weights, l1_ratio=ratio, **frame)
+        return _Likelihood(rows, present, problem)
 
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n, p)
-            Inputs.
-        y : array-like of shape (n,)
-            Classes.
-        sample_weight : array-like of shape (n,), optional
-            Row weights.
-
-        Returns
-        -------
-        LogisticLasso
-            The fitted estimator.
-        """
-        self._check_params()
-        self._remember_frame(X)
-        X, codes, weight = self._validate(X, y, sample_weight)
-        self.__dict__.pop("gap_path_", None)  # of an earlier fit
-        alpha = float(self._resolve_knob(X, codes, weight))
-        X, codes, weight = _with_weight(X, codes, weight)
-        problem = self._problem(X, codes, weight)
-        top = problem.alpha_max()
-        steps = max(1, int(np.ceil(np.log(top / alpha) / np.log(_STEP)))) if top > alpha else 1
-        ladder = np.geomspace(min(top, alpha * _STEP**steps), alpha, steps + 1)[1:]
-        ladder[-1] = alpha
-        found = problem.path(ladder, self.tol, self.max_iter)
+    def _settle(self, work: _Likelihood, setting: Mapping[str, Any]) -> None:
+        problem, alpha = work.problem, float(setting["alpha"])
+        assert problem is not None
+        found, k = work.path, -1
+        if found is not None and alpha in found.alphas:
+            k = int(np.flatnonzero(found.alphas == alpha)[0])
+        else:
+            top = problem.alpha_max()
+            steps = max(1, int(np.ceil(np.log(top / alpha) / np.log(_STEP)))) if top > alpha else 1
+            ladder = np.geomspace(min(top, alpha * _STEP**steps), alpha, steps + 1)[1:]
+            ladder[-1] = alpha
+            found = problem.path(ladder, self.tol, self.max_iter)
         self.alpha_ = alpha
-        self.coef_, self.intercept_ = found.coef[-1].copy(), found.intercept[-1].copy()
-        self.dual_gap_, self.n_iter_ = float(found.gap[-1]), int(found.n_iter[-1])
+        self.coef_, self.intercept_ = found.coef[k].copy(), found.intercept[k].copy()
+        self.dual_gap_, self.n_iter_ = float(found.gap[k]), int(found.n_iter[k])
         self.converged_ = bool(self.dual_gap_ <= self.tol)
         self.df_ = float(np.count_nonzero(self.coef_) + self._intercepts())
-        wrong = _most_probable(X, self.coef_, self.intercept_) != codes
+        if hasattr(self, "path_"):
+            self.gap_path_ = work.path.gap  # type: ignore[union-attr]
+        wrong = np.argmax(_scores(work.rows.X, self.coef_, self.intercept_), axis=1) != work.rows.y
         self._totals = {
-            "n": float(len(codes)),
-            "df": self.df_,
-            "deviance": float(found.deviance[-1] * problem.weight),
-            "train_error": float(np.average(wrong, weights=weight)),
+            "n": float(len(work.rows)),
+            "deviance": float(found.deviance[k] * problem.weight),
+            "train_error": float(np.average(wrong, weights=work.rows.weight)),
         }
-        self._warn(found, len(ladder) - 1)
-        return self
-
-    def _validate(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Any, IntArray, FloatArray | None]:
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, accept_sparse="csc", ensure_min_samples=2
-        )
-        check_classification_targets(y)
-        weight = check_weight(sample_weight, len(y))
-        # Rows of weight zero count for nothing, nor does a class that has no others.
-        self.classes_ = np.unique(y if weight is None else y[weight > 0])
-        check_classes(self.classes_)
-        codes = np.searchsorted(self.classes_, y)
-        return X, np.minimum(codes, len(self.classes_) - 1), weight
-
-    def _problem(self, X: Any, codes: IntArray, weight: Any) -> LogisticProblem:
-        v = np.ones(len(codes)) if weight is None else weight
-        frame = {
-            "standardize": bool(self.standardize),
-            "fit_intercept": bool(self.fit_intercept),
-        }
-        columns = columns_of(X, v, **frame)
-        return LogisticProblem(columns, codes, v, l1_ratio=float(self.l1_ratio), **frame)
+        self._warn(found, [k])
 
     def _intercepts(self) -> int:
         return (len(self.classes_) - 1) * bool(self.fit_intercept)
 
-    def _warn(self, found: LogisticSolution, start: int = 0) -> None:
-        late = np.flatnonzero(~(found.gap[start:] <= self.tol)) + start
+    def _warn(self, found: LogisticSolution, places: Any) -> None:
+        late = np.asarray(places)[~(found.gap[places] <= self.tol)]
         if len(late):
             k = late[np.argmax(found.gap[late])]
             warnings.warn(
-                f"LogisticLasso: {len(late)} of {len(found.gap) - start} penalties did not "
+                f"LogisticLasso: {len(late)} of {len(places)} penalties did not "
                 f"converge; the worst is alpha={found.alphas[k]:.4g} with a relative duality gap "
                 f"of {found.gap[k]:.2g} after {found.n_iter[k]} Newton steps, above "
                 f"tol={self.tol:g}. Increase max_iter or tol, or use a larger alpha.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
 
     # ---- the path -------------------------------------------------------------------------------
 
-    def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
-        given = X, y, sample_weight
-        X, y, sample_weight = _with_weight(X, y, sample_weight)
-        n, p = X.shape
-        problem = self._problem(X, y, sample_weight)
+    def _path(self, work: _Likelihood, values: Any, loss: Loss | None) -> Path:
+        rows, problem = work.rows, work.problem
+        assert problem is not None
+        n, p = rows.X.shape
         if values is None:
             alphas = alpha_grid(problem.alpha_max(), self.n_alphas, "auto", n, p)
         else:
             alphas = check_alphas(values)
             Real(0, None, open_low=True).check("path", "values", float(alphas[-1]))
-        found = problem.path(alphas, self.tol, self.max_iter)
-        self.gap_path_ = found.gap
-        self._warn(found)
+        found = work.path = problem.path(alphas, self.tol, self.max_iter)
+        self._warn(found, np.arange(len(alphas)))
         size = np.count_nonzero(found.coef, axis=(1, 2)) + self._intercepts()
         df = np.maximum.accumulate(size.astype(np.float64))
-        wrong = (_labels(X, found) != y[:, None]).astype(np.float64)
-        minus_two_loglik = found.deviance * problem.weight
-        with np.errstate(divide="ignore", invalid="ignore"):
-            corrected = np.where(n > df + 1, 2 * df * n / (n - df - 1), np.inf)
-        unknown = np.full(len(alphas), np.nan)
-        curve = Path(
-            knob=self.knob,
-            values=alphas,
+        settings = along("alpha", alphas)
+        wrong = self._predictions(work, settings, rows.X, "predict") != rows.y[:, None]
+        return Path(
+            settings,
             df=df,
-            train_error=np.average(wrong, axis=0, weights=sample_weight),
-            error=unknown,
-            error_se=unknown,
-            estimate="cv",
+            train_error=np.average(wrong, axis=0, weights=rows.weight),
+            error=None,
+            error_se=None,
+            estimate=None,
             loss="misclassification",
-            criteria={
-                "aic": minus_two_loglik + 2 * df,
-                "aicc": minus_two_loglik + corrected,
-                "bic": minus_two_loglik + df * np.log(n),
-                "hq": minus_two_loglik + 2 * df * np.log(np.log(n)),
-            },
+            criteria=information_criteria(found.deviance * problem.weight, df, n),
             coef=found.coef if len(self.classes_) > 2 else found.coef[:, 0],
         )
-        if not check_folds(self.cv):
-            return self._cross_validate(curve, *given, self.cv)
-        folds = [(train, test) for train, test in fold_rows(n, self.cv, y) if len(test)]
-        return self._cross_validate(curve, X, y, sample_weight, folds)
 
-    def _path_predictions(
-        self, X: Any, y: Any, sample_weight: Any, values: Array, X_new: Any
+    def _predictions(
+        self, work: _Likelihood, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
     ) -> Array:
-        X, y, sample_weight = _with_weight(X, y, sample_weight)
-        present, codes = np.unique(y, return_inverse=True)
-        if len(present) == 1:  # nothing to tell apart
-            return np.full((X_new.shape[0], len(values)), present[0])
-        problem = self._problem(X, codes, sample_weight)
-        alphas = np.asarray(values, dtype=np.float64)
-        found = problem.path(alphas, self.tol, self.max_iter)
-        progress.report("penalties", len(alphas), len(alphas))
-        return np.asarray(present[_labels(X_new, found)])
+        predict, (m, K) = method == "predict", (X_new.shape[0], len(self.classes_))
+        out = np.zeros((m, len(settings)), np.intp) if predict else np.zeros((m, len(settings), K))
+        alphas = np.array([float(setting["alpha"]) for setting in settings])
+        order = np.argsort(-alphas, kind="stable")
+        found = work.path
+        if work.problem is None:
+            found = None
+        elif found is None or not np.array_equal(found.alphas, alphas[order]):
+            found = work.problem.path(alphas[order], self.tol, self.max_iter)
+        for k, place in enumerate(order):
+            scores = np.zeros((m, 1))
+            if found is not None:
+                scores = _scores(X_new, found.coef[k], found.intercept[k])
+            if predict:
+                out[:, place] = work.present[np.argmax(scores, axis=1)]
+            else:
+                out[:, place, work.present] = softmax(scores, axis=1)
+        return out
 
     # ---- predicting -----------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the log odds of the second class, or with more classes the score of each."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, accept_sparse=("csr", "csc"), reset=False)
-        scores = np.asarray(X @ self.coef_.T + self.intercept_)
+        scores = np.asarray(self._check_new(X) @ self.coef_.T + self.intercept_)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> Array:
@@ -349,45 +327,60 @@ class LogisticLasso(SelectedReport, ClassifierMixin, Tuned):
             scores = np.column_stack([np.zeros(len(scores)), scores])
         return np.asarray(softmax(scores, axis=1))
 
-    # ---- reports --------------------------------------------------------------------------------
+    # ---- results --------------------------------------------------------------------------------
 
-    def _train_error(self) -> float:
-        return self._totals["train_error"]
-
-    def _fit_row(self) -> dict[str, Any]:
-        n, df, deviance = (self._totals[name] for name in ("n", "df", "deviance"))
+    def _fit_numbers(self) -> dict[str, Any]:
+        n, deviance = int(self._totals["n"]), self._totals["deviance"]
+        criteria = information_criteria(deviance, self.df_, n)
         return {
-            "nobs": int(n),
-            "df": df,
+            "nobs": n,
+            "df": self.df_,
             "deviance": deviance,
             "loglik": -deviance / 2,
-            "aic": deviance + 2 * df,
-            "bic": deviance + df * np.log(n),
+            "aic": float(criteria["aic"]),
+            "bic": float(criteria["bic"]),
+            "train_error": self._totals["train_error"],
         }
 
-    def tidy(self) -> Any:
-        """Return one row a term with its estimate (with more than two classes: a class and term).
+    def tidy(self, level: float = 0.95) -> Any:
+        """Return one row per term (with more than two classes: per class and term).
 
-        There are no standard errors: a coefficient that was picked by the data, and shrunk, has
-        no test.
+        Parameters
+        ----------
+        level : float
+            Probability of the intervals, which are missing.
+
+        Returns
+        -------
+        data frame
+            Columns term, estimate, std_error, statistic, p_value, conf_low, conf_high (and
+            response first). A coefficient that was selected by the data, and shrunk, has no test:
+            all but the estimates are missing.
         """
         check_is_fitted(self)
-        return self._make_frame(self._terms(everything=True))
+        return self._make_frame(self._all_terms(level))
 
-    def _terms(self, everything: bool = False) -> dict[str, Any]:
-        """Return the intercepts and the columns in the model, or all columns."""
-        names = getattr(self, "feature_names_in_", None)
-        terms = [f"x{j}" if names is None else str(names[j]) for j in range(self.n_features_in_)]
-        estimate, kept = self.coef_, everything | (self.coef_ != 0)
+    def _all_terms(self, level: float) -> dict[str, Any]:
+        estimate = self.coef_.T
         if self.fit_intercept:
-            terms = ["(Intercept)", *terms]
-            estimate = np.column_stack([self.intercept_, estimate])
-            kept = np.column_stack([np.ones(len(kept), bool), kept])
-        rows, columns = np.nonzero(kept)
-        found = {"term": [terms[j] for j in columns], "estimate": estimate[rows, columns]}
-        if len(self.classes_) == 2:
-            return found
-        return {"response": self.classes_[rows].tolist(), **found}
+            estimate = np.vstack([self.intercept_, estimate])
+        two = len(self.classes_) == 2
+        return tidy_columns(
+            term_names(self, intercept=self.fit_intercept),
+            estimate[:, 0] if two else estimate,
+            response=None if two else self.classes_,
+            level=level,
+        )
+
+    def _terms(self, level: float = 0.95) -> dict[str, Any]:
+        """Return the intercepts and the columns in the model."""
+        terms = self._all_terms(level)
+        kept = [
+            i
+            for i, (name, value) in enumerate(zip(terms["term"], terms["estimate"], strict=True))
+            if value != 0 or name == "(Intercept)"
+        ]
+        return {name: [column[i] for i in kept] for name, column in terms.items()}
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -395,25 +388,7 @@ class LogisticLasso(SelectedReport, ClassifierMixin, Tuned):
         return tags
 
 
-def _with_weight(X: Any, codes: IntArray, weight: Any) -> tuple[Any, IntArray, Any]:
-    """Leave out the rows of weight zero."""
-    if weight is None or np.all(weight > 0):
-        return X, codes, weight
-    rows = np.flatnonzero(weight > 0)
-    return X[rows], codes[rows], weight[rows]
-
-
-def _labels(X: Any, found: LogisticSolution) -> IntArray:
-    """Return the code of the most probable class, one column an alpha."""
-    labels = np.empty((X.shape[0], len(found.alphas)), np.intp)
-    dense = X.tocsr() if is_sparse(X) else X
-    for k in range(len(found.alphas)):
-        labels[:, k] = _most_probable(dense, found.coef[k], found.intercept[k])
-    return labels
-
-
-def _most_probable(X: Any, coef: FloatArray, intercept: FloatArray) -> IntArray:
-    """Return the code of the most probable class of each row."""
+def _scores(X: Any, coef: FloatArray, intercept: FloatArray) -> FloatArray:
+    """Return the score of every class: of two, that of the first is zero."""
     scores = np.asarray(X @ coef.T + intercept)
-    one = scores.shape[1] == 1
-    return (scores[:, 0] > 0).astype(np.intp) if one else np.argmax(scores, axis=1)
+    return np.column_stack([np.zeros(len(scores)), scores]) if scores.shape[1] == 1 else scores

@@ -1,45 +1,43 @@
 """Regression on principal components: least squares on the directions in which the inputs vary."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from bottega.core.base import Tuned
 from bottega.core.cards import Card
-from bottega.core.chunks import LossSums
+from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import InputError
-from bottega.core.folds import fold_rows
+from bottega.core.estimator import Chunked, Tuned
+from bottega.core.likelihood import gaussian_path
+from bottega.core.losses import Loss
 from bottega.core.params import AnyOf, Auto, Boolean, Choice, Integer, Parameter
-from bottega.core.path import Path, Rule
-from bottega.core.smoother import Smoother, SmootherSums, gaussian_criteria, mean_and_se
-from bottega.core.tables import Summary
+from bottega.core.path import Path, Rule, along
+from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.core.weights import check_weight
 from bottega.linear._decomposition.centering import squeeze
-from bottega.linear._decomposition.component_folds import chunk_fold_errors
+from bottega.linear._decomposition.coefficients import SpectralCoefficients
 from bottega.linear._decomposition.components import (
+    ChunkedComponents,
     component_coef,
     component_residuals,
     component_rss,
     truncate,
 )
+from bottega.linear._decomposition.fold_moments import FoldMoments
 from bottega.linear._decomposition.problem import (
     DecomposedProblem,
-    decompose_chunks,
+    decompose_moments,
     decompose_rows,
 )
-from bottega.linear.chunked import CheckedChunks
-from bottega.linear.inference import CoefficientInference
 
 __all__ = ["PrincipalComponentsRegression"]
 
 
-class PrincipalComponentsRegression(RegressorMixin, CoefficientInference, Tuned):
+class PrincipalComponentsRegression(RegressorMixin, SpectralCoefficients, Tuned, Chunked):
     r"""Least squares on the first few principal components of the inputs.
 
     With :math:`X = U D V^\top` the singular value decomposition of the centred (and, with
@@ -141,25 +139,26 @@ class PrincipalComponentsRegression(RegressorMixin, CoefficientInference, Tuned)
         method="pcr",
         title="Principal components regression",
         task="regression",
-        knob="components",
         strengths=(
             "Works with more columns than rows and with collinear columns.",
             "Few numbers describe the fit where the inputs share a few causes.",
             "The fits for every number of components come from one decomposition.",
+            "The components are orthogonal: each coefficient is a simple regression of its own.",
         ),
         weaknesses=(
             "Components are built without looking at the response: a signal in a direction of "
             "small variance is dropped first.",
-            "Keeps every input, in combinations that are hard to read.",
-            "Only sees straight lines: anything curved or interacting is bias.",
+            "Keeps every input, in combinations that are hard to interpret.",
+            "Captures linear effects only: anything curved or interacting is bias.",
+            "Depends on the scale of the inputs: standardise them, as is the default.",
+        ),
+        assumptions=(
+            "The mean is linear in the inputs.",
+            "The response depends on the directions in which the inputs vary most.",
         ),
         cost="k n p min(n, p) for k folds",
         source="D68-D70, D77",
         wide=True,
-        weights=True,
-        multioutput=True,
-        chunks=True,
-        linear_smoother=True,
     )
     # What the inference of the linear methods asks for: among the components kept there is no
     # penalty, and there is always an intercept.
@@ -181,250 +180,89 @@ class PrincipalComponentsRegression(RegressorMixin, CoefficientInference, Tuned)
 
     # ---- fitting --------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the coefficients.
+    def _prepare(self, rows: Rows) -> DecomposedProblem:
+        return decompose_rows(rows, standardize=self.standardize, fit_intercept=True)
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, p)
-            Inputs.
-        y : array-like of shape (n,) or (n, q)
-            Responses.
-        sample_weight : array-like of shape (n,), optional
-            Row weights.
+    def _statistics(self, X: Any, y: Any, w: Any, start: int) -> FoldMoments:
+        if not isinstance(self.components, str):
+            return FoldMoments(X, y, w, 1)
+        if isinstance(self.cv, str):
+            raise InputError(
+                "cv='loo' decomposes the rows once for every row left out, which a fit in "
+                "chunks cannot: give cv= a number of folds, or components= a number."
+            )
+        return FoldMoments(X, y, w, self.cv, start)
 
-        Returns
-        -------
-        PrincipalComponentsRegression
-            The fitted estimator.
-        """
-        self._check_params()
-        self._remember_frame(X)
-        X, y, weight = self._validate(X, y, sample_weight)
-        problem = self._decompose(X, y, weight)
-        curve = scale = None
-        if isinstance(self.components, str):
-            curve, scale = self._curve(problem, None, y.ndim)
-            curve = self._judge(curve, X, y, weight)
-        self._settle(problem, curve, y.ndim)
-        rows = slice(None) if weight is None else weight > 0
-        parts = list(component_residuals(problem, self.components_))
-        residuals = np.concatenate([part[0] for part in parts])
-        fitted, leverage = self._evaluate(X), np.zeros(len(y))
-        # What the decomposition says about a row has more digits than its prediction.
-        fitted[rows] = y[rows] - (residuals if y.ndim == 2 else residuals[:, 0])
-        leverage[rows] = 1 - np.concatenate([part[1] for part in parts])
-        self.smoother_ = Smoother(
-            y,
-            fitted,
-            leverage,
-            df=self.components_ + 1.0,
-            weight=weight,
-            trace_sst=self.components_ + 1.0,  # a projection
-            scale=scale,
+    def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> DecomposedProblem:
+        problem = decompose_moments(
+            statistics.total(),
+            chunks,
+            chunks.y_ndim,
+            standardize=self.standardize,
+            fit_intercept=True,
         )
-        return self
-
-    def fit_chunks(self, chunks: Iterable[Any]) -> Self:
-        """Fit to rows that come in chunks, in memory that does not grow with their number.
-
-        Parameters
-        ----------
-        chunks : re-iterable of (X, y) or (X, y, w)
-            Something that can be gone through several times: a list, or an object whose
-            ``__iter__`` starts afresh.
-
-        Returns
-        -------
-        PrincipalComponentsRegression
-            With the same number of components, coefficients, df, sigma, errors and criteria as
-            `fit` on all rows together. What is per row (leverages, residuals) is not kept.
-        """
-        self._check_params()
-        checked = self._check_chunks(chunks)
-        problem = decompose_chunks(checked, standardize=self.standardize, fit_intercept=True)
-        y_ndim = checked.y_ndim
-        curve = scale = None
-        if isinstance(self.components, str):
-            if isinstance(self.cv, str):
-                raise InputError(
-                    "cv='loo' decomposes the rows once for every row left out, which a fit in "
-                    "chunks cannot: give cv= a number of folds, or components= a number."
-                )
-            _check_enough_rows(problem.centering.n)
-            curve, scale = self._curve(problem, None, y_ndim)
-            errors = chunk_fold_errors(checked, self.cv, curve.values, standardize=self.standardize)
-            error_se = errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
-            curve = replace(curve, error=errors.mean(axis=0), error_se=error_se)
-        self._settle(problem, curve, y_ndim)
-        sums, rss = LossSums(), np.zeros(len(problem.tss))
-        for residuals, room, w in component_residuals(problem, self.components_):
-            square = residuals**2
-            rss += square.sum(axis=0) if w is None else w @ square
-            with np.errstate(divide="ignore", invalid="ignore"):
-                left_out = square / room[:, None] ** 2
-            sums.update(left_out.mean(axis=1, keepdims=True), w)
-        self.smoother_ = SmootherSums(
-            n=problem.centering.n,
-            rss=squeeze(rss, y_ndim),
-            tss=squeeze(problem.tss, y_ndim),
-            df=self.components_ + 1.0,
-            loo=float(sums.mean_and_se()[0][0]),
-            log_weights=problem.log_weights,
-            trace_sst=self.components_ + 1.0,
-            scale=scale,
-        )
-        return self
-
-    def _check_chunks(self, chunks: Iterable[Any]) -> CheckedChunks:
-        first = next(iter(chunks), None)
-        if first is None:
-            raise InputError("There are no chunks to fit; give at least one (X, y).")
-        X, y, *_ = first
-        self._remember_frame(X)
-        # Sets the number of columns and their names; the rows are checked chunk by chunk.
-        validate_data(self, X, skip_check_array=True)
-        return CheckedChunks(chunks, self.n_features_in_, np.ndim(y))
-
-    def _validate(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=2
-        )
-        y = np.asarray(y, dtype=np.float64)
-        return X, y, check_weight(sample_weight, len(y))
-
-    def _decompose(
-        self, X: FloatArray, y: FloatArray, weight: FloatArray | None
-    ) -> DecomposedProblem:
-        return decompose_rows(
-            X, y.reshape(len(y), -1), weight, standardize=self.standardize, fit_intercept=True
+        return ChunkedComponents(
+            **vars(problem), folds=statistics, chunks=chunks, standardize=self.standardize
         )
 
-    def _settle(self, problem: DecomposedProblem, curve: Path | None, y_ndim: int) -> None:
-        """Choose the number of components and keep what follows from it."""
-        self.__dict__.pop("path_", None)  # of an earlier fit
-        spectrum, centering = problem.spectrum, problem.centering
-        if curve is not None:
-            self.path_ = curve
-            self.components_ = int(curve.values[curve.best(self.select)])
-        else:
-            self.components_ = int(_check_components([self.components], spectrum.rank)[0])
+    def _settle(self, problem: DecomposedProblem, setting: Mapping[str, Any]) -> None:
+        spectrum = problem.spectrum
+        self.components_ = int(_check_components([setting["components"]], spectrum.rank)[0])
         kept = truncate(spectrum, self.components_)
-        scaled = component_coef(kept, np.array([self.components_]))
-        coef, intercept = centering.original(scaled[0])
-        self.coef_, self.intercept_ = squeeze(coef, y_ndim), squeeze(intercept, y_ndim)
+        self._keep(problem, component_coef(kept, np.array([self.components_]))[0], kept)
         self.rotation_ = kept.V
-        self.component_coef_ = squeeze((kept.rotated / np.sqrt(kept.lam)[:, None]).T, y_ndim)
-        self.explained_variance_ = spectrum.lam / centering.weight
+        gamma = (kept.rotated / np.sqrt(kept.lam)[:, None]).T
+        self.component_coef_ = squeeze(gamma, problem.y_ndim)
+        self.explained_variance_ = spectrum.lam / problem.centering.weight
         total = self.explained_variance_.sum()
         self.explained_variance_ratio_ = self.explained_variance_ / (total if total else 1.0)
-        self.solver_ = problem.solver
-        self._centering, self._spectrum = centering, kept
+        df = self.components_ + 1.0  # the fit is a projection
+        parts = component_residuals(problem, self.components_)
+        self._keep_smoother(problem, parts, df=df, trace_sst=df)
 
     # ---- the path -------------------------------------------------------------------------------
 
-    def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
-        problem = self._decompose(X, y, sample_weight)
-        return self._judge(self._curve(problem, values, y.ndim)[0], X, y, sample_weight)
-
-    def _curve(self, problem: DecomposedProblem, values: Any, y_ndim: int) -> tuple[Path, Any]:
-        """Return the path but for its honest error, and the scale of its richest model, for Cp."""
-        spectrum, n = problem.spectrum, problem.centering.n
-        if values is None:
-            counts = np.arange(spectrum.rank + 1)
-        else:
-            counts = _check_components(values, spectrum.rank)
-        df = counts.astype(np.float64) + 1
+    def _path(self, problem: DecomposedProblem, values: Any, loss: Loss | None) -> Path:
+        spectrum, rank = problem.spectrum, problem.spectrum.rank
+        counts = np.arange(rank + 1) if values is None else _check_components(values, rank)
         rss = component_rss(problem)[counts]
-        scale = _scale(rss, df, n, y_ndim)
-        each = gaussian_criteria(rss, df[:, None], n, scale=scale, log_weights=problem.log_weights)
-        coef, _ = problem.centering.original(component_coef(spectrum, counts))
-        missing = np.full(len(counts), np.nan)
-        curve = Path(
-            knob=self.knob,
-            values=counts,
-            df=df,
-            train_error=rss.mean(axis=1) / problem.centering.weight,
-            error=missing,
-            error_se=missing,
-            estimate="cv",
-            loss="squared error",
-            criteria={
-                # Components that reproduce the responses leave no residuals to judge by.
-                name: np.where(df < n, found.mean(1) if name == "gcv" else found.sum(1), np.inf)
-                for name, found in each.items()
-            },
-            coef=coef if y_ndim == 2 else coef[:, 0],
+        judged = {}
+        if loss is not None and isinstance(problem, ChunkedComponents):
+            _check_enough_rows(problem.centering.n)
+            judged = problem.judge(counts, loss)
+        return gaussian_path(
+            along("components", counts),
+            rss=rss if problem.y_ndim == 2 else rss[:, 0],
+            df=counts + 1.0,
+            n=problem.centering.n,
+            weight=problem.centering.weight,
+            log_weights=problem.log_weights,
+            coef=problem.original(component_coef(spectrum, counts)),
+            **judged,
         )
-        return curve, scale
 
-    def _judge(self, curve: Path, X: FloatArray, y: FloatArray, weight: Any) -> Path:
-        """Give a path its honest error: everything is computed anew in each training part."""
-        if weight is not None:
-            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-        n = len(y)
-        _check_enough_rows(n)
-        if isinstance(self.cv, int | np.integer) and self.cv < n:
-            folds = fold_rows(n, int(self.cv))
-            return self._cross_validate(curve, X, y, weight, folds)
-        loss = np.empty((n, len(curve)))
-        for i in range(n):
-            rest = np.arange(n) != i
-            predicted = self._path_predictions(
-                X[rest], y[rest], None if weight is None else weight[rest], curve.values, X[[i]]
-            )
-            gap = (predicted[0] - y[i]) ** 2
-            loss[i] = gap if gap.ndim == 1 else gap.mean(axis=1)
-        error, error_se = mean_and_se(loss, weight)
-        return replace(curve, error=error, error_se=error_se, estimate="loo")
+    def _judge(self, curve: Path, rows: Rows, cv: Any, loss: Loss) -> Path:
+        _check_enough_rows(len(rows))
+        if isinstance(cv, Integral) and cv >= len(rows):
+            cv = "loo"
+        return super()._judge(curve, rows, cv, loss)
 
-    def _path_predictions(
-        self, X: Any, y: Any, sample_weight: Any, values: Array, X_new: Any
+    def _predictions(
+        self,
+        problem: DecomposedProblem,
+        settings: Sequence[Mapping[str, Any]],
+        X_new: Any,
+        method: str,
     ) -> Array:
-        problem = self._decompose(X, y, sample_weight)
-        coef, intercept = problem.centering.original(component_coef(problem.spectrum, values))
-        predicted: FloatArray = np.moveaxis(X_new @ np.swapaxes(coef, 1, 2), 0, 1) + intercept
-        return predicted if y.ndim == 2 else predicted[:, :, 0]
+        counts = np.array([setting["components"] for setting in settings])
+        return problem.predictions(component_coef(problem.spectrum, counts), X_new)
 
-    # ---- predicting -----------------------------------------------------------------------------
-
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return the fitted mean at each row of X.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            Points.
-        return_std : bool
-            Whether to return the standard error of the fitted mean too, the components given.
-
-        Returns
-        -------
-        mean : ndarray of shape (m,) or (m, q)
-        std : ndarray of the same shape
-            Only with `return_std`.
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        mean = self._evaluate(X)
-        return (mean, self._error_at(X)) if return_std else mean
+    # ---- results --------------------------------------------------------------------------------
 
     def component_scores(self, X: Any) -> FloatArray:
         """Return the components of each row: its (standardised) inputs times `rotation_`."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._centering.inputs(X) @ self.rotation_
-
-    def _evaluate(self, X: FloatArray) -> FloatArray:
-        return np.asarray(X @ self.coef_.T + self.intercept_)
-
-    def _standard_error(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        return self._error_at(validate_data(self, X, dtype=np.float64, reset=False))
-
-    # ---- inference ------------------------------------------------------------------------------
+        return self._centering.inputs(self._check_new(X)) @ self.rotation_
 
     def covariance(self, kind: str = "sampling") -> FloatArray:
         r"""Return the covariance matrix of `coef_` on the original scale.
@@ -442,51 +280,20 @@ class PrincipalComponentsRegression(RegressorMixin, CoefficientInference, Tuned)
             raise InputError(f"kind={kind!r} is not allowed; components have no prior: 'sampling'.")
         return super().covariance("sampling")
 
-    def _term_errors(self, kind: str) -> FloatArray:
-        return super()._term_errors("sampling")
+    def _tested(self) -> bool:
+        # With components dropped the estimates are biased; limits cover the mean of the estimate.
+        return self.components_ == self.n_features_in_
 
-    def tidy(self, level: float = 0.95) -> Any:
-        """Return one row a term, as a data frame.
-
-        Parameters
-        ----------
-        level : float
-            Probability that each interval holds.
-
-        Returns
-        -------
-        data frame
-            Columns term, estimate, std_error, statistic, p_value, conf_low, conf_high (and response
-            where there are several). Unless all p components are kept the estimates are biased and
-            the t test does not hold: `statistic` and `p_value` are missing, and the limits cover
-            the mean of the estimate.
-        """
-        return super().tidy(level)
-
-    def _terms(self, level: float = 0.95) -> dict[str, Any]:
-        terms = super()._terms(level)
-        if self.components_ < self.n_features_in_:
-            none = np.full_like(terms["estimate"], np.nan)
-            terms |= {"statistic": none, "p_value": none}
-        return terms
-
-    def summary(self) -> Summary:
-        """Return tables about the fit and its coefficients, as text, HTML and Markdown."""
-        found = super().summary()
+    def _notes(self) -> tuple[str, ...]:
         share = self.explained_variance_ratio_[: self.components_].sum()
-        notes = [
+        kept = (
             f"{self.components_} of {len(self.explained_variance_)} components of "
             f"{'standardised' if self.standardize else 'unscaled'} inputs, with {share:.1%} of "
             f"their variance; solver {self.solver_}."
-        ]
-        if self.components_ < self.n_features_in_:
-            notes.append("Standard errors take the dropped components to have no effect: no tests.")
-        return replace(found, notes=(*notes, *found.notes[1:]))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
+        )
+        if self._tested():
+            return (kept,)
+        return kept, "Standard errors take the dropped components to have no effect: no tests."
 
 
 def _check_components(values: Any, rank: int) -> IntArray:
@@ -509,12 +316,3 @@ def _check_enough_rows(n: int) -> None:
             f"There are {n} rows, and choosing the components by cross-validation needs at least "
             "3: give more rows, or components= a number."
         )
-
-
-def _scale(rss: FloatArray, df: FloatArray, n: int, y_ndim: int) -> Any:
-    """Return the residual standard deviation of the richest model that leaves residuals."""
-    rich = np.flatnonzero(n - df >= 1)
-    if not len(rich):
-        return None
-    scale = np.sqrt(rss[rich[-1]] / (n - df[rich[-1]]))
-    return squeeze(scale, y_ndim) if np.all(scale > 0) else None

@@ -1,28 +1,32 @@
 """Recursive least squares: a linear model that learns from rows as they come."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import stats
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from bottega.core.base import Estimator
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
 from bottega.core.params import Boolean, Choice, Parameter, Real
+from bottega.core.results import (
+    CoefficientResults,
+    glance_row,
+    glance_section,
+    term_names,
+    tidy_columns,
+)
 from bottega.core.smoother import SmootherSums, interval
+from bottega.core.tables import Section
 from bottega.core.typing import BoolArray, FloatArray
-from bottega.core.weights import check_weight
-from bottega.linear._decomposition.rank import term_names
+from bottega.linear._decomposition.stream import TriangleLearner
 from bottega.linear._decomposition.triangle import Triangle, TriangleSolution
-from bottega.linear.chunked import CheckedChunks
 
 __all__ = ["RecursiveLeastSquares"]
 
 
-class RecursiveLeastSquares(RegressorMixin, Estimator):
+class RecursiveLeastSquares(CoefficientResults, RegressorMixin, TriangleLearner):
     r"""Least squares on a stream: after every row or block, the fit to all rows so far.
 
     Minimises :math:`\sum_{i \le n} \lambda^{n-i} w_i (y_i - \beta_0 - x_i^\top \beta)^2` with
@@ -85,8 +89,9 @@ class RecursiveLeastSquares(RegressorMixin, Estimator):
     positive weight. Standard errors are those of :math:`\sigma^2 V_n`: with ``start="ridge"`` the
     posterior standard deviation, with forgetting an approximation.
 
-    Columns are told from combinations of earlier ones to 1e-7 of their length, the constant among
-    them: take a large common level (a timestamp) off the inputs first.
+    A column is a combination of earlier ones where less than 1e-7 of its length (about its mean,
+    with an intercept) is left. A large common level of the inputs does no harm with
+    ``start="exact"``; the prior of ``start="ridge"`` is about the origin as it is.
 
     Do not use it where the relation is not linear, or, without forgetting, where it changes in
     time: all rows count the same.
@@ -122,23 +127,25 @@ class RecursiveLeastSquares(RegressorMixin, Estimator):
         method="recursive_least_squares",
         title="Recursive least squares",
         task="regression",
-        knob=None,
         strengths=(
             "Learns row by row, and is the fit to all rows at every moment.",
-            "Memory and time a row do not grow with the number of rows.",
-            "Follows relations that change, with a forgetting factor.",
+            "Memory, and time per row, do not grow with the number of rows.",
+            "Follows relations that change in time, with a forgetting factor.",
+            "Streams learnt apart can be merged.",
         ),
         weaknesses=(
-            "Only sees straight lines: anything curved or interacting is bias.",
-            "Keeps no rows: no leverages, and outliers cannot be looked at again.",
-            "The row-by-row order cannot be shared among processors; blocks can be merged.",
+            "Captures linear effects only: anything curved or interacting is bias.",
+            "Keeps no rows: no leverages, and outliers cannot be examined again.",
+            "The updates row by row cannot run in parallel; blocks can be merged.",
+        ),
+        assumptions=(
+            "The mean is linear in the inputs, and the same for all rows unless forgetting follows "
+            "its changes.",
+            "Errors are independent with constant variance (up to the row weights).",
         ),
         cost="n p^2",
         source="D31-D36",
         twin_of="least_squares",
-        stream=True,
-        chunks=True,
-        weights=True,
     )
 
     def __init__(
@@ -150,24 +157,9 @@ class RecursiveLeastSquares(RegressorMixin, Estimator):
 
     # ---- learning -------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything and learn from these rows.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, p)
-            Inputs.
-        y : array-like of shape (n,)
-            Responses.
-        sample_weight : array-like of shape (n,), optional
-            Row weights.
-
-        Returns
-        -------
-        RecursiveLeastSquares
-            The fitted estimator.
-        """
-        return self._learn(X, y, sample_weight, reset=True, row_by_row=False)
+    def _settle(self, triangle: Triangle, setting: Mapping[str, Any]) -> None:
+        self._triangle = triangle
+        self.n_samples_seen_ = triangle.count
 
     def partial_fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, row_by_row: bool = False
@@ -181,7 +173,7 @@ class RecursiveLeastSquares(RegressorMixin, Estimator):
         y : array-like of shape (m,)
             Responses.
         sample_weight : array-like of shape (m,), optional
-            Row weights.
+            Row weights; rows of weight zero count for nothing.
         row_by_row : bool
             Go through the rows one after the other and keep the error of predicting each from
             those before it, in `innovations_`. The coefficients are the same; it takes about
@@ -192,37 +184,22 @@ class RecursiveLeastSquares(RegressorMixin, Estimator):
         RecursiveLeastSquares
             The estimator.
         """
-        reset = not hasattr(self, "_triangle")
-        return self._learn(X, y, sample_weight, reset=reset, row_by_row=row_by_row)
-
-    def fit_chunks(self, chunks: Iterable[Any]) -> Self:
-        """Forget everything and learn from rows that come in chunks.
-
-        Parameters
-        ----------
-        chunks : iterable of (X, y) or (X, y, w)
-            As `fit`, chunk by chunk.
-
-        Returns
-        -------
-        RecursiveLeastSquares
-            The fitted estimator.
-        """
-        self._check_params()
-        first = next(iter(chunks), None)
-        if first is None:
-            raise InputError("There are no chunks to fit; give at least one (X, y).")
-        X, y, *_ = first
-        self._begin(X)
-        # Sets the number of columns and their names; the rows are checked chunk by chunk.
-        validate_data(self, X, skip_check_array=True)
-        triangle = self._new_triangle()
-        for X_part, y_part, w in CheckedChunks(chunks, self.n_features_in_, np.ndim(y)):
-            if y_part.shape[1] != 1:
-                raise InputError(f"One response is wanted and the chunks have {y_part.shape[1]}.")
-            triangle.update(X_part, y_part[:, 0], w)
-        self._triangle = triangle
-        self.n_samples_seen_ = triangle.count
+        if hasattr(self, "_triangle"):
+            rows, triangle = self._next_rows(X, y, sample_weight), self._triangle
+        else:
+            self._check_params()
+            rows = self._read(X, y, sample_weight)
+            triangle = self._new_triangle()
+        self.__dict__.pop("innovations_", None)  # of an earlier block
+        if row_by_row:
+            errors = triangle.update_by_row(rows.X, rows.y, rows.weight, self._prior(triangle))
+            self.innovations_ = errors
+            if rows.given is not None:
+                self.innovations_ = np.full(len(rows.given), np.nan)
+                self.innovations_[rows.kept] = errors
+        else:
+            triangle.update(rows.X, rows.y, rows.weight)
+        self._settle(triangle, {})
         return self
 
     def merge(self, other: "RecursiveLeastSquares") -> Self:
@@ -245,59 +222,12 @@ class RecursiveLeastSquares(RegressorMixin, Estimator):
             raise InputError(
                 f"Only learners with the same parameters merge; got {self} and {other}."
             )
-        if term_names(self) != term_names(other):
-            raise InputError(
-                f"Only learners of the same columns merge; got {term_names(self)} and "
-                f"{term_names(other)}."
-            )
-        self._triangle.merge(other._triangle)
+        ours, theirs = (term_names(each, intercept=False) for each in (self, other))
+        if ours != theirs:
+            raise InputError(f"Only learners of the same columns merge; got {ours} and {theirs}.")
+        self._triangle.merge(other._triangle, beside=True)
         self.n_samples_seen_ = self._triangle.count
         self.__dict__.pop("innovations_", None)
-        return self
-
-    def _begin(self, X: Any) -> None:
-        self._remember_frame(X)
-        self.__dict__.pop("innovations_", None)
-
-    def _is_plain(self, X: Any, y: Any) -> bool:
-        """Tell whether rows need no check: the full one takes twenty times as long as a row."""
-        return (
-            type(X) is np.ndarray
-            and type(y) is np.ndarray
-            and X.dtype == y.dtype == np.float64
-            and X.shape == (len(y), self.n_features_in_)
-            and y.ndim == 1
-            and len(y) > 0
-            and not hasattr(self, "feature_names_in_")
-            and bool(np.isfinite(X).all() and np.isfinite(y).all())
-        )
-
-    def _new_triangle(self) -> Triangle:
-        return Triangle(
-            self.n_features_in_, intercept=self.fit_intercept, forgetting=float(self.forgetting)
-        )
-
-    def _learn(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, row_by_row: bool) -> Self:
-        self._check_params()
-        if reset or not self._is_plain(X, y):
-            self._begin(X)
-            X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=reset)
-            y = np.asarray(y, dtype=np.float64)
-        weight = check_weight(sample_weight, len(y))
-        self.__dict__.pop("innovations_", None)  # of an earlier block
-        triangle = self._new_triangle() if reset else self._triangle
-        if triangle.forgetting != self.forgetting or triangle.intercept != self.fit_intercept:
-            raise InputError(
-                "forgetting or fit_intercept has changed since the first rows; call fit to start "
-                "afresh."
-            )
-        if row_by_row:
-            prior = self._prior(triangle)
-            self.innovations_ = triangle.update_by_row(X, y, weight, prior)
-        else:
-            triangle.update(X, y, weight)
-        self._triangle = triangle
-        self.n_samples_seen_ = triangle.count
         return self
 
     def _prior(self, triangle: Triangle) -> float:
@@ -322,7 +252,7 @@ class RecursiveLeastSquares(RegressorMixin, Estimator):
     @property
     def intercept_(self) -> float:
         """Intercept."""
-        return float(self._solution().coef[0]) if self.fit_intercept else 0.0
+        return self._solution().intercept
 
     @property
     def aliased_(self) -> BoolArray:
@@ -349,7 +279,8 @@ class RecursiveLeastSquares(RegressorMixin, Estimator):
             aliased inputs are missing.
         """
         solution = self._solution()
-        found = np.square(self._sums(solution).sigma) * solution.root @ solution.root.T
+        root = solution.original_root()
+        found = np.square(self._sums(solution).sigma) * root @ root.T
         found[solution.aliased] = np.nan
         found[:, solution.aliased] = np.nan
         return np.asarray(found)
@@ -371,7 +302,7 @@ class RecursiveLeastSquares(RegressorMixin, Estimator):
             Only with `return_std`.
         """
         solution = self._solution()
-        mean, unit = self._at(X, solution)
+        mean, unit = solution.at(self._check_new(X))
         return (mean, unit * self._sums(solution).sigma) if return_std else mean
 
     def interval(
@@ -393,60 +324,29 @@ class RecursiveLeastSquares(RegressorMixin, Estimator):
         lower, upper : ndarray of shape (m,)
         """
         solution = self._solution()
-        mean, unit = self._at(X, solution)
+        mean, unit = solution.at(self._check_new(X))
         sums = self._sums(solution)
         return interval(mean, unit * sums.sigma, sums, level=level, kind=kind)
 
-    def _at(self, X: Any, solution: TriangleSolution) -> tuple[FloatArray, FloatArray]:
-        """Return the mean at each row, and its standard error over sigma."""
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        first = int(self.fit_intercept)
-        reach = X @ solution.root[first:]
-        mean = X @ solution.coef[first:]
-        if first:
-            reach, mean = reach + solution.root[0], mean + solution.coef[0]
-        return mean, np.linalg.norm(reach, axis=1)
+    # ---- results --------------------------------------------------------------------------------
 
-    def tidy(self, level: float = 0.95) -> Any:
-        """Return one row a term, as a data frame.
-
-        Parameters
-        ----------
-        level : float
-            Probability that each interval holds.
-
-        Returns
-        -------
-        data frame
-            Columns term, estimate, std_error, statistic, p_value, conf_low, conf_high. Terms that
-            are not determined are missing; with ``start="ridge"`` the estimates are biased and
-            statistic and p_value are missing.
-        """
-        if not 0 < level < 1:
-            raise InputError(f"level={level!r} is not allowed; level must lie between 0 and 1.")
+    def _terms(self, level: float = 0.95) -> dict[str, Any]:
         solution = self._solution()
         sums = self._sums(solution)
         estimate = np.where(solution.aliased, np.nan, solution.coef)
-        error = np.linalg.norm(solution.root, axis=1) * sums.sigma
-        left = sums.df_residual if np.isfinite(sums.sigma) else np.nan
-        statistic = np.full_like(estimate, np.nan)
-        if self.start == "exact":
-            with np.errstate(divide="ignore", invalid="ignore"):
-                statistic = estimate / error
-        half = stats.t.ppf(0.5 + level / 2, left) * error
-        columns = {
-            "estimate": estimate,
-            "std_error": np.where(solution.aliased, np.nan, error),
-            "statistic": statistic,
-            "p_value": 2 * stats.t.sf(np.abs(statistic), left),
-            "conf_low": estimate - half,
-            "conf_high": estimate + half,
-        }
-        terms = [*(["(Intercept)"] if self.fit_intercept else []), *term_names(self)]
-        return self._make_frame({"term": terms, **columns})
+        if self.fit_intercept:
+            estimate[0] = solution.intercept
+        error = np.linalg.norm(solution.original_root(), axis=1) * sums.sigma
+        return tidy_columns(
+            term_names(self, intercept=self.fit_intercept),
+            estimate,
+            std_error=np.where(solution.aliased, np.nan, error),
+            test=self.start == "exact",  # with a prior the estimates are biased
+            df=sums.df_residual if np.isfinite(sums.sigma) else np.nan,
+            level=level,
+        )
 
-    def glance(self) -> Any:
-        """Return one row about the fit so far: nobs, df, sigma and deviance."""
+    def _glance_row(self) -> dict[str, Any]:
         solution = self._solution()
         row = {
             "nobs": self.n_samples_seen_,
@@ -454,4 +354,11 @@ class RecursiveLeastSquares(RegressorMixin, Estimator):
             "sigma": float(self._sums(solution).sigma),
             "deviance": solution.rss,
         }
-        return self._make_frame({name: [value] for name, value in row.items()})
+        return glance_row(row)
+
+    def glance(self) -> Any:
+        """Return one row about the fit so far: nobs, df, sigma and deviance."""
+        return self._make_frame({name: [value] for name, value in self._glance_row().items()})
+
+    def _glance_section(self) -> Section:
+        return glance_section(self._glance_row())

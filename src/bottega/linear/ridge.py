@@ -1,35 +1,36 @@
 """Ridge regression: least squares with a penalty on the squared length of the coefficients."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bottega.core.base import Tuned
 from bottega.core.cards import Card
-from bottega.core.errors import InputError
+from bottega.core.chunks import CheckedChunks
+from bottega.core.estimator import Chunked, Tuned
+from bottega.core.likelihood import gaussian_path
+from bottega.core.losses import Loss
 from bottega.core.params import Auto, Boolean, Integer, Parameter, Real
-from bottega.core.path import Path, Rule
-from bottega.core.smoother import Smoother, SmootherSums, gaussian_criteria
+from bottega.core.path import Path, Rule, along
+from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
-from bottega.core.weights import check_weight
-from bottega.linear._decomposition.centering import squeeze
+from bottega.linear._decomposition.coefficients import SpectralCoefficients
 from bottega.linear._decomposition.leave_one_out import leave_one_out
 from bottega.linear._decomposition.problem import (
     DecomposedProblem,
-    decompose_chunks,
+    LoggedMoments,
+    decompose_moments,
     decompose_rows,
+    moments_of,
 )
-from bottega.linear.chunked import CheckedChunks
-from bottega.linear.inference import CoefficientInference
+from bottega.linear._penalized.constraint import ConstraintForm
+from bottega.optimize.coordinate import check_alphas
 
 __all__ = ["Ridge"]
 
 
-class Ridge(RegressorMixin, CoefficientInference, Tuned):
+class Ridge(ConstraintForm, RegressorMixin, SpectralCoefficients, Tuned, Chunked):
     r"""Linear regression with coefficients shrunk towards zero.
 
     Minimises, over an intercept :math:`\beta_0` that is never penalised and coefficients
@@ -124,25 +125,27 @@ class Ridge(RegressorMixin, CoefficientInference, Tuned):
         method="ridge",
         title="Ridge regression",
         task="regression",
-        knob="alpha",
         strengths=(
             "Works with more columns than rows and with collinear columns.",
-            "Shrinks smoothly: a little bias buys a lot less variance.",
+            "Shrinks smoothly: a little bias buys a lot less variance than selecting inputs one by "
+            "one.",
             "The whole path with exact leave-one-out errors comes from one decomposition.",
-            "Readable: one coefficient an input, with a posterior distribution.",
+            "Easy to interpret: one coefficient per input, with a posterior distribution.",
         ),
         weaknesses=(
-            "Only sees straight lines: anything curved or interacting is bias.",
+            "Captures linear effects only: anything curved or interacting is bias.",
             "Keeps every input: it never selects.",
             "Coefficients are biased towards zero, so tests on them do not hold.",
+            "Depends on the scale of the inputs: standardise them, as is the default.",
+        ),
+        assumptions=(
+            "The mean is near a linear function of the inputs, with coefficients of similar size "
+            "once scaled.",
+            "Independent errors; the posterior intervals take them as normal.",
         ),
         cost="n p min(n, p)",
         source="D71-D78, D94, D47",
         wide=True,
-        weights=True,
-        multioutput=True,
-        chunks=True,
-        linear_smoother=True,
     )
 
     def __init__(
@@ -162,233 +165,89 @@ class Ridge(RegressorMixin, CoefficientInference, Tuned):
 
     # ---- fitting --------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the coefficients.
+    @property
+    def _frame_of_inputs(self) -> dict[str, bool]:
+        return {"standardize": self.standardize, "fit_intercept": self.fit_intercept}
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, p)
-            Inputs.
-        y : array-like of shape (n,) or (n, q)
-            Responses.
-        sample_weight : array-like of shape (n,), optional
-            Row weights.
+    def _prepare(self, rows: Rows) -> DecomposedProblem:
+        return decompose_rows(rows, **self._frame_of_inputs)
 
-        Returns
-        -------
-        Ridge
-            The fitted estimator.
-        """
-        self._check_params()
-        self._remember_frame(X)
-        X, y, weight = self._validate(X, y, sample_weight)
-        problem = self._decompose(X, y, weight)
-        scale = self._settle(problem, y.ndim)
-        parts = [block.residuals(problem.spectrum, self.alpha_) for block in problem.blocks()]
-        residuals = np.concatenate([part[0] for part in parts])
-        leverage = 1 - np.concatenate([part[1] for part in parts])
-        if y.ndim == 1:
-            residuals = residuals[:, 0]
-        if weight is not None and len(leverage) < len(y):  # rows of weight zero have no pull
-            rows = weight > 0
-            pull = np.zeros(len(y))
-            pull[rows] = leverage
-            leverage = pull
-            fitted = self._evaluate(X)
-            fitted[rows] = y[rows] - residuals
-        else:
-            fitted = y - residuals
-        self.smoother_ = Smoother(
-            y,
-            fitted,
-            leverage,
+    def _statistics(self, X: Any, y: Any, w: Any, start: int) -> LoggedMoments:
+        return moments_of([(X, y, w)])
+
+    def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> DecomposedProblem:
+        return decompose_moments(statistics, chunks, chunks.y_ndim, **self._frame_of_inputs)
+
+    def _settle(self, problem: DecomposedProblem, setting: Mapping[str, Any]) -> None:
+        self.alpha_ = float(setting["alpha"])
+        scaled = self._scaled(problem, np.array([self.alpha_]))[0]
+        self._keep(problem, scaled, problem.spectrum)
+        self._keep_smoother(
+            problem,
+            problem.residuals(self.alpha_),
             df=float(problem.df(np.array([self.alpha_]))[0]),
-            weight=weight,
             trace_sst=problem.trace_sst(self.alpha_),
-            scale=scale,
-        )
-        return self
-
-    def fit_chunks(self, chunks: Iterable[Any]) -> Self:
-        """Fit to rows that come in chunks, in memory that does not grow with their number.
-
-        Parameters
-        ----------
-        chunks : re-iterable of (X, y) or (X, y, w)
-            Something that can be gone through several times: a list, or an object whose
-            ``__iter__`` starts afresh.
-
-        Returns
-        -------
-        Ridge
-            With the same penalty, coefficients, df, sigma, errors and criteria as `fit` on all
-            rows together. What is per row (leverages, residuals) is not kept; asking for it is
-            an `InputError`.
-        """
-        self._check_params()
-        checked = self._check_chunks(chunks)
-        problem = decompose_chunks(
-            checked, standardize=self.standardize, fit_intercept=self.fit_intercept
-        )
-        y_ndim = checked.y_ndim
-        scale = self._settle(problem, y_ndim)
-        alphas = np.array([self.alpha_])
-        loo = leave_one_out(problem.blocks(), problem.spectrum, alphas)
-        self.smoother_ = SmootherSums(
-            n=problem.centering.n,
-            rss=squeeze(loo.rss[0], y_ndim),
-            tss=squeeze(problem.tss, y_ndim),
-            df=float(problem.df(alphas)[0]),
-            loo=float(loo.error[0]),
-            log_weights=problem.log_weights,
-            trace_sst=problem.trace_sst(self.alpha_),
-            scale=scale,
-        )
-        return self
-
-    def _check_chunks(self, chunks: Iterable[Any]) -> CheckedChunks:
-        first = next(iter(chunks), None)
-        if first is None:
-            raise InputError("There are no chunks to fit; give at least one (X, y).")
-        X, y, *_ = first
-        self._remember_frame(X)
-        # Sets the number of columns and their names; the rows are checked chunk by chunk.
-        validate_data(self, X, skip_check_array=True)
-        return CheckedChunks(chunks, self.n_features_in_, np.ndim(y))
-
-    def _validate(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            dtype=np.float64,
-            multi_output=True,
-            y_numeric=True,
-            ensure_min_samples=2,
-        )
-        y = np.asarray(y, dtype=np.float64)
-        return X, y, check_weight(sample_weight, len(y))
-
-    def _decompose(
-        self, X: FloatArray, y: FloatArray, weight: FloatArray | None
-    ) -> DecomposedProblem:
-        return decompose_rows(
-            X,
-            y.reshape(len(y), -1),
-            weight,
-            standardize=self.standardize,
-            fit_intercept=self.fit_intercept,
         )
 
-    def _settle(self, problem: DecomposedProblem, y_ndim: int) -> Any:
-        """Choose alpha, keep what follows from it, and return the scale for Cp."""
-        self.__dict__.pop("path_", None)  # of an earlier fit
-        scale = None
-        if isinstance(self.alpha, str):
-            self.path_, scale = self._curve(problem, None, y_ndim)
-            self.alpha_ = float(self.path_.values[self.path_.best(self.select)])
-        else:
-            self.alpha_ = float(self.alpha)
-        if self.alpha_ == 0:
+    def _scaled(self, problem: DecomposedProblem, alphas: FloatArray) -> FloatArray:
+        """Return the coefficients ``(m, q, p)`` of scaled inputs at each alpha."""
+        if np.any(alphas == 0):
             problem.spectrum.check_full_rank()
-        scaled = problem.spectrum.coef(np.array([self.alpha_]))
-        coef, intercept = problem.centering.original(scaled[0])
-        self.coef_ = squeeze(coef, y_ndim)
-        self.intercept_ = squeeze(intercept, y_ndim)
-        self.solver_ = problem.solver
-        self._centering, self._spectrum = problem.centering, problem.spectrum
-        return scale
+        return problem.spectrum.coef(alphas)
 
     # ---- the path -------------------------------------------------------------------------------
 
-    def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
-        return self._curve(self._decompose(X, y, sample_weight), values, y.ndim)[0]
-
-    def _curve(self, problem: DecomposedProblem, values: Any, y_ndim: int) -> tuple[Path, Any]:
-        """Return the path and the residual scale of its richest model, for Cp."""
-        spectrum, n = problem.spectrum, problem.centering.n
+    def _path(self, problem: DecomposedProblem, values: Any, loss: Loss | None) -> Path:
         if values is None:
-            alphas = _default_alphas(spectrum.lam, self.n_alphas)
+            alphas = _default_alphas(problem.spectrum.lam, self.n_alphas)
         else:
-            alphas = _check_alphas(values)
-        if alphas[-1] == 0:
-            spectrum.check_full_rank()
-        df = problem.df(alphas)
-        loo = leave_one_out(problem.blocks(), spectrum, alphas)
-        rich = np.flatnonzero(n - df >= 1)
-        scale = None
-        if len(rich):
-            scale = np.sqrt(loo.rss[rich[-1]] / (n - df[rich[-1]]))
-            scale = squeeze(scale, y_ndim) if np.all(scale > 0) else None
-        each = gaussian_criteria(
-            loo.rss, df[:, None], n, scale=scale, log_weights=problem.log_weights
-        )
-        criteria = {
-            name: found.mean(axis=1) if name == "gcv" else found.sum(axis=1)
-            for name, found in each.items()
-        }
-        coef, _ = problem.centering.original(spectrum.coef(alphas))
-        curve = Path(
-            knob=self.knob,
-            values=alphas,
-            df=df,
-            train_error=loo.rss.mean(axis=1) / problem.centering.weight,
+            alphas = check_alphas(values)
+        scaled = self._scaled(problem, alphas)
+        loo = leave_one_out(problem.blocks(), problem.spectrum, alphas, loss)
+        return gaussian_path(
+            along("alpha", alphas),
+            rss=loo.rss if problem.y_ndim == 2 else loo.rss[:, 0],
+            df=problem.df(alphas),
+            n=problem.centering.n,
+            weight=problem.centering.weight,
+            log_weights=problem.log_weights,
             error=loo.error,
             error_se=loo.error_se,
-            estimate="loo",
-            loss="squared error",
-            criteria=criteria,
-            coef=coef if y_ndim == 2 else coef[:, 0],
+            estimate=None if loss is None else "loo",
+            loss=loss.title if loss is not None else "squared error",
+            coef=problem.original(scaled),
         )
-        return curve, scale
 
-    def _path_predictions(
-        self, X: Any, y: Any, sample_weight: Any, values: Array, X_new: Any
+    def _predictions(
+        self,
+        problem: DecomposedProblem,
+        settings: Sequence[Mapping[str, Any]],
+        X_new: Any,
+        method: str,
     ) -> Array:
-        problem = self._decompose(X, y, sample_weight)
-        alphas = np.asarray(values, dtype=np.float64)
-        if np.any(alphas == 0):
-            problem.spectrum.check_full_rank()
-        coef, intercept = problem.centering.original(problem.spectrum.coef(alphas))
-        predicted: FloatArray = np.moveaxis(X_new @ np.swapaxes(coef, 1, 2), 0, 1) + intercept
-        return predicted if y.ndim == 2 else predicted[:, :, 0]
+        alphas = np.array([float(setting["alpha"]) for setting in settings])
+        return problem.predictions(self._scaled(problem, alphas), X_new)
 
-    # ---- predicting -----------------------------------------------------------------------------
+    # ---- the constraint form --------------------------------------------------------------------
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return the fitted mean at each row of X.
+    def _penalty_at(self, problem: DecomposedProblem, alpha: float) -> float:
+        return float(np.sum(self._scaled(problem, np.array([alpha])) ** 2))
 
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            Points.
-        return_std : bool
-            Whether to return the standard error of the fitted mean too.
+    def _strongest(self, problem: DecomposedProblem) -> float:
+        return float(_default_alphas(problem.spectrum.lam, 2)[0])
 
-        Returns
-        -------
-        mean : ndarray of shape (m,) or (m, q)
-        std : ndarray of the same shape
-            Only with `return_std`.
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        mean = self._evaluate(X)
-        return (mean, self._error_at(X)) if return_std else mean
+    # ---- results --------------------------------------------------------------------------------
 
-    def _evaluate(self, X: FloatArray) -> FloatArray:
-        return np.asarray(X @ self.coef_.T + self.intercept_)
-
-    def _standard_error(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        return self._error_at(validate_data(self, X, dtype=np.float64, reset=False))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
+    def _notes(self) -> tuple[str, ...]:
+        scale = "standardised" if self.standardize else "unscaled"
+        notes = f"Penalty alpha = {self.alpha_:.4g} on {scale} inputs; solver {self.solver_}."
+        if self.alpha_ == 0:
+            return (notes,)
+        biased = (
+            "Penalised estimates are biased towards zero: no t tests; the limits are those of the "
+            "posterior interval."
+        )
+        return notes, biased
 
 
 def _default_alphas(lam: FloatArray, count: int) -> FloatArray:
@@ -402,12 +261,3 @@ def _default_alphas(lam: FloatArray, count: int) -> FloatArray:
     bottom = lam[lam > 1e-12 * top].min(initial=top)
     first, last = np.log10([1e3 * top, max(1e-4 * bottom, 1e-10 * top)]).round(2)
     return np.logspace(first, last, count)
-
-
-def _check_alphas(values: Any) -> FloatArray:
-    alphas = np.asarray(values, dtype=np.float64)
-    if alphas.ndim != 1 or not len(alphas) or not np.all(np.isfinite(alphas) & (alphas >= 0)):
-        raise InputError(
-            f"values must be a list of finite penalties, none negative; got {values!r}."
-        )
-    return np.sort(alphas)[::-1]

@@ -2,38 +2,43 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from bottega.core.base import Tuned
 from bottega.core.cards import Card
 from bottega.core.errors import DataWarning, InputError
-from bottega.core.folds import fold_rows
+from bottega.core.estimator import Tuned
+from bottega.core.likelihood import gaussian_path
+from bottega.core.losses import Loss
 from bottega.core.params import Anything, Auto, Boolean, Choice, Integer, OrNone, Parameter
-from bottega.core.path import Path, Rule
-from bottega.core.smoother import gaussian_criteria
+from bottega.core.path import Path, Rule, along
+from bottega.core.rows import Rows
 from bottega.core.threads import one_thread
-from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.core.typing import Array, IntArray
 from bottega.linear._decomposition.centering import Centering
 from bottega.linear._decomposition.rank import independent_columns
 from bottega.linear._kernels.subset_walks import COLLINEAR
-from bottega.linear._subset.search import (
-    METHODS,
-    SubsetCurve,
-    forced_columns,
-    search_subsets,
-)
-from bottega.linear.selected_report import log_weights
-from bottega.linear.selected_terms import SelectedTerms
+from bottega.linear._selected.coefficients import SelectedCoefficients, totals_of
+from bottega.linear._subset.search import METHODS, SubsetCurve, forced_columns, search_subsets
 
 __all__ = ["SubsetSelection"]
 
 _FEASIBLE = 35  # columns up to which the exact search is quick on most data
 
 
-class SubsetSelection(SelectedTerms, RegressorMixin, Tuned):
+@dataclass(frozen=True)
+class _Searched:
+    """The subsets found, and the rows they were found on."""
+
+    found: SubsetCurve
+    centering: Centering
+    rows: Rows
+
+
+class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
     r"""Least squares on the subset of columns that a search finds for a size.
 
     For each size s the search looks for
@@ -156,21 +161,26 @@ class SubsetSelection(SelectedTerms, RegressorMixin, Tuned):
         method="subset",
         title="Subset selection",
         task="regression",
-        knob="size",
         strengths=(
-            "A short list of columns with unshrunk coefficients: as readable as a model can be.",
-            "The best subset of every size is exact, and quick up to some 35 columns.",
-            "The cross-validated error pays for the search: each fold searches anew.",
+            "A short list of columns with unshrunk coefficients: parsimonious, and as readable as "
+            "a model can be.",
+            "The best subset of every size is exact, and fast up to some 35 columns.",
+            "The cross-validated error accounts for the search: each fold searches anew.",
             "Forward and hybrid walks work with more columns than rows.",
         ),
         weaknesses=(
-            "In or out, nothing between: unstable when columns are related or effects are weak.",
+            "A column is in or out: high variance where columns are correlated or effects are "
+            "weak.",
+            "Forward never removes a column, and overfits sooner than shrinkage does.",
             "Tests and standard errors after the choice do not hold.",
             "The best subset is exponential in the worst case; walks may miss it.",
         ),
+        assumptions=(
+            "The mean is linear in a few of the inputs.",
+            "Independent errors of constant variance (up to the row weights).",
+        ),
         cost="n p^2 and a search, 2^p at worst, in each fold",
         source="D59-D67, D94",
-        weights=True,
     )
 
     def __init__(
@@ -192,61 +202,52 @@ class SubsetSelection(SelectedTerms, RegressorMixin, Tuned):
         self.max_size = max_size
         self.force = force
 
-    # ---- fitting --------------------------------------------------------------------------------
+    # ---- searching ------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Search the subsets and fit the model of the size given or picked.
+    def _prepare(self, rows: Rows) -> _Searched:
+        X, n = rows.X, len(rows)
+        # The training part of a fold comes after all rows: it keeps their method, and does with
+        # the columns it can use what it may.
+        fold = hasattr(self, "method_")
+        if not fold:
+            self._choose_method(*X.shape)
+        # The scale changes nothing but rounding.
+        centering, A, Y = Centering.from_rows(
+            X, rows.y[:, None], rows.weight, standardize=True, fit_intercept=self.fit_intercept
+        )
+        # With all n degrees of freedom used up nothing is left to judge a model by.
+        most = max(n - 1 - self.fit_intercept, 0)
+        if self.max_size is not None:
+            most = min(most, self.max_size)
+        names = getattr(self, "feature_names_in_", ())
+        forced = forced_columns(self.force, names, self.n_features_in_)
+        usable = independent_columns(A[:, forced], COLLINEAR)
+        if not fold and not usable.all():
+            raise InputError(
+                f"force names columns that are constant or collinear ({forced[~usable].tolist()}): "
+                "leave those out of force."
+            )
+        forced = forced[usable]
+        if not fold and len(forced) > most:
+            raise InputError(
+                f"force names {len(forced)} columns and at most {most} can be in a model: shorten "
+                "force, raise max_size or give more rows."
+            )
+        with one_thread():
+            found = search_subsets(
+                A, Y[:, 0], method=self.method_, forced=forced[:most], most=most, n=n
+            )
+        if not fold and len(found.left_out) and self.method_ in ("best", "backward"):
+            warnings.warn(
+                f"Columns {found.left_out.tolist()} are linear combinations of earlier columns and "
+                f"are left out by method={self.method_!r}, which starts from all columns: leave "
+                "out the columns you care less about, or use method='forward'.",
+                DataWarning,
+                stacklevel=4,
+            )
+        return _Searched(found, centering, rows)
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, p)
-            Inputs.
-        y : array-like of shape (n,)
-            Responses.
-        sample_weight : array-like of shape (n,), optional
-            Row weights; a row of weight zero counts for nothing.
-
-        Returns
-        -------
-        SubsetSelection
-            The fitted estimator.
-        """
-        self._check_params()
-        self._remember_frame(X)
-        X, y, weight = self._validate(X, y, sample_weight)
-        self._check_shape(X)
-        found, centering = self._search(X, y, weight)
-        self._say_collinear(found)
-        self.__dict__.pop("path_", None)  # of an earlier fit
-        if isinstance(self.size, str):
-            self.path_ = self._curve(found, centering, X, y, weight, None)
-            place = found.place(int(self.path_.values[self.path_.best(self.select)]))
-        else:
-            place = found.place(int(self.size))
-            if self.size < found.sizes[0]:
-                raise InputError(
-                    f"size={self.size} is less than the {found.sizes[0]} columns that force= puts "
-                    "into every model: raise size or shorten force."
-                )
-        coef, intercept = centering.original(found.coef[place])
-        self.coef_, self.intercept_ = coef, float(intercept[0])
-        self.support_, self.size_ = found.subsets[place], int(found.sizes[place])
-        self.subsets_, self.rss_ = found.subsets, found.rss
-        self.collinear_ = found.left_out
-        spread = (y - np.average(y, weights=weight)) ** 2
-        self._totals = {
-            "n": float(centering.n),
-            "weight": float(centering.weight),
-            "rss": float(found.rss[place]),
-            "tss": float(np.average(spread, weights=weight) * centering.weight),
-            "df": float(self.size_ + self.fit_intercept),
-            "log_weights": log_weights(weight),
-        }
-        self.df_ = self._totals["df"]
-        return self
-
-    def _check_shape(self, X: FloatArray) -> None:
-        n, p = X.shape
+    def _choose_method(self, n: int, p: int) -> None:
         self.method_ = self.method
         if self.method == "auto":
             # Every fold of the cross-validation must have more rows than columns, too.
@@ -259,100 +260,43 @@ class SubsetSelection(SelectedTerms, RegressorMixin, Tuned):
                 "'hybrid', or give more rows."
             )
 
-    def _say_collinear(self, found: SubsetCurve) -> None:
-        if len(found.left_out) and self.method_ in ("best", "backward"):
-            warnings.warn(
-                f"Columns {found.left_out.tolist()} are linear combinations of earlier columns and "
-                f"are left out by method={self.method_!r}, which starts from all columns: leave "
-                "out the columns you care less about, or use method='forward'.",
-                DataWarning,
-                stacklevel=3,
-            )
-
-    def _search(
-        self, X: FloatArray, y: FloatArray, weight: Any, *, fold: bool = False
-    ) -> tuple[SubsetCurve, Centering]:
-        n = len(y)
-        # The scale changes nothing but rounding.
-        centering, A, Y = Centering.from_rows(
-            X, y[:, None], weight, standardize=True, fit_intercept=self.fit_intercept
-        )
-        names = getattr(self, "feature_names_in_", ())
-        forced = forced_columns(self.force, names, self.n_features_in_)
-        usable = independent_columns(A[:, forced], COLLINEAR)
-        if not fold and not usable.all():
+    def _settle(self, work: _Searched, setting: Mapping[str, Any]) -> None:
+        found, size = work.found, int(setting["size"])
+        if size < found.sizes[0]:
             raise InputError(
-                f"force names columns that are constant or collinear ({forced[~usable].tolist()}): "
-                "leave those out of force."
+                f"size={size} is less than the {found.sizes[0]} columns that force= puts "
+                "into every model: raise size or shorten force."
             )
-        # With all n degrees of freedom used up nothing is left to judge a model by.
-        most = max(n - 1 - self.fit_intercept, 0)
-        if self.max_size is not None:
-            most = min(most, self.max_size)
-        forced = forced[usable]
-        if not fold and len(forced) > most:
-            raise InputError(
-                f"force names {len(forced)} columns and at most {most} can be in a model: shorten "
-                "force, raise max_size or give more rows."
-            )
-        with one_thread():
-            found = search_subsets(
-                A, Y[:, 0], method=self.method_, forced=forced[: max(most, 0)], most=most, n=n
-            )
-        return found, centering
+        place = found.place(size)
+        coef, intercept = work.centering.original(found.coef[place])
+        self.coef_, self.intercept_ = coef, float(intercept[0])
+        self.support_, self.size_ = found.subsets[place], int(found.sizes[place])
+        self.subsets_, self.rss_ = found.subsets, found.rss
+        self.collinear_ = found.left_out
+        df = self.size_ + self.fit_intercept
+        self._keep_totals(totals_of(work.rows), rss=found.rss[place], df=df)
 
     # ---- the path -------------------------------------------------------------------------------
 
-    def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
-        self._check_shape(X)
-        found, centering = self._search(X, y, sample_weight)
-        self._say_collinear(found)
-        return self._curve(found, centering, X, y, sample_weight, values)
-
-    def _curve(
-        self,
-        found: SubsetCurve,
-        centering: Centering,
-        X: FloatArray,
-        y: FloatArray,
-        weight: Any,
-        values: Any,
-    ) -> Path:
+    def _path(self, work: _Searched, values: Any, loss: Loss | None) -> Path:
+        found = work.found
         places = np.arange(len(found.sizes)) if values is None else _check_sizes(values, found)
-        n, intercept = centering.n, self.fit_intercept
-        sizes, rss = found.sizes[places], found.rss[places]
-        df = (sizes + intercept).astype(np.float64)
-        left = n - found.rank - intercept
-        scale = float(np.sqrt(found.full_rss / left)) if left > 0 else None
-        criteria = gaussian_criteria(
-            rss,
-            df,
-            n,
-            scale=scale if scale else None,
-            log_weights=log_weights(weight),
-        )
-        coef, _ = centering.original(found.coef[places][:, None, :])
-        curve = Path(
-            knob=self.knob,
-            values=sizes,
-            df=df,
-            train_error=rss / centering.weight,
-            error=np.full(len(sizes), np.nan),
-            error_se=np.full(len(sizes), np.nan),
-            estimate="cv",
-            loss="squared error",
-            criteria=criteria,
+        coef, _ = work.centering.original(found.coef[places][:, None, :])
+        return gaussian_path(
+            along("size", found.sizes[places]),
+            rss=found.rss[places],
+            df=found.sizes[places] + self.fit_intercept,
+            n=len(work.rows),
+            weight=work.centering.weight,
+            log_weights=work.rows.log_weights,
             coef=coef[:, 0],
         )
-        folds = fold_rows(n, min(self.cv, n))
-        return self._cross_validate(curve, X, y, weight, folds)
 
-    def _path_predictions(
-        self, X: Any, y: Any, sample_weight: Any, values: Array, X_new: Any
+    def _predictions(
+        self, work: _Searched, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
     ) -> Array:
-        found, centering = self._search(X, y, sample_weight, fold=True)
-        places = [found.place(int(size)) for size in values]
-        coef, intercept = centering.original(found.coef[places][:, None, :])
+        places = [work.found.place(int(setting["size"])) for setting in settings]
+        coef, intercept = work.centering.original(work.found.coef[places][:, None, :])
         return np.asarray(X_new @ coef[:, 0].T + intercept[:, 0])
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
-from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray, IntArray
 from bottega.optimize._kernels import coordinate as kernels
 from bottega.optimize.coordinate import FLOOR
@@ -91,16 +90,19 @@ class LogisticProblem:
         self.constant = spread <= _CONSTANT * size
         scale = np.where(self.constant, 1.0, spread) if standardize else np.ones_like(spread)
         self.inverse = np.where(self.constant, 0.0, 1 / scale)
-        p = len(mean)
-        self.B, self.b0 = np.zeros((self.scores, p)), np.zeros(self.scores)
-        if fit_intercept:
-            share = v @ self.Y / self.weight
-            logs = np.log(share)
-            self.b0 = np.array([logs[1] - logs[0]]) if K == 2 else logs - logs.mean()
-        self.eta = np.tile(self.b0, (len(v), 1))
+        self._begin()
+        self.null = self.nll
+        self.top = float(np.max(np.abs(self.Q), initial=0.0)) / l1_ratio
+
+    def _begin(self) -> None:
+        """Start from no coefficients."""
+        self.B, self.b0 = np.zeros((self.scores, len(self.mean))), np.zeros(self.scores)
+        if self.fit_intercept:
+            logs = np.log(self.v @ self.Y / self.weight)
+            self.b0 = np.array([logs[1] - logs[0]]) if self.scores == 1 else logs - logs.mean()
+        self.eta = np.tile(self.b0, (len(self.v), 1))
         self._kept: Any = None
         self._likelihood()
-        self.null = self.nll
         self.screen()
 
     # ---- the likelihood -------------------------------------------------------------------------
@@ -130,7 +132,7 @@ class LogisticProblem:
 
     def alpha_max(self) -> float:
         """Return the smallest alpha at which every coefficient is zero."""
-        return float(np.max(np.abs(self.Q), initial=0.0)) / self.l1_ratio
+        return self.top
 
     def gap(self, alpha: float) -> float:
         """Return the relative duality gap; `screen` comes first.
@@ -248,6 +250,7 @@ class LogisticProblem:
         coef, intercept = np.zeros((count, self.scores, p)), np.zeros((count, self.scores))
         deviance, gap = np.zeros(count), np.zeros(count)
         n_iter = np.zeros(count, np.intp)
+        self._begin()
         last = max(self.alpha_max(), alphas[0])
         for k, alpha in enumerate(alphas):
             # Columns whose product may pass the threshold if it moves as fast as alpha does.
@@ -295,11 +298,3 @@ def _inverse(total: FloatArray) -> FloatArray:
         return 1 / total
     size = np.trace(total) / T
     return np.linalg.inv(total + size / T) - 1 / (T * size)
-
-
-def check_classes(classes: Any) -> None:
-    """Raise unless there are at least two classes."""
-    if len(classes) < 2:
-        raise InputError(
-            "There is only one class in y, and a classifier needs at least 2; check the target."
-        )

@@ -6,14 +6,16 @@ from typing import Any, Self
 import numpy as np
 
 from bottega.core.chunks import Moments
+from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray
 
-__all__ = ["Centering", "squeeze"]
+__all__ = ["ROUNDING", "Centering", "squeeze"]
 
 # A column whose spread is a few units in the last place of its mean holds nothing but rounding.
-_ROUNDING = 10 * np.finfo(np.float64).eps
+ROUNDING = 10 * np.finfo(np.float64).eps
 
 
+@stored
 @dataclass(frozen=True)
 class Centering:
     """The affine map between the user's columns and those of the penalised problem.
@@ -114,7 +116,7 @@ class Centering:
 
 def _scale(mean: FloatArray, square: FloatArray, standardize: bool) -> tuple[FloatArray, BoolArray]:
     spread = np.sqrt(square)
-    constant = spread <= _ROUNDING * np.abs(mean)
+    constant = spread <= ROUNDING * np.abs(mean)
     scale = np.where(constant, 1.0, spread) if standardize else np.ones_like(spread)
     return scale, constant
 

@@ -9,15 +9,29 @@ J         number of components kept; `counts` holds several
 gamma     coefficients of the components, :math:`(U^\top y)_j / d_j`
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from bottega.core.losses import Loss
 from bottega.core.typing import Array, FloatArray
-from bottega.linear._decomposition.problem import DecomposedProblem
+from bottega.linear._decomposition.centering import Centering
+from bottega.linear._decomposition.fold_moments import FoldMoments, dealt_blocks, judge_held_out
+from bottega.linear._decomposition.problem import Chunk, DecomposedProblem
 from bottega.linear._decomposition.spectrum import Spectrum
 
-__all__ = ["component_coef", "component_residuals", "component_rss", "truncate"]
+__all__ = [
+    "ChunkedComponents",
+    "component_coef",
+    "component_residuals",
+    "component_rss",
+    "truncate",
+]
+
+# Eigenvalues of a Gram matrix below this share of the largest have lost most of their digits.
+_LOST = 1e-11
 
 
 def truncate(spectrum: Spectrum, count: int) -> Spectrum:
@@ -65,3 +79,38 @@ def component_residuals(
         if block.weight is not None:
             residuals /= np.sqrt(block.weight)[:, None]
         yield residuals, block.room + np.einsum("ij,ij->i", beyond, beyond), block.weight
+
+
+# ---- cross-validation in chunks ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChunkedComponents(DecomposedProblem):
+    """A problem from chunks of rows, with the moments of their folds."""
+
+    folds: FoldMoments
+    chunks: Iterable[Chunk]
+    standardize: bool
+
+    def judge(self, counts: Array, loss: Loss) -> dict[str, Any]:
+        """Return the cross-validated error of each number of components, by one more pass."""
+        fits: list[Any] = []
+        for train in self.folds.training():
+            if train is None:
+                fits.append(None)
+                continue
+            centering, scatter = Centering.from_moments(
+                train, self.folds.p, standardize=self.standardize, fit_intercept=True
+            )
+            spectrum = _spectrum(scatter, self.folds.p)
+            fits.append(centering.original(component_coef(spectrum, counts)))
+        blocks = dealt_blocks(self.chunks, len(fits))
+        return {"estimate": "cv", **judge_held_out(blocks, fits, loss)}
+
+
+def _spectrum(scatter: FloatArray, p: int) -> Spectrum:
+    """Decompose the scatter of ``[X, y]``; directions lost in its rounding are left out."""
+    lam, V = np.linalg.eigh(scatter[:p, :p])
+    kept = np.flatnonzero(lam > _LOST * lam[-1])[::-1]
+    lam, V = lam[kept], V[:, kept]
+    return Spectrum(lam, (V.T @ scatter[:p, p:]) / np.sqrt(lam)[:, None], (V,))

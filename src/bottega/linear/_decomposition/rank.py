@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.results import term_names
 from bottega.core.typing import BoolArray, FloatArray
 
-__all__ = ["TOLERANCE", "independent_columns", "names_of", "term_names"]
+__all__ = ["TOLERANCE", "independent_columns", "names_of"]
 
 # A column is a combination of earlier ones when less than this share of its length is left after
 # they are projected out. R's lm draws the line at the same place.
@@ -45,18 +46,9 @@ def independent_columns(R: FloatArray, tolerance: float = TOLERANCE) -> BoolArra
     return kept
 
 
-def term_names(estimator: Any) -> list[str]:
-    """Return the names of the inputs of a fitted estimator: its columns', or x0, x1, ..."""
-    names = getattr(estimator, "feature_names_in_", None)
-    if names is None:
-        return [f"x{j}" for j in range(estimator.n_features_in_)]
-    return [str(name) for name in names]
-
-
 def names_of(estimator: Any, which: BoolArray, most: int = 5) -> str:
     """Return the marked inputs in words, the first few by name."""
-    marked = [
-        repr(name) for name, is_one in zip(term_names(estimator), which, strict=True) if is_one
-    ]
+    names = term_names(estimator, intercept=False)
+    marked = [repr(name) for name, is_one in zip(names, which, strict=True) if is_one]
     more = len(marked) - most
     return ", ".join(marked[:most]) + (f" and {more} more" if more > 0 else "")

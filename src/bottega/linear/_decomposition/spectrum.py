@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.stored import stored
 from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray
 
@@ -32,6 +33,7 @@ _WELL_CONDITIONED = 1e-6
 _SMALL = 5e7
 
 
+@stored
 @dataclass(frozen=True)
 class Spectrum:
     """A least-squares problem reduced to its singular values and directions.

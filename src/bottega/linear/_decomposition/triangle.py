@@ -2,7 +2,9 @@ r"""What rows tell about linear coefficients, as the QR factor of the rows: upda
 
 The information :math:`A^\top A` of the rows :math:`A = [1, X, y]` is kept by its square root, the
 triangle R with :math:`R^\top R = A^\top A`. New rows are merged by an orthogonal transformation, so
-nothing cancels and no digits are lost to squaring, however many rows go by.
+nothing cancels and no digits are lost to squaring, however many rows go by. With an intercept the
+first row seen is taken off all rows: another origin changes the first row of R alone, and below it
+stands the triangle of the centred columns, which a large common level of the inputs would blur.
 """
 
 from dataclasses import dataclass
@@ -13,8 +15,10 @@ from scipy.linalg import solve_triangular
 
 from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
+from bottega.core.stored import stored
 from bottega.core.threads import one_thread
 from bottega.core.typing import BoolArray, FloatArray
+from bottega.linear._decomposition.centering import ROUNDING
 from bottega.linear._decomposition.rank import independent_columns
 from bottega.linear._kernels.recursive import absorb_rows
 
@@ -25,12 +29,12 @@ _BLOCK = 2048  # rows merged at a time: a block of a few dozen columns stays in 
 
 @dataclass(frozen=True)
 class TriangleSolution:
-    r"""Coefficients that fit the rows of a triangle (and a prior), the intercept first.
+    r"""Coefficients that fit the rows of a triangle (and a prior).
 
     Attributes
     ----------
     coef : ndarray of shape (d,)
-        Coefficients; zero where aliased.
+        Coefficients; zero where aliased. An intercept comes first, and belongs to the origin.
     root : ndarray of shape (d, r)
         Square root of :math:`V = (A^\top A)^{-1}`: ``root @ root.T``; zero rows where aliased.
     aliased : ndarray of bool, shape (d,)
@@ -39,6 +43,8 @@ class TriangleSolution:
         Residual sum of squares of the rows.
     df : float
         Trace of the smoother matrix.
+    origin : ndarray of shape (p + 1,)
+        What was taken off inputs and response.
     """
 
     coef: FloatArray
@@ -46,8 +52,37 @@ class TriangleSolution:
     aliased: BoolArray
     rss: float
     df: float
+    origin: FloatArray
+
+    @property
+    def first(self) -> int:
+        """One with an intercept, else zero."""
+        return len(self.coef) - len(self.origin) + 1
+
+    @property
+    def intercept(self) -> float:
+        """Intercept at the origin of the user's columns."""
+        if not self.first:
+            return 0.0
+        return float(self.origin[-1] + self.coef[0] - self.origin[:-1] @ self.coef[1:])
+
+    def original_root(self) -> FloatArray:
+        """Return the root for the intercept at the origin of the user's columns."""
+        root = self.root.copy()
+        if self.first:
+            root[0] -= self.origin[:-1] @ root[1:]
+        return root
+
+    def at(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the mean at each row, and its standard error over sigma."""
+        moved = X - self.origin[:-1]
+        reach, mean = moved @ self.root[self.first :], moved @ self.coef[self.first :]
+        if self.first:
+            reach, mean = reach + self.root[0], mean + self.coef[0] + self.origin[-1]
+        return mean, np.linalg.norm(reach, axis=1)
 
 
+@stored
 class Triangle:
     """The triangle of all rows ``[1, X, y]`` seen so far.
 
@@ -55,6 +90,8 @@ class Triangle:
     ----------
     R : ndarray of shape (d + 1, d + 1)
         Upper triangle.
+    origin : ndarray of shape (p + 1,)
+        What is taken off inputs and response; zero without an intercept.
     count : int
         Rows with a positive weight.
     weight : float
@@ -68,6 +105,7 @@ class Triangle:
     def __init__(self, n_features: int, *, intercept: bool, forgetting: float = 1.0) -> None:
         size = n_features + intercept + 1
         self.R: FloatArray = np.zeros((size, size))
+        self.origin: FloatArray = np.zeros(n_features + 1)
         self.intercept = intercept
         self.forgetting = forgetting
         self.count = 0
@@ -82,6 +120,7 @@ class Triangle:
         if len(X) < size:  # a few rotations are done before LAPACK is called
             self.update_by_row(X, y, w)
             return self
+        origin = self._origin(X, y)
         for part in split_rows(len(X), _BLOCK):
             m = part.stop - part.start
             stacked = np.empty((size + m, size), order="F")
@@ -89,15 +128,15 @@ class Triangle:
             block = stacked[size:]
             if self.intercept:
                 block[:, 0] = 1.0
-            block[:, int(self.intercept) : -1] = X[part]
-            block[:, -1] = y[part]
+            block[:, int(self.intercept) : -1] = X[part] - origin[:-1]
+            block[:, -1] = y[part] - origin[-1]
             if w is not None:
                 block *= np.sqrt(w[part])[:, None]
             if self.forgetting < 1:
                 stacked[:size] *= self.forgetting ** (m / 2)
                 block *= self.forgetting ** (np.arange(m - 1, -1, -1)[:, None] / 2)
             R = _factor(stacked)
-        return self._advance(R, len(X), w)
+        return self._advance(R, origin, len(X), w)
 
     def update_by_row(
         self, X: FloatArray, y: FloatArray, w: Any = None, prior: float = 0.0
@@ -107,33 +146,40 @@ class Triangle:
         `prior` is the precision that the rows before this block are joined by. It takes part in
         the predictions and is not kept.
         """
-        R = self.with_prior(prior)
-        X, y = np.ascontiguousarray(X), np.ascontiguousarray(y)
+        origin = self._origin(X, y)
+        R, base = (self.with_prior(prior), 0 * origin) if prior else (self.R.copy(), origin)
+        rows = np.ascontiguousarray(X - base[:-1]), np.ascontiguousarray(y - base[-1])
         root = np.zeros(0) if w is None else np.sqrt(w)
         errors = np.empty(len(X))
-        absorb_rows(R, X, y, root, self.intercept, np.sqrt(self.forgetting), errors)
+        absorb_rows(R, *rows, root, self.intercept, np.sqrt(self.forgetting), errors)
         if prior:
             self.update(X, y, w)
         else:
-            self._advance(R, len(X), w)
+            self._advance(R, origin, len(X), w)
         return errors
 
-    def merge(self, other: Self) -> Self:
-        """Take in the rows of another triangle."""
-        self.R = _factor(np.vstack([self.R, other.R]))
+    def merge(self, other: Self, *, beside: bool = False) -> Self:
+        """Take in the rows of another triangle, which came later, or `beside` these."""
+        if not self.age:
+            self.origin = other.origin
+        faded = 1.0 if beside else self.forgetting**other.age
+        self.R = _factor(np.vstack([np.sqrt(faded) * self.R, other.about(self.origin)]))
         self.count += other.count
-        self.weight += other.weight
-        self.rows += other.rows
-        self.age = max(self.age, other.age)
+        self.weight = faded * self.weight + other.weight
+        self.rows = faded * self.rows + other.rows
+        self.age = max(self.age, other.age) if beside else self.age + other.age
         return self
 
-    def _advance(self, R: FloatArray, m: int, w: Any) -> Self:
+    def _origin(self, X: FloatArray, y: FloatArray) -> FloatArray:
+        return np.append(X[0], y[0]) if self.intercept and not self.age else self.origin
+
+    def _advance(self, R: FloatArray, origin: FloatArray, m: int, w: Any) -> Self:
         if not np.all(np.isfinite(R)):
             raise InputError(
                 "The squares of these numbers overflow: bring inputs and response to a smaller "
                 "scale."
             )
-        self.R = R
+        self.R, self.origin = R, origin
         self.age += m
         if w is None and self.forgetting == 1:
             self.count, self.weight, self.rows = self.count + m, self.weight + m, self.rows + m
@@ -146,18 +192,27 @@ class Triangle:
         self.rows = old * self.rows + float(memory @ (weights > 0))
         return self
 
+    def about(self, origin: Any) -> FloatArray:
+        """Return a copy of R for rows with another origin taken off them."""
+        R = self.R.copy()
+        if self.intercept:
+            R[0, 1:] += R[0, 0] * (self.origin - origin)
+        return R
+
     def with_prior(self, precision: float) -> FloatArray:
-        """Return a copy of R with the rows of a prior N(0, I / precision) on all coefficients."""
-        if not precision:
-            return self.R.copy()
+        """Return R about zero with the rows of a prior N(0, I / precision) on all coefficients."""
         rows = np.sqrt(precision) * np.eye(len(self.R) - 1, len(self.R))
-        return _factor(np.vstack([self.R, rows]))
+        return _factor(np.vstack([self.about(0.0), rows]))
 
     def solve(self, prior: float = 0.0) -> TriangleSolution:
         """Return the coefficients that fit the rows, with a prior of that precision."""
-        R = self.with_prior(prior)
-        d = len(R) - 1
-        kept = independent_columns(R[:d, :d])
+        d = len(self.R) - 1
+        if prior:
+            R, origin = self.with_prior(prior), 0 * self.origin
+            kept = independent_columns(R[:d, :d])
+        else:
+            R, origin = self.R, self.origin
+            kept = self._independent()
         if not kept.all():
             R = _factor(R[:, np.append(kept, True)])
         r = len(R) - 1 if kept.all() else int(kept.sum())
@@ -167,7 +222,18 @@ class Triangle:
             coef[kept] = solve_triangular(R[:r, :r], R[:r, r])
         # The triangle's corner is the penalised sum: residuals plus prior.
         rss = max(float(R[r, r] ** 2) - prior * float(coef @ coef), 0.0)
-        return TriangleSolution(coef, root, ~kept, rss, r - prior * float(np.sum(root**2)))
+        df = r - prior * float(np.sum(root**2))
+        return TriangleSolution(coef, root, ~kept, rss, df, origin)
+
+    def _independent(self) -> BoolArray:
+        """Return which columns are not combinations of those before them."""
+        d, first = len(self.R) - 1, int(self.intercept)
+        centred = self.R[first:d, first:d]
+        kept = independent_columns(centred)
+        if first:  # a spread that is rounding of the level is none
+            level = np.abs(self.origin[:-1] * self.R[0, 0])
+            kept &= np.linalg.norm(centred, axis=0) > ROUNDING * level
+        return np.append(np.ones(first, dtype=np.bool_), kept)
 
 
 def _factor(rows: FloatArray) -> FloatArray:

@@ -1,22 +1,19 @@
 """Least squares without a penalty: the problem decomposed by Cholesky or QR, at full rank."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from bottega.core.chunks import Moments
-from bottega.core.errors import InputError
-from bottega.core.threads import one_thread
+from bottega.core.rows import Rows
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.linear._decomposition.centering import Centering
-from bottega.linear._decomposition.leave_one_out import RowBlock
 from bottega.linear._decomposition.problem import (
     Chunk,
     DecomposedProblem,
-    row_block,
-    row_parts,
-    sum_of_logs,
+    LoggedMoments,
+    chunk_blocks,
+    merge_triangles,
 )
 from bottega.linear._decomposition.rank import independent_columns
 from bottega.linear._decomposition.spectrum import Spectrum, by_triangle
@@ -44,23 +41,20 @@ def flops(solver: str, n: int, p: int) -> float:
 
 
 def decompose_unpenalized(
-    chunks: Iterable[Chunk], *, method: str, fit_intercept: bool
-) -> tuple[DecomposedProblem, BoolArray]:
-    """Decompose rows that come in chunks, ``(X, y, w)`` with positive weights or None.
+    moments: LoggedMoments,
+    chunks: Iterable[Chunk],
+    y_ndim: int,
+    rows: Rows | None = None,
+    *,
+    method: str,
+    fit_intercept: bool,
+) -> DecomposedProblem:
+    """Decompose rows from their moments, or by a pass over the chunks ``(X, y, w)``.
 
-    Returns the problem, and which columns are combinations of those before them: their rows of the
-    right singular vectors are zero, so they get a zero coefficient.
+    Columns that are combinations of those before them have zero rows in the right singular
+    vectors, so they get a zero coefficient.
     """
-    moments, log_weights, p = Moments(), 0.0, 0
-    for X, y, w in row_parts(chunks):
-        moments.update(X, y, w)
-        log_weights += sum_of_logs(w)
-        p = X.shape[1]
-    if moments.count < 2:
-        raise InputError(
-            f"Only {moments.count} samples have a positive weight, and a fit needs at least 2: "
-            "give more rows."
-        )
+    p = moments.p
     centering, scatter = Centering.from_moments(
         moments, p, standardize=True, fit_intercept=fit_intercept
     )
@@ -72,22 +66,24 @@ def decompose_unpenalized(
             found = None
     if found is None:
         solver = "qr"
-        R = _triangle(chunks, centering)
+        R = merge_triangles(chunks, centering)
         kept = independent_columns(R[:p, :p])
         found = by_triangle(R[:p, :p][:, kept], R[:p, p:], p), kept
     reduced, kept = found
     V = np.zeros((p, reduced.rank))
     V[kept] = reduced.V
     spectrum = Spectrum(reduced.lam, reduced.rotated, (V,))
-    to_left = V / np.sqrt(spectrum.lam)
-
-    def blocks() -> Iterator[RowBlock]:
-        for X, y, w in row_parts(chunks):
-            A, Y = centering.rows(X, y, w)
-            yield row_block(centering, spectrum, A @ to_left, Y, w)
-
-    tss = np.diag(moments.scatter)[p:].copy()
-    return DecomposedProblem(centering, spectrum, solver, blocks, tss, log_weights), ~kept
+    return DecomposedProblem(
+        centering,
+        spectrum,
+        solver,
+        chunk_blocks(chunks, centering, spectrum),
+        np.diag(moments.scatter)[p:].copy(),
+        moments.log_weights,
+        y_ndim,
+        rows,
+        aliased=~kept,
+    )
 
 
 def _by_cholesky(gram: FloatArray, cross: FloatArray) -> tuple[Spectrum, BoolArray]:
@@ -113,13 +109,3 @@ def _independent_of_gram(gram: FloatArray) -> BoolArray:
 
 def _is_safe(spectrum: Spectrum, kept: BoolArray) -> bool:
     return bool(kept.all()) and bool(spectrum.lam[-1] > _WELL_CONDITIONED * spectrum.lam[0])
-
-
-def _triangle(chunks: Iterable[Chunk], centering: Centering) -> FloatArray:
-    """Return the QR factor of all rows of ``[X, y]``, merged part by part."""
-    R = np.zeros((0, len(centering.mean) + len(centering.y_mean)))
-    for X, y, w in row_parts(chunks):
-        stacked = np.vstack([R, np.hstack(centering.rows(X, y, w))])
-        with one_thread():
-            R = np.asarray(np.linalg.qr(stacked, mode="r"))
-    return R

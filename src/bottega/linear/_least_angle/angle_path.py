@@ -2,12 +2,11 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy.linalg import qr
 
 from bottega.core.errors import ConvergenceWarning
+from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray, IntArray
 from bottega.linear._decomposition.centering import Centering
 from bottega.linear._kernels.least_angle import COLLINEAR, ENDED, walk_path
@@ -35,8 +34,8 @@ class AnglePath:
         Columns that lie in the span of the active ones at the end, and never took part.
     rss : ndarray of shape (m,)
         Residual sums of squares.
-    full_rss, rank : float, int
-        That of least squares on all columns, and how many of these are independent.
+    rows : Rows
+        The rows it was walked on.
     """
 
     centering: Centering
@@ -47,8 +46,7 @@ class AnglePath:
     left: IntArray
     collinear: IntArray
     rss: FloatArray
-    full_rss: float
-    rank: int
+    rows: Rows
 
     def at_alphas(self, alphas: FloatArray) -> FloatArray:
         """Return the coefficients where the path passes the given alphas, by interpolation."""
@@ -73,19 +71,16 @@ class AnglePath:
 
 
 def angle_path(
-    X: FloatArray,
-    y: FloatArray,
-    w: Any,
+    rows: Rows,
     *,
     lasso: bool,
     standardize: bool,
     fit_intercept: bool,
     max_steps: int | None,
 ) -> AnglePath:
-    """Walk the path of rows with positive weights (or None), to least squares or `max_steps`."""
-    centering, A, Y = Centering.from_rows(
-        X, y[:, None], w, standardize=standardize, fit_intercept=fit_intercept
-    )
+    """Walk the path of some rows, to least squares or `max_steps`."""
+    how = {"standardize": standardize, "fit_intercept": fit_intercept}
+    centering, A, Y = Centering.from_rows(rows.X, rows.y[:, None], rows.weight, **how)
     n, p = A.shape
     response, outside = Y[:, 0], 0.0
     if n > p:  # the QR factor of the data tells all that the data tell, in p rows
@@ -110,19 +105,12 @@ def angle_path(
             "or nearly so, and enter and leave in turn. Give max_steps= to say where to stop, "
             "or leave out columns that repeat others.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=6,
         )
     rss = outside + np.sum((response[:, None] - A @ coef.T) ** 2, axis=0)
-    full_rss, rank = float(rss[-1]), int(count[-1])
-    if state != ENDED:
-        Q, triangle, _ = qr(A, mode="economic", pivoting=True)
-        size = np.abs(np.diag(triangle))
-        rank = int(np.count_nonzero(size > COLLINEAR * size.max(initial=0.0)))
-        rest = response - Q[:, :rank] @ (Q[:, :rank].T @ response)
-        full_rss = outside + float(rest @ rest)
     active = np.flatnonzero(coef[-1])
     collinear = _in_span(A, active) if len(active) < most_active else active[:0]
-    return AnglePath(centering, alphas, coef, count, entered, left, collinear, rss, full_rss, rank)
+    return AnglePath(centering, alphas, coef, count, entered, left, collinear, rss, rows)
 
 
 def _in_span(A: FloatArray, active: IntArray) -> IntArray:

@@ -1,47 +1,46 @@
 """What the estimators of the lasso family share: parameters, folds, path, fit."""
 
 import warnings
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from bottega.core.base import Tuned
+from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import ConvergenceWarning, InputError
-from bottega.core.folds import deal_folds
+from bottega.core.estimator import Chunked, Tuned
+from bottega.core.likelihood import gaussian_path
+from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.params import AnyOf, Anything, Auto, Boolean, Integer, Parameter, Real
 from bottega.core.path import Path, Rule
-from bottega.core.smoother import gaussian_criteria
+from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
-from bottega.core.weights import check_weight
-from bottega.linear._penalized.chunks import moments_of_chunks
-from bottega.linear._penalized.folds import check_folds
-from bottega.linear._penalized.paths import (
-    FoldPaths,
+from bottega.linear._decomposition.fold_moments import FoldMoments
+from bottega.linear._penalized.constraint import ConstraintForm
+from bottega.linear._penalized.work import (
+    GramWork,
+    PenalizedWork,
     PenaltySettings,
-    paths_from_moments,
-    paths_from_rows,
+    RowsWork,
     uses_gram,
 )
-from bottega.linear.chunked import CheckedChunks
-from bottega.linear.selected_report import SelectedReport, log_weights
+from bottega.linear._selected.coefficients import SelectedCoefficients
 from bottega.optimize.coordinate import (
     Descent,
     PenalizedFits,
-    Penalty,
     check_alphas,
     check_penalty_weights,
 )
-from bottega.optimize.coordinate_columns import is_sparse
 
 __all__ = ["CARD", "SHARED", "PenalizedRegression", "without"]
 
 SHARED: Mapping[str, Parameter] = {
     "alpha": Auto(Real(0, None, log=True), help="strength of the penalty"),
-    "l1_ratio": Real(0, 1, open_low=True, help="share of the absolute values in the penalty"),
+    "l1_ratio": Auto(Real(0, 1, open_low=True), help="share of the absolute values in the penalty"),
     "weights": Anything(help="penalty weight of each column; 0: free, inf: left out"),
     "adaptive": Boolean(help="divide the penalty of each column by a pilot's coefficient"),
     "relax": Boolean(help="refit the columns picked at each alpha by least squares"),
@@ -66,248 +65,196 @@ def without(*names: str) -> Mapping[str, Parameter]:
 
 CARD: dict[str, Any] = {
     "task": "regression",
-    "knob": "alpha",
-    "cost": "n p min(n, p) at most; with few inputs that matter, n p a penalty",
+    "cost": "n p min(n, p) at most; with few inputs that matter, n p per penalty",
     "wide": True,
-    "weights": True,
-    "chunks": True,
 }
 
 
-class PenalizedRegression(SelectedReport, RegressorMixin, Tuned):
+class PenalizedRegression(ConstraintForm, SelectedCoefficients, RegressorMixin, Tuned, Chunked):
     """What the lasso and the elastic net share: the walk, its folds, the fit that is picked."""
 
     knob: ClassVar[str] = "alpha"
     alpha: float | str
-    l1_ratio: float
+    l1_ratio: float | str
     weights: Any
     adaptive: bool
     relax: bool
     standardize: bool
-    fit_intercept: bool
     n_alphas: int
     eps: float | str
     cv: Any
     tol: float
     max_iter: int
 
-    # ---- fitting --------------------------------------------------------------------------------
+    # ---- preparing ------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the coefficients.
+    def _check_params(self) -> None:
+        super()._check_params()
+        if isinstance(self.cv, Integral) and (isinstance(self.cv, bool) or self.cv < 2):
+            raise InputError(
+                f"cv={self.cv!r} is not allowed; judging a path needs at least 2 folds."
+            )
 
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n, p)
-            Inputs.
-        y : array-like of shape (n,)
-            Response.
-        sample_weight : array-like of shape (n,), optional
-            Row weights.
-
-        Returns
-        -------
-        PenalizedRegression
-            The fitted estimator.
-        """
-        self._check_params()
-        self._remember_frame(X)
-        X, y, weight = self._validate(X, y, sample_weight)
-        self.__dict__.pop("gap_path_", None)  # of an earlier fit
-        alpha = self._resolve_knob(X, y, weight)
-        X, y, weight = _with_weight(X, y, weight)
-        settings = self._settings(X.shape[1])
-        found = paths_from_rows(X, y, weight, None, np.array([float(alpha)]), settings)
-        self.solver_ = "gram" if uses_gram(*X.shape) else "rows"
-        self._totals = {
-            "n": float(len(y)),
-            "weight": found.weight,
-            "tss": float(np.cov(y, aweights=weight, ddof=0) * found.weight),
-            "log_weights": log_weights(weight),
-        }
-        return self._keep(found.solution)
-
-    def fit_chunks(self, chunks: Iterable[Any]) -> Self:
-        """Fit to rows that come in chunks, from the products of their columns alone.
-
-        Parameters
-        ----------
-        chunks : re-iterable of (X, y) or (X, y, w)
-            Something that can be gone through several times: a list, or an object whose
-            ``__iter__`` starts afresh.
-
-        Returns
-        -------
-        PenalizedRegression
-            The fitted estimator, with the penalty that `fit` on all rows together picks, whatever
-            the chunks. Memory: one p by p matrix a fold.
-        """
-        self._check_params()
-        first = next(iter(chunks), None)
-        if first is None:
-            raise InputError("There are no chunks to fit; give at least one (X, y).")
-        X, y, *_ = first
-        self._remember_frame(X)
-        if np.ndim(y) != 1:
-            raise InputError(f"y must have one axis; the first chunk's has {np.ndim(y)}.")
-        # Sets the number of columns and their names; the rows are checked chunk by chunk.
-        validate_data(self, X, skip_check_array=True)
-        checked = CheckedChunks(chunks, self.n_features_in_, 1)
-        settings = self._settings(self.n_features_in_)
-        for name in ("path_", "gap_path_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
-        if isinstance(self.alpha, str):
-            if self.cv is not None and not check_folds(self.cv):
-                raise InputError("A fit in chunks has folds of its own: give cv= their number.")
-            parts, logs = moments_of_chunks(checked, self.cv or 1)
-            found = paths_from_moments(parts, None, settings)
-            n = sum(part.count for part in parts)
-            self.path_ = self._curve(found, n, logs)
-            alpha = float(self.path_.values[self.path_.best(self.select)])
-            total = parts[0]
-            for part in parts[1:]:
-                total.merge(part)
-        else:
-            alpha = float(self.alpha)
-            (total,), logs = moments_of_chunks(checked, 1)
-        self.solver_ = "gram"
-        self._totals = {
-            "n": float(total.count),
-            "weight": total.weight,
-            "tss": float(total.scatter[-1, -1]),
-            "log_weights": logs,
-        }
-        return self._keep(paths_from_moments([total], np.array([alpha]), settings).solution)
-
-    def _validate(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Any, FloatArray, FloatArray | None]:
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            dtype=np.float64,
-            accept_sparse="csc",
-            y_numeric=True,
-            ensure_min_samples=2,
-        )
-        return X, np.asarray(y, dtype=np.float64), check_weight(sample_weight, len(y))
-
-    def _settings(self, p: int) -> PenaltySettings:
+    def _settings(self, n: int | None) -> PenaltySettings:
+        folds = int(self.cv) if isinstance(self.cv, Integral) else 1
         return PenaltySettings(
-            Penalty(float(self.l1_ratio), check_penalty_weights(self.weights, p)),
-            bool(self.adaptive),
-            bool(self.standardize),
-            bool(self.fit_intercept),
-            Descent(float(self.tol), int(self.max_iter), bool(self.relax)),
-            int(self.n_alphas),
-            self.eps,
+            weights=check_penalty_weights(self.weights, self.n_features_in_),
+            adaptive=bool(self.adaptive),
+            standardize=bool(self.standardize),
+            fit_intercept=bool(self.fit_intercept),
+            descent=Descent(float(self.tol), int(self.max_iter), bool(self.relax)),
+            n_alphas=int(self.n_alphas),
+            eps=self.eps,
+            folds=folds if n is None else min(folds, n),
         )
 
-    def _keep(self, solution: PenalizedFits) -> Self:
-        self.alpha_ = float(solution.alphas[0])
-        self.coef_ = solution.coef[0].copy()
-        self.intercept_ = float(solution.intercept[0])
-        self.n_iter_ = int(solution.n_iter[0])
-        self.dual_gap_ = float(solution.gap[0])
-        self.converged_ = bool(self.dual_gap_ <= self.tol)
-        self.df_ = float(np.count_nonzero(self.coef_) + self.fit_intercept)
-        self._totals |= {"rss": float(solution.mse[0]) * self._totals["weight"], "df": self.df_}
-        self._warn(solution)
-        return self
+    def _prepare(self, rows: Rows) -> PenalizedWork:
+        settings = self._settings(len(rows))
+        if not uses_gram(*rows.X.shape):
+            return RowsWork(rows, settings)
+        # The folds' moments add up to those of all rows; a given alpha takes the same way, so that
+        # its fit has the same digits as the one picked from the path.
+        moments = FoldMoments(rows.X, rows.y, rows.weight, settings.folds)
+        return GramWork(moments, rows, settings)
 
-    def _warn(self, solution: PenalizedFits) -> None:
-        late = np.flatnonzero(~(solution.gap <= self.tol))
+    def _statistics(self, X: Any, y: Any, w: Any, start: int) -> FoldMoments:
+        if self.cv is not None and not isinstance(self.cv, Integral) and self._given(None) is None:
+            raise InputError("A fit in chunks has folds of its own: give cv= their number.")
+        return FoldMoments(X, y, w, self._settings(None).folds, start)
+
+    def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> PenalizedWork:
+        return GramWork(statistics, chunks, self._settings(None))
+
+    # ---- settling -------------------------------------------------------------------------------
+
+    def _settle(self, work: PenalizedWork, setting: Mapping[str, Any]) -> None:
+        ratio = self._ratio(setting)
+        fits = work.walk(np.array([float(setting["alpha"])]), ratio)
+        self.alpha_ = float(setting["alpha"])
+        if "l1_ratio" in self.knobs:
+            self.l1_ratio_ = ratio
+        self.coef_ = fits.coef[0].copy()
+        self.intercept_ = float(fits.intercept[0])
+        self.n_iter_ = int(fits.n_iter[0])
+        self.dual_gap_ = float(fits.gap[0])
+        self.converged_ = bool(self.dual_gap_ <= self.tol)
+        self.solver_ = work.solver
+        if hasattr(self, "path_"):
+            self.gap_path_ = work.gap_path
+        df = np.count_nonzero(self.coef_) + self.fit_intercept
+        self._keep_totals(work.totals, rss=float(fits.mse[0]) * work.totals["weight"], df=df)
+        self._warn(fits)
+
+    def _ratio(self, setting: Mapping[str, Any]) -> float:
+        return float(setting.get("l1_ratio", self.l1_ratio))
+
+    def _warn(self, fits: PenalizedFits) -> None:
+        late = np.flatnonzero(~(fits.gap <= self.tol))
         if len(late):
-            k = late[np.argmax(solution.gap[late])]
+            k = late[np.argmax(fits.gap[late])]
             warnings.warn(
-                f"{type(self).__name__}: {len(late)} of {len(solution.gap)} penalties did not "
-                f"converge; the worst is alpha={solution.alphas[k]:.4g} with a relative duality "
-                f"gap of {solution.gap[k]:.2g} after {solution.n_iter[k]} sweeps, above "
-                f"tol={self.tol:g}. Increase max_iter, or do without the smallest penalties "
+                f"{type(self).__name__}: {len(late)} of {len(fits.gap)} penalties did not "
+                f"converge; the worst is alpha={fits.alphas[k]:.4g} with a relative duality "
+                f"gap of {fits.gap[k]:.2g} after {fits.n_iter[k]} sweeps, above "
+                f"tol={self.tol:g}. Increase max_iter, or omit the smallest penalties "
                 "(a larger eps).",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
 
     # ---- the path -------------------------------------------------------------------------------
 
-    def _path(self, X: Any, y: Any, sample_weight: Any, values: Any) -> Path:
-        given = X, y, sample_weight
-        X, y, weight = _with_weight(X, y, sample_weight)
-        alphas = None if values is None else check_alphas(values)
-        own = self.cv is None or check_folds(self.cv)
-        folds = None
-        if own and self.cv is not None:
-            folds = deal_folds(len(y), min(self.cv, len(y)))
-        found = paths_from_rows(X, y, weight, folds, alphas, self._settings(X.shape[1]))
-        curve = self._curve(found, len(y), log_weights(weight))
-        return curve if own else self._cross_validate(curve, *given, self.cv)
+    @property
+    def _folds_by(self) -> Any:
+        return 10 if self.cv is None else self.cv
 
-    def _curve(self, found: FoldPaths, n: int, logs: float) -> Path:
-        solution, errors = found.solution, found.fold_errors
-        self.gap_path_ = solution.gap
-        self._warn(solution)
-        size = np.count_nonzero(solution.coef, axis=1) + self.fit_intercept
+    def _ratios(self) -> tuple[float, ...]:
+        """Return the shares of absolute values that a path goes over."""
+        return (float(self.l1_ratio),)
+
+    def _path(self, work: PenalizedWork, values: Any, loss: Loss | None) -> Path:
+        own = loss is not None and isinstance(self.cv, Integral)
+        if values is None and not isinstance(self.alpha, str):
+            values = [self.alpha] if isinstance(self.l1_ratio, str) else None
+        walks, folds, settings = [], [], []
+        for ratio in self._ratios():
+            alphas = work.grid(ratio) if values is None else check_alphas(values)
+            fits, without_fold = (
+                work.walk_folds(alphas, ratio) if own else (work.walk(alphas, ratio), [])
+            )
+            self._warn(fits)
+            walks.append(fits)
+            folds.append(without_fold)
+            both = {"l1_ratio": ratio} if isinstance(self.l1_ratio, str) else {}
+            settings += [{"alpha": float(alpha), **both} for alpha in alphas]
+        coef = np.concatenate([fits.coef for fits in walks])
         # A column may leave on the way down; the path counts what has been looked at so far.
-        df = np.maximum.accumulate(size.astype(np.float64))
-        # The weights of the criteria's likelihood: rss is the sum of w r^2, as for the smoothers.
-        rss = solution.mse * found.weight
-        rich = np.flatnonzero((n - df >= 1) & (rss > 0))
-        scale = float(np.sqrt(rss[rich[-1]] / (n - df[rich[-1]]))) if len(rich) else None
-        criteria = gaussian_criteria(rss, df, n, scale=scale, log_weights=logs)
-        if errors is None:  # no folds, or folds of the user's own that judge the path afterwards
-            error, error_se, estimate = criteria["gcv"], np.zeros(len(df)), "gcv"
-        else:
-            error, estimate = errors.mean(axis=0), "cv"
-            error_se = errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
-        return Path(
-            knob=self.knob,
-            values=solution.alphas,
-            df=df,
-            train_error=solution.mse,
-            error=error,
-            error_se=error_se,
-            estimate=estimate,
-            loss="squared error",
-            criteria=criteria,
-            coef=solution.coef,
+        sizes = [np.count_nonzero(fits.coef, axis=1) + self.fit_intercept for fits in walks]
+        df = np.concatenate([np.maximum.accumulate(size) for size in sizes]).astype(np.float64)
+        order = np.argsort(df, kind="stable")
+        rss = np.concatenate([fits.mse for fits in walks]) * work.totals["weight"]
+        work.gap_path = np.concatenate([fits.gap for fits in walks])[order]
+        judged: dict[str, Any] = {}
+        if own:
+            judged = {"estimate": "cv", **work.judge(_joined(folds), loss)}  # type: ignore[arg-type]
+            judged |= {
+                name: judged[name][..., order] for name in ("error", "error_se", "fold_error")
+            }
+        elif self.cv is None and loss == SQUARED_ERROR:
+            judged = {"error": "gcv"}
+        return gaussian_path(
+            [settings[i] for i in order],
+            rss=rss[order],
+            df=df[order],
+            n=work.totals["n"],
+            weight=work.totals["weight"],
+            log_weights=work.totals["log_weights"],
+            loss="squared error" if loss is None else loss.title,
+            coef=coef[order],
+            **judged,
         )
 
-    def _path_predictions(
-        self, X: Any, y: Any, sample_weight: Any, values: Array, X_new: Any
+    def _predictions(
+        self, work: PenalizedWork, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
     ) -> Array:
-        X, y, weight = _with_weight(X, y, sample_weight)
-        alphas = np.asarray(values, dtype=np.float64)
-        found = paths_from_rows(X, y, weight, None, alphas, self._settings(X.shape[1])).solution
-        return np.asarray(X_new @ found.coef.T + found.intercept)
+        ratios = np.array([self._ratio(setting) for setting in settings])
+        alphas = np.array([float(setting["alpha"]) for setting in settings])
+        predicted = np.empty((X_new.shape[0], len(settings)))
+        for ratio in np.unique(ratios):
+            places = np.flatnonzero(ratios == ratio)
+            places = places[np.argsort(-alphas[places], kind="stable")]
+            fits = work.walk(alphas[places], float(ratio))
+            predicted[:, places] = X_new @ fits.coef.T + fits.intercept
+        return predicted
 
-    # ---- predicting -----------------------------------------------------------------------------
+    # ---- the constraint form --------------------------------------------------------------------
 
-    def predict(self, X: Any) -> FloatArray:
-        """Return the fitted mean at each row of X."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, accept_sparse=("csr", "csc"), reset=False)
-        return np.asarray(X @ self.coef_ + self.intercept_)
+    def _penalty_at(self, work: PenalizedWork, alpha: float) -> float:
+        ratio = self._ratios()[0]
+        return work.penalty_of(work.walk(np.array([alpha]), ratio), ratio)
 
-    def tidy(self) -> Any:
-        """Return one row a term with its estimate, as a data frame.
+    def _strongest(self, work: PenalizedWork) -> float:
+        return work.strongest(self._ratios()[0])
 
-        There are no standard errors: a coefficient that was picked by the data, and shrunk, has
-        no t test.
+    # ---- results --------------------------------------------------------------------------------
+
+    def tidy(self, level: float = 0.95) -> Any:
+        """Return one row per term, also of those that are not in the model, as a data frame.
+
+        Parameters
+        ----------
+        level : float
+            Probability of the intervals, which are missing.
+
+        Returns
+        -------
+        data frame
+            Columns term, estimate, std_error, statistic, p_value, conf_low, conf_high. A
+            coefficient that was selected by the data, and shrunk, has no t test: all but the
+            estimates are missing.
         """
         check_is_fitted(self)
-        return self._make_frame(self._terms(np.arange(self.n_features_in_)))
-
-    def _terms(self, columns: Any = None) -> dict[str, Any]:
-        """Return the intercept and the given columns, by default those in the model."""
-        columns = np.flatnonzero(self.coef_) if columns is None else columns
-        names = getattr(self, "feature_names_in_", None)
-        terms = [f"x{j}" if names is None else str(names[j]) for j in columns]
-        estimate = self.coef_[columns]
-        if self.fit_intercept:
-            terms, estimate = ["(Intercept)", *terms], np.append(self.intercept_, estimate)
-        return {"term": terms, "estimate": estimate}
+        return self._make_frame(self._terms(level, np.arange(self.n_features_in_)))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -315,15 +262,17 @@ class PenalizedRegression(SelectedReport, RegressorMixin, Tuned):
         return tags
 
 
-def _with_weight(X: Any, y: FloatArray, weight: Any) -> tuple[Any, FloatArray, Any]:
-    """Leave out the rows of weight zero."""
-    if is_sparse(X) and X.format != "csc":
-        X = X.tocsc()
-    if weight is not None and np.any(weight == 0):
-        rows = np.flatnonzero(weight > 0)
-        X, y, weight = X[rows], y[rows], weight[rows]
-    if len(y) < 2:
-        raise InputError(
-            "Only 1 sample has a positive weight, and a fit needs at least 2: give more rows."
-        )
-    return X, y, weight
+def _joined(folds: list[Any]) -> list[tuple[FloatArray, FloatArray] | None]:
+    """Return coefficients and intercepts without each fold, of all walks one after the other."""
+    found: list[Any] = []
+    for fits in zip(*folds, strict=True):
+        if fits[0] is None:
+            found.append(None)
+        else:
+            found.append(
+                (
+                    np.concatenate([fit.coef for fit in fits]),
+                    np.concatenate([fit.intercept for fit in fits]),
+                )
+            )
+    return found

@@ -1,0 +1,239 @@
+"""Moments of the folds of rows, in one pass, and the losses of the rows that the folds hold out.
+
+From the moments of the folds follow those of all rows, and those of every training part: fits that
+need nothing else are cross-validated without going through the rows for each fold.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from bottega.core.chunks import Moments, split_rows
+from bottega.core.folds import deal_folds
+from bottega.core.judge import LossSums
+from bottega.core.losses import Loss
+from bottega.core.typing import FloatArray, IntArray
+from bottega.linear._decomposition.problem import LoggedMoments
+
+__all__ = ["FoldMoments", "dealt_blocks", "judge_held_out"]
+
+# Numbers in a block of rows: it and its centred copy stay in the cache.
+_BLOCK = 2**16
+# Rows that a provisional centre is taken from, and the squared distance of the mean from it,
+# against the variance, that costs two digits.
+_SAMPLE = 256
+_FAR = 100.0
+
+
+class FoldMoments:
+    """Moments of ``[X, y]`` of each fold of some rows.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, p)
+        Inputs.
+    y : ndarray of shape (n,) or (n, q)
+        Responses.
+    w : ndarray of shape (n,) or None
+        Weights, positive.
+    count : int
+        Number of folds.
+    start : int
+        Number of rows before these, for the dealing of folds.
+    """
+
+    def __init__(self, X: Any, y: FloatArray, w: Any, count: int, start: int = 0) -> None:
+        self.p = X.shape[1]
+        self.log_weights = 0.0 if w is None else float(np.sum(np.log(w)))
+        self.parts = _moments_by_fold(X, y.reshape(len(y), -1), w, count, start)
+
+    def merge(self, other: Self) -> Self:
+        """Take in the moments of other rows."""
+        self.log_weights += other.log_weights
+        for part, more in zip(self.parts, other.parts, strict=True):
+            part.merge(more)
+        return self
+
+    def total(self) -> LoggedMoments:
+        """Return the moments of all rows."""
+        found = LoggedMoments()
+        for part in self.parts:
+            Moments.merge(found, part)
+        found.p, found.log_weights = self.p, self.log_weights
+        return found
+
+    def training(self) -> Iterator[Moments | None]:
+        """Yield, for each fold, the moments of all others, merged so that nothing cancels.
+
+        A fold without rows gives None.
+        """
+        behind = [Moments()]
+        for part in reversed(self.parts[1:]):
+            behind.append(Moments().merge(behind[-1]).merge(part))
+        ahead = Moments()
+        for part in self.parts:
+            rest = Moments().merge(ahead).merge(behind.pop())
+            yield rest if part.count else None
+            ahead = ahead.merge(part)
+
+
+# ---- losses of held-out rows ---------------------------------------------------------------------
+
+
+def dealt_blocks(chunks: Iterable[Any], count: int) -> Iterator[tuple[Any, Any, Any, IntArray]]:
+    """Yield chunks of rows with the fold of each row."""
+    start = 0
+    for X, y, w in chunks:
+        yield X, y, w, deal_folds(len(y), count, start=start)
+        start += len(y)
+
+
+def judge_held_out(
+    blocks: Iterable[tuple[Any, Any, Any, IntArray]],
+    fits: Sequence[tuple[FloatArray, FloatArray] | None],
+    loss: Loss,
+) -> dict[str, FloatArray]:
+    """Return error, error_se and fold_error of linear fits on the rows that their fold held out.
+
+    Parameters
+    ----------
+    blocks : iterable of (X, y, w, fold)
+        Rows with the fold of each.
+    fits : sequence of (coef, intercept)
+        For each fold the coefficients ``(m, p)`` or ``(m, q, p)`` and the intercepts of m models;
+        None for a fold without rows.
+    loss : Loss
+        What each row is judged by; several responses count alike.
+    """
+    each = [LossSums() for _ in fits]
+    for X, y, w, fold in blocks:
+        if sparse.issparse(X):
+            X = X.tocsr()
+        for k, fit in enumerate(fits):
+            if fit is None:
+                continue
+            coef, intercept = fit
+            rows = np.flatnonzero(fold == k)
+            for part in split_rows(len(rows), max(256, 2 * _BLOCK // intercept.size)):
+                at = rows[part]
+                predicted = X[at] @ coef.reshape(-1, X.shape[1]).T
+                predicted += intercept.ravel()
+                truth = y[at]
+                if coef.ndim == 3:
+                    predicted = predicted.reshape(len(at), *intercept.shape)
+                    losses = loss.of_rows(truth[:, None], predicted).mean(axis=2)
+                else:
+                    losses = loss.of_rows(truth, predicted)
+                each[k].update(losses, None if w is None else w[at])
+    total = LossSums()
+    for sums in each:
+        total.merge(sums)
+    error, error_se = total.mean_and_se()
+    fold_error = np.stack([sums.mean for sums in each if sums.count])
+    return {"error": error, "error_se": error_se, "fold_error": fold_error}
+
+
+# ---- moments in one pass -------------------------------------------------------------------------
+
+
+def _moments_by_fold(X: Any, y: FloatArray, w: Any, count: int, start: int) -> list[Moments]:
+    folds = deal_folds(len(y), count, start=start) if count > 1 else np.zeros(len(y), np.intp)
+    if sparse.issparse(X):
+        X = sparse.csr_array(X)
+        which = [np.flatnonzero(folds == k) for k in range(count)]
+        return [_sparse_moments(X[on], y[on], None if w is None else w[on]) for on in which]
+    first = X[:_SAMPLE]
+    # A provisional centre near the mean: sums of squares about it do not cancel.
+    shift = np.where(np.ptp(first, axis=0) == 0, first[0], first.mean(axis=0))
+    shift = np.append(shift, y[:_SAMPLE].mean(axis=0))
+    if count == 1 and w is None and np.all(shift[: X.shape[1]] ** 2 <= first.var(axis=0)):
+        moments = _moments_in_place(X, y)
+        if not _is_far(moments, np.append(np.zeros(X.shape[1]), moments.mean[X.shape[1] :])):
+            return [moments]
+    found = []
+    for k in range(count):
+        rows = np.flatnonzero(folds == k) if count > 1 else None
+        moments = _dense_moments(X, y, w, rows, shift)
+        if moments.count and _is_far(moments, shift):
+            moments = _dense_moments(X, y, w, rows, moments.mean)  # the first rows misled
+        found.append(moments)
+    return found
+
+
+def _is_far(moments: Moments, shift: FloatArray) -> bool:
+    """Return True if sums of squares about `shift` lost digits that those about the mean keep."""
+    variance = np.diag(moments.scatter) / max(moments.weight, 1e-300)
+    return bool(np.any((moments.mean - shift) ** 2 > _FAR * variance))
+
+
+def _moments_in_place(X: FloatArray, y: FloatArray) -> Moments:
+    """Return the moments of ``[X, y]`` whose columns lie about zero: no block is copied."""
+    n, p = X.shape
+    mean = np.append(np.ones(n) @ X, y.sum(axis=0)) / n
+    products = np.empty((len(mean), len(mean)))
+    products[:p, :p] = X.T @ X
+    centred = y - mean[p:]
+    products[p:, :p] = centred.T @ X
+    products[:p, p:] = products[p:, :p].T
+    products[p:, p:] = centred.T @ centred
+    offset = np.append(mean[:p], np.zeros(len(mean) - p))
+    return _moments(n, float(n), mean, products, offset)
+
+
+def _dense_moments(X: FloatArray, y: FloatArray, w: Any, rows: Any, shift: FloatArray) -> Moments:
+    """Return the moments of ``[X, y]`` on some rows (None: all) in one pass, block by block."""
+    p, width = X.shape[1], len(shift)
+    n = len(y) if rows is None else len(rows)
+    if not n:
+        return Moments()
+    size = max(256, _BLOCK // width)
+    # Blocks are copied the way the rows are stored: along columns, or along rows.
+    order: Any = "F" if X.flags.f_contiguous else "C"
+    buffer = np.empty((min(size, n), width), order=order)
+    sums, scatter, weight = np.zeros(width), np.zeros((width, width)), 0.0
+    for part in split_rows(n, size):
+        at = part if rows is None else rows[part]
+        block = buffer[: part.stop - part.start]
+        np.subtract(X[at], shift[:p], out=block[:, :p])
+        np.subtract(y[at], shift[p:], out=block[:, p:])
+        if w is None:
+            sums += np.ones(len(block)) @ block
+            weight += len(block)
+        else:
+            root = np.sqrt(w[at])
+            block *= root[:, None]
+            sums += root @ block
+            weight += float(w[at].sum())
+        scatter += block.T @ block
+    return _moments(n, weight, shift + sums / weight, scatter, sums / weight)
+
+
+def _sparse_moments(X: Any, y: FloatArray, w: Any) -> Moments:
+    """Return the moments of ``[X, y]`` from products that touch what is stored alone."""
+    if not len(y):
+        return Moments()
+    v = np.ones(len(y)) if w is None else w
+    weighted = X.multiply(v[:, None]).tocsr()
+    p, weight = X.shape[1], float(v.sum())
+    mean = np.append(X.T @ v, v @ y) / weight
+    centred = y - mean[p:]
+    products = np.empty((len(mean), len(mean)))
+    products[:p, :p] = (weighted.T @ X).toarray()
+    products[:p, p:] = weighted.T @ centred - np.outer(mean[:p], v @ centred)
+    products[p:, :p] = products[:p, p:].T
+    products[p:, p:] = (centred * v[:, None]).T @ centred
+    offset = np.append(mean[:p], np.zeros(len(mean) - p))
+    return _moments(len(y), weight, mean, products, offset)
+
+
+def _moments(
+    count: int, weight: float, mean: FloatArray, products: FloatArray, offset: FloatArray
+) -> Moments:
+    """Return moments from the products about a centre from which the mean is `offset` away."""
+    found = Moments()
+    found.count, found.weight, found.mean = count, weight, mean
+    found.scatter = products - weight * np.outer(offset, offset)
+    np.fill_diagonal(found.scatter, np.maximum(np.diag(found.scatter), 0.0))
+    return found

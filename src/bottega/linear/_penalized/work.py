@@ -1,0 +1,310 @@
+"""Prepared rows of the lasso family: paths and single fits, on all rows and without each fold.
+
+With more rows than columns everything happens on the p by p Gram matrix: one pass over the rows
+gives those of all folds. With many columns the rows are kept, and working sets are screened.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bottega.core.chunks import CheckedChunks
+from bottega.core.errors import InputError
+from bottega.core.folds import deal_folds
+from bottega.core.losses import Loss
+from bottega.core.rows import Rows
+from bottega.core.typing import FloatArray
+from bottega.linear._decomposition.fold_moments import FoldMoments, dealt_blocks, judge_held_out
+from bottega.linear._penalized.gram import GramProblem
+from bottega.linear._selected.coefficients import totals_of
+from bottega.linear.ridge import Ridge
+from bottega.optimize.coordinate import Descent, PenalizedFits, Penalty, alpha_grid, not_unique
+from bottega.optimize.coordinate_columns import columns_of
+from bottega.optimize.coordinate_working_sets import WorkingSetProblem, begin, walk_together
+
+__all__ = ["GRAM_COLUMNS", "GramWork", "PenalizedWork", "PenaltySettings", "RowsWork", "uses_gram"]
+
+# Up to this many columns the Gram matrices of all folds are small (80 MB for ten folds), and
+# cheaper than going through the rows for every alpha.
+GRAM_COLUMNS = 1000
+# Numbers that the working sets of folds side by side may hold.
+_TOGETHER = 2**27
+# Numbers up to which a sparse table is made dense for the ridge pilot.
+_DENSE_PILOT = 2**22
+
+
+def uses_gram(n: int, p: int) -> bool:
+    """Return True if a fit to rows of this shape is from the Gram matrix."""
+    return n >= p and p <= GRAM_COLUMNS
+
+
+@dataclass(frozen=True)
+class PenaltySettings:
+    """What all problems of a path have in common.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (p,)
+        Penalty weight of each column, before adaptive ones.
+    adaptive : bool
+        Whether to divide the weights by a pilot's coefficients.
+    standardize, fit_intercept : bool
+        Whether columns are scaled, and whether there is a free intercept.
+    descent : Descent
+        Tolerance and limits.
+    n_alphas, eps : int, float or "auto"
+        The default grid.
+    folds : int
+        Folds that judge a path; 1: none.
+    """
+
+    weights: FloatArray
+    adaptive: bool
+    standardize: bool
+    fit_intercept: bool
+    descent: Descent
+    n_alphas: int
+    eps: Any
+    folds: int
+
+    @property
+    def frame(self) -> dict[str, bool]:
+        """Centring and scaling."""
+        return {"standardize": self.standardize, "fit_intercept": self.fit_intercept}
+
+    def penalty(self, l1_ratio: float, pilot: FloatArray | None) -> Penalty:
+        """Return the penalty; a pilot of zero excludes its column."""
+        found = Penalty(l1_ratio, self.weights)
+        if pilot is None:
+            return found
+        with np.errstate(divide="ignore"):
+            return found.times(1 / np.abs(pilot))
+
+
+class PenalizedWork(ABC):
+    """Rows prepared for every alpha and every share of absolute values.
+
+    Attributes
+    ----------
+    settings : PenaltySettings
+        What all problems have in common.
+    solver : {"gram", "rows"}
+        How it is solved.
+    totals : dict
+        n, weight, tss and log_weights of the rows.
+    gap_path : ndarray
+        Relative duality gaps of the path that was walked last.
+    """
+
+    settings: PenaltySettings
+    solver: str
+    totals: dict[str, Any]
+    gap_path: FloatArray
+
+    def grid(self, l1_ratio: float) -> FloatArray:
+        """Return the alphas of the default path, from the smallest without coefficients."""
+        n, p = self.totals["n"], len(self.settings.weights)
+        settings = self.settings
+        return alpha_grid(self.strongest(l1_ratio), settings.n_alphas, settings.eps, n, p)
+
+    def penalty_of(self, fits: PenalizedFits, l1_ratio: float) -> float:
+        """Return the penalty (without alpha) of the first of some fits."""
+        used = np.flatnonzero(fits.coef[0])
+        size = np.abs(fits.coef[0][used] / self.inverse_scale[used])
+        weights = self.settings.penalty(l1_ratio, self.pilot).weights[used]
+        return float(weights @ (l1_ratio * size + (1 - l1_ratio) / 2 * size**2))
+
+    @property
+    @abstractmethod
+    def pilot(self) -> FloatArray | None:
+        """Coefficients of scaled columns that adaptive weights are made of; None without."""
+
+    @property
+    @abstractmethod
+    def inverse_scale(self) -> FloatArray:
+        """What the user's columns are multiplied by before they are penalised."""
+
+    @abstractmethod
+    def strongest(self, l1_ratio: float) -> float:
+        """Return the smallest alpha at which every penalised coefficient is zero."""
+
+    @abstractmethod
+    def walk(self, alphas: FloatArray, l1_ratio: float) -> PenalizedFits:
+        """Return the fits to all rows at `alphas`, descending."""
+
+    @abstractmethod
+    def walk_folds(
+        self, alphas: FloatArray, l1_ratio: float
+    ) -> tuple[PenalizedFits, list[PenalizedFits | None]]:
+        """Return the fits to all rows, and those without each fold (None: it has no rows)."""
+
+    @abstractmethod
+    def _blocks(self) -> Iterable[Any]:
+        """Return the rows as (X, y, w, fold)."""
+
+    def judge(
+        self, fits: list[tuple[FloatArray, FloatArray] | None], loss: Loss
+    ) -> dict[str, FloatArray]:
+        """Return error, error_se and fold_error of fits without each fold, on its rows."""
+        return judge_held_out(self._blocks(), fits, loss)
+
+
+# ---- by the Gram matrix --------------------------------------------------------------------------
+
+
+class GramWork(PenalizedWork):
+    """Rows reduced to the moments of their folds."""
+
+    solver = "gram"
+
+    def __init__(
+        self, moments: FoldMoments, source: Rows | CheckedChunks, settings: PenaltySettings
+    ) -> None:
+        self.settings, self.moments, self.source = settings, moments, source
+        total = moments.total()
+        self.problem = GramProblem.from_moments(total, **settings.frame)
+        self.totals = {
+            "n": total.count,
+            "weight": total.weight,
+            "tss": float(total.scatter[-1, -1]),
+            "log_weights": moments.log_weights,
+        }
+
+    @cached_property
+    def pilot(self) -> FloatArray | None:
+        return self.problem.pilot() if self.settings.adaptive else None
+
+    @property
+    def inverse_scale(self) -> FloatArray:
+        return self.problem.centering.inverse_scale
+
+    def strongest(self, l1_ratio: float) -> float:
+        return self.problem.alpha_max(self.settings.penalty(l1_ratio, self.pilot))
+
+    def walk(self, alphas: FloatArray, l1_ratio: float) -> PenalizedFits:
+        penalty = self.settings.penalty(l1_ratio, self.pilot)
+        return self.problem.path(alphas, penalty, self.settings.descent)
+
+    def walk_folds(
+        self, alphas: FloatArray, l1_ratio: float
+    ) -> tuple[PenalizedFits, list[PenalizedFits | None]]:
+        settings, found = self.settings, []
+        for train in self.moments.training():
+            if train is None:
+                found.append(None)
+                continue
+            problem = GramProblem.from_moments(train, **settings.frame)
+            pilot = problem.pilot() if settings.adaptive else None
+            penalty = settings.penalty(l1_ratio, pilot)
+            found.append(problem.path(alphas, penalty, settings.descent))
+        return self.walk(alphas, l1_ratio), found
+
+    def _blocks(self) -> Iterable[Any]:
+        count = self.settings.folds
+        if isinstance(self.source, Rows):
+            return dealt_blocks([(self.source.X, self.source.y, self.source.weight)], count)
+        return dealt_blocks(((X, y[:, 0], w) for X, y, w in self.source), count)
+
+
+# ---- by the rows ---------------------------------------------------------------------------------
+
+
+class RowsWork(PenalizedWork):
+    """Rows with centred columns, for working sets that are screened by products with residuals."""
+
+    solver = "rows"
+
+    def __init__(self, rows: Rows, settings: PenaltySettings) -> None:
+        self.settings, self.rows = settings, rows
+        self.columns = columns_of(rows.X, rows.weights, **settings.frame)
+        self.totals = totals_of(rows)
+
+    def _problem(self, v: FloatArray) -> WorkingSetProblem:
+        return WorkingSetProblem(self.columns, self.rows.y, v, **self.settings.frame)
+
+    @cached_property
+    def pilot(self) -> FloatArray | None:
+        return self._pilot(self._problem(self.rows.weights))
+
+    @property
+    def inverse_scale(self) -> FloatArray:
+        return self._problem(self.rows.weights).original_inverse
+
+    def _begun(self, l1_ratio: float) -> tuple[WorkingSetProblem, float]:
+        """Return the problem of all rows at its start, and the strongest useful alpha."""
+        whole = self._problem(self.rows.weights)
+        return whole, begin([whole], [self.settings.penalty(l1_ratio, self.pilot)])[0]
+
+    def strongest(self, l1_ratio: float) -> float:
+        return self._begun(l1_ratio)[1]
+
+    def walk(self, alphas: FloatArray, l1_ratio: float) -> PenalizedFits:
+        self._check_unique(alphas)
+        return self._together([self._begun(l1_ratio)[0]], alphas)[0]
+
+    def walk_folds(
+        self, alphas: FloatArray, l1_ratio: float
+    ) -> tuple[PenalizedFits, list[PenalizedFits | None]]:
+        self._check_unique(alphas)
+        weight, n, p = self.rows.weights, len(self.rows), len(self.settings.weights)
+        folds = deal_folds(n, self.settings.folds)
+        used = np.unique(folds)
+        size = max(1, _TOGETHER // min(n, p) ** 2)
+        fits: list[PenalizedFits] = []
+        todo: list[Any] = [None, *used]
+        while todo:
+            now, todo = todo[:size], todo[size:]
+            fresh = [self._problem(np.where(folds == k, 0.0, weight)) for k in now if k is not None]
+            if fresh:
+                begin(fresh, [self.settings.penalty(l1_ratio, self._pilot(it)) for it in fresh])
+            whole = [self._begun(l1_ratio)[0]] if now[0] is None else []
+            fits += self._together([*whole, *fresh], alphas)
+        found: list[PenalizedFits | None] = [None] * self.settings.folds
+        for k, fit in zip(used, fits[1:], strict=True):
+            found[k] = fit
+        return fits[0], found
+
+    def _check_unique(self, alphas: FloatArray) -> None:
+        n, p = len(self.rows), len(self.settings.weights)
+        if alphas[-1] == 0 and p >= n:
+            raise not_unique(f"With {p} columns and {n} rows the columns")
+
+    def _together(
+        self, problems: list[WorkingSetProblem], alphas: FloatArray
+    ) -> list[PenalizedFits]:
+        if alphas[-1] == 0:
+            for problem in problems:
+                problem.check_unique()
+        return walk_together(problems, alphas, self.settings.descent, self.settings.fit_intercept)
+
+    def _pilot(self, problem: WorkingSetProblem) -> FloatArray | None:
+        if not self.settings.adaptive:
+            return None
+        X = self.rows.X
+        if sparse.issparse(X) and X.shape[0] * X.shape[1] <= _DENSE_PILOT:
+            X = X.toarray()
+        if sparse.issparse(X):
+            raise InputError(
+                "adaptive=True with a sparse X needs at least as many rows as columns, and at most "
+                f"{GRAM_COLUMNS} columns, or a small table; got shape {X.shape}. Give weights= of "
+                "your own instead."
+            )
+        rows = problem.v > 0
+        given = X[rows], self.rows.y[rows], problem.v[rows]
+        pilot = Ridge(0.0 if len(given[1]) > X.shape[1] else "auto", select="min")
+        pilot.set_params(**self.settings.frame)
+        try:
+            pilot.fit(*given)
+        except InputError:  # dependent columns
+            pilot.set_params(alpha="auto").fit(*given)
+        # The penalty acts on scaled columns, so their coefficients are what it is weighed by.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(problem.constant, 0.0, pilot.coef_ / problem.original_inverse)
+
+    def _blocks(self) -> Iterable[Any]:
+        return dealt_blocks([(self.rows.X, self.rows.y, self.rows.weight)], self.settings.folds)

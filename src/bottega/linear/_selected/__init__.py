@@ -1,0 +1,1 @@
+"""Results of linear models that select their columns."""

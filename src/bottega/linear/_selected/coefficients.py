@@ -1,0 +1,83 @@
+"""What linear fits that choose their own columns share: prediction, terms, numbers of the fit."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from bottega.core.likelihood import gaussian_criteria
+from bottega.core.results import SelectedResults, term_names, tidy_columns
+from bottega.core.rows import Rows
+from bottega.core.typing import FloatArray, IntArray
+
+__all__ = ["SelectedCoefficients", "totals_of"]
+
+
+def totals_of(rows: Rows) -> dict[str, Any]:
+    """Return what the numbers of a fit need to know about its rows."""
+    spread = (rows.y - np.average(rows.y, weights=rows.weight)) ** 2
+    return {
+        "n": len(rows),
+        "weight": rows.total_weight,
+        "tss": float(np.average(spread, weights=rows.weight) * rows.total_weight),
+        "log_weights": rows.log_weights,
+    }
+
+
+class SelectedCoefficients(SelectedResults):
+    """Prediction and results of an estimator that sets `coef_` and `intercept_`.
+
+    `_keep_totals` is told how the fit went; a classifier has `_fit_numbers` of its own.
+    """
+
+    intercept_: Any
+    support_: IntArray
+    df_: float
+    fit_intercept: bool
+    _least_rows = 2
+    _totals: dict[str, float]
+
+    def _keep_totals(self, totals: dict[str, Any], *, rss: float, df: float) -> None:
+        self.df_ = float(df)
+        self._totals = {name: float(each) for name, each in (totals | {"rss": rss}).items()}
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return the fitted mean at each row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        check_is_fitted(self)
+        X = self._check_new(X)  # type: ignore[attr-defined]
+        return np.asarray(X @ self.coef_ + self.intercept_)
+
+    def _fit_numbers(self) -> dict[str, Any]:
+        n, rss, df = int(self._totals["n"]), self._totals["rss"], self.df_
+        found = gaussian_criteria(rss, df, n, log_weights=self._totals["log_weights"])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return {
+                "nobs": n,
+                "df": df,
+                "sigma": float(np.sqrt(rss / (n - df))) if n > df else np.nan,
+                "r_squared": float(1 - np.divide(rss, self._totals["tss"])),
+                "deviance": rss,
+                "loglik": float(df + 1 - found["aic"] / 2),
+                **{name: float(found[name]) for name in ("aic", "bic", "gcv")},
+                "train_error": rss / self._totals["weight"],
+            }
+
+    def _terms(self, level: float = 0.95, columns: Any = None) -> dict[str, Any]:
+        """Return the intercept and some columns, by default those in the model."""
+        if columns is None:
+            columns = getattr(self, "support_", np.flatnonzero(self.coef_))
+        names = term_names(self, intercept=False)
+        terms, estimate = [names[j] for j in columns], self.coef_[columns]
+        if self.fit_intercept:
+            terms, estimate = ["(Intercept)", *terms], np.append(self.intercept_, estimate)
+        return tidy_columns(terms, estimate, level=level)
