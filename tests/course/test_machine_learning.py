@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, optimize, stats
 
 from bottega import course
-from bottega.course.machine_learning import decision_trees, tree_splits
+from bottega.course.machine_learning import bayesian_regression, decision_trees, tree_splits
 from bottega.course.machine_learning.probabilistic_inference import estimates, grid_posterior
 from bottega.data import make
 from bottega.linear import (
@@ -153,6 +153,40 @@ def test_x24_to_x26_by_the_formulas():
     f = np.array([[1.0, -1.0, 2.0]])
     std = model.predict(f, return_std=True)[1]
     assert std**2 == pytest.approx(1 / beta + f[0] @ S @ f[0])
+
+
+def test_m429_prior_likelihood_and_posterior_point_by_point():
+    """The density that is drawn is the normal posterior, the likelihood that of the last point."""
+    chart = bayesian_regression.posterior_sequence(counts=(0, 1, 2), noise=0.2, alpha=2.0, seed=3)
+    rows = chart.to_dict()["vconcat"]
+    assert len(rows) == 3
+    rng = np.random.default_rng(3)
+    x = rng.uniform(-1, 1, size=2)
+    y = -0.3 + 0.5 * x + 0.2 * rng.normal(size=2)
+    for n, row in enumerate(rows):
+        likelihood, posterior, lines = row["hconcat"]
+        F = np.column_stack([np.ones(n), x[:n]])
+        S = np.linalg.inv(2 * np.eye(2) + 25 * F.T @ F)
+        exact = stats.multivariate_normal(25 * S @ F.T @ y[:n], S)
+        w, shown = _cells(posterior)
+        expected = exact.pdf(w)
+        np.testing.assert_allclose(shown / shown.max(), expected / expected.max(), rtol=1e-5)
+        w, shown = _cells(likelihood)
+        assert (len(w) > 0) == (n > 0)
+        if n:
+            expected = stats.norm(w[:, 0] + w[:, 1] * x[n - 1], 0.2).pdf(y[n - 1])
+            np.testing.assert_allclose(shown / shown.max(), expected / expected.max(), rtol=1e-5)
+        drawn = lines["layer"][0]["data"]["values"]
+        assert len({each["line"] for each in drawn}) == 6
+        points = lines["layer"][1]["data"]["values"] if n else []
+        assert [each["y"] for each in points] == pytest.approx(y[:n].tolist(), rel=1e-6)
+
+
+def _cells(panel):
+    """Return the weights and the densities that a panel shows; the first layer is the density."""
+    values = panel["layer"][0]["data"]["values"]
+    w = np.array([[(v["left"] + v["right"]) / 2, (v["bottom"] + v["top"]) / 2] for v in values])
+    return w.reshape(-1, 2), np.array([v["density"] for v in values])
 
 
 def test_x28_the_boundary_of_least_squares_by_hand():

@@ -35,8 +35,8 @@ from bottega.risk.bounds import (
     perceptron_compression,
     perceptron_mistakes,
 )
-from bottega.risk.half_space import half_space_erm
-from bottega.risk.margin import separable
+from bottega.risk.theory.half_space import half_space_erm
+from bottega.risk.theory.margin import separable
 from bottega.tree import TreeClassifier
 
 

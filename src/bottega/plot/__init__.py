@@ -22,6 +22,7 @@ from bottega.plot.online import mistakes_chart, regret_chart, running_loss_chart
 from bottega.plot.partition import partition_chart, step_chart
 from bottega.plot.path import path_chart
 from bottega.plot.penalty_region import region_chart
+from bottega.plot.posterior import posterior_chart
 from bottega.plot.precision_recall import precision_recall_chart
 from bottega.plot.residuals import observed_chart, residual_chart
 from bottega.plot.roc import roc_chart
@@ -59,6 +60,7 @@ __all__ = [
     "observed_chart",
     "partition_chart",
     "path_chart",
+    "posterior_chart",
     "precision_recall_chart",
     "rate_chart",
     "region_chart",

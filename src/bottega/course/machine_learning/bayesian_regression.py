@@ -1,6 +1,7 @@
 """Chapter 4: Bayesian linear regression."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.stats import norm
@@ -11,9 +12,15 @@ from bottega.course._numbers import errors_above
 from bottega.course.experiment import Experiment, experiment
 from bottega.data import make
 from bottega.linear import BayesianRegression, LeastSquares, Ridge
-from bottega.plot import lines_chart
+from bottega.plot import lines_chart, posterior_chart
 
-__all__ = ["coverage_of_predictions", "mode_is_ridge", "posterior_in_batches", "predictive_spread"]
+__all__ = [
+    "coverage_of_predictions",
+    "mode_is_ridge",
+    "posterior_in_batches",
+    "posterior_sequence",
+    "predictive_spread",
+]
 
 
 @experiment(
@@ -83,10 +90,13 @@ def mode_is_ridge(
 @experiment(
     "M-X25",
     claim="Bayesian regression learnt batch by batch is the same as learnt at once.",
-    items="M428",
+    items="M428, M429",
 )
 def posterior_in_batches(*, rows: int = 200, seed: int = 0) -> Experiment:
     """Update by batches of all sizes, also in another order, and compare mean and covariance.
+
+    The chart shows the updates of a line, point by point: the likelihood of the latest point, the
+    posterior, and lines drawn from it.
 
     Parameters
     ----------
@@ -121,18 +131,44 @@ def posterior_in_batches(*, rows: int = 200, seed: int = 0) -> Experiment:
         finding=f"over {len(seen)} batches means and covariances differ from one batch by at most "
         f"{max(gap):.0e}, in another order of the rows by {shuffled:.0e} at the end; the spread of "
         f"the posterior falls from {spread[0]:.2f} to {spread[-1]:.3f}",
-        draw=partial(
-            lines_chart,
-            np.array(seen),
-            {"root of the trace of the posterior covariance": spread},
-            x_title="rows seen",
-            y_title="spread of the posterior",
-            title="Yesterday's posterior is today's prior",
-            subtitle="Batch by batch or all at once, the same numbers",
-            log_x=True,
-            log_y=True,
-        ),
+        draw=partial(posterior_sequence, seed=seed),
     )
+
+
+def posterior_sequence(
+    *,
+    counts: tuple[int, ...] = (0, 1, 2, 20),
+    truth: tuple[float, float] = (-0.3, 0.5),
+    alpha: float = 2.0,
+    noise: float = 0.2,
+    seed: int = 0,
+) -> Any:
+    """Draw prior, likelihood and posterior of a line as points come in one by one.
+
+    Parameters
+    ----------
+    counts : tuple of int
+        Numbers of points after which the posterior is drawn.
+    truth : tuple of float
+        Intercept and slope of the true line.
+    alpha : float
+        Precision of the prior of both.
+    noise : float
+        Standard deviation of the noise.
+    seed : int
+        Of the points and of the lines that are drawn.
+    """
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-1, 1, size=max(counts))
+    y = truth[0] + truth[1] * x + noise * rng.normal(size=len(x))
+    prior = np.eye(2) / alpha
+    model = BayesianRegression(beta=1 / noise**2, prior_covariance=prior)
+    found = {0: (np.zeros(2), prior)}
+    for n in range(1, len(x) + 1):
+        model.partial_fit(x[n - 1 : n, None], y[n - 1 : n])
+        found[n] = (np.append(model.intercept_, model.coef_), model.covariance_)
+    kept = {n: found[n] for n in counts}
+    return posterior_chart(x, y, kept, noise=noise, truth=truth, seed=seed)
 
 
 def _apart(a: BayesianRegression, b: BayesianRegression) -> float:

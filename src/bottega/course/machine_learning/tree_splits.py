@@ -11,7 +11,7 @@ from bottega.course.statistical_methods.nonparametric import entropy_bits
 from bottega.data import make
 from bottega.plot import dots_chart, lines_chart
 from bottega.tree import TreeClassifier
-from bottega.tree._prune.sequence import class_impurity
+from bottega.tree.impurity import class_impurity
 
 __all__ = ["blind_error_rate", "blind_stopping", "greedy_is_not_optimal", "splits_on_an_identifier"]
 

@@ -12,7 +12,7 @@ from bottega.linear import Ridge
 from bottega.online import Perceptron
 from bottega.plot import lines_chart
 from bottega.risk.bounds import kernel_perceptron
-from bottega.risk.margin import hard_margin, separable
+from bottega.risk.theory.margin import hard_margin, separable
 
 __all__ = ["conics", "kernel_learners", "kernels_and_maps"]
 

@@ -13,8 +13,8 @@ from bottega.plot import lines_chart
 from bottega.risk.bounds import (
     perceptron_compression,
 )
-from bottega.risk.half_space import half_space_erm
-from bottega.risk.margin import separable
+from bottega.risk.theory.half_space import half_space_erm
+from bottega.risk.theory.margin import separable
 
 __all__ = ["compression_coverage", "exact_half_space"]
 

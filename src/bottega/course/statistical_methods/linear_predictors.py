@@ -13,7 +13,7 @@ from bottega.data import make
 from bottega.linear import LeastSquares, Ridge
 from bottega.online import Perceptron
 from bottega.plot import lines_chart
-from bottega.risk.margin import hard_margin, separable
+from bottega.risk.theory.margin import hard_margin, separable
 
 __all__ = [
     "perceptron_convergence_trace",

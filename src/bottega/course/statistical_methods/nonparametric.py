@@ -12,7 +12,7 @@ from bottega.linear import LeastSquares
 from bottega.neighbors import NearestNeighborsClassifier
 from bottega.plot import lines_chart
 from bottega.tree import TreeClassifier
-from bottega.tree._prune.sequence import class_impurity
+from bottega.tree.impurity import class_impurity
 
 __all__ = ["column_scale", "entropy_extremes", "even_votes", "tree_instability"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from bottega.course.experiment import Experiment, experiment
 from bottega.plot import lines_chart
 from bottega.tree import TreeClassifier
-from bottega.tree._prune.sequence import class_impurity
+from bottega.tree.impurity import class_impurity
 
 __all__ = ["impurity_order", "impurity_stall", "training_error_of_growth", "tree_as_logic"]
 

@@ -1,0 +1,193 @@
+"""How the posterior of a straight line narrows as points come in: prior, likelihood, posterior."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bottega.core.errors import InputError
+from bottega.core.typing import FloatArray
+from bottega.plot._parts import frame_of, values_along
+from bottega.plot.theme import altair, panels, plain
+
+__all__ = ["posterior_chart"]
+
+_CELLS = 32  # per side of a picture of a density
+_SIDE = 160
+_WEIGHTS = ("intercept", "slope")
+
+
+def posterior_chart(
+    x: Any,
+    y: Any,
+    posteriors: Mapping[int, tuple[Any, Any]],
+    *,
+    noise: float,
+    truth: Any = None,
+    lines: int = 6,
+    seed: int = 0,
+) -> Any:
+    """Draw what is known of a line y = w0 + w1 x before any point and after some of them.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n,)
+        Points, in the order in which they were seen.
+    posteriors : mapping of int to (mean, covariance)
+        By the number of points seen, 0 for the prior: mean and covariance of (w0, w1).
+    noise : float
+        Standard deviation of y around the line.
+    truth : (float, float), optional
+        The true weights, marked by a cross.
+    lines : int
+        Lines drawn from each posterior.
+    seed : int
+        Of these draws.
+
+    Returns
+    -------
+    altair.VConcatChart
+        One row of panels per posterior: the likelihood of the latest point over the weights, the
+        posterior over the weights, and lines drawn from it with the points seen.
+
+    Examples
+    --------
+    >>> prior = (np.zeros(2), np.eye(2))
+    >>> posterior_chart([0.5], [1.0], {0: prior}, noise=0.2).to_dict()["title"]["text"]
+    'A posterior narrows point by point'
+    """
+    alt = altair()
+    x = np.asarray(x, dtype=np.float64)
+    y = values_along(y, "y", x)
+    counts = sorted(posteriors)
+    if not counts or counts[0] < 0 or counts[-1] > len(x):
+        raise InputError(
+            f"posteriors are by numbers of points from 0 to {len(x)}; got {list(posteriors)}."
+        )
+    found = {n: tuple(np.asarray(each, dtype=np.float64) for each in posteriors[n]) for n in counts}
+    if any(mean.shape != (2,) or cov.shape != (2, 2) for mean, cov in found.values()):
+        raise InputError("A posterior of a line is a mean of 2 weights and a 2 x 2 covariance.")
+    widest, spread = found[counts[0]][0], np.sqrt(np.diag(found[counts[0]][1]))
+    corners = np.array([widest - 2 * spread, widest + 2 * spread])
+    if truth is not None:
+        corners = np.vstack([corners, np.asarray(truth, dtype=np.float64)])
+    low, high = frame_of(corners, 0.03)
+    middle = (np.arange(_CELLS) + 0.5) / _CELLS
+    first, second = np.meshgrid(*(low[:, None] + (high - low)[:, None] * middle))
+    weights = np.column_stack([first.ravel(), second.ravel()])
+    rng = np.random.default_rng(seed)
+    drawn = {n: rng.multivariate_normal(*found[n], size=lines) for n in counts}
+    ends = np.concatenate(frame_of(x[:, None], 0.15))
+    ends_of_lines = [(w[:, :1] + w[:, 1:] * ends).ravel() for w in drawn.values()]
+    bounds = np.concatenate(frame_of(np.concatenate([y, *ends_of_lines])[:, None], 0.05))
+    rows = []
+    for n in counts:
+        mean, cov = found[n]
+        off = weights - mean
+        posterior = -0.5 * np.einsum("ij,ji->i", off, np.linalg.solve(cov, off.T))
+        last = None
+        if n:
+            last = -0.5 * ((y[n - 1] - weights[:, 0] - weights[:, 1] * x[n - 1]) / noise) ** 2
+        rows.append(
+            alt.hconcat(
+                _density(weights, last, low, high, truth, f"likelihood of point {n}" if n else ""),
+                _density(weights, posterior, low, high, truth, "posterior" if n else "prior"),
+                _lines(
+                    x[:n],
+                    y[:n],
+                    drawn[n],
+                    ends,
+                    bounds,
+                    f"{lines} lines, {n} point{'' if n == 1 else 's'}",
+                ),
+            )
+        )
+    return panels(
+        alt.vconcat(*rows),
+        title="A posterior narrows point by point",
+        subtitle="Left: what the latest point tells about the weights; middle: what is known of "
+        "them; right: lines drawn from it",
+        description="Prior, likelihood and posterior of a line after "
+        + ", ".join(map(str, counts))
+        + " points.",
+    )
+
+
+def _density(
+    weights: FloatArray, log: Any, low: FloatArray, high: FloatArray, truth: Any, title: str
+) -> Any:
+    """Draw a density over the weights, as a share of its greatest value; None draws nothing."""
+    alt = altair()
+    half = (high - low) / _CELLS / 2
+    share = np.zeros(len(weights)) if log is None else np.exp(log - np.max(log))
+    seen = np.flatnonzero(share > 0.01)
+    cells = [
+        {
+            "left": plain(weights[i, 0] - half[0]),
+            "right": plain(weights[i, 0] + half[0]),
+            "bottom": plain(weights[i, 1] - half[1]),
+            "top": plain(weights[i, 1] + half[1]),
+            "density": plain(share[i]),
+        }
+        for i in seen
+    ]
+
+    def channel(kind: Any, field: str, j: int) -> Any:
+        scale = alt.Scale(domain=[plain(low[j]), plain(high[j])], nice=False, zero=False)
+        axis = alt.Axis(grid=False, tickCount=4)
+        return kind(field, type="quantitative", title=_WEIGHTS[j], scale=scale, axis=axis)
+
+    chart = (
+        alt.Chart(alt.Data(values=cells))
+        .mark_rect(style="honest", strokeWidth=0)
+        .encode(
+            x=channel(alt.X, "left", 0),
+            x2="right",
+            y=channel(alt.Y, "bottom", 1),
+            y2="top",
+            opacity=alt.Opacity(
+                "density",
+                type="quantitative",
+                scale=alt.Scale(domain=[0, 1], range=[0, 1]),
+                legend=None,
+            ),
+        )
+    )
+    if truth is not None:
+        cross = [{"left": plain(truth[0]), "bottom": plain(truth[1])}]
+        chart = chart + alt.Chart(alt.Data(values=cross)).mark_point(
+            style="picked", shape="cross", size=60, filled=True
+        ).encode(x=channel(alt.X, "left", 0), y=channel(alt.Y, "bottom", 1))
+    return chart.properties(width=_SIDE, height=_SIDE, title=title)
+
+
+def _lines(
+    x: FloatArray,
+    y: FloatArray,
+    weights: FloatArray,
+    ends: FloatArray,
+    bounds: FloatArray,
+    title: str,
+) -> Any:
+    """Draw lines of the given weights, and the points seen."""
+    alt = altair()
+    drawn = [
+        {"line": i, "x": plain(at), "y": plain(w[0] + w[1] * at)}
+        for i, w in enumerate(weights)
+        for at in ends
+    ]
+    points = [{"x": plain(a), "y": plain(b)} for a, b in zip(x, y, strict=True)]
+
+    def channel(kind: Any, field: str, low: Any, high: Any) -> Any:
+        scale = alt.Scale(domain=[plain(float(low)), plain(float(high))], nice=False, zero=False)
+        axis = alt.Axis(grid=False, tickCount=4)
+        return kind(field, type="quantitative", title=field, scale=scale, axis=axis)
+
+    across = channel(alt.X, "x", *ends)
+    up = channel(alt.Y, "y", *bounds)
+    base = alt.Chart(alt.Data(values=drawn)).mark_line(style="honest", clip=True, strokeWidth=1.2)
+    layers = [base.encode(x=across, y=up, detail=alt.Detail("line", type="nominal"))]
+    if points:
+        seen = alt.Chart(alt.Data(values=points)).mark_point(style="picked", filled=True, size=30)
+        layers.append(seen.encode(x=across, y=up))
+    return alt.layer(*layers).properties(width=_SIDE, height=_SIDE, title=title)
