@@ -76,7 +76,7 @@ class Confusion:
 
     @property
     def per_class(self) -> Rates:
-        """Counts and rates with each class in turn as the positive one, one entry a class."""
+        """Counts and rates with each class in turn as the positive one, one entry per class."""
         tp = np.diag(self.table)
         fp, fn = self.table.sum(axis=1) - tp, self.table.sum(axis=0) - tp
         return Rates(tp, fp, fn, self.n - tp - fp - fn)
@@ -142,7 +142,7 @@ class Confusion:
         )
 
     def to_frame(self, like: Any = None) -> Any:
-        """Return counts and rates as a data frame, one row a class as the positive one."""
+        """Return counts and rates as a data frame, one row per class as the positive one."""
         return make_frame(self._columns(), like)
 
     def table_frame(self, like: Any = None) -> Any:

@@ -21,7 +21,7 @@ __all__ = ["PrecisionRecallPath", "precision_recall_path"]
 
 @dataclass(frozen=True, eq=False)
 class PrecisionRecallPath:
-    """Precision and recall of a class, one point a value of the knob.
+    """Precision and recall of a class, one point per value of the knob.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class PrecisionRecallPath:
         return _union_area(self.precision, self.recall)
 
     def to_frame(self, like: Any = None) -> Any:
-        """Return the points as a data frame, one row a value of the knob."""
+        """Return the points as a data frame, one row per value of the knob."""
         columns = {self.knob: self.values}
         columns |= {name: self._rate(name) for name in ("precision", "recall", "f1", "accuracy")}
         return make_frame(columns, like)

@@ -21,7 +21,7 @@ from bottega.online._learner.classifier import OnlineClassifier
 from bottega.online._learner.convergence import convergence_trace, with_constant
 from bottega.online.regret.mistake_bound import mistake_bound
 from bottega.risk.bounds import perceptron_compression
-from bottega.risk.margin import separable
+from bottega.risk.theory.margin import separable
 
 __all__ = ["Perceptron"]
 

@@ -42,16 +42,16 @@ from bottega.risk.estimate.mcnemar import McNemar, mcnemar
 from bottega.risk.estimate.nested import nested_cv
 from bottega.risk.estimate.nested_comparison import NestedComparison
 from bottega.risk.estimate.nested_result import NestedCV
-from bottega.risk.half_space import HalfSpace, half_space_erm
-from bottega.risk.margin import hard_margin, margin, separable
 from bottega.risk.theory.bias_variance import Decomposition, bias_variance
 from bottega.risk.theory.class_size import ClassSize, class_size
 from bottega.risk.theory.consistency import Consistency, consistency
 from bottega.risk.theory.erm import Minimisers, empirical_risk, erm
 from bottega.risk.theory.finite_distribution import FiniteDistribution
+from bottega.risk.theory.half_space import HalfSpace, half_space_erm
 from bottega.risk.theory.hypotheses import labellings
 from bottega.risk.theory.label_noise import annotators, hidden_features, noisy_features
 from bottega.risk.theory.learning_curve import LearningCurve, learning_curve
+from bottega.risk.theory.margin import hard_margin, margin, separable
 from bottega.risk.theory.risk_terms import RiskTerms, risk_terms
 
 __all__ = [

@@ -57,7 +57,8 @@ def certify(
     candidates : int
         Number of models judged on these same rows; the union bound divides `delta` by it.
     loss : str, Loss or callable, optional
-        A name of `bottega.core.losses`, or a function of truth and prediction, one value a row.
+        A name of `bottega.risk.LOSSES`, a `Loss`, or a function of truth and prediction, one value
+        per row.
     loss_range : (float, float), optional
         Limits of the loss that were known before the test rows were seen; the loss is rescaled
         by them where a bound is for losses in [0, 1].

@@ -8,7 +8,7 @@ from scipy import sparse
 from bottega.core.typing import Array, FloatArray
 from bottega.online._learner.base import is_sparse
 from bottega.risk.bounds import perceptron_convergence
-from bottega.risk.margin import hard_margin, separable
+from bottega.risk.theory.margin import hard_margin, separable
 
 __all__ = ["convergence_trace", "with_constant"]
 

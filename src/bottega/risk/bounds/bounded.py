@@ -32,7 +32,7 @@ def hoeffding_probability(
     r"""Return how probable it can be at most that a mean misses the risk by more than `eps`.
 
     :math:`P(\bar Z > \mu + \epsilon) \le e^{-2n\epsilon^2/(high - low)^2}`, the same below, and
-    twice that on both sides together (A34, A35); 1 where the formula says more.
+    twice that on both sides together; 1 where the formula says more.
 
     Assumes n independent losses with one mean that lie in [low, high], of a predictor that was
     not chosen with their help.
@@ -65,7 +65,7 @@ def hoeffding_deviation(
 
     With probability at least :math:`1 - \delta`, mean and risk are within
     :math:`(high - low)\sqrt{\ln(s/\delta) / (2n)}` of one another for s = 2 sides; with s = 1 the
-    risk is at most so much above the mean (A34, A35). Assumptions as for `hoeffding_probability`.
+    risk is at most so much above the mean. Assumptions as for `hoeffding_probability`.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def hoeffding(
     r"""Return Hoeffding's interval for the mean of losses that lie in [low, high].
 
     With probability at least :math:`1 - \delta` the risk is within
-    :math:`(high - low)\sqrt{\ln(2/\delta) / (2n)}` of the mean of n independent losses (A35).
+    :math:`(high - low)\sqrt{\ln(2/\delta) / (2n)}` of the mean of n independent losses.
 
     Parameters
     ----------

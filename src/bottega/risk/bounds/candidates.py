@@ -27,7 +27,7 @@ def union(delta: Any, candidates: Any = 1, *, weights: Any = None) -> Numbers:
     r"""Return the delta at which each claim must be made so that all hold together.
 
     The probability that one of several events happens is at most the sum of their
-    probabilities (A38b), so K claims at :math:`\delta/K` each, or at :math:`w_k\delta` with
+    probabilities, so K claims at :math:`\delta/K` each, or at :math:`w_k\delta` with
     :math:`\sum_k w_k \le 1`, fail together at most with probability :math:`\delta`. Nothing is
     assumed of how the claims depend on one another; the number of candidates, or their weights,
     must be fixed before the data are seen.

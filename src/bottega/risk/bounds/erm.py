@@ -1,8 +1,8 @@
 r"""How far above the best of its class an empirical risk minimiser may lie.
 
-All follow from one fact that needs no probability (A38): the excess risk of a minimiser of the
+All follow from one fact that needs no probability: the excess risk of a minimiser of the
 training error is at most twice the largest distance between training error and risk in the class.
-Hoeffding's inequality and the union bound do the rest (A39). Each function returns the excess,
+Hoeffding's inequality and the union bound do the rest. Each function returns the excess,
 the number to be added to the risk of the best predictor of the class. Values above 1 say nothing
 about a loss in [0, 1]; they are returned as they are, to show how many rows are missing.
 """
@@ -29,7 +29,7 @@ def erm_finite(m: Any, n_hypotheses: Any, delta: Any = 0.05) -> Numbers:
     r"""Return the excess risk of ERM over a finite class.
 
     With probability at least :math:`1 - \delta` over m independent training examples, for a loss
-    in [0, 1] and a class H fixed before they are seen (A39),
+    in [0, 1] and a class H fixed before they are seen,
 
     .. math:: \ell_D(h_S) \le \min_{h \in H} \ell_D(h) + \sqrt{\frac{2}{m} \ln\frac{2\#H}{\delta}}.
 
@@ -60,7 +60,7 @@ def erm_boolean_trees(m: Any, d: Any, delta: Any = 0.05) -> Numbers:
     r"""Return the excess risk of ERM over all functions of d Boolean columns.
 
     Trees compute every function of :math:`\{0,1\}^d`, :math:`2^{2^d}` of them, so by `erm_finite`
-    the excess is at most :math:`\sqrt{\frac{2}{m}(2^d\ln 2 + \ln\frac{2}{\delta})}` (A41). The
+    the excess is at most :math:`\sqrt{\frac{2}{m}(2^d\ln 2 + \ln\frac{2}{\delta})}`. The
     class contains the Bayes-optimal predictor: this is the excess over the Bayes risk. It needs m
     of the order of :math:`2^d`.
 
@@ -85,8 +85,8 @@ def erm_boolean_trees(m: Any, d: Any, delta: Any = 0.05) -> Numbers:
 def erm_trees(m: Any, n_nodes: Any, d: Any, delta: Any = 0.05) -> Numbers:
     r"""Return the excess risk of ERM over binary trees with exactly `n_nodes` nodes.
 
-    There are at most :math:`(2de)^N` of them over d Boolean columns (A42), so by `erm_finite` the
-    excess is at most :math:`\sqrt{\frac{2}{m}(N(1 + \ln 2d) + \ln\frac{2}{\delta})}` (A43): m of
+    There are at most :math:`(2de)^N` of them over d Boolean columns, so by `erm_finite` the
+    excess is at most :math:`\sqrt{\frac{2}{m}(N(1 + \ln 2d) + \ln\frac{2}{\delta})}`: m of
     the order of N ln d is enough. Inner nodes have two children, so N is odd. N must be fixed
     before the data are seen; `srm_tree` covers all sizes at once.
 

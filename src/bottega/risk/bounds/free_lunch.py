@@ -34,7 +34,7 @@ class NoFreeLunch:
     sequence : ndarray
         The terms :math:`a_1, a_2, \ldots` that were given.
     probabilities : ndarray
-        Probability of a point, one entry a group.
+        Probability of a point, one entry per group.
     counts : ndarray of int
         Points in each group.
     """
@@ -93,7 +93,7 @@ def no_free_lunch(sequence: Any) -> NoFreeLunch:
 
     For every sequence :math:`1/16 \ge a_1 \ge a_2 \ge \ldots \to 0` and every rule that is
     consistent for the zero-one loss there is a distribution with Bayes risk 0 on which the
-    expected risk after m rows is at least :math:`a_m` for all m (A57). The theorem's distribution
+    expected risk after m rows is at least :math:`a_m` for all m. The theorem's distribution
     depends on the rule. The one returned here serves every rule on average over the labels of its
     points, and has a closed form: see `NoFreeLunch`.
 

@@ -13,7 +13,7 @@ def nn_asymptotic(bayes_risk: Any, k: Any = 1) -> Numbers:
     r"""Return the limit of the risk of k nearest neighbours, at most, for a fixed k.
 
     :math:`\lim_m E\,\ell_D(k\text{-}NN) \le R^* + 2\sqrt{R^*/k}` for two classes, the zero-one
-    loss and every distribution (A54). For k = 1 `cover_hart` is sharper.
+    loss and every distribution. For k = 1 `cover_hart` is sharper.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def nn_asymptotic(bayes_risk: Any, k: Any = 1) -> Numbers:
 def cover_hart(bayes_risk: Any, n_classes: Any = 2) -> Numbers:
     r"""Return the limit of the risk of the nearest neighbour, at most.
 
-    :math:`R^*(2 - \frac{K}{K-1}R^*)` for K classes, so less than twice the Bayes risk (A59).
+    :math:`R^*(2 - \frac{K}{K-1}R^*)` for K classes, so less than twice the Bayes risk.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def nn_lipschitz(bayes_risk: Any, c: Any, d: Any, m: Any) -> Numbers:
     r"""Return the expected risk of the nearest neighbour after m rows, at most.
 
     :math:`2R^* + 4c\sqrt{d}\,m^{-1/(d+1)}` for two classes and the zero-one loss, if
-    :math:`\eta(x) = P(Y = 1 | x)` obeys :math:`|\eta(x) - \eta(x')| \le c\|x - x'\|` (A59) and x
+    :math:`\eta(x) = P(Y = 1 | x)` obeys :math:`|\eta(x) - \eta(x')| \le c\|x - x'\|` and x
     lies in :math:`[-1, 1]^d`, an assumption that the notes do not print.
 
     Parameters

@@ -18,8 +18,8 @@ __all__ = [
 def perceptron_convergence(norm2_u: Any, max_norm2_x: Any) -> Numbers:
     r"""Return how many updates a perceptron can need at most on separable rows.
 
-    :math:`M \le \|u\|^2 \max_t \|x_t\|^2` for every u with :math:`y_t u^\top x_t \ge 1` on all rows
-    (A61, B13). It counts updates, over all epochs; one further epoch without any shows the end.
+    :math:`M \le \|u\|^2 \max_t \|x_t\|^2` for every u with :math:`y_t u^\top x_t \ge 1` on all
+    rows. It counts updates, over all epochs; one further epoch without any shows the end.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def perceptron_mistakes(hinge_sum: Any, norm_u: Any, max_norm_x: Any) -> Numbers
 
     .. math:: M \le H + (\|u\|X)^2 + \|u\|X\sqrt{H}, \qquad H = \sum_t \max(0, 1 - y_t u^\top x_t),
 
-    for every u at once, with :math:`X = \max_t\|x_t\|` (A66). Nothing is assumed of the stream.
+    for every u at once, with :math:`X = \max_t\|x_t\|`. Nothing is assumed of the stream.
     The sum may run over the rounds with a mistake only, which makes the bound smaller.
 
     Parameters
@@ -69,7 +69,7 @@ def perceptron_compression(
 ) -> Numbers:
     r"""Return an upper limit for the risk of a perceptron from the rows it never updated on.
 
-    With probability at least :math:`1 - \delta` over m independent rows (B12),
+    With probability at least :math:`1 - \delta` over m independent rows,
 
     .. math:: er(h_w) \le \widetilde{er}(h_w) +
         \sqrt{\frac{1}{m}\left((M + 1)\ln m + \ln\frac{e}{\delta}\right)}.
@@ -118,7 +118,7 @@ def kernel_perceptron(norm2_f: Any, max_k: Any) -> Numbers:
     r"""Return how many updates a kernel perceptron can need at most.
 
     :math:`M \le \|f\|_K^2 \max_t K(x_t, x_t)` for every f of the kernel's space with
-    :math:`y_t f(x_t) \ge 1` on all rows (A82).
+    :math:`y_t f(x_t) \ge 1` on all rows.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ def rate(m: Any, d: Any = None) -> Numbers:
 
     :math:`m^{-1/(d+1)}` towards the Bayes risk when all that is known is that P(Y = 1 | x) is
     Lipschitz in d columns; :math:`m^{-1/2}` towards the best of a finite or parametric class, for
-    ``d=None`` (A58). Constants are left out, so this is no bound: it compares. An accuracy eps
+    ``d=None``. Constants are left out, so this is no bound: it compares. An accuracy eps
     needs :math:`\epsilon^{-(d+1)}` rows (``sample_size("rate", eps, d=d)``).
 
     Parameters

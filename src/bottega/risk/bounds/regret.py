@@ -12,7 +12,7 @@ __all__ = ["ogd_regret", "ogd_strongly_convex_regret"]
 def ogd_regret(U: Any, G: Any, T: Any) -> Numbers:
     r"""Return the bound on the average regret of projected online gradient descent.
 
-    :math:`UG\sqrt{8/T}` against every u with :math:`\|u\| \le U` (A71). Assumes convex losses,
+    :math:`UG\sqrt{8/T}` against every u with :math:`\|u\| \le U`. Assumes convex losses,
     gradients of norm at most G at the points visited, projection on the ball of radius U, and
     steps :math:`\eta/\sqrt{t}` with :math:`\eta = \sqrt{2}U/G`, which the notes leave open. The
     summed regret is T times it, :math:`UG\sqrt{8T}`.
@@ -37,7 +37,7 @@ def ogd_regret(U: Any, G: Any, T: Any) -> Numbers:
 def ogd_strongly_convex_regret(G: Any, sigma: Any, T: Any) -> Numbers:
     r"""Return the bound on the average regret for strongly convex losses.
 
-    :math:`G^2(1 + \ln T) / (2\sigma T)` against every u (A74). Assumes losses that are
+    :math:`G^2(1 + \ln T) / (2\sigma T)` against every u. Assumes losses that are
     sigma-strongly convex, gradients of norm at most G at the points visited, and steps
     :math:`1/(\sigma t)` without projection.
 

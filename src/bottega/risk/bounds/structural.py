@@ -1,14 +1,14 @@
 r"""Structural risk minimisation: one delta dealt over all predictors by weights fixed beforehand.
 
 With weights :math:`w(h) \ge 0`, :math:`\sum_h w(h) \le 1`, chosen before the data are seen, with
-probability at least :math:`1 - \delta` for all predictors h at once (A44)
+probability at least :math:`1 - \delta` for all predictors h at once
 
 .. math:: |\ell_D(h) - \ell_S(h)| \le
     \sqrt{\frac{1}{2m}\left(\ln\frac{1}{w(h)} + \ln\frac{2}{\delta}\right)}
 
 for a loss in [0, 1] on m independent examples. The words of a prefix code give such weights,
-:math:`w(h) = 2^{-len(h)}`, by Kraft's inequality (A46); SRM picks the predictor whose training
-error plus this margin is least (A45). A margin above 1 says nothing and is returned as it is.
+:math:`w(h) = 2^{-len(h)}`, by Kraft's inequality; SRM picks the predictor whose training
+error plus this margin is least. A margin above 1 says nothing and is returned as it is.
 
 References
 ----------
@@ -38,9 +38,9 @@ def _margin(m: Any, log_inverse_weight: FloatArray, delta: Any) -> Numbers:
 def srm(m: Any, weight: Any, delta: Any = 0.05) -> Numbers:
     r"""Return how far training error and risk may differ for predictors with given weights.
 
-    :math:`\sqrt{(\ln(1/w) + \ln(2/\delta)) / (2m)}`, on both sides and for all predictors at once
-    (A44). Assumes a loss in [0, 1], m independent examples, and weights fixed before they are
-    seen whose sum over ALL predictors is at most 1.
+    :math:`\sqrt{(\ln(1/w) + \ln(2/\delta)) / (2m)}`, on both sides and for all predictors at
+    once. Assumes a loss in [0, 1], m independent examples, and weights fixed before they are seen
+    whose sum over ALL predictors is at most 1.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def srm_tree(
 ) -> Numbers:
     r"""Return how far training error and risk may differ for a binary tree of any size.
 
-    The margin of `srm_code` for the length of `code_length` (A46). Assumes that the d tests a
+    The margin of `srm_code` for the length of `code_length`. Assumes that the d tests a
     tree may ask were fixed before the data were seen: one a column for Boolean columns.
 
     Parameters
@@ -131,7 +131,7 @@ def code_length(n_nodes: int, n_tests: int, n_classes: int = 2) -> int:
     A word of the code (`bottega.tree.tree_code` writes and reads it) is N in Elias' gamma code,
     then
     the N nodes in preorder and an end mark, each as a symbol of fixed width: one of d tests, one
-    of K labels, or the mark (A46). Numbers may be of any size.
+    of K labels, or the mark. Numbers may be of any size.
 
     Examples
     --------

@@ -149,8 +149,8 @@ def cross_validate(
         Number of folds, a splitter of scikit-learn, or the folds themselves (for groups, or for
         time: train on what came before). Each row is tested once at most.
     loss : str, Loss or callable, optional
-        A name of `bottega.core.losses`, or a function of truth and prediction, one value a row;
-        by default misclassification or squared error.
+        A name of `bottega.risk.LOSSES`, a `Loss`, or a function of truth and prediction, one value
+        per row; by default misclassification or squared error.
     shuffle : bool
         Shuffle the rows before they are cut, and spread classes evenly. Without it the folds are
         stretches of rows, one after the other.

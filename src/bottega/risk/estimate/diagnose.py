@@ -52,7 +52,7 @@ def diagnose(
     candidates: int = 1,
     delta: float = 0.05,
 ) -> Diagnosis:
-    """Tell why a test error is bad, from the losses on the three parts (M112).
+    """Say why a test error is bad, from the losses on the three parts.
 
     Parameters
     ----------
@@ -151,5 +151,5 @@ def diagnose(
 def _losses(part: Any) -> FloatArray:
     losses = np.asarray(part, dtype=np.float64)
     if losses.ndim != 1 or not len(losses) or not np.all(np.isfinite(losses)):
-        raise InputError("Give the losses of each part, one finite number a row, at least one row.")
+        raise InputError("Give the losses of each part, one finite number per row, at least one.")
     return losses

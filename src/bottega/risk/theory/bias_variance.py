@@ -35,7 +35,7 @@ __all__ = ["Decomposition", "bias_variance"]
 
 @dataclass(frozen=True)
 class Decomposition:
-    """Squared bias, variance and noise of a procedure, one entry a value of its knob.
+    """Squared bias, variance and noise of a procedure, one entry per value of its knob.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Decomposition:
         return self.mean - self.truth
 
     def to_frame(self, like: Any = None) -> Any:
-        """Return the averages as a data frame, one row a value of the knob."""
+        """Return the averages as a data frame, one row per value of the knob."""
         names = ("bias2", "variance", "error", "bias2_se", "variance_se", "error_se")
         columns: dict[str, Any] = {} if self.knob is None else {self.knob: self.values}
         columns |= {name: getattr(self, name) for name in names}
@@ -197,7 +197,7 @@ def bias_variance(
         points = points[:, np.newaxis] if points.ndim == 1 else points
         if points.ndim != 2 or points.shape[1] != np.shape(source.X)[1]:
             raise InputError(
-                f"points has shape {points.shape}; give one row a point with "
+                f"points has shape {points.shape}; give one row per point with "
                 f"{np.shape(source.X)[1]} columns, as the generator's X has."
             )
     if loss_of_sample(source) is not SQUARED_ERROR:
@@ -274,7 +274,7 @@ def _repeat(
         if said.shape != (len(rows),) or not np.all(np.isfinite(said)):
             raise InputError(
                 f"The predictor returned shape {said.shape} for {len(rows)} rows, or values that "
-                "are not finite; it must return one finite number a row."
+                "are not finite; it must return one finite number per row."
             )
         losses = SQUARED_ERROR(sample.y, said[len(points) :])
         at_points.append(said[: len(points)])

@@ -119,10 +119,10 @@ def consistency(
 
     Notes
     -----
-    The slope is a fixed combination of independent estimates (one a size), so its interval follows
-    from their standard errors by the delta method and does not need the excess to be a power of m.
-    A procedure that is not consistent can still show a falling excess at sizes that can be
-    simulated; one that is can show none for long (no free lunch).
+    The slope is a fixed combination of independent estimates (one per size), so its interval
+    follows from their standard errors by the delta method and does not need the excess to be a
+    power of m. A procedure that is not consistent can still show a falling excess at sizes that
+    can be simulated; one that is can show none for long (no free lunch).
 
     Examples
     --------

@@ -59,8 +59,8 @@ class FiniteDistribution:
         labels = np.asarray(self.labels)
         if joint.ndim != 2 or labels.shape != joint.shape[1:]:
             raise InputError(
-                f"joint has shape {joint.shape} and labels {labels.shape}; give one row a point "
-                "and one column a label."
+                f"joint has shape {joint.shape} and labels {labels.shape}; give one row per point "
+                "and one column per label."
             )
         if not np.all(joint >= 0) or abs(joint.sum() - 1) > _SUM_TOLERANCE:
             raise InputError(

@@ -16,7 +16,7 @@ _ROUNDING = 1e-12  # equal means may differ in the last digits of their sums
 
 
 def labellings(n_points: int, labels: Sequence[Any] = (1, -1)) -> Array:
-    """Return every function from numbered points to labels, one a row, in counting order.
+    """Return every function from numbered points to labels, one per row, in counting order.
 
     The first label counts as digit 0 and the last point as the last digit, which is the order of
     the course's toy problem: ``f_1 = (1, 1, 1, 1, 1)``, ``f_2 = (1, 1, 1, 1, -1)``, ...
@@ -54,7 +54,7 @@ def labellings(n_points: int, labels: Sequence[Any] = (1, -1)) -> Array:
 
 
 def predictions_on(hypotheses: Any, X: Any) -> Array:
-    """Return what each hypothesis predicts for each row, one row a hypothesis.
+    """Return what each hypothesis predicts for each row, one row per hypothesis.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def predictions_on(hypotheses: Any, X: Any) -> Array:
         if wrong:
             raise InputError(
                 f"A hypothesis returned shape {wrong[0]} for {len(X)} rows; it must return one "
-                "prediction a row."
+                "prediction per row."
             )
         return np.stack(found)
     table = as_table(hypotheses)
@@ -89,14 +89,14 @@ def are_labellings(hypotheses: Any) -> bool:
 
 
 def as_table(hypotheses: Any) -> Array:
-    """Return labellings as an array, one row a hypothesis."""
+    """Return labellings as an array, one row per hypothesis."""
     try:
         table = np.asarray(hypotheses)
     except ValueError:  # rows of unequal length
         table = np.empty(0)
     if table.ndim != 2 or not table.size or table.dtype == object:
         raise InputError(
-            "hypotheses must be a table with one row a hypothesis and one column a point, all "
+            "hypotheses must be a table with one row per hypothesis and one column per point, all "
             "rows of one length, or a sequence of callables or fitted models."
         )
     return table

@@ -63,7 +63,7 @@ class LearningCurve:
     n_test: int
 
     def to_frame(self, like: Any = None) -> Any:
-        """Return the curve as a data frame, one row a size."""
+        """Return the curve as a data frame, one row per size."""
         names = ("sizes", "risk", "risk_se", "train_error", "train_error_se", "excess", "excess_se")
         columns = {name: getattr(self, name) for name in names}
         columns = {"m": columns.pop("sizes"), **columns}

@@ -40,7 +40,7 @@ class RiskTerms:
     bayes: float
 
     def to_frame(self, like: Any = None) -> Any:
-        """Return the terms as a data frame, one row a chosen hypothesis."""
+        """Return the terms as a data frame, one row per chosen hypothesis."""
         same = np.ones(len(self.chosen))
         columns = {
             "hypothesis": self.chosen,

@@ -107,7 +107,7 @@ def loss_of_sample(sample: Sample) -> Loss:
 
 
 def excess_losses(sample: Sample, X: Any, y: Any, predicted: Any) -> FloatArray:
-    """Return losses whose expectation is the risk above the Bayes risk, one a row.
+    """Return losses whose expectation is the risk above the Bayes risk, one per row.
 
     The squared loss of h costs (h - f)^2 above that of the Bayes predictor f on average over the
     noise, so the noise can be left out. For other losses the loss of the Bayes predictor on the

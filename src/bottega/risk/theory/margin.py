@@ -31,7 +31,7 @@ def margin(u: Any, X: Any, y: Any) -> float:
 def separable(X: Any, y: Any) -> bool:
     r"""Tell whether some w has :math:`y_t w^\top x_t > 0` on all rows, by linear programming.
 
-    The program asks for at least 1 in place of more than 0, which scales to the same (A60d, B08).
+    The program asks for at least 1 in place of more than 0, which scales to the same.
     A yes is checked on the rows; a no is HiGHS's, whose tolerance calls margins below about 1e-7
     of the rows' length none.
 
@@ -57,7 +57,7 @@ def separable(X: Any, y: Any) -> bool:
 def hard_margin(X: Any, y: Any) -> FloatArray:
     r"""Return the shortest u with :math:`y_t u^\top x_t \ge 1` on all rows.
 
-    Its squared norm is the constant of the perceptron's convergence bound (A61), and one over its
+    Its squared norm is the constant of the perceptron's convergence bound, and one over its
     norm the widest margin. There is one such u.
 
     Parameters
@@ -106,7 +106,7 @@ def _signed(X: Any, y: Any) -> FloatArray:
     if rows.ndim != 2 or not rows.size or labels.shape != rows.shape[:1]:
         raise InputError(
             f"X has shape {rows.shape} and y {labels.shape}; give a table with at least one row, "
-            "and one label a row."
+            "and one label per row."
         )
     if not np.isfinite(rows).all():
         raise InputError("X contains NaN or infinity; leave such rows out or impute them first.")
