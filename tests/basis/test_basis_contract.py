@@ -22,7 +22,13 @@ ALL = [Polynomial, GaussianBasis, SigmoidBasis]
 
 
 @parametrize_with_checks(
-    [Polynomial(), Polynomial(orthogonal=False), GaussianBasis(), SigmoidBasis(include_bias=True)]
+    [
+        Polynomial(),
+        Polynomial(orthogonal=False),
+        Polynomial(2, orthogonal=False, interactions=True),
+        GaussianBasis(),
+        SigmoidBasis(include_bias=True),
+    ]
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

@@ -1,6 +1,7 @@
 """The functions themselves: formulas of the notes, R's poly, and high degrees."""
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import linprog
+from sklearn.preprocessing import PolynomialFeatures
 
 from bottega.basis import GaussianBasis, Polynomial, SigmoidBasis
-from bottega.linear import Ridge
+from bottega.core.errors import InputError
+from bottega.linear import LeastSquares, Ridge
 
 CASES = {
     case["name"]: case
@@ -136,3 +140,57 @@ def test_columns_do_not_depend_on_origin_and_scale(seed, degree, origin, scale):
     assert_allclose(
         Polynomial(degree).fit_transform(shifted), Polynomial(degree).fit_transform(x), atol=1e-6
     )
+
+
+@pytest.mark.parametrize(("p", "degree"), [(1, 3), (2, 2), (3, 3), (2, 5)])
+def test_interactions_are_all_monomials(p, degree):
+    X = np.random.default_rng(0).normal(size=(6, p))
+    made = Polynomial(degree, orthogonal=False, interactions=True, include_bias=True).fit(X)
+    peer = PolynomialFeatures(degree).fit(X)
+    assert made.transform(X).shape[1] == math.comb(p + degree, degree)
+    # Powers and their products, in another order of multiplication.
+    assert_allclose(made.transform(X), peer.transform(X), rtol=1e-12)
+    assert list(made.get_feature_names_out()) == list(peer.get_feature_names_out())
+
+
+def test_conics_are_lines_in_the_expanded_space():
+    """A75: for two inputs and degree 2 the map is (1, x1, x2, x1^2, x1 x2, x2^2), N = 6.
+
+    A circle and the exclusive or are no lines in the plane, and lines after the map.
+    """
+    X = np.random.default_rng(1).uniform(-1, 1, size=(300, 2))
+    for labels in (np.sign((X**2).sum(axis=1) - 0.5), np.sign(X[:, 0] * X[:, 1])):
+        Z = Polynomial(2, orthogonal=False, interactions=True, include_bias=True).fit_transform(X)
+        assert Z.shape[1] == 6
+        flat = np.column_stack([np.ones(300), X])
+        assert not _separable(flat, labels)
+        assert _separable(Z, labels)
+
+
+def _separable(Z, labels):
+    """Return True if some w has labels * (Z w) >= 1 in every row, by linear programming."""
+    found = linprog(
+        np.zeros(Z.shape[1]), A_ub=-labels[:, None] * Z, b_ub=-np.ones(len(Z)), bounds=(None, None)
+    )
+    return found.status == 0
+
+
+def test_orthogonal_products_span_the_monomials():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), rng.normal(size=80)
+    new = rng.normal(size=(5, 3))
+    fits = []
+    for orthogonal in (True, False):
+        basis = Polynomial(3, orthogonal=orthogonal, interactions=True).fit(X)
+        fits.append(LeastSquares().fit(basis.transform(X), y).predict(basis.transform(new)))
+    assert_allclose(fits[0], fits[1], rtol=1e-8, atol=1e-8)  # plain powers lose some digits
+    assert basis.get_feature_names_out()[10] == "x0^2 x1"
+    grid = np.array([[a, b] for a in range(4) for b in range(5)], dtype=float)
+    Z = Polynomial(2, interactions=True).fit_transform(grid)
+    off = Z.T @ Z - np.diag(np.diag(Z.T @ Z))
+    assert_allclose(off, 0, atol=1e-13)  # on a grid products of orthogonal columns are orthogonal
+
+
+def test_too_many_products_are_refused():
+    with pytest.raises(InputError, match="up to degree 5 are 96,560,645 columns"):
+        Polynomial(5, interactions=True).fit(np.ones((3, 100)))

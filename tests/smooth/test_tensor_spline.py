@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.interpolate import BSpline
+from scipy.interpolate import BSpline, NdBSpline
 
 from bottega.core.errors import DataWarning, InputError, ParameterError
 from bottega.smooth import RegressionSpline, TensorSpline
@@ -170,6 +170,60 @@ def test_few_rows_lower_the_degree():
     X, y = rng.uniform(size=(20, 2)), rng.normal(size=20)
     assert TensorSpline(0).fit(X, y).degree_ == 2
     assert TensorSpline(0).fit(X[:10], y[:10]).degree_ == 1
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.01])
+def test_derivatives_are_those_of_the_b_splines(alpha):
+    X, y, weight = surface()
+    X = X * [2.0, 50.0] + [3.0, -10.0]
+    inside = ([3.9, 4.4], [10.0])
+    model = TensorSpline(knots=list(inside), alpha=alpha).fit(X, y, sample_weight=weight)
+    ends = [(X[:, k].min(), X[:, k].max()) for k in range(2)]
+    knots = tuple(
+        np.concatenate([np.full(4, low), each, np.full(4, high)])
+        for (low, high), each in zip(ends, inside, strict=True)
+    )
+    exact = NdBSpline(knots, model.coef_, 3)
+    new = np.random.default_rng(1).uniform([3.1, -9.0], [4.9, 39.0], size=(30, 2))
+    for orders in ((0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1), (0, 3)):
+        expected = exact(new, nu=orders)
+        # The same polynomials, evaluated in another order.
+        close = {"rel": 1e-8, "abs": 1e-9 * np.abs(expected).max()}
+        assert model.predict(new, derivative=orders) == pytest.approx(expected, **close)
+    slopes, std = model.predict(new, return_std=True, derivative=1)
+    assert slopes == pytest.approx(np.column_stack([exact(new, nu=o) for o in ((1, 0), (0, 1))]))
+    # Standard errors are linear in the rows of S: differences of those over a short step.
+    for j, step in enumerate(1e-5 * np.array([2.0, 50.0])):
+        move = step * np.eye(2)[j]
+        rows = (model.matrix(new + move) - model.matrix(new - move)) / (2 * step)
+        error = model.sigma_ * np.sqrt((rows**2 / weight).sum(axis=1))
+        assert std[:, j] == pytest.approx(error, rel=1e-4)
+
+
+def test_derivatives_beyond_the_range_are_those_of_the_tangent():
+    X, y, _ = surface()
+    model = TensorSpline(1).fit(X, y)
+    at, beyond = np.array([[1.0, 0.4]]), np.array([[1.7, 0.4]])
+    assert model.predict(beyond, derivative=(1, 0)) == pytest.approx(
+        model.predict(at, derivative=(1, 0))
+    )
+    assert model.predict(beyond, derivative=(2, 0)) == pytest.approx([0.0])
+
+
+def test_derivatives_that_there_are_not():
+    X, y, _ = surface()
+    model = TensorSpline(1, degree=2).fit(X, y)
+    for wrong in (2, (1,), (1, -1), (0.5, 0), "x", (1, 0, 0)):
+        with pytest.raises(InputError, match="use 0, 1 for all slopes, or 2 whole numbers"):
+            model.predict(X, derivative=wrong)
+    with pytest.raises(InputError, match="degree 2 have derivatives up to that order"):
+        model.predict(X, derivative=(3, 0))
+    wide = np.column_stack([X, np.ones(len(X))])
+    still = TensorSpline(1).fit(wide, y)
+    assert still.predict(wide, derivative=1)[:, 2].tolist() == [0.0] * len(X)
+    assert still.predict(wide, derivative=(0, 0, 1)).tolist() == [0.0] * len(X)
+    one = TensorSpline(1).fit(X[:, :1], y)
+    assert one.predict(X[:, :1], derivative=2).shape == (len(X),)
 
 
 def test_three_inputs_and_the_cost_is_said(monkeypatch):

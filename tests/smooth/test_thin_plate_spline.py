@@ -138,6 +138,59 @@ def test_turned_and_stretched_axes_change_nothing(angle, stretch):
     assert turned.lam_ == pytest.approx(plain.lam_ * stretch**2, rel=1e-6)
 
 
+@pytest.mark.parametrize("rank", ["auto", 30])
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_slopes_are_limits_of_differences(d, rank):
+    X, y, weight = surface(d=d)
+    X = X * [1.0, 20.0, 0.1][:d]
+    model = ThinPlateSpline(0.01, rank=rank, standardize=True).fit(X, y, sample_weight=weight)
+    new = np.random.default_rng(5).uniform(X.min(axis=0), X.max(axis=0), size=(20, d))
+    slopes, std = model.predict(new, return_std=True, derivative=1)
+    slopes, std = slopes.reshape(20, d), std.reshape(20, d)
+    for j in range(d):
+        step = 1e-5 * np.ptp(X[:, j]) * np.eye(d)[j]
+        ahead, behind = (model.predict(new + s * step) for s in (1, -1))
+        # A difference over 2e-5 of the range: its own error is some 1e-8 of the slope, and in two
+        # and three inputs more near a knot.
+        size = np.abs(slopes[:, j]).max()
+        found = (ahead - behind) / (2 * step[j])
+        assert slopes[:, j] == pytest.approx(found, abs=1e-4 * size)
+        rows = (model.matrix(new + step) - model.matrix(new - step)) / (2 * step[j])
+        error = model.sigma_ * np.sqrt((rows**2 / weight).sum(axis=1))
+        assert std[:, j] == pytest.approx(error, rel=1e-3)
+        orders = tuple(int(k == j) for k in range(d))
+        assert model.predict(new, derivative=orders) == pytest.approx(slopes[:, j], rel=1e-12)
+
+
+def test_derivatives_of_one_input_are_those_of_the_cubic_spline():
+    X, y, weight = surface(d=1)
+    ours = ThinPlateSpline(0.1).fit(X, y, sample_weight=weight)
+    cubic = SmoothingSpline(0.1).fit(X, y, sample_weight=weight)
+    between = np.sort(np.unique(X))
+    middle = ((between[1:] + between[:-1]) / 2)[:, None]
+    for derivative in (0, 1, 2, 3):
+        expected, error = cubic.predict(middle, return_std=True, derivative=derivative)
+        found, std = ours.predict(middle, return_std=True, derivative=derivative)
+        assert found == pytest.approx(expected, abs=1e-7 * np.abs(expected).max())
+        assert std == pytest.approx(error, rel=1e-5)
+
+
+def test_derivatives_that_there_are_not():
+    X, y, _ = surface()
+    model = ThinPlateSpline(0.1).fit(X, y)
+    with pytest.raises(InputError, match="has derivatives up to order 1"):
+        model.predict(X, derivative=(1, 1))
+    with pytest.raises(InputError, match="use 0, 1 for all slopes, or 2 whole numbers"):
+        model.predict(X, derivative=2)
+    wide = np.column_stack([X[:, 0], np.full(len(y), 7.0)])
+    still = ThinPlateSpline(0.1).fit(wide, y)
+    assert np.all(still.predict(wide, derivative=1)[:, 1] == 0)
+    line = ThinPlateSpline(0.1).fit(X[:, :1], y)
+    assert still.predict(wide, derivative=(2, 0)) == pytest.approx(
+        line.predict(X[:, :1], derivative=2), rel=1e-6, abs=1e-6
+    )
+
+
 def test_the_mixed_term_counts_twice():
     """D121's misprint: with a single mixed term f = x z would cost half as much after a turn."""
     rng = np.random.default_rng(1)

@@ -2,23 +2,23 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bottega.core.errors import InputError
-from bottega.core.params import Parameter, check_params
+from bottega.core.estimator import Unweighted
+from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 
 __all__ = ["ColumnExpansion"]
 
 
-class ColumnExpansion(TransformerMixin, BaseEstimator):
+class ColumnExpansion(TransformerMixin, Unweighted):
     """A transformer that replaces each column by basis functions of it."""
 
-    params: ClassVar[Mapping[str, Parameter]] = {}
     include_bias: bool
     n_features_in_: int
 
@@ -34,24 +34,14 @@ class ColumnExpansion(TransformerMixin, BaseEstimator):
     def _names(self, name: str) -> list[str]:
         """Return the names of the columns made of the column `name`."""
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Place the basis functions.
+    def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
+        return validate_data(self, X, dtype=np.float64), None  # y is not used
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, p)
-            Inputs.
-        y : None
-            Not used.
+    def _check_width(self, X: Any) -> Any:
+        return X  # any number of columns
 
-        Returns
-        -------
-        self
-            The fitted transformer.
-        """
-        check_params(self)
-        self._learn(validate_data(self, X, dtype=np.float64))
-        return self
+    def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
+        self._learn(work.X)
 
     def transform(self, X: Any) -> Any:
         """Return the basis functions of each column, side by side.
@@ -67,10 +57,17 @@ class ColumnExpansion(TransformerMixin, BaseEstimator):
             A data frame where ``set_output`` asks for one.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        parts = [np.ones((len(X), 1))] if self.include_bias else []
-        parts += [self._expand(X[:, j], j) for j in range(X.shape[1])]
-        return np.hstack(parts)
+        X = self._check_new(X)
+        bias = [np.ones((len(X), 1))] if self.include_bias else []
+        return np.hstack([*bias, *self._columns(X)])
+
+    def _columns(self, X: FloatArray) -> list[FloatArray]:
+        """Return blocks of columns, side by side the whole expansion."""
+        return [self._expand(X[:, j], j) for j in range(X.shape[1])]
+
+    def _column_names(self, names: list[str]) -> list[str]:
+        """Return the names of all columns made of the columns `names`."""
+        return [made for name in names for made in self._names(name)]
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the columns that `transform` gives.
@@ -101,5 +98,5 @@ class ColumnExpansion(TransformerMixin, BaseEstimator):
                     f"{self.n_features_in_}; got {len(names)}."
                 )
         bias = ["1"] if self.include_bias else []
-        made = [made for name in names for made in self._names(str(name))]
+        made = self._column_names([str(name) for name in names])
         return np.asarray([*bias, *made], dtype=object)
