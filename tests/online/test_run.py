@@ -264,12 +264,12 @@ def test_a_bad_first_row_leaves_nothing():
 @pytest.mark.parametrize(
     ("stream", "message"),
     [
-        (42, "is no stream of rows"),
+        (42, "is not a stream of rows"),
         ([], "gave no rows"),
         ([1, 2, 3], "The stream gave a int"),
         ([(np.ones((2, 2)), [0, 1], np.ones(2))], "with weights"),
         ([({"a": "red"}, 0), ({"a": "blue"}, 1)], "hashed_rows"),
-        ((np.ones((3, 2)), [0, 1]), "one truth a row"),
+        ((np.ones((3, 2)), [0, 1]), "one truth per row"),
         ("no-such-file.csv", "There is no file"),
     ],
 )

@@ -223,11 +223,8 @@ class OnlineGradientDescentClassifier(GradientDescent, OnlineClassifier):
 class OnlineGradientDescentRegressor(RegressorMixin, GradientDescent):
     r"""Linear regression by online gradient descent.
 
-    At each row the loss :math:`\ell_t(w) = \ell(y_t, w^\top x_t) + \tfrac\sigma2 \lVert w \rVert^2`
-    of the present weights is charged, and then
-    :math:`w_{t+1} = \Pi\left(w_t - \eta_t \nabla \ell_t(w_t)\right)` with :math:`\Pi` the nearest
-    point of a set, if one is asked for. It starts at :math:`w_1 = 0` (on the simplex: at equal
-    weights).
+    At each row the loss of the present weights is charged, penalty included, and then they step
+    down its gradient as in `OnlineGradientDescentClassifier`.
 
     Parameters
     ----------

@@ -16,8 +16,6 @@ from bottega.online._stream.blocks import as_block, take
 
 __all__ = ["StreamError", "blocks_of", "labels_of", "length_of"]
 
-_END = object()
-
 
 class StreamError(InputError):
     """A stream broke off: a row could not be learned.
@@ -60,8 +58,8 @@ def blocks_of(stream: Any, target: str | None, block: int) -> Iterator[tuple[Any
         X, y = as_block(X), np.asarray(y)
         if y.ndim != 1 or X.shape[0] != len(y):
             raise InputError(
-                f"A block has {X.shape[0]} rows and truths of shape {y.shape}; give one truth a "
-                "row."
+                f"A block has {X.shape[0]} rows and truths of shape {y.shape}; give one truth "
+                "per row."
             )
         for start in range(0, len(y), block):
             part = slice(start, start + block)
@@ -84,14 +82,14 @@ def _pieces(stream: Any, target: str | None, block: int) -> Iterator[tuple[Any, 
         yield from _items(stream, target, block)
     else:
         raise InputError(
-            f"A {type(stream).__name__} is no stream of rows; give (X, y), a frame with target=, a "
-            "path or a query with target=, or something that yields (X, y) blocks or (row, truth) "
-            "pairs."
+            f"A {type(stream).__name__} is not a stream of rows; give (X, y), a frame with "
+            "target=, a path or a query with target=, or something that yields (X, y) blocks or (row, "
+            "truth) pairs."
         )
 
 
 def _is_pair(stream: Any) -> bool:
-    """Tell a pair of tables from a sequence of two blocks or rows."""
+    """Return True for a pair of tables, False for a sequence of two blocks or rows."""
     return isinstance(stream, tuple) and len(stream) == 2 and _is_table(stream[0])
 
 
@@ -126,37 +124,26 @@ def _items(stream: Iterable[Any], target: str | None, block: int) -> Iterator[tu
     """Yield what comes as blocks as it is, and gather what comes row by row."""
     rows: list[Any] = []
     truths: list[Any] = []
-    items = iter(stream)
-    while True:
-        try:
-            item = next(items, _END)
-        except Exception:
-            if rows:  # what had come is learned before the stream's own error is shown
-                yield _gathered(rows), truths
-            raise
-        if item is _END:
-            break
-        if not isinstance(item, tuple | list) and is_frame(item):
-            if rows:
+    try:
+        for item in stream:
+            frame = not isinstance(item, tuple | list) and is_frame(item)
+            X, y = _split(item, target) if frame else _parts(item)
+            table = frame or _is_table(X)
+            if rows and (table or not _alike(rows[0], X)):
                 yield _gathered(rows), truths
                 rows, truths = [], []
-            yield _split(item, target)
-            continue
-        X, y = _parts(item)
-        if _is_table(X):
-            if rows:
+            if table:
+                yield X, np.atleast_1d(np.asarray(y))
+                continue
+            rows.append(X)
+            truths.append(y)
+            if len(rows) == block:
                 yield _gathered(rows), truths
                 rows, truths = [], []
-            yield X, np.atleast_1d(np.asarray(y))
-            continue
-        if rows and not _alike(rows[0], X):
+    except Exception:
+        if rows:  # what had come is learned before the stream's own error is shown
             yield _gathered(rows), truths
-            rows, truths = [], []
-        rows.append(X)
-        truths.append(y)
-        if len(rows) == block:
-            yield _gathered(rows), truths
-            rows, truths = [], []
+        raise
     if rows:
         yield _gathered(rows), truths
 

@@ -1,16 +1,4 @@
-r"""What a regret is about: the loss a learner is charged, and whom it is compared with.
-
-==================================  ==================================
-Learner                             Comparators
-==================================  ==================================
-gradient descent in a set           the set
-gradient descent without a set      all vectors with "strongly_convex" steps, else the ball of its
-                                    radius
-online ridge                        all vectors, penalised
-exponential weights                 the experts
-perceptron                          all vectors (hinge loss)
-==================================  ==================================
-"""
+"""What a regret is about: the loss a learner is charged, and whom it is compared with."""
 
 from dataclasses import dataclass
 from typing import Any
