@@ -83,8 +83,8 @@ def _pieces(stream: Any, target: str | None, block: int) -> Iterator[tuple[Any, 
     else:
         raise InputError(
             f"A {type(stream).__name__} is not a stream of rows; give (X, y), a frame with "
-            "target=, a path or a query with target=, or something that yields (X, y) blocks or (row, "
-            "truth) pairs."
+            "target=, a path or a query with target=, or something that yields (X, y) blocks or "
+            "(row, truth) pairs."
         )
 
 
