@@ -268,6 +268,7 @@ def gaussian_path(
     train_error: Any = None,
     coef: Any = None,
     fold_error: Any = None,
+    richest: tuple[float, float] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> Path:
     """Return the path of fits by (weighted) squares, with all its criteria.
@@ -290,12 +291,17 @@ def gaussian_path(
         As in `Path`; ``error="gcv"`` judges by generalised cross-validation.
     train_error : array_like of shape (m,), optional
         Under a loss other than squared error.
+    richest : (rss, df), optional
+        Of a model beyond the end of a path that was cut: Cp may measure against it.
     more : dict, optional
         Further criteria.
     """
     rss, df = np.asarray(rss, dtype=np.float64), np.asarray(df, dtype=np.float64)
-    scale = residual_scale(rss, df, n)
     several = rss.ndim == 2
+    if richest is None:
+        scale = residual_scale(rss, df, n)
+    else:
+        scale = residual_scale(np.append(rss, richest[0]), np.append(df, richest[1]), n)
     found = gaussian_criteria(
         rss, df[:, None] if several else df, n, scale=scale, log_weights=log_weights
     )

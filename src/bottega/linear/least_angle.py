@@ -225,6 +225,7 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
             weight=walk.centering.weight,
             log_weights=walk.rows.log_weights,
             coef=coef[:, 0],
+            richest=(walk.full_rss, walk.rank + self.fit_intercept),
         )
 
     def _predictions(

@@ -290,6 +290,7 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
             weight=work.centering.weight,
             log_weights=work.rows.log_weights,
             coef=coef[:, 0],
+            richest=(found.full_rss, found.rank + self.fit_intercept),
         )
 
     def _predictions(

@@ -4,6 +4,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import qr
 
 from bottega.core.errors import ConvergenceWarning
 from bottega.core.rows import Rows
@@ -34,6 +35,8 @@ class AnglePath:
         Columns that lie in the span of the active ones at the end, and never took part.
     rss : ndarray of shape (m,)
         Residual sums of squares.
+    full_rss, rank : float, int
+        That of least squares on all columns, and how many of these are independent.
     rows : Rows
         The rows it was walked on.
     """
@@ -46,6 +49,8 @@ class AnglePath:
     left: IntArray
     collinear: IntArray
     rss: FloatArray
+    full_rss: float
+    rank: int
     rows: Rows
 
     def at_alphas(self, alphas: FloatArray) -> FloatArray:
@@ -108,9 +113,18 @@ def angle_path(
             stacklevel=6,
         )
     rss = outside + np.sum((response[:, None] - A @ coef.T) ** 2, axis=0)
+    full_rss, rank = float(rss[-1]), int(count[-1])
+    if state != ENDED:
+        Q, triangle, _ = qr(A, mode="economic", pivoting=True)
+        size = np.abs(np.diag(triangle))
+        rank = int(np.count_nonzero(size > COLLINEAR * size.max(initial=0.0)))
+        rest = response - Q[:, :rank] @ (Q[:, :rank].T @ response)
+        full_rss = outside + float(rest @ rest)
     active = np.flatnonzero(coef[-1])
     collinear = _in_span(A, active) if len(active) < most_active else active[:0]
-    return AnglePath(centering, alphas, coef, count, entered, left, collinear, rss, rows)
+    return AnglePath(
+        centering, alphas, coef, count, entered, left, collinear, rss, full_rss, rank, rows
+    )
 
 
 def _in_span(A: FloatArray, active: IntArray) -> IntArray:

@@ -36,6 +36,8 @@ class SubsetCurve:
         Residual sums of squares.
     coef : ndarray of shape (m, p)
         Least-squares coefficients on the columns given, zero outside the subset.
+    full_rss, rank : float, int
+        Residual sum of squares of all columns together, and how many of them are independent.
     left_out : ndarray
         Columns the search could not use: those that lie in the span of earlier ones.
     """
@@ -44,6 +46,8 @@ class SubsetCurve:
     subsets: list[IntArray]
     rss: FloatArray
     coef: FloatArray
+    full_rss: float
+    rank: int
     left_out: IntArray
 
     def place(self, size: int) -> int:
@@ -106,6 +110,7 @@ def search_subsets(
     inputs, response, outside = R[:k, :-1], R[:k, -1], float(np.sum(R[k:, -1] ** 2))
     independent = independent_columns(inputs, _COLLINEAR_DOWNWARDS if downwards else COLLINEAR)
     rank, left_out = int(independent.sum()), np.sort(order[~independent])
+    _, full_rss = _least_squares(inputs, response, outside, [np.flatnonzero(independent)])
     if downwards:
         order, inputs = order[independent], inputs[:, independent]
     # Below the rows of the forced columns stands what these cannot explain.
@@ -132,6 +137,8 @@ def search_subsets(
         subsets=[np.sort(order[each]) for each in places],
         rss=rss,
         coef=full,
+        full_rss=float(full_rss[0]),
+        rank=rank,
         left_out=left_out,
     )
 
