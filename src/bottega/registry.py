@@ -1,31 +1,27 @@
 """The catalogue: every method of the package, by its card."""
 
-from dataclasses import asdict, fields
 from functools import cache
-from importlib import import_module
 from typing import Any
 
-from bottega.core.base import Estimator
 from bottega.core.cards import CAPABILITIES, Card
+from bottega.core.discover import estimator_classes
 from bottega.core.errors import InputError, did_you_mean
+from bottega.core.estimator import Estimator
 from bottega.core.frames import make_frame
 
-__all__ = ["TOPICS", "cards", "catalogue", "estimators", "methods"]
+__all__ = ["cards", "catalogue", "estimators", "methods"]
 
-TOPICS = ("core", "linear", "neighbors", "smooth", "tree", "ensemble", "online")
+# What a card tells, in the order in which it is shown.
+FIELDS = (
+    *("method", "title", "task", "estimator", "knob", "takes", *CAPABILITIES, "cost"),
+    *("strengths", "weaknesses", "assumptions", "source"),
+)
 
 
 @cache
 def estimators() -> tuple[type[Estimator], ...]:
-    """Return every public class that has a card, in the order of the topics."""
-    found: list[type[Estimator]] = []
-    for topic in TOPICS:
-        module = import_module(f"bottega.{topic}")
-        for name in module.__all__:
-            public = getattr(module, name)
-            if isinstance(public, type) and issubclass(public, Estimator):
-                found.append(public)
-    return tuple(found)
+    """Return every public class that has a card, topic by topic."""
+    return estimator_classes()
 
 
 def cards(**wanted: Any) -> list[Card]:
@@ -34,12 +30,11 @@ def cards(**wanted: Any) -> list[Card]:
     Examples
     --------
     >>> [card.method for card in cards(task="classification", wide=True, weights=False)]
-    ['neighbors', 'parzen', 'stacking', 'online_gradient_descent', 'perceptron']
+    ['stacking', 'neighbors', 'parzen', 'online_gradient_descent', 'perceptron']
     """
-    known = [field.name for field in fields(Card)]
     for name in wanted:
-        if name not in known:
-            raise InputError(f"A card has no field {name!r}.{did_you_mean(name, known)}")
+        if not hasattr(Card, name) and name not in FIELDS and name not in Card.__annotations__:
+            raise InputError(f"A card has no field {name!r}.{did_you_mean(name, FIELDS)}")
     return [
         each.card
         for each in estimators()
@@ -48,28 +43,33 @@ def cards(**wanted: Any) -> list[Card]:
 
 
 def methods(task: str) -> dict[str, type[Estimator]]:
-    """Return the classes for a task by the short name of their method."""
+    """Return the classes for a task by the short name of their method, the baseline first."""
     return {each.card.method: each for each in estimators() if each.card.task == task}
 
 
+def public_name(estimator_class: type[Estimator]) -> str:
+    """Return the name under which a class is imported: its topic's, not its module's."""
+    return ".".join([*estimator_class.__module__.split(".")[:2], estimator_class.__name__])
+
+
+def in_words(card: Card, name: str) -> Any:
+    """Return a field of a card as a text, a number or a truth value."""
+    if name == "estimator":
+        return public_name(card.estimator)
+    value = getattr(card, name)
+    if name == "takes":
+        return ", ".join(sorted(value))
+    return " ".join(value) if isinstance(value, tuple) else value
+
+
 def catalogue(like: Any = None) -> Any:
-    """Return the catalogue as a data frame, one row a class.
+    """Return the catalogue as a data frame, one row per class.
 
     Examples
     --------
     >>> catalogue().columns.tolist()[:4]
     ['method', 'title', 'task', 'estimator']
     """
-    columns: dict[str, list[Any]] = {name: [] for name in ("method", "title", "task", "estimator")}
-    rest = ("knob", *CAPABILITIES, "cost", "strengths", "weaknesses", "source")
-    columns |= {name: [] for name in rest}
-    for each in estimators():
-        card = asdict(each.card)
-        for name in columns:
-            if name == "estimator":
-                columns[name].append(f"{each.__module__.rsplit('.', 1)[0]}.{each.__name__}")
-            elif name in ("strengths", "weaknesses"):
-                columns[name].append(" ".join(card[name]))
-            else:
-                columns[name].append(card[name])
-    return make_frame(columns, like)
+    return make_frame(
+        {name: [in_words(each.card, name) for each in estimators()] for name in FIELDS}, like
+    )

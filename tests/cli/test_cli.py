@@ -232,7 +232,9 @@ def test_predict_refuses_what_it_cannot_do(houses, tmp_path):
 
     assert "not a model" in one_sentence(run("predict", houses, new))
     assert "no file" in one_sentence(run("predict", tmp_path / "none.skops", new))
-    assert "no probabilities" in one_sentence(run("predict", model, houses, "--probabilities"))
+    assert "gives no probabilities" in one_sentence(
+        run("predict", model, houses, "--probabilities")
+    )
 
 
 def test_codes_and_words_are_read_as_they_were_when_the_model_was_fitted(tmp_path):

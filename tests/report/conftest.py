@@ -13,8 +13,10 @@ import pytest
 from bottega.core.baseline import BaselineClassifier, BaselineRegressor
 from bottega.core.cards import Card
 from bottega.core.certificate import Certificate
-from bottega.core.path import Path
+from bottega.core.path import Path, along
 from bottega.data import Table
+from bottega.neighbors import NearestNeighborsRegressor
+from bottega.workbench.results import chosen_in_words
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 BROWSER_ARGUMENTS = [
@@ -54,13 +56,18 @@ def browser(chromium: str) -> Iterator[Any]:
 
 
 def _card(method: str, title: str, task: str, knob: str | None) -> Card:
+    class Method(NearestNeighborsRegressor):
+        pass
+
+    Method.knob = knob
     return Card(
         method=method,
         title=title,
         task=task,
-        knob=knob,
         strengths=("It is quick.",),
         weaknesses=("It is blunt.",),
+        assumptions=("The world is flat.",),
+        estimator=Method,
         cost="n p",
         source="D72",
         wide=True,
@@ -69,8 +76,7 @@ def _card(method: str, title: str, task: str, knob: str | None) -> Card:
 
 def _path(knob: str, loss: str, coef: Any = None) -> Path:
     return Path(
-        knob,
-        [100.0, 10.0, 1.0],
+        along(knob, [100.0, 10.0, 1.0]),
         df=[1.0, 2.0, 4.0],
         train_error=[5.0, 2.0, 1.0],
         error=[5.5, 2.6, 2.5],
@@ -82,16 +88,16 @@ def _path(knob: str, loss: str, coef: Any = None) -> Path:
 
 
 def _result(card: Card, error: float, se: float, path: Any, predicted: Any, **more: Any) -> Any:
-    picked = None if path is None else path.values[path.best("one_se")]
+    picked = None if path is None else path.settings[path.best("one_se")]
     return SimpleNamespace(
         card=card,
         error=error,
-        error_se=se,
+        std_error=se,
         df=None if path is None else 2.0,
-        knob_value=picked,
+        setting=picked,
         seconds=0.25,
         path=path,
-        fold_values=() if path is None else (10.0, 10.0, 1.0),
+        fold_settings=[] if path is None else [path.settings[i] for i in (1, 1, 2)],
         predicted=predicted,
         **{"probability": None, "classes": None, **more},
     )
@@ -106,14 +112,13 @@ def _board(results: dict[str, Any], gaps: dict[str, tuple[float, float]]) -> pd.
                 "method": method,
                 "title": result.card.title,
                 "error": result.error,
-                "std_error": result.error_se,
+                "std_error": result.std_error,
                 "versus_baseline": 1 - result.error / base,
                 "difference": result.error - best,
                 "difference_low": gaps.get(method, (0.0, 0.0))[0],
                 "difference_high": gaps.get(method, (0.0, 0.0))[1],
                 "df": np.nan,
-                "knob": result.card.knob,
-                "value": np.nan,
+                "chosen": chosen_in_words(result.setting),
                 "seconds": result.seconds,
             }
             for method, result in ordered
@@ -138,6 +143,8 @@ def _comparison(table: Table, loss: str, results: Any, gaps: Any, **changed: Any
         "command": "bottega compare houses.csv --target price --seed 17",
         "versions": {"python": "3.11.7", "numpy": "2.4.6"},
         "not_shown": {},
+        "looks_in_words": "",
+        "ledger_note": "",
         "results": results,
         "y_train": table.y,
         "best_method": min(results, key=lambda m: results[m].error),

@@ -21,7 +21,7 @@ def test_verdict_names_winner_lead_and_certificate(regression):
     )
     assert second == (
         "The runner-up, Neighbours, is 0.5 behind, and the 95% interval for the difference, 0.1 to "
-        "0.9, leaves out zero: the lead is clear."
+        "0.9, excludes zero: the lead is clear."
     )
     assert third == (
         "On 50 locked rows that took no part in fitting or choosing, its mean squared error is "
@@ -72,13 +72,34 @@ def test_one_sided_and_approximate_certificates(regression):
     assert "the true error is at most 2.9 with probability about 95%" in third
 
 
-@pytest.mark.parametrize(
-    ("looks", "words"), [(0, "opened never"), (1, "opened once"), (3, "opened 3 times")]
-)
+@pytest.mark.parametrize(("looks", "words"), [(0, "opened never"), (1, "opened once")])
 def test_looks_at_the_test_part_are_told(looks, words, regression):
     certificate = said(regression(looks=looks))["certificate"]
     assert words in certificate["looked"]
-    assert certificate["looked_twice"] == (looks > 1)
+    assert not certificate["looked_twice"]
+
+
+def test_a_second_look_is_told(regression):
+    words = "the locked rows have been opened 3 times: the claim is weaker than it reads"
+    certificate = said(regression(looks=3, looks_in_words=words))["certificate"]
+    assert certificate["looked"] == f"T{words[1:]}."
+    assert certificate["looked_twice"]
+
+
+def test_locked_rows_that_were_opened_before_give_no_certificate(regression):
+    words = "the 50 locked rows were opened before: give again=True for a second look"
+    third = said(regression(certificate=None, looks=1, looks_in_words=words))["verdict"][2]
+    assert third == "The 50 locked rows were opened before: ask for a second look."
+
+
+def test_two_classes_are_ranked_beside(classification):
+    comparison = classification()
+    board = comparison.leaderboard.assign(auc=[0.913, float("nan")], lift=[3.25, 1.0])
+    comparison.leaderboard = board
+    shown = said(comparison)["leaderboard"]
+    assert [row["ranking"] for row in shown["rows"]] == [["0.913", "3.25"], ["–", "1"]]
+    assert {"AUC", "Lift"} < {name for name, _ in shown["explained"]}
+    assert not said(classification())["leaderboard"]["ranked"]
 
 
 def test_leaderboard_rows(regression):
@@ -99,18 +120,39 @@ def test_method_tells_its_pick_and_its_folds(regression):
     assert ridge["folds"] == (
         "The 3 outer folds picked alpha = 10, 10, 1; on all training rows it is 10."
     )
-    assert (
-        fold_sentence("k", (5, 5), 5) == "Each of the 2 outer folds picked k = 5: a stable choice."
+    assert ridge["assumptions"] == ("The world is flat.",)
+    five, two = {"k": 5}, {"C": 1.0, "gamma": 0.5}
+    assert fold_sentence([five, five], five) == (
+        "Each of the 2 outer folds picked k = 5: a stable choice."
+    )
+    assert fold_sentence([two, {**two, "C": 9.0}], two) == (
+        "The 2 outer folds picked C = 1, gamma = 0.5; C = 9, gamma = 0.5; on all training rows it "
+        "is C = 1, gamma = 0.5."
+    )
+
+
+def test_a_path_without_degrees_of_freedom_is_not_given_any(regression):
+    comparison = regression()
+    path = dataclasses.replace(comparison.results["ridge"].path, df=None)
+    comparison.results["ridge"].path = path
+    assert said(comparison)["methods"][0]["sentence"] == (
+        "Of 3 values, alpha = 10 was picked (mean squared error 2.6 by leave-one-out)."
     )
 
 
 def test_alerts_stand_first(regression):
     comparison = regression(
-        interrupted=True, not_shown={"failed with ValueError: no convergence": ["gam"]}
+        interrupted=True,
+        not_shown={
+            "failed with ValueError: no convergence": ["gam"],
+            "skipped: takes at most 3 inputs": ["loess", "pspline"],
+        },
     )
-    stopped, failed = said(comparison)["head"]["alerts"]
+    head = said(comparison)["head"]
+    stopped, failed = head["alerts"]
     assert "stopped before all methods were done" in stopped
     assert failed == "Not shown: gam (failed with ValueError: no convergence)."
+    assert head["skipped"] == ["Not shown: loess, pspline (skipped: takes at most 3 inputs)."]
 
 
 def test_rows_never_held_out_are_not_drawn(regression):

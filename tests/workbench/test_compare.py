@@ -11,11 +11,13 @@ from sklearn.preprocessing import StandardScaler
 import bottega
 from bottega.core import progress
 from bottega.core.errors import InputError, ParameterError, TestSetAlreadyUsed
+from bottega.core.losses import ABSOLUTE_ERROR, SQUARED_ERROR, Cost, Huber
 from bottega.data import Table, folds
 from bottega.linear import Ridge
 from bottega.neighbors import NearestNeighborsClassifier, NearestNeighborsRegressor
+from bottega.risk import nested_cv
 from bottega.workbench.compare import _choose
-from bottega.workbench.results import paired_difference
+from bottega.workbench.ranking import auc, lift
 
 # How the data come and the folds are made does not depend on which methods are compared.
 SOME = ["neighbors", "tree"]
@@ -46,10 +48,11 @@ def test_error_is_that_of_tuning_inside_each_fold(diabetes):
         picked["ridge"].append(ridge.alpha_)
     for method, loss in losses.items():
         result = diabetes.results[method]
-        assert result.loss == pytest.approx(loss, rel=1e-9)
+        assert result.losses == pytest.approx(loss, rel=1e-9)
         assert result.error == pytest.approx(loss.mean())
-        assert result.error_se == pytest.approx(loss.std(ddof=1) / np.sqrt(len(y)))
-        assert result.fold_values == pytest.approx(picked[method])
+        assert [next(iter(each.values())) for each in result.fold_settings] == pytest.approx(
+            picked[method]
+        )
 
 
 def test_final_models_are_fitted_to_all_training_rows(iris):
@@ -57,7 +60,7 @@ def test_final_models_are_fitted_to_all_training_rows(iris):
     Z = StandardScaler().fit_transform(X)
     alone = NearestNeighborsClassifier().fit(Z, y)
     result = iris.results["neighbors"]
-    assert result.knob_value == alone.k_
+    assert result.setting == {"k": alone.k_}
     assert np.array_equal(result.model.predict(iris.train.X), alone.predict(Z))
     assert result.path.values.tolist() == alone.path_.values.tolist()
 
@@ -72,13 +75,34 @@ def test_leaderboard_is_sorted_and_relative_to_baseline_and_best(diabetes):
     assert board["difference_low"].iloc[0] == board["difference_high"].iloc[0] == 0
 
 
-def test_paired_difference_has_the_corrected_interval(diabetes):
-    a, b = diabetes.results["baseline"], diabetes.results["ridge"]
-    mean, low, high = paired_difference(a, b)
-    d = a.fold_errors() - b.fold_errors()
-    half = stats.t.ppf(0.975, 4) * np.sqrt((1 / 5 + 1 / 4) * d.var(ddof=1))
-    assert mean == pytest.approx(a.error - b.error)
-    assert (low, high) == pytest.approx((mean - half, mean + half))
+def test_intervals_allow_for_the_training_rows_that_folds_share():
+    """Nadeau and Bengio's variance, (1/K + n_test/n_train) times that of the fold means."""
+    X, y = load_diabetes(return_X_y=True)  # 400 rows: the folds have equal sizes
+    found = bottega.compare(X[:400], y[:400], methods=["ridge"], test=0)
+    a, b = found.results["baseline"], found.results["ridge"]
+    wide = stats.t.ppf(0.975, 4) * np.sqrt(1 / 5 + 1 / 4)
+    for each in (a, b):
+        spread = each.nested.fold_errors.std(ddof=1)
+        assert each.std_error == pytest.approx(spread * np.sqrt(1 / 5 + 1 / 4))
+        assert each.upper - each.error == pytest.approx(wide * spread)
+    row = found.leaderboard.query("method == 'baseline'").iloc[0]
+    d = (a.nested.fold_errors - b.nested.fold_errors).ravel()
+    assert row["difference"] == pytest.approx(a.error - b.error)
+    assert row["difference_high"] - row["difference"] == pytest.approx(wide * d.std(ddof=1))
+    assert row["difference"] - row["difference_low"] == pytest.approx(wide * d.std(ddof=1))
+
+
+def test_the_nested_interval_is_that_of_nested_cv():
+    found = bottega.compare("diabetes", methods=["ridge"], interval="nested", outer=4)
+    ridge = found.results["ridge"]
+    X, y = np.asarray(found.train.X, dtype=float), found.y_train
+    alone = nested_cv(
+        Ridge(), X, y, inner=None, outer=folds(found.train, 4, seed=0), interval="nested"
+    )
+    assert (ridge.error, ridge.lower, ridge.upper) == pytest.approx(
+        (alone.error, alone.lower, alone.upper), rel=1e-9
+    )
+    assert ridge.nested.interval == "nested"
 
 
 def test_probabilities_and_classes_line_up(iris):
@@ -165,9 +189,8 @@ def test_categories_missing_values_and_dates_go_through():
     )
     found = bottega.compare(frame, "price", outer=3)
     # Four columns become seven numbers: too many for some.
-    few = "left out of a table with 7 inputs, being for few"
-    assert set(found.failures.values()) <= {few, few.replace("7", "4")}
-    assert found.failures["loess"] == few
+    assert {reason[:22] for reason in found.skipped.values()} == {"skipped: takes at most"}
+    assert found.skipped["loess"] == "skipped: takes at most 4 inputs"
     assert found.results["ridge"].error < 0.5 * found.results["baseline"].error
     assert np.isfinite(found.certify().upper)
 
@@ -190,7 +213,11 @@ def test_weights_count_in_fit_and_error():
     frame["w"] = np.where(np.arange(len(y)) % 2, 1.0, 3.0)
     found = bottega.compare(Table(frame, target="y", weight="w"), methods=["ridge"])
     result = found.results["ridge"]
-    assert result.error == pytest.approx(np.average(result.loss, weights=found.train.weight))
+    assert result.error == pytest.approx(np.average(result.losses, weights=found.train.weight))
+    claim = found.certify()
+    held = found.test.open(again=True)
+    losses = (found.best.predict(held.X) - held.y) ** 2
+    assert claim.estimate == pytest.approx(np.average(losses, weights=held.weight))
     unweighted = bottega.compare(frame.drop(columns="w"), "y", methods=["ridge"])
     assert unweighted.results["ridge"].model[-1].coef_ != pytest.approx(result.model[-1].coef_)
 
@@ -207,12 +234,12 @@ def test_a_twin_is_shown_only_by_name():
 
 
 def test_a_method_that_fails_is_named_and_the_others_stand(monkeypatch):
-    def broken(self, X, y):
+    def broken(self, X, y, *others):
         raise RuntimeError("no luck today")
 
-    monkeypatch.setattr(NearestNeighborsRegressor, "fit", broken)
+    monkeypatch.setattr(NearestNeighborsRegressor, "_fit", broken)
     found = bottega.compare("diabetes", outer=2)
-    assert found.failures["neighbors"] == "failed with RuntimeError: no luck today"
+    assert found.skipped["neighbors"] == "failed with RuntimeError: no luck today"
     assert "neighbors" not in found.results
     assert {"baseline", "ridge"} <= set(found.results)
     assert "neighbors: failed with RuntimeError" in repr(found)
@@ -226,20 +253,20 @@ def test_a_method_too_slow_for_the_rows_is_left_out_unless_named():
     found = bottega.compare(X, y, outer=2)
     assert "parzen" not in found.results
     assert {"baseline", "neighbors"} <= set(found.results)
-    assert "more than 20,000 rows" in found.failures["parzen"]
-    assert "parzen: left out" in repr(found)
+    assert "more than 20,000 rows" in found.skipped["parzen"]
+    assert "parzen: skipped" in repr(found)
 
 
 def test_a_method_of_few_inputs_is_left_out_of_a_wider_table():
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 4))).add_prefix("x")
     table = Table(frame, target="x0")
-    chosen, left_out = _choose("regression", None, table)
+    chosen, skipped = _choose("regression", None, table, SQUARED_ERROR)
     assert "smoothing_spline" not in chosen
-    assert left_out["smoothing_spline"] == "left out of a table with 3 inputs, being for few"
+    assert skipped["smoothing_spline"] == "skipped: takes at most 1 input"
     narrow = Table(frame[["x0", "x1"]], target="x0")
-    chosen, left_out = _choose("regression", None, narrow)
+    chosen, skipped = _choose("regression", None, narrow, SQUARED_ERROR)
     assert "smoothing_spline" in chosen
-    assert "smoothing_spline" not in left_out
+    assert "smoothing_spline" not in skipped
 
 
 def test_stopping_early_keeps_the_methods_that_are_done():
@@ -312,3 +339,158 @@ def test_the_call_that_repeats_it_is_written_down(diabetes):
     )
     again = eval(diabetes.command, {"bottega": bottega})
     assert again.results["ridge"].error == diabetes.results["ridge"].error
+
+
+# ---- any loss ------------------------------------------------------------------------------------
+
+
+def test_another_loss_tunes_and_ranks():
+    """Absolute error, written out with the estimators alone."""
+    found = bottega.compare("diabetes", methods=["ridge"], loss="absolute_error", select="min")
+    X, y = np.asarray(found.train.X, dtype=float), found.y_train
+    losses, picked = np.empty(len(y)), []
+    for train, test in folds(found.train, 5, seed=0):
+        path = Ridge().path(X[train], y[train], loss=ABSOLUTE_ERROR)
+        alpha = path.values[path.best("min")]
+        losses[test] = np.abs(y[test] - Ridge(alpha).fit(X[train], y[train]).predict(X[test]))
+        picked.append(alpha)
+    ridge = found.results["ridge"]
+    assert ridge.losses == pytest.approx(losses)
+    assert [each["alpha"] for each in ridge.fold_settings] == pytest.approx(picked)
+    assert ridge.path.loss == found.loss == "absolute error"
+    claim = found.certify()
+    held = found.test.open(again=True)
+    assert claim.estimate == pytest.approx(np.mean(np.abs(found.best.predict(held.X) - held.y)))
+
+
+def too_low(y, predicted):
+    return np.maximum(y - predicted, 0)
+
+
+@pytest.mark.parametrize(
+    ("data", "loss", "title"),
+    [
+        ("diabetes", Huber(50.0), "Huber loss"),
+        ("diabetes", too_low, "too_low"),
+        ("iris", "brier", "Brier score"),
+        ("iris", Cost([[0, 1, 1], [5, 0, 1], [5, 1, 0]]), "cost"),
+    ],
+)
+def test_losses_of_every_kind(data, loss, title):
+    found = bottega.compare(data, methods=SOME, loss=loss, outer=3)
+    assert title in found.loss
+    assert set(found.results) == {"baseline", *SOME}
+    assert np.all(np.diff(found.leaderboard["error"]) >= 0)
+    assert found.certify().quantity == found.loss
+
+
+def test_a_loss_of_probabilities_skips_methods_without_them():
+    found = bottega.compare("iris", loss="log_loss", methods=["perceptron", "neighbors"], outer=3)
+    assert found.skipped == {
+        "perceptron": "skipped: gives no class probabilities, which log loss needs"
+    }
+    result = found.results["neighbors"]
+    codes = np.searchsorted(result.classes, found.y_train)
+    right = result.probability[np.arange(len(codes)), codes]
+    assert result.losses == pytest.approx(-np.log(np.maximum(right, 1e-15)))
+
+
+def test_two_classes_are_ranked_beside():
+    found = bottega.compare("breast_cancer", methods=["neighbors", "perceptron"], outer=3)
+    board = found.leaderboard.set_index("method")
+    result = found.results["neighbors"]
+    positive, score = found.y_train == result.classes[1], result.probability[:, 1]
+    above = score[positive][:, None] - score[~positive][None, :]
+    assert board["auc"]["neighbors"] == pytest.approx(np.mean((above > 0) + 0.5 * (above == 0)))
+    assert np.isnan(board["auc"]["perceptron"])
+    assert 1 < board["lift"]["neighbors"] <= 1 / positive.mean()
+    assert "auc" not in bottega.compare("iris", methods=SOME, outer=2).leaderboard
+
+
+def test_lift_shares_out_ties_and_counts_weights():
+    positive = np.array([True, False, True, False, False, False])
+    score = np.array([0.9, 0.9, 0.4, 0.4, 0.1, 0.1])
+    # The top third is the two rows of score 0.9: one of two against two of six.
+    assert lift(positive, score, top=1 / 3) == pytest.approx(1.5)
+    # The top sixth is half of them, whichever comes first.
+    assert lift(positive, score, top=1 / 6) == pytest.approx(1.5)
+    weight = np.array([3.0, 1, 1, 1, 1, 1])
+    twice = np.repeat(np.arange(6), weight.astype(int))
+    assert lift(positive, score, weight, top=0.5) == pytest.approx(
+        lift(positive[twice], score[twice], top=0.5)
+    )
+    assert auc(positive, score, weight) == pytest.approx(auc(positive[twice], score[twice]))
+    assert np.isnan(auc(np.ones(3, dtype=bool), np.arange(3.0)))
+
+
+# ---- roles ---------------------------------------------------------------------------------------
+
+
+def test_another_target_or_task_keeps_kinds_weight_and_group():
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"zone": rng.integers(0, 3, 90), "x": rng.normal(size=90)})
+    frame["who"] = np.repeat(np.arange(30), 3)
+    frame["w"] = rng.uniform(1, 2, 90)
+    frame["y"] = frame["x"] + rng.normal(size=90)
+    frame["sold"] = rng.integers(0, 2, 90)
+    table = Table(frame, target="y", kinds={"zone": "category"}, group="who", weight="w")
+    found = bottega.compare(table, "sold", methods=["neighbors"], outer=2)
+    assert (found.target, found.task) == ("sold", "classification")
+    assert found.table.column("zone").kind == "category"
+    assert found.train.weight is not None
+    groups = np.asarray(found.train.groups)
+    result = found.results["neighbors"]
+    for who in np.unique(groups):
+        assert len(set(result.fold[groups == who])) == 1
+    assert result.nested.rows.weight is found.train.weight
+
+
+def test_folds_that_tune_keep_groups_together():
+    """A group is one noisy value repeated: leave-one-out would find each row among its copies."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=40)
+    frame = pd.DataFrame({"x": np.repeat(x, 5), "who": np.repeat(np.arange(40), 5)})
+    frame["y"] = np.repeat(x + 2 * rng.normal(size=40), 5)
+    alone = bottega.compare(frame[["x", "y"]], "y", methods=["neighbors"], select="min", outer=3)
+    grouped = bottega.compare(
+        Table(frame, target="y", group="who"), methods=["neighbors"], select="min", outer=3
+    )
+    assert alone.results["neighbors"].setting["k"] <= 5
+    assert grouped.results["neighbors"].setting["k"] > 5
+    assert grouped.results["neighbors"].path.estimate == "cv"
+
+
+def test_time_is_never_looked_ahead():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"day": np.arange(120), "x": rng.normal(size=120)})
+    frame["y"] = frame["x"] + rng.normal(size=120)
+    frame = frame.sample(frac=1, random_state=0)
+    found = bottega.compare(Table(frame, target="y", time="day"), methods=["ridge"], outer=3)
+    time, fold = found.train.time, found.results["ridge"].fold
+    assert time.max() < found.test.open().time.min()
+    for k in range(3):
+        assert time[fold < k].max(initial=-1) < time[fold == k].min()
+    assert np.isnan(found.results["ridge"].losses[fold == -1]).all()
+    assert found.results["ridge"].path.estimate == "cv"
+
+
+def test_a_second_comparison_of_the_same_rows_is_a_second_look():
+    first = bottega.compare("iris", methods=SOME)
+    claim = first.certify()
+    assert first.looks_in_words == ""
+    second = bottega.compare("iris", methods=SOME)
+    assert second.looks == 1
+    assert "were opened before" in repr(second)
+    with pytest.raises(TestSetAlreadyUsed):
+        second.certify()
+    assert second.certify(again=True) == claim
+    assert "have been opened 2 times" in repr(second)
+    assert bottega.compare("iris", methods=SOME, seed=1).looks == 0
+
+
+def test_a_ledger_that_cannot_be_written_is_a_note(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("BOTTEGA_LEDGER", str(tmp_path / "file"))
+    found = bottega.compare("iris", methods=SOME)
+    found.certify()
+    assert "could not be written" in repr(found)

@@ -72,7 +72,7 @@ def test_a_category_never_seen_is_an_error(tmp_path):
 
 def test_regression_models_have_no_probabilities(tmp_path):
     found = bottega.compare("diabetes", methods=["ridge"], outer=2)
-    with pytest.raises(InputError, match="no probabilities"):
+    with pytest.raises(InputError, match="gives no probabilities"):
         bottega.load(found.save(tmp_path / "m.skops")).predict_proba(found.train.X)
 
 

@@ -76,9 +76,18 @@ def compare(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the HTML report here.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the best model here (skops).")] = None,
+    loss: Annotated[
+        str | None, typer.Option(help="What rows are judged by: absolute_error, log_loss, ...")
+    ] = None,
     select: Annotated[str, typer.Option(help="Rule that picks from each path.")] = "one_se",
     outer: Annotated[int, typer.Option(help="Number of outer folds.")] = 5,
+    interval: Annotated[
+        str, typer.Option(help="How errors get their interval: nadeau_bengio, nested or auto.")
+    ] = "nadeau_bengio",
     test: Annotated[float, typer.Option(help="Share of rows locked for the certificate.")] = 0.25,
+    again: Annotated[
+        bool, typer.Option("--again", help="Open locked rows that were opened before.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Seed of the split and the folds.")] = 0,
     task: Annotated[str | None, typer.Option(help="regression or classification.")] = None,
     kind: Annotated[
@@ -119,12 +128,15 @@ def compare(
             },
             comparing={
                 "methods": None if methods is None else [m.strip() for m in methods.split(",")],
+                "loss": loss,
                 "select": select,
                 "outer": outer,
+                "interval": interval,
                 "test": test,
                 "seed": seed,
                 "n_jobs": jobs,
             },
+            again=again,
             out=out,
             save=save,
             as_json=as_json,
@@ -165,14 +177,17 @@ def predict(
 
 @app.command()
 def methods(
-    task: Annotated[str | None, typer.Option(help="regression or classification.")] = None,
+    method: Annotated[str | None, typer.Argument(help="Show the card of this method.")] = None,
+    task: Annotated[
+        str | None, typer.Option(help="Only this task, such as regression or classification.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the methods, what they need and what they offer."""
+    """List the methods and what they offer, or show the card of one."""
     with _one_sentence():
         from bottega.cli import commands
 
-        commands.methods(task, as_json=as_json)
+        commands.methods(method, task, as_json=as_json)
 
 
 @app.command()

@@ -5,7 +5,7 @@ import math
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,13 @@ import numpy as np
 
 from bottega.cli.wording import in_words_of_the_command_line
 from bottega.core import progress
-from bottega.core.cards import CAPABILITIES
-from bottega.core.errors import InputError, require
+from bottega.core.cards import CAPABILITIES, Card
+from bottega.core.errors import InputError, TestSetAlreadyUsed, did_you_mean, require
 from bottega.core.files import write_atomically
 from bottega.core.frames import make_frame
 from bottega.core.tables import Section, Summary
 from bottega.data import read, read_frame
-from bottega.registry import cards
+from bottega.registry import FIELDS, cards, in_words
 from bottega.workbench import Comparison, load
 from bottega.workbench import compare as compare_methods
 from bottega.workbench import warmup as warm_up
@@ -33,6 +33,7 @@ def compare(
     *,
     reading: dict[str, Any],
     comparing: dict[str, Any],
+    again: bool,
     out: Path | None,
     save: Path | None,
     as_json: bool,
@@ -50,11 +51,14 @@ def compare(
     for finding in table.warnings:
         _say(f"note: {in_words_of_the_command_line(finding.message)}", quiet)
     if found.test is not None:
-        found.certify()
+        with suppress(TestSetAlreadyUsed):  # the summary and the report say so
+            found.certify(again=again)
     if as_json:
         _print(json.dumps(_as_json(found), indent=2))
+        if found.looks_in_words:
+            _say(f"note: {in_words_of_the_command_line(found.looks_in_words)}", quiet)
     else:
-        _print(str(found.summary()))
+        _print(in_words_of_the_command_line(str(found.summary())))
     if save is not None:
         _say(f"model: {found.save(save)}", quiet)
     if out is not None:
@@ -74,7 +78,7 @@ def predict(
     encoding: str,
     quiet: bool,
 ) -> None:
-    """Read a model and new rows, write one prediction a row as CSV."""
+    """Read a model and new rows, write one prediction per row as CSV."""
     if new_categories not in ("error", "ignore"):
         raise InputError(f"--new-categories {new_categories!r}: use error or ignore.")
     _check_writable(out)
@@ -98,13 +102,23 @@ def predict(
         _say(f"{len(frame):,} predictions by {saved.method}: {out}", quiet)
 
 
-def methods(task: str | None, *, as_json: bool) -> None:
-    """Print the catalogue."""
-    if task not in (None, "regression", "classification"):
-        raise InputError(f"--task {task!r}: use regression or classification.")
-    found = cards() if task is None else cards(task=task)
+def methods(method: str | None, task: str | None, *, as_json: bool) -> None:
+    """Print the catalogue, or the cards of one method."""
+    known = sorted({card.task for card in cards()})
+    if task not in (None, *known):
+        raise InputError(f"--task {task!r}: use one of {', '.join(known)}.")
+    found = [card for card in cards() if task in (None, card.task)]
+    if method is not None:
+        names = {card.method for card in found}
+        if method not in names:
+            raise InputError(f"There is no method {method!r}.{did_you_mean(method, names)}")
+        found = [card for card in found if card.method == method]
     if as_json:
-        _print(json.dumps([card.__dict__ for card in found], indent=2))
+        rows = [{name: in_words(card, name) for name in FIELDS} for card in found]
+        _print(json.dumps(rows, indent=2))
+        return
+    if method is not None:
+        _print("\n\n".join(map(_card_in_words, found)))
         return
     columns = {
         "method": [card.method for card in found],
@@ -116,6 +130,19 @@ def methods(task: str | None, *, as_json: bool) -> None:
         ],
     }
     _print(str(Summary("Methods", (Section("", columns),))))
+
+
+def _card_in_words(card: Card) -> str:
+    """Write a card for a reader."""
+    title = f"{card.title} ({card.task}): {in_words(card, 'estimator')}"
+    lines = [title, "=" * len(title)]
+    lines.append(f"knob: {card.knob or 'none'}; cost of a fit with its path: {card.cost}")
+    offers = [words for name, words in CAPABILITIES.items() if getattr(card, name)]
+    lines += [f"It {'; '.join(offers)}."] if offers else []
+    for heading in ("strengths", "weaknesses", "assumptions"):
+        sentences = getattr(card, heading)
+        lines += [f"{heading}:", *(f"- {sentence}" for sentence in sentences)] if sentences else []
+    return "\n".join(lines)
 
 
 def warmup(*, quiet: bool) -> None:
@@ -166,7 +193,7 @@ def _as_json(found: Comparison) -> dict[str, Any]:
         if certificate is None
         else {name: _plain(value) for name, value in certificate.__dict__.items()},
         "findings": [finding.message for finding in found.table.warnings],
-        "failures": found.failures,
+        "skipped": found.skipped,
         "interrupted": found.interrupted,
         "versions": found.versions,
     }

@@ -14,6 +14,7 @@ def in_words_of_the_command_line(message: str) -> str:
     "give --encoding latin-1, or --kind 'age=number'"
     """
     message = re.sub(r"kinds=\{'([^']*)': ([^}]*)\}", _as_kind, message)
+    message = message.replace("again=True", "--again")
     message = re.sub(r"ignore=\['([^']*)'\]", r"--ignore '\1'", message)
     names = "encoding|new_categories|task|table|query"
     return re.sub(

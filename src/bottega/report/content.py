@@ -17,7 +17,6 @@ from bottega.plot import (
     roc_chart,
     target_chart,
 )
-from bottega.plot.path import ESTIMATES
 from bottega.plot.theme import number
 from bottega.report import words
 from bottega.report.figures import Figure
@@ -25,6 +24,18 @@ from bottega.report.figures import Figure
 __all__ = ["content"]
 
 _MOST_COLUMNS = 200
+_RANKING = (
+    (
+        "AUC",
+        "the probability that a row of the second class has a higher score than one of the first: "
+        "1 is perfect, 0.5 is chance.",
+    ),
+    (
+        "Lift",
+        "how many times more frequent the second class is among the tenth of the rows with the "
+        "highest scores than among all rows.",
+    ),
+)
 
 
 def content(comparison: Any, date: datetime) -> dict[str, Any]:
@@ -77,11 +88,13 @@ def _head(comparison: Any) -> dict[str, Any]:
             "The comparison was stopped before all methods were done; only finished methods are "
             "shown, and a missing one might have been better."
         )
-    alerts += [
-        f"Not shown: {', '.join(names)} ({reason})."
+    missing = [
+        (reason, f"Not shown: {', '.join(names)} ({reason}).")
         for reason, names in comparison.not_shown.items()
     ]
+    alerts += [sentence for reason, sentence in missing if not reason.startswith("skipped")]
     return {
+        "skipped": [sentence for reason, sentence in missing if reason.startswith("skipped")],
         "data": words.data_name(table.source),
         "target": comparison.target,
         "task": what,
@@ -98,11 +111,11 @@ def _head(comparison: Any) -> dict[str, Any]:
 
 def _leaderboard(comparison: Any, board: list[dict[str, Any]]) -> dict[str, Any]:
     share = comparison.loss == "misclassification"
+    ranked = "auc" in board[0]
     rows = []
     for row in board:
         result = comparison.results[row["method"]]
         is_best = row["method"] == comparison.best_method
-        knob = result.card.knob
         rows.append(
             {
                 "title": row["title"],
@@ -118,7 +131,10 @@ def _leaderboard(comparison: Any, board: list[dict[str, Any]]) -> dict[str, Any]
                 else f"{_small(row['difference_low'], share)} to "
                 f"{_small(row['difference_high'], share)}",
                 "df": "–" if result.df is None else f"{result.df:,.1f}",
-                "chosen": "–" if knob is None else f"{knob} = {number(result.knob_value)}",
+                "ranking": [number(float(row[name]), 3) for name in ("auc", "lift")]
+                if ranked
+                else [],
+                "chosen": {"-": "–"}.get(row["chosen"], row["chosen"]),
                 "seconds": words.duration(row["seconds"]),
             }
         )
@@ -133,7 +149,8 @@ def _leaderboard(comparison: Any, board: list[dict[str, Any]]) -> dict[str, Any]
         ),
         (
             "Std. error",
-            "how far the error would typically move with other rows of the same kind.",
+            "how far the error would typically move with other rows of the same kind; it allows "
+            "for the training rows that the parts share.",
         ),
         (
             "Versus baseline",
@@ -144,13 +161,15 @@ def _leaderboard(comparison: Any, board: list[dict[str, Any]]) -> dict[str, Any]
             "error minus that of the best method on the same parts, with its 95% interval. "
             "An interval that includes zero means the two cannot be told apart.",
         ),
+        *(_RANKING if ranked else ()),
         (
-            "Complexity",
-            "degrees of freedom of the final model: how many free numbers its fit is worth.",
+            "Df",
+            "degrees of freedom of the final model, where the method has them: how many free "
+            "numbers its fit is worth.",
         ),
         (
             "Chosen",
-            "the value of the method's complexity knob, picked on all training rows by "
+            "what sets the method's complexity, picked on all training rows by "
             + words.RULES.get(comparison.select, f"the least {comparison.select.upper()}")
             + ".",
         ),
@@ -159,6 +178,7 @@ def _leaderboard(comparison: Any, board: list[dict[str, Any]]) -> dict[str, Any]
     chart = leaderboard_chart(board, loss=loss, best=comparison.best_method)
     return {
         "rows": rows,
+        "ranked": ranked,
         "explained": explained,
         "n_train": f"{comparison.n_train:,}",
         "outer": comparison.outer,
@@ -187,15 +207,13 @@ def _certificate(comparison: Any) -> dict[str, Any]:
     else:
         times = {0: "never", 1: "once"}.get(looks, f"{looks} times")
         looked = f"The locked part ({comparison.n_test:,} rows) has been opened {times}."
-        if looks > 1:
-            looked += (
-                " Every further look lets its result slip into later choices, so the claim is "
-                "weaker than it reads."
-            )
+        if comparison.looks_in_words:
+            looked = words.sentence(comparison.looks_in_words)
     return {
         "sentence": words.certificate_sentence(comparison),
         "looked": looked,
-        "looked_twice": looks > 1,
+        "looked_twice": bool(comparison.looks_in_words),
+        "ledger": comparison.ledger_note,
         "method": None if certificate is None else certificate.method,
         "quantity": None if certificate is None else certificate.quantity,
         "estimate": None if certificate is None else number(float(certificate.estimate)),
@@ -209,14 +227,8 @@ def _method(comparison: Any, method: str, result: Any, place: int) -> dict[str, 
     card, path = result.card, result.path
     figures, sentence = [], ""
     if path is not None:
-        picked = path.best(comparison.select)
         figures.append(Figure.of(f"path-{place}", path_chart(path, rule=comparison.select)))
-        estimate = ESTIMATES.get(path.estimate, path.estimate)
-        sentence = (
-            f"Of {len(path):,} values, {path.knob} = {number(path.values[picked])} was picked "
-            f"({path.df[picked]:,.1f} degrees of freedom, "
-            f"{words.error_in_words(float(path.error[picked]), path.loss)} by {estimate})."
-        )
+        sentence = words.picked_sentence(path, path.best(comparison.select))
         if path.coef is not None and np.ndim(path.coef) == 2 and np.shape(path.coef)[1] > 1:
             figures.append(
                 Figure.of(
@@ -235,11 +247,10 @@ def _method(comparison: Any, method: str, result: Any, place: int) -> dict[str, 
         "best": method == comparison.best_method,
         "error": words.error_in_words(result.error, comparison.loss),
         "sentence": sentence,
-        "folds": ""
-        if card.knob is None
-        else words.fold_sentence(card.knob, result.fold_values, result.knob_value),
+        "folds": words.fold_sentence(result.fold_settings, result.setting),
         "strengths": card.strengths,
         "weaknesses": card.weaknesses,
+        "assumptions": card.assumptions,
         "offers": offers,
         "cost": card.cost,
         "figures": figures,

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from bottega.plot.path import ESTIMATES, setting_in_words
 from bottega.plot.theme import number
+from bottega.workbench.results import chosen_in_words
 
 __all__ = [
     "RULES",
@@ -15,6 +17,8 @@ __all__ = [
     "error_in_words",
     "fold_sentence",
     "percent",
+    "picked_sentence",
+    "sentence",
     "verdict",
 ]
 
@@ -85,9 +89,9 @@ def _winner(comparison: Any) -> str:
     best = comparison.results[comparison.best_method]
     says = error_in_words(best.error, comparison.loss)
     spread = (
-        percent(best.error_se)
+        percent(best.std_error)
         if comparison.loss == "misclassification"
-        else number(float(best.error_se), 3)
+        else number(float(best.std_error), 3)
     )
     baseline = comparison.results.get("baseline")
     if comparison.best_method == "baseline":
@@ -125,7 +129,7 @@ def _runner_up(comparison: Any, board: list[dict[str, Any]]) -> str:
     interval = f"the 95% interval for the difference, {low_text} to {high_text}{unit},"
     if low > 0:
         return (
-            f"The runner-up, {name}, is {gap}{unit} behind, and {interval} leaves out zero: "
+            f"The runner-up, {name}, is {gap}{unit} behind, and {interval} excludes zero: "
             "the lead is clear."
         )
     return (
@@ -138,6 +142,8 @@ def certificate_sentence(comparison: Any) -> str:
     """Say what the locked test part says, or why it says nothing."""
     certificate = comparison.certificate
     if certificate is None:
+        if comparison.looks_in_words:
+            return sentence(comparison.looks_in_words)
         if comparison.n_test:
             return (
                 f"The {comparison.n_test:,} locked test rows have not been opened, so there is no "
@@ -170,14 +176,43 @@ def _bounds(certificate: Any, loss: str) -> str:
     return f"the true error lies between {write(low)} and {write(high)}"
 
 
-def fold_sentence(knob: str, fold_values: Any, picked: Any) -> str:
+def sentence(text: str) -> str:
+    """Return a note as a sentence, and its cures as a reader of the page can follow them.
+
+    Examples
+    --------
+    >>> sentence("the rows were opened before: give again=True for a second look")
+    'The rows were opened before: ask for a second look.'
+    """
+    text = text.replace("give again=True for a second look", "ask for a second look")
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def picked_sentence(path: Any, picked: int) -> str:
+    """Say which model of a path was picked, and how good it seemed."""
+    estimate = ESTIMATES.get(path.estimate, path.estimate)
+    size = "" if path.df is None else f"{path.df[picked]:,.1f} degrees of freedom, "
+    return (
+        f"Of {len(path):,} values, {setting_in_words(path, picked)} was picked "
+        f"({size}{error_in_words(float(path.error[picked]), path.loss)} by {estimate})."
+    )
+
+
+def fold_sentence(fold_settings: Any, picked: Any) -> str:
     """Say what the outer folds picked, and whether they agree."""
-    shown = [number(value) for value in fold_values]
-    if not shown:
+    shown = [chosen_in_words(setting) for setting in fold_settings if setting]
+    if not shown or not picked:
         return ""
     if len(set(shown)) == 1:
-        return f"Each of the {len(shown)} outer folds picked {knob} = {shown[0]}: a stable choice."
+        return f"Each of the {len(shown)} outer folds picked {shown[0]}: a stable choice."
+    if len(picked) == 1:
+        ((knob, value),) = picked.items()
+        values = ", ".join(number(setting[knob]) for setting in fold_settings)
+        return (
+            f"The {len(shown)} outer folds picked {knob} = {values}; on all training rows it is "
+            f"{number(value)}."
+        )
     return (
-        f"The {len(shown)} outer folds picked {knob} = {', '.join(shown)}; "
-        f"on all training rows it is {number(picked)}."
+        f"The {len(shown)} outer folds picked {'; '.join(shown)}; on all training rows it is "
+        f"{chosen_in_words(picked)}."
     )

@@ -1,12 +1,15 @@
 """A saved model: one skops file that never runs code when it is opened.
 
 The file holds the fitted procedure and what a table must have to be predicted. Only classes of
-bottega's own catalogue and the plain types that skops knows to be safe are ever built from it.
+bottega's own catalogue, the parts of fitted models that are marked by `bottega.core.stored`, and
+the plain types that skops knows to be safe are ever built from it.
 """
 
 import warnings
 import zipfile
 from dataclasses import dataclass, fields
+from functools import cache
+from importlib import import_module
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -16,47 +19,12 @@ import bottega
 from bottega.core.errors import InputError, ModelFileError, did_you_mean, require
 from bottega.core.files import write_atomically
 from bottega.core.frames import is_frame
+from bottega.core.stored import stored_types
 from bottega.registry import estimators
 
 __all__ = ["SavedModel", "load", "save", "trusted_types"]
 
 _FORMAT = "bottega model 1"
-# What the estimators keep besides arrays and numbers. A test fails for a class that keeps more.
-_PARTS = (
-    "bottega.core.path.Path",
-    "bottega.core.smoother.Smoother",
-    "bottega.core.smoother.SmootherSums",
-    "bottega.data.encoder.Encoder",
-    "bottega.ensemble.forest_growth.Rows",
-    "bottega.ensemble.forest_trees.Forest",
-    "bottega.ensemble.weak.Stumps",
-    "bottega.ensemble.weak.WeakModels",
-    "bottega.ensemble.weak.WeakTrees",
-    "bottega.linear._decomposition.centering.Centering",
-    "bottega.linear._decomposition.spectrum.Spectrum",
-    "bottega.linear._decomposition.triangle.Triangle",
-    "bottega.neighbors.search.NeighborSearch",
-    "bottega.smooth.binning.BinnedRows",
-    "bottega.smooth.binning.BinnedSurface",
-    "bottega.smooth.local_fits.ExactRows",
-    "bottega.smooth.local_fits.ExactSurface",
-    "bottega.smooth.local_fits.Recipe",
-    "bottega.smooth.local_fits.Window",
-    "bottega.smooth.loess_blended.BlendedSurface",
-    "bottega.smooth.loess_fits.DirectSurface",
-    "bottega.smooth.loess_fits.LocalFits",
-    "bottega.smooth.loess_rows.Rows",
-    "bottega.smooth.loess_smoother.LoessSmoother",
-    "bottega.smooth.loess_surface.Cells",
-    "bottega.smooth.surface_points.Points",
-    "bottega.smooth.surface_points.Scaling",
-    "bottega.smooth.tensor_basis.TensorBasis",
-    "bottega.smooth.thin_plate_basis.ThinPlateBasis",
-    "bottega.tree._grow.bins.Bins",
-    "bottega.tree._grow.column_reader.ColumnReader",
-    "bottega.tree._grow.structure.Tree",
-    "bottega.smooth.cubic_curve.CubicCurve",
-)
 
 
 @dataclass(frozen=True)
@@ -96,7 +64,7 @@ class SavedModel:
     def predict_proba(self, data: Any) -> Any:
         """Return the class probabilities for each row."""
         if not hasattr(self.model, "predict_proba"):
-            raise InputError(f"The method {self.method!r} has no probabilities to give.")
+            raise InputError(f"The method {self.method!r} gives no probabilities.")
         return self.model.predict_proba(self._features(data))
 
     @property
@@ -120,8 +88,26 @@ class SavedModel:
 
 def trusted_types() -> list[str]:
     """Return the names of the types, beyond skops' own safe ones, a model file may hold."""
+    for name in _modules_with_parts():
+        import_module(name)
     own = {f"{each.__module__}.{each.__name__}" for each in estimators()}
-    return sorted(own | set(_PARTS))
+    return sorted(own | stored_types())
+
+
+@cache
+def _modules_with_parts() -> tuple[str, ...]:
+    """Return the modules of the package that mark parts of fitted models as stored.
+
+    A method may import a part of its machinery when it needs it only, so a process that has not
+    fitted the method may not know the part yet.
+    """
+    found = []
+    for folder in map(FilePath, bottega.__path__):
+        for file in sorted(folder.rglob("*.py")):
+            if "\n@stored\n" in file.read_text(encoding="utf-8"):
+                inside = file.relative_to(folder).with_suffix("").parts
+                found.append(".".join(["bottega", *inside]).removesuffix(".__init__"))
+    return tuple(found)
 
 
 def save(saved: SavedModel, path: Any) -> FilePath:

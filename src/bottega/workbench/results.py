@@ -1,18 +1,20 @@
-"""What nested cross-validation found out about one method."""
+"""What a comparison found out about one method, and the leaderboard of all of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from bottega.core.cards import Card
 from bottega.core.path import Path
-from bottega.core.smoother import mean_and_se
-from bottega.core.typing import Array, FloatArray
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.plot.theme import number
+from bottega.risk import NestedComparison, NestedCV
+from bottega.workbench.ranking import auc, lift
 
-__all__ = ["MethodResult", "leaderboard_columns", "paired_difference"]
+__all__ = ["MethodResult", "chosen_in_words", "leaderboard_columns"]
 
 
 @dataclass(frozen=True)
@@ -23,124 +25,150 @@ class MethodResult:
     ----------
     card : Card
         What the method is.
-    model : Pipeline
-        The procedure fitted to all training rows.
-    loss : ndarray of shape (n,)
-        Loss of each training row when its outer fold was held out.
-    weight : ndarray of shape (n,) or None
-        Row weights of the table.
-    fold : ndarray of shape (n,)
-        Outer fold in which a row was held out (-1: never, as the first rows of a time series).
-    predicted : ndarray of shape (n,)
-        Prediction of each row when its fold was held out.
-    probability : ndarray of shape (n, K) or None
-        Class probabilities of the same predictions.
-    classes : ndarray of shape (K,) or None
-        The classes, in the order of the columns of `probability`.
-    path : Path or None
-        The complexity path on all training rows.
-    knob_value : value or None
-        What was picked from it.
-    fold_values : tuple
-        What each outer fold picked.
-    df : float or None
-        Degrees of freedom of the final fit.
-    seconds : float
-        Time of the final fit, tuning included.
+    nested : NestedCV
+        Its errors over the outer folds, with their interval.
     """
 
     card: Card
-    model: Any
-    loss: FloatArray
-    weight: FloatArray | None
-    fold: Array
-    predicted: Array
-    probability: FloatArray | None
-    classes: Array | None
-    path: Path | None
-    knob_value: Any
-    fold_values: tuple[Any, ...]
-    df: float | None
-    seconds: float
-
-    @property
-    def _held_out(self) -> Array:
-        return np.asarray(self.fold >= 0)
+    nested: NestedCV
 
     @property
     def error(self) -> float:
-        """Mean loss of the procedure over the held-out rows."""
-        return self._mean_and_se()[0]
+        """Mean loss of the procedure over the held-out rows, tuning included."""
+        return self.nested.error
 
     @property
-    def error_se(self) -> float:
-        """Standard error of `error` over the rows (it takes the rows' losses as independent)."""
-        return self._mean_and_se()[1]
+    def std_error(self) -> float:
+        """Standard error of `error`; it allows for the training rows that the folds share."""
+        return self.nested.std_error
 
-    def _mean_and_se(self) -> tuple[float, float]:
-        rows = self._held_out
-        mean, se = mean_and_se(self.loss[rows], None if self.weight is None else self.weight[rows])
-        return float(mean), float(se)
+    @property
+    def lower(self) -> float:
+        """Lower limit of the risk."""
+        return self.nested.lower
 
-    def fold_errors(self) -> FloatArray:
-        """Return the mean loss in each outer fold."""
-        found = []
-        for k in range(int(self.fold.max()) + 1):
-            rows = self.fold == k
-            weight = None if self.weight is None else self.weight[rows]
-            found.append(np.average(self.loss[rows], weights=weight))
-        return np.asarray(found)
+    @property
+    def upper(self) -> float:
+        """Upper limit of the risk."""
+        return self.nested.upper
+
+    @property
+    def losses(self) -> FloatArray:
+        """Loss of each training row when its outer fold was held out (NaN: never was)."""
+        return self.nested.losses[0]
+
+    @property
+    def fold(self) -> IntArray:
+        """Outer fold in which a row was held out (-1: never, as the first rows of a series)."""
+        return self.nested.fold[0]
+
+    @property
+    def predicted(self) -> Array:
+        """Prediction of each row when its fold was held out."""
+        return self.nested.predictions[0]
+
+    @property
+    def probability(self) -> FloatArray | None:
+        """Class probabilities of the same predictions, in the order of `classes`."""
+        found = self.nested.probabilities
+        return None if found is None else found[0]
+
+    @property
+    def classes(self) -> Array | None:
+        """The classes; None for regression."""
+        return self.nested.rows.classes
+
+    @property
+    def model(self) -> Any:
+        """The procedure fitted to all training rows, a Pipeline."""
+        return self._final.model
+
+    @property
+    def _final(self) -> Any:
+        return self.nested.final
+
+    @property
+    def _estimator(self) -> Any:
+        return self.model.steps[-1][1]
+
+    @property
+    def path(self) -> Path | None:
+        """The complexity path on all training rows."""
+        return getattr(self._estimator, "path_", None)
+
+    @property
+    def setting(self) -> Mapping[str, Any] | None:
+        """What was picked from it."""
+        return self._final.setting
+
+    @property
+    def fold_settings(self) -> list[Mapping[str, Any] | None]:
+        """What each outer fold picked."""
+        return self.nested.settings
+
+    @property
+    def df(self) -> float | None:
+        """Degrees of freedom of the final fit, where the method has them."""
+        return getattr(self._estimator, "df_", None)
+
+    @property
+    def seconds(self) -> float:
+        """Time of the final fit, tuning included."""
+        return self._final.seconds
+
+    @cached_property
+    def ranking(self) -> dict[str, float]:
+        """AUC and lift of the second of two classes; empty without two classes or scores."""
+        classes, scores = self.classes, self.probability
+        if classes is None or len(classes) != 2 or scores is None:
+            return {}
+        rows = self.fold >= 0
+        weight = self.nested.rows.weight
+        weight = None if weight is None else weight[rows]
+        given = (self.nested.rows.y[rows] == classes[1], scores[rows, 1], weight)
+        return {"auc": auc(*given), "lift": lift(*given)}
 
 
-def paired_difference(a: MethodResult, b: MethodResult, level: float = 0.95) -> tuple[float, ...]:
-    """Return the mean difference in error a - b over the same folds, with its interval.
+def chosen_in_words(setting: Mapping[str, Any] | None) -> str:
+    """Write a setting.
 
-    The folds share training rows, so their differences are correlated; the variance is corrected
-    for it by Nadeau and Bengio's factor 1/K + n_test/n_train.
-
-    References
-    ----------
-    .. [1] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
-       Learning 52, 239-281.
+    Examples
+    --------
+    >>> chosen_in_words({"alpha": 208.3456, "l1_ratio": 0.5}), chosen_in_words(None)
+    ('alpha = 208.3, l1_ratio = 0.5', '-')
     """
-    difference = a.fold_errors() - b.fold_errors()
-    K = len(difference)
-    mean = a.error - b.error
-    if a is b:
-        return 0.0, 0.0, 0.0
-    ratio = 1 / (K - 1)  # n_test / n_train
-    spread = np.sqrt((1 / K + ratio) * difference.var(ddof=1))
-    half = float(stats.t.ppf(0.5 + level / 2, K - 1) * spread)
-    return mean, mean - half, mean + half
+    if not setting:
+        return "-"
+    return ", ".join(f"{name} = {number(value)}" for name, value in setting.items())
 
 
-def leaderboard_columns(results: Mapping[str, MethodResult], best: str) -> dict[str, list[Any]]:
+def leaderboard_columns(
+    results: Mapping[str, MethodResult], nested: NestedComparison
+) -> dict[str, list[Any]]:
     """Return the leaderboard's columns, the least error first."""
     baseline = results["baseline"].error if "baseline" in results else np.nan
-    columns: dict[str, list[Any]] = {
-        name: []
-        for name in (
-            *("method", "title", "error", "std_error", "versus_baseline"),
-            *("difference", "difference_low", "difference_high"),
-            *("df", "knob", "value", "seconds"),
-        )
-    }
+    ranked = any(result.ranking for result in results.values())
+    best = min(results, key=lambda method: results[method].error)
+    rows = []
     for method, result in sorted(results.items(), key=lambda item: item[1].error):
-        difference, low, high = paired_difference(result, results[best])
-        row = {
-            "method": method,
-            "title": result.card.title,
-            "error": result.error,
-            "std_error": result.error_se,
-            "versus_baseline": 1 - result.error / baseline if baseline else np.nan,
-            "difference": difference,
-            "difference_low": low,
-            "difference_high": high,
-            "df": np.nan if result.df is None else result.df,
-            "knob": result.card.knob,
-            "value": np.nan if result.knob_value is None else result.knob_value,
-            "seconds": result.seconds,
-        }
-        for name, value in row.items():
-            columns[name].append(value)
-    return columns
+        apart = nested.difference(method, best)
+        ranking = {name: result.ranking.get(name, np.nan) for name in ("auc", "lift")}
+        rows.append(
+            {
+                "method": method,
+                "title": result.card.title,
+                "error": result.error,
+                "std_error": result.std_error,
+                "lower": result.lower,
+                "upper": result.upper,
+                "versus_baseline": 1 - result.error / baseline if baseline else np.nan,
+                "difference": apart.difference,
+                "difference_low": apart.lower,
+                "difference_high": apart.upper,
+                **(ranking if ranked else {}),
+                "df": np.nan if result.df is None else result.df,
+                "chosen": chosen_in_words(result.setting),
+                "seconds": result.seconds,
+            }
+        )
+    return {name: [row[name] for row in rows] for name in rows[0]}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core import progress
-from bottega.core.base import Estimator
+from bottega.core.estimator import Estimator
 from bottega.core.params import AnyOf, Choice
 from bottega.registry import estimators
 
@@ -28,13 +28,13 @@ def warmup() -> float:
     numbers, labels = X[:, 0] + rng.normal(size=24), np.repeat([0, 1, 2], 8)
     variants = [model for each in estimators() for model in _variants(each)]
     for done, model in enumerate(variants):
-        y = labels if model.card.task == "classification" else numbers
+        y = {"classification": labels, "regression": numbers}.get(model.card.task)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
                 _use(model, X, y)
-            except ValueError:
-                continue  # a variant for other data than numbers (strings, say)
+            except (TypeError, ValueError):
+                continue  # a method or a variant for other data than numbers (text, say)
             finally:
                 progress.report("compiling", done + 1, len(variants), type(model).__name__)
     return time.perf_counter() - start
@@ -42,6 +42,9 @@ def warmup() -> float:
 
 def _use(model: Any, X: Any, y: Any) -> None:
     """Call what may run a kernel of its own."""
+    if y is None:
+        model.fit(X)
+        return
     model.fit(X, y).predict(X)
     if "row_by_row" in signature(getattr(model, "partial_fit", _use)).parameters:
         model.partial_fit(X, y, row_by_row=True)
