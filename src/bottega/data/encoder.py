@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bottega.core.errors import InputError, ParameterError, did_you_mean
+from bottega.core.stored import stored
 from bottega.data._encode.kinds import choose_kinds
 from bottega.data._encode.statistics import NumberStatistics
 from bottega.data._inspect import convert
@@ -20,6 +21,7 @@ __all__ = ["Encoder"]
 _READERS = {"number": convert.numbers, "boolean": convert.truths, "date": convert.days}
 
 
+@stored
 class Encoder(TransformerMixin, BaseEstimator):
     """Turn numbers, booleans, dates and categories into one float64 matrix.
 
