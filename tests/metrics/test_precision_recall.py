@@ -20,12 +20,13 @@ def sample():
 
 def test_each_point_is_that_of_scikit_learns_cross_validation(sample):
     ks = [1, 3, 9, 27]
+    folds = StratifiedKFold(4)
     found = precision_recall_path(
-        KNeighborsClassifier(), sample.X, sample.y, ks, knob="n_neighbors", cv=4
+        KNeighborsClassifier(), sample.X, sample.y, ks, knob="n_neighbors", cv=folds
     )
     assert found.positive == 1
     for i, k in enumerate(ks):
-        said = cross_val_predict(KNeighborsClassifier(k), sample.X, sample.y, cv=StratifiedKFold(4))
+        said = cross_val_predict(KNeighborsClassifier(k), sample.X, sample.y, cv=folds)
         assert found.precision[i] == pytest.approx(precision_score(sample.y, said))
         assert found.recall[i] == pytest.approx(recall_score(sample.y, said))
         assert found.confusions[i].n == 240

@@ -223,7 +223,7 @@ def test_bad_procedures_and_generators_are_refused():
         bias_variance("ridge", make.sine)
     with pytest.raises(InputError, match="must return a predictor"):
         bias_variance(no_predictor, make.sine)
-    with pytest.raises(InputError, match="one finite number a row"):
+    with pytest.raises(InputError, match="one finite number per row"):
         bias_variance(no_numbers, make.sine)
     with pytest.raises(InputError, match="generator must be"):
         bias_variance(BaselineRegressor(), "sine")

@@ -234,7 +234,7 @@ def test_bad_numbers_are_refused(call, words):
     ("X", "y", "words"),
     [
         (np.zeros((0, 2)), [], "at least one row"),
-        ([[1.0], [2.0]], [1], "one label a row"),
+        ([[1.0], [2.0]], [1], "one label per row"),
         ([[1.0], [math.nan]], [1, -1], "NaN"),
         ([[1.0], [2.0], [3.0]], [0, 1, 2], "3 classes"),
         ([[1.0], [2.0]], ["a", "a"], "1 classes"),

@@ -86,19 +86,19 @@ def test_callables_models_and_labellings_agree():
 def test_the_loss_may_be_another_or_the_samples_own():
     rules = [lambda X, c=c: np.full(len(X), c) for c in (0.0, 1.0, 2.0)]
     y = np.array([0.0, 0.0, 6.0])
-    sample = Sample(np.zeros((3, 1)), y, None, 0.0, "squared", "hand")
+    sample = Sample(np.zeros((3, 1)), y, None, 0.0, "squared_error", "hand")
     np.testing.assert_allclose(empirical_risk(rules, sample), [12, 9, 8])
     assert erm(rules, sample).indices.tolist() == [2]
-    assert erm(rules, sample, loss="absolute").indices.tolist() == [0]
+    assert erm(rules, sample, loss="absolute_error").indices.tolist() == [0]
     np.testing.assert_allclose(
-        empirical_risk(rules, (np.zeros((3, 1)), y), loss="absolute"), [2, 7 / 3, 8 / 3]
+        empirical_risk(rules, (np.zeros((3, 1)), y), loss="absolute_error"), [2, 7 / 3, 8 / 3]
     )
 
 
 def test_errors_equal_but_for_rounding_are_ties():
     """0.1 + 0.2 and 0.3 differ in the last digit."""
     table = np.array([[0.1, 0.2, 0.0], [0.3, 0.0, 0.0], [0.2, 0.0, 0.1], [0.4, 0.0, 0.0]])
-    found = erm(table, ([0, 1, 2], [0.0, 0.0, 0.0]), loss="absolute")
+    found = erm(table, ([0, 1, 2], [0.0, 0.0, 0.0]), loss="absolute_error")
     assert found.indices.tolist() == [0, 1, 2]
 
 
@@ -155,13 +155,13 @@ def test_bayes_predictors_by_hand():
     classes = FiniteDistribution(joint)
     assert classes.bayes.tolist() == [1, 1, -1]
     assert classes.bayes_risk == pytest.approx(0.5 * 0.1 + 0.3 * 0.5 + 0.2 * 0.2)
-    numbers = FiniteDistribution(joint, labels=[0, 1], loss="quadratic")
+    numbers = FiniteDistribution(joint, labels=[0, 1], loss="squared_error")
     np.testing.assert_allclose(numbers.bayes, eta)
     # Bayes risk = E[Var(Y|X)] = Var Y - Var E[Y|X]
     mean = joint[:, 1].sum()
     explained = np.array([0.5, 0.3, 0.2]) @ (eta - mean) ** 2
     assert numbers.bayes_risk == pytest.approx(mean * (1 - mean) - explained)
-    assert numbers(5).loss == "squared"
+    assert numbers(5).loss == "squared_error"
 
 
 @given(distributions(4))
@@ -215,9 +215,9 @@ def test_size_rule(n, m, expect):
         (lambda: erm(labellings(3), (np.zeros((2, 2)), [1, 1])), "whole numbers"),
         (lambda: erm(labellings(3), ([0, 1], [1])), "2 rows of X and 1 of y"),
         (lambda: erm(labellings(3), 7), r"pair \(X, y\)"),
-        (lambda: erm([], ([0], [1])), "one row a hypothesis"),
+        (lambda: erm([], ([0], [1])), "one row per hypothesis"),
         (lambda: erm([[1, 1], [1]], ([0], [1])), "all rows of one length"),
-        (lambda: erm([len], ([0], [1])), "one prediction a row"),
+        (lambda: erm([len], ([0], [1])), "one prediction per row"),
         (lambda: erm(labellings(2), ([0], [1]), loss="cubic"), "loss='cubic'"),
         (lambda: labellings(0), "n_points=0"),
         (lambda: labellings(40), "too many"),
@@ -233,7 +233,7 @@ def test_size_rule(n, m, expect):
         (lambda: risk_terms([[1]], "D"), "must be a FiniteDistribution"),
         (lambda: FiniteDistribution([[0.5, 0.4]]), "sum 0.9"),
         (lambda: FiniteDistribution([[1.5, -0.5]]), "the least is -0.5"),
-        (lambda: FiniteDistribution([[1.0]]), "one column a label"),
+        (lambda: FiniteDistribution([[1.0]]), "one column per label"),
         (lambda: FiniteDistribution([[0.5, 0], [0.5, 0]], points=[[1], [1]]), "a point twice"),
         (lambda: FiniteDistribution([[0.5, 0.5]], labels=[1, 1]), "a label twice"),
         (lambda: FiniteDistribution([[0.5, 0.5]], points=[[1], [2]]), "one row for each"),

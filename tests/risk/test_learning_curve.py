@@ -38,7 +38,7 @@ def zero(X):
 def noise(n, *, seed=0):
     """Responses that have nothing to do with x: the mean of m of them has excess risk 1/m."""
     rng = np.random.default_rng(seed)
-    return Sample(rng.uniform(size=(n, 1)), rng.normal(size=n), zero, 1.0, "squared", "noise")
+    return Sample(rng.uniform(size=(n, 1)), rng.normal(size=n), zero, 1.0, "squared_error", "noise")
 
 
 def test_the_mean_has_a_known_learning_curve():
@@ -54,7 +54,7 @@ def test_the_mean_has_a_known_learning_curve():
     assert np.all(np.abs(curve.train_error - v * (1 - 1 / m)) < 5 * curve.train_error_se)
     assert np.all(np.abs(curve.excess - (0.5 + v / m)) < 5 * curve.excess_se)
     assert curve.bayes_risk == pytest.approx(0.09)
-    assert curve.loss == "quadratic"
+    assert curve.loss == "squared_error"
 
 
 def test_the_constant_classifier_errs_as_often_as_the_other_class_comes():
@@ -94,7 +94,7 @@ def test_sizes_are_sorted_and_runs_repeat():
 def test_an_unknown_bayes_risk_leaves_no_excess():
     def nobody_knows(n, *, seed=0):
         sample = noise(n, seed=seed)
-        return Sample(sample.X, sample.y, zero, np.nan, "squared", "unknown")
+        return Sample(sample.X, sample.y, zero, np.nan, "squared_error", "unknown")
 
     curve = learning_curve(mean_of, nobody_knows, [5], repeats=3)
     assert np.isfinite(curve.risk[0])
