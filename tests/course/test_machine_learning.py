@@ -1,6 +1,7 @@
 """Worked numbers and helpers of the chapters on machine learning."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -151,8 +152,10 @@ def test_x24_to_x26_by_the_formulas():
         parts.partial_fit(F[rows], y[rows])
     assert parts.covariance_ == pytest.approx(S)
     f = np.array([[1.0, -1.0, 2.0]])
-    std = model.predict(f, return_std=True)[1]
-    assert std**2 == pytest.approx(1 / beta + f[0] @ S @ f[0])
+    std = model.predict(f, return_std=True)[1]  # of the mean; a new response has the noise too
+    assert std**2 == pytest.approx(f[0] @ S @ f[0])
+    low, high = model.interval(f, level=0.95, kind="prediction")
+    assert (high - low) / 2 == pytest.approx(1.959964 * np.sqrt(1 / beta + f[0] @ S @ f[0]))
 
 
 def test_m429_prior_likelihood_and_posterior_point_by_point():
@@ -172,21 +175,24 @@ def test_m429_prior_likelihood_and_posterior_point_by_point():
         expected = exact.pdf(w)
         np.testing.assert_allclose(shown / shown.max(), expected / expected.max(), rtol=1e-5)
         w, shown = _cells(likelihood)
-        assert (len(w) > 0) == (n > 0)
+        assert shown.any() == (n > 0)
         if n:
             expected = stats.norm(w[:, 0] + w[:, 1] * x[n - 1], 0.2).pdf(y[n - 1])
             np.testing.assert_allclose(shown / shown.max(), expected / expected.max(), rtol=1e-5)
-        drawn = lines["layer"][0]["data"]["values"]
+        drawn, *points = (each.get("data", lines.get("data"))["values"] for each in lines["layer"])
         assert len({each["line"] for each in drawn}) == 6
-        points = lines["layer"][1]["data"]["values"] if n else []
+        points = points[0] if points else []
         assert [each["y"] for each in points] == pytest.approx(y[:n].tolist(), rel=1e-6)
 
 
 def _cells(panel):
-    """Return the weights and the densities that a panel shows; the first layer is the density."""
-    values = panel["layer"][0]["data"]["values"]
-    w = np.array([[(v["left"] + v["right"]) / 2, (v["bottom"] + v["top"]) / 2] for v in values])
-    return w.reshape(-1, 2), np.array([v["density"] for v in values])
+    """Return weights and the densities that a panel computes there; the first layer draws them."""
+    w = np.random.default_rng(0).uniform(-1, 1, size=(50, 2))
+    (formula,) = [
+        each["calculate"] for each in panel["layer"][0]["transform"] if each["as"] == "density"
+    ]
+    names = {"datum": SimpleNamespace(a=w[:, 0], b=w[:, 1]), "exp": np.exp, "pow": np.power}
+    return w, eval(formula, names) + np.zeros(len(w))
 
 
 def test_x28_the_boundary_of_least_squares_by_hand():

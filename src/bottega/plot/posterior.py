@@ -12,7 +12,7 @@ from bottega.plot.theme import altair, panels, plain
 
 __all__ = ["posterior_chart"]
 
-_CELLS = 32  # per side of a picture of a density
+_CELLS = 80  # per side of a picture of a density: two pixels each
 _SIDE = 160
 _WEIGHTS = ("intercept", "slope")
 
@@ -72,9 +72,6 @@ def posterior_chart(
     if truth is not None:
         corners = np.vstack([corners, np.asarray(truth, dtype=np.float64)])
     low, high = frame_of(corners, 0.03)
-    middle = (np.arange(_CELLS) + 0.5) / _CELLS
-    first, second = np.meshgrid(*(low[:, None] + (high - low)[:, None] * middle))
-    weights = np.column_stack([first.ravel(), second.ravel()])
     rng = np.random.default_rng(seed)
     drawn = {n: rng.multivariate_normal(*found[n], size=lines) for n in counts}
     ends = np.concatenate(frame_of(x[:, None], 0.15))
@@ -82,24 +79,17 @@ def posterior_chart(
     bounds = np.concatenate(frame_of(np.concatenate([y, *ends_of_lines])[:, None], 0.05))
     rows = []
     for n in counts:
-        mean, cov = found[n]
-        off = weights - mean
-        posterior = -0.5 * np.einsum("ij,ji->i", off, np.linalg.solve(cov, off.T))
-        last = None
-        if n:
-            last = -0.5 * ((y[n - 1] - weights[:, 0] - weights[:, 1] * x[n - 1]) / noise) ** 2
+        title = f"{lines} lines, {n} point{'' if n == 1 else 's'}"
         rows.append(
             alt.hconcat(
-                _density(weights, last, low, high, truth, f"likelihood of point {n}" if n else ""),
-                _density(weights, posterior, low, high, truth, "posterior" if n else "prior"),
-                _lines(
-                    x[:n],
-                    y[:n],
-                    drawn[n],
-                    ends,
-                    bounds,
-                    f"{lines} lines, {n} point{'' if n == 1 else 's'}",
+                _density(
+                    _likelihood(x[n - 1], y[n - 1], noise) if n else "0",
+                    (low, high),
+                    truth,
+                    f"likelihood of point {n}" if n else "no point yet",
                 ),
+                _density(_normal(*found[n]), (low, high), truth, "posterior" if n else "prior"),
+                _lines(x[:n], y[:n], drawn[n], ends, bounds, title),
             )
         )
     return panels(
@@ -113,45 +103,52 @@ def posterior_chart(
     )
 
 
-def _density(
-    weights: FloatArray, log: Any, low: FloatArray, high: FloatArray, truth: Any, title: str
-) -> Any:
-    """Draw a density over the weights, as a share of its greatest value; None draws nothing."""
+def _likelihood(x: float, y: float, noise: float) -> str:
+    """Return the likelihood of weights (datum.a, datum.b) for one point, at most 1."""
+    return f"exp(-0.5 * pow(({y:.9g} - datum.a - datum.b * ({x:.9g})) / {noise:.9g}, 2))"
+
+
+def _normal(mean: FloatArray, covariance: FloatArray) -> str:
+    """Return a normal density of weights (datum.a, datum.b), at most 1."""
+    P = np.linalg.inv(covariance)
+    a, b = f"(datum.a - ({mean[0]:.9g}))", f"(datum.b - ({mean[1]:.9g}))"
+    return (
+        f"exp(-0.5 * ({P[0, 0]:.9g} * pow({a}, 2) + {2 * P[0, 1]:.9g} * {a} * {b}"
+        f" + {P[1, 1]:.9g} * pow({b}, 2)))"
+    )
+
+
+def _density(formula: str, limits: tuple[FloatArray, FloatArray], truth: Any, title: str) -> Any:
+    """Draw a density over the weights, computed where it is drawn: the chart holds no grid."""
     alt = altair()
-    half = (high - low) / _CELLS / 2
-    share = np.zeros(len(weights)) if log is None else np.exp(log - np.max(log))
-    seen = np.flatnonzero(share > 0.01)
-    cells = [
-        {
-            "left": plain(weights[i, 0] - half[0]),
-            "right": plain(weights[i, 0] + half[0]),
-            "bottom": plain(weights[i, 1] - half[1]),
-            "top": plain(weights[i, 1] + half[1]),
-            "density": plain(share[i]),
-        }
-        for i in seen
-    ]
+    low, high = limits
+    step = (high - low) / _CELLS
+    left = f"{low[0]:.9g} + {step[0]:.9g} * (datum.cell % {_CELLS})"
+    bottom = f"{low[1]:.9g} + {step[1]:.9g} * floor(datum.cell / {_CELLS})"
+    cells = (
+        alt.Chart(alt.sequence(0, _CELLS**2, as_="cell"))
+        .transform_calculate(left=left, bottom=bottom)
+        .transform_calculate(
+            right=f"datum.left + {step[0]:.9g}",
+            top=f"datum.bottom + {step[1]:.9g}",
+            a=f"datum.left + {step[0] / 2:.9g}",
+            b=f"datum.bottom + {step[1] / 2:.9g}",
+        )
+        .transform_calculate(density=formula)
+    )
 
     def channel(kind: Any, field: str, j: int) -> Any:
         scale = alt.Scale(domain=[plain(low[j]), plain(high[j])], nice=False, zero=False)
         axis = alt.Axis(grid=False, tickCount=4)
         return kind(field, type="quantitative", title=_WEIGHTS[j], scale=scale, axis=axis)
 
-    chart = (
-        alt.Chart(alt.Data(values=cells))
-        .mark_rect(style="honest", strokeWidth=0)
-        .encode(
-            x=channel(alt.X, "left", 0),
-            x2="right",
-            y=channel(alt.Y, "bottom", 1),
-            y2="top",
-            opacity=alt.Opacity(
-                "density",
-                type="quantitative",
-                scale=alt.Scale(domain=[0, 1], range=[0, 1]),
-                legend=None,
-            ),
-        )
+    shade = alt.Scale(domain=[0, 1], range=[0, 1])
+    chart = cells.mark_rect(style="honest", strokeWidth=0).encode(
+        x=channel(alt.X, "left", 0),
+        x2="right",
+        y=channel(alt.Y, "bottom", 1),
+        y2="top",
+        opacity=alt.Opacity("density", type="quantitative", scale=shade, legend=None),
     )
     if truth is not None:
         cross = [{"left": plain(truth[0]), "bottom": plain(truth[1])}]

@@ -216,7 +216,8 @@ def predictive_spread(
     spread = {}
     for n in rows:
         model = BayesianRegression(1.0, beta).fit(basis.transform(x[:n]), y[:n])
-        spread[n] = model.predict(basis.transform(grid), return_std=True)[1]
+        std = model.predict(basis.transform(grid), return_std=True)[1]  # of the mean
+        spread[n] = np.sqrt(std**2 + 1 / beta)
     every = np.array(list(spread.values()))
     near, far = grid[:, 0] <= 0.45, grid[:, 0] >= 0.8
     noise = beta**-0.5
@@ -295,8 +296,8 @@ def coverage_of_predictions(
         y = weights[0] + design @ weights[1:] + noise
         new = weights[0] + at @ weights[1:] + beta**-0.5 * rng.normal(size=len(grid))
         full = BayesianRegression(beta=beta, prior_covariance=prior).fit(design, y)
-        mean, std = full.predict(at, return_std=True)
-        inside["Bayesian"][r] = np.abs(new - mean) < critical * std
+        low, high = full.interval(at, level=0.95, kind="prediction")
+        inside["Bayesian"][r] = (low < new) & (new < high)
         plain = LeastSquares().fit(design, y)
         spread = np.sqrt(np.mean((y - plain.predict(design)) ** 2))  # 1 / sqrt(beta_ML)
         inside["maximum likelihood"][r] = np.abs(new - plain.predict(at)) < critical * spread
