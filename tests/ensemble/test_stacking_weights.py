@@ -68,7 +68,7 @@ def test_leave_one_out_of_a_smoother_needs_no_refits():
     [
         Ridge(alpha=5.0),  # standardised: the scales change with the rows
         Ridge(),  # the penalty is chosen without the row
-        PrincipalComponentsRegression(n_components=1),  # the directions change with the rows
+        PrincipalComponentsRegression(1),  # the directions change with the rows
     ],
 )
 def test_the_leverage_formula_is_not_used_where_it_is_not_exact(base):

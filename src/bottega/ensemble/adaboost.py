@@ -22,7 +22,6 @@ from bottega.ensemble._boosting.reading import BoostReading
 from bottega.ensemble._boosting.rounds import ROUNDS, Boost, boost, staged_votes
 from bottega.ensemble._boosting.samples import check_rounds, judge_by_samples
 from bottega.ensemble._combination.columns import read_columns
-from bottega.ensemble._combination.estimator import Combination
 from bottega.ensemble._combination.models import Model
 from bottega.ensemble._resampling.draws import seed_parts, seeds
 from bottega.tree._grow.binned import grow_binned
@@ -43,7 +42,7 @@ class BoostWork:
     done: dict[str, Boost] = field(default_factory=dict)
 
 
-class AdaBoostClassifier(ClassifierMixin, BoostReading, Combination, Tuned):
+class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
     r"""Classify by the weighted vote of weak classifiers, fitted one after another.
 
     From weights :math:`w_i = 1/n`, for rounds b = 1, 2, ...: fit :math:`C_b` with the weights,
@@ -309,8 +308,7 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Combination, Tuned):
         else:
             rounds = check_rounds(values)
         settings = along(self.knob, rounds)
-        fitted = self._predictions(work, settings, rows.X, "predict")
-        train_error = np.average(ZERO_ONE.of_rows(rows.y, fitted), axis=0, weights=rows.weight)
+        train_error = self._train_error(work, rows, settings, ZERO_ONE)
         error = error_se = estimate = None
         if self.estimate == "oob" and loss is not None:
             estimate = "oob"

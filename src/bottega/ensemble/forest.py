@@ -10,14 +10,15 @@ from bottega.core.cards import Card
 from bottega.core.documents import documented_like
 from bottega.core.params import Choice, Parameter
 from bottega.core.typing import Array, FloatArray
-from bottega.ensemble._forest.estimator import CARD, SHARED, ForestBase
+from bottega.ensemble._forest.estimator import CARD, SHARED
+from bottega.ensemble._forest.reading import ForestReading
 from bottega.tree._grow.binned import CRITERIA
 from bottega.tree._kernels import grow_binned as kernels
 
 __all__ = ["RandomForestClassifier", "RandomForestRegressor"]
 
 
-class RandomForestClassifier(ClassifierMixin, ForestBase):
+class RandomForestClassifier(ClassifierMixin, ForestReading):
     r"""Classify by the mean class shares of trees grown on resampled rows.
 
     .. math:: \hat p(k \mid x) = \frac{1}{B} \sum_{b=1}^B \hat p_b(k \mid x)
@@ -183,7 +184,7 @@ class RandomForestClassifier(ClassifierMixin, ForestBase):
 
 
 @documented_like(RandomForestClassifier, without=("classes_", "oob_decision_"))
-class RandomForestRegressor(RegressorMixin, ForestBase):
+class RandomForestRegressor(RegressorMixin, ForestReading):
     r"""Predict by the mean of trees grown on resampled rows.
 
     .. math:: \hat f(x) = \frac{1}{B} \sum_{b=1}^B \hat f_b(x)

@@ -1,6 +1,5 @@
 """Voting: the plain vote or mean of models of different kinds."""
 
-from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
@@ -15,7 +14,8 @@ from bottega.core.params import Anything, Choice, Parameter
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
 from bottega.ensemble._combination.average import Average, MeanOfNumbers, VoteOfClasses
-from bottega.ensemble._combination.models import Models, fit_drawn, named_models
+from bottega.ensemble._combination.estimator import NamedBases
+from bottega.ensemble._combination.models import Models, fit_drawn
 from bottega.ensemble.forest import RandomForestClassifier, RandomForestRegressor
 from bottega.tree import TreeClassifier, TreeRegressor
 
@@ -49,21 +49,10 @@ _BASES = Models(help="models to average; None: a pruned tree and a random forest
 _WEIGHTS = Anything(help="how much each model counts; None: all alike")
 
 
-class _Voting(Average):
+class _Voting(NamedBases, Average):
     """What the classifier and the regressor share."""
 
-    bases: Any
     weights: Any
-
-    @abstractmethod
-    def _own_bases(self) -> list[tuple[str, Any]]:
-        """Return the bases in use when none are given."""
-
-    def _named(self) -> list[tuple[str, Any]]:
-        return self._own_bases() if self.bases is None else named_models(self.bases)
-
-    def _bases(self) -> list[Any]:
-        return [model for _, model in self._named()]
 
     def _check_params(self) -> None:
         super()._check_params()

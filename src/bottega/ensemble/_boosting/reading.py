@@ -14,22 +14,19 @@ from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._boosting.effects import StumpEffects, stump_effects
 from bottega.ensemble._boosting.learners import Stumps
 from bottega.ensemble._boosting.rounds import staged_votes
+from bottega.ensemble._combination.estimator import Combination
 from bottega.plot import error_against_trees_chart
 
 __all__ = ["BoostReading"]
 
 
-class BoostReading:
+class BoostReading(Combination):
     """What a fitted AdaBoost can be asked besides predictions."""
 
     alphas_: FloatArray
     classes_: Array
     columns_in_: Any
     learners_: Any
-
-    @abstractmethod
-    def _check_new(self, X: Any) -> Any:
-        """Return the inputs of new rows as the learners take them."""
 
     @abstractmethod
     def _votes(self, X: Any) -> FloatArray:
@@ -82,8 +79,7 @@ class BoostReading:
     def margin_distribution(self, X: Any, y: Any) -> Any:
         """Return the distribution function of the margins: a frame of `margin` and `share`."""
         margin, counts = np.unique(self.margins(X, y), return_counts=True)
-        columns = {"margin": margin, "share": np.cumsum(counts) / counts.sum()}
-        return self._make_frame(columns)  # type: ignore[attr-defined]
+        return self._make_frame({"margin": margin, "share": np.cumsum(counts) / counts.sum()})
 
     def row_weights(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
         """Return the weights of the rows before each round and after the last, each summing to one.

@@ -15,8 +15,9 @@ from bottega.core.estimator import Estimator
 from bottega.core.frames import is_frame
 from bottega.core.rows import Rows
 from bottega.core.typing import Array
+from bottega.ensemble._combination.models import named_models
 
-__all__ = ["Combination"]
+__all__ = ["Combination", "NamedBases"]
 
 
 class Combination(Estimator):
@@ -69,3 +70,19 @@ class Combination(Estimator):
             )
             setattr(tags.input_tags, name, allowed)
         return tags
+
+
+class NamedBases(Combination):
+    """A combination of several models, each with a name."""
+
+    bases: Any
+
+    @abstractmethod
+    def _own_bases(self) -> list[tuple[str, Any]]:
+        """Return the bases in use when none are given."""
+
+    def _named(self) -> list[tuple[str, Any]]:
+        return self._own_bases() if self.bases is None else named_models(self.bases)
+
+    def _bases(self) -> list[Any]:
+        return [model for _, model in self._named()]

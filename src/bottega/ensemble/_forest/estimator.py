@@ -31,9 +31,8 @@ from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._combination.columns import read_columns
 from bottega.ensemble._forest.growth import BinnedRows, Grower, Grown, Tally
-from bottega.ensemble._forest.reading import ForestReading
 from bottega.ensemble._resampling.draws import own_order, seeds
-from bottega.ensemble._resampling.out_of_bag import restore_out_of_bag
+from bottega.ensemble._resampling.left_out import restore_out_of_bag
 from bottega.tree._grow.bins import Bins
 
 __all__ = ["CARD", "SHARED", "ForestBase"]
@@ -103,7 +102,7 @@ class ForestWork:
     grown: dict[int, Grown] = field(default_factory=dict)
 
 
-class ForestBase(ForestReading, Tuned):
+class ForestBase(Tuned):
     """Grows trees on samples of rows, a few columns tried at each split, and averages them."""
 
     knob: ClassVar[str] = "max_features"
@@ -122,6 +121,10 @@ class ForestBase(ForestReading, Tuned):
     @abstractmethod
     def _criterion(self, n_classes: int) -> int:
         """Return the number of the impurity that is grown by."""
+
+    @abstractmethod
+    def _predicted(self, means: FloatArray, method: str) -> Array:
+        """Return the predictions (class codes) or probabilities of mean leaf values (rows, V)."""
 
     @abstractmethod
     def _keep_oob(self, means: FloatArray) -> None:
@@ -226,8 +229,7 @@ class ForestBase(ForestReading, Tuned):
             tried = [np.log2(p), np.sqrt(p), p / 3, p / 2, p]
             values = np.maximum(1, np.round(tried)).astype(np.int64)
         values = _check_features(values, p)
-        few = min(self.n_trees, _PATH_TREES)
-        tallies = [self._grow(work, int(value), few, keep=False).tally for value in values]
+        tallies = [self._path_tally(work, int(value)) for value in values]
         error = error_se = None
         if loss is not None:
             judged = [self._judged(work.rows, tally, loss) for tally in tallies]
@@ -251,11 +253,24 @@ class ForestBase(ForestReading, Tuned):
                 f"{len(rows.y)} rows there is none (n_samples = {len(rows.y)}); give max_features, "
                 "or more rows."
             )
-        y = rows.y[left_out].astype(np.intp if rows.n_classes else np.float64)
         predicted = self._predicted(tally.means[left_out], loss.method)
         weight = rows.weight[left_out] if rows.weighted else None
-        mean, se = mean_and_se(loss.of_rows(y, predicted), weight)
+        mean, se = mean_and_se(loss.of_rows(rows.responses[left_out], predicted), weight)
         return float(mean), float(se)
+
+    def _train_error(
+        self, work: ForestWork, rows: Rows, settings: Sequence[Mapping[str, Any]], loss: Loss
+    ) -> FloatArray:
+        found = []
+        for setting in settings:
+            tally = self._path_tally(work, setting[self.knob])
+            predicted = self._predicted(tally.inside / len(tally.sums), loss.method)
+            losses = loss.of_rows(work.rows.responses, predicted)
+            found.append(np.average(losses, weights=work.rows.weight))
+        return np.array(found)
+
+    def _path_tally(self, work: ForestWork, max_features: int) -> Tally:
+        return self._grow(work, max_features, min(self.n_trees, _PATH_TREES), keep=False).tally
 
     def _trees_path(self, tally: Tally) -> Path:
         """Return the out-of-bag error over the number of trees."""

@@ -58,6 +58,11 @@ class BinnedRows:
     n_classes: int
 
     @property
+    def responses(self) -> Array:
+        """Responses as losses take them: class codes as whole numbers."""
+        return self.y.astype(np.intp) if self.n_classes else self.y
+
+    @property
     def weighted(self) -> bool:
         """Whether the rows differ in weight."""
         return not bool(np.all(self.weight == 1.0))

@@ -1,59 +1,33 @@
 """Looking into a grown forest: errors along the trees, single trees, importance, proximity."""
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from bottega.core.cards import Card
 from bottega.core.errors import InputError
 from bottega.core.losses import get_loss
 from bottega.core.parallel import in_threads
-from bottega.core.path import Path
 from bottega.core.tables import Section, Summary
-from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.ensemble._forest.growth import BinnedRows, Grower
-from bottega.ensemble._forest.packed import Forest, columns_of
+from bottega.core.typing import Array, FloatArray
+from bottega.ensemble._forest.estimator import ForestBase
+from bottega.ensemble._forest.packed import columns_of
 from bottega.ensemble._kernels.judge import permuted_loss
 from bottega.ensemble._resampling.draws import seeds
-from bottega.ensemble._resampling.importance import importance_columns, proximity_of
+from bottega.ensemble._resampling.left_out import importance_columns, proximity_of
 from bottega.plot import error_against_trees_chart
-from bottega.tree._grow.column_reader import ColumnReader
 from bottega.tree._grow.structure import Tree
 
 __all__ = ["ForestReading"]
 
 
-class ForestReading:
-    """What a fitted forest can be asked besides predictions."""
-
-    card: ClassVar[Card]
-    columns_in_: ColumnReader
-    forest_: Forest
-    importance_: FloatArray
-    max_features_: int
-    oob_error_: float
-    oob_path_: Path
-    _order: IntArray
-    _rows_in: BinnedRows
-    _seeds: list[int]
-
-    @abstractmethod
-    def _codes(self, X: Any) -> Array:
-        """Return the bins of new rows."""
+class ForestReading(ForestBase):
+    """A forest that can be asked for more than predictions."""
 
     @abstractmethod
     def _codes_of(self, y: Any) -> Array:
         """Return the responses of new rows as numbers (classes as codes, -1 for a new one)."""
-
-    @abstractmethod
-    def _grower(self, rows: BinnedRows, max_features: int) -> Grower:
-        """Return what grew the trees."""
-
-    @abstractmethod
-    def _predicted(self, means: FloatArray, method: str) -> Array:
-        """Return the predictions (class codes) or probabilities of mean leaf values (rows, V)."""
 
     def staged_error(self, X: Any, y: Any) -> FloatArray:
         """Return the mean loss on given rows after 1, 2, ... trees.
@@ -134,8 +108,7 @@ class ForestReading:
         """
         check_is_fitted(self)
         rise = self._rises(seeds(random_state, self.n_trees_))
-        columns = importance_columns(self.columns_in_.names, rise)
-        return self._make_frame(columns)  # type: ignore[attr-defined]
+        return self._make_frame(importance_columns(self.columns_in_.names, rise))
 
     def _rises(self, shuffles: list[int]) -> FloatArray:
         """Return the rise of the out-of-bag loss: (trees, columns)."""

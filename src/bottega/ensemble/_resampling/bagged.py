@@ -20,8 +20,11 @@ from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._combination.average import Average
 from bottega.ensemble._resampling.draws import row_keys, seeds
-from bottega.ensemble._resampling.importance import importance_columns, proximity_of
-from bottega.ensemble._resampling.out_of_bag import restore_out_of_bag
+from bottega.ensemble._resampling.left_out import (
+    importance_columns,
+    proximity_of,
+    restore_out_of_bag,
+)
 from bottega.ensemble._resampling.samples import Resampled, Samples
 
 __all__ = ["Bagged"]

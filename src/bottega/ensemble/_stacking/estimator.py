@@ -14,17 +14,16 @@ from bottega.core.estimator import Unweighted
 from bottega.core.folds import Fold, make_folds
 from bottega.core.frames import take_rows
 from bottega.core.judge import mean_and_se
+from bottega.core.leave_one_out import loo_by_leverages
 from bottega.core.losses import get_loss
 from bottega.core.parallel import in_threads
 from bottega.core.results import glance_row, tidy_columns
 from bottega.core.rows import Rows
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.ensemble._combination.estimator import Combination
-from bottega.ensemble._combination.models import named_models
+from bottega.ensemble._combination.estimator import NamedBases
 from bottega.ensemble._resampling.draws import own_order
 from bottega.optimize.nonnegative import nonnegative_least_squares
-from bottega.risk import leave_one_out
 
 __all__ = ["Stacked"]
 
@@ -43,18 +42,13 @@ class HeldOutWork:
     folds: list[Fold]
 
 
-class Stacked(Combination, Unweighted):
+class Stacked(NamedBases, Unweighted):
     """A weighted sum of models."""
 
-    bases: Any
     cv: int | str
     sum_to_one: bool
 
     _least_rows = 2  # weights are learnt on rows left out of a fit
-
-    @abstractmethod
-    def _own_bases(self) -> list[tuple[str, Any]]:
-        """Return the bases in use when none are given."""
 
     @abstractmethod
     def _outputs(self, model: Any, X: Any) -> FloatArray:
@@ -67,12 +61,6 @@ class Stacked(Combination, Unweighted):
     @abstractmethod
     def _decided(self, total: FloatArray) -> Array:
         """Return the predictions (numbers, or codes of classes) that a sum stands for."""
-
-    def _named(self) -> list[tuple[str, Any]]:
-        return self._own_bases() if self.bases is None else named_models(self.bases)
-
-    def _bases(self) -> list[Any]:
-        return [model for _, model in self._named()]
 
     # ---- fitting --------------------------------------------------------------------------------
 
@@ -103,17 +91,21 @@ class Stacked(Combination, Unweighted):
         """Return the outputs for each row of fits without it, of shape (rows, bases, q)."""
         q = self._target(work.codes[:1]).shape[1]
         found = np.empty((len(work.y), len(bases), q))
-        if self.cv == "loo" and not is_classifier(self):
-            for m, base in enumerate(bases):
-                found[:, m, 0] = leave_one_out(base, work.X, work.y).predictions
-            return found
+        tasks: list[tuple[int, Fold]] = []
+        for m, base in enumerate(bases):
+            shortcut = None
+            if self.cv == "loo" and not is_classifier(self):
+                shortcut, _ = loo_by_leverages(base, work.X, work.y)
+            if shortcut is None:
+                tasks += [(m, fold) for fold in work.folds]
+            else:
+                found[:, m, 0] = shortcut
 
         def fit_one(task: tuple[int, Fold]) -> FloatArray:
             m, (train, test) = task
             model = clone(bases[m]).fit(take_rows(work.X, train), work.y[train])
             return self._outputs(model, take_rows(work.X, test))
 
-        tasks = [(m, fold) for m in range(len(bases)) for fold in work.folds]
         fitted = in_threads(fit_one, tasks, stage="folds")
         for (m, (_, test)), outputs in zip(tasks, fitted, strict=True):
             found[test, m] = outputs

@@ -1,4 +1,4 @@
-"""Importance of columns and proximity of rows, from models that were fitted to samples."""
+"""What models fitted to samples tell: out-of-bag predictions, importance, proximity."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray, IntArray
 from bottega.ensemble._kernels.proximity import same_leaf
 
-__all__ = ["importance_columns", "proximity_of"]
+__all__ = ["importance_columns", "proximity_of", "restore_out_of_bag"]
 
 _MOST_ROWS = 10_000
 
@@ -34,3 +35,13 @@ def proximity_of(n: int, leaves: Callable[[], IntArray]) -> FloatArray:
         )
     found: FloatArray = same_leaf(leaves())
     return found
+
+
+def restore_out_of_bag(model: Any, rows: Rows) -> None:
+    """Extend the out-of-bag predictions of a model to the rows of weight zero, which have none."""
+    for name in ("oob_decision_", "oob_prediction_"):
+        known = getattr(model, name, None)
+        if known is not None:
+            found: FloatArray = np.full((len(rows.given), *known.shape[1:]), np.nan)
+            found[rows.kept] = known
+            setattr(model, name, found)
