@@ -114,6 +114,7 @@ def ensembles_on_spheres(
     "both); it smooths boundaries, and trees grown to the end do not hurt it.",
     items="D189",
     verdict="holds only if the bias may rise slightly: a bootstrap sample has fewer distinct rows",
+    quick={"repeats": 8, "models": 10, "points": 100},
 )
 def bagging_bias_and_variance(
     *, rows: int = 150, models: int = 15, repeats: int = 15, points: int = 200, seed: int = 0
@@ -202,6 +203,7 @@ def bagging_bias_and_variance(
     claim="The error of a random forest settles as trees are added and does not rise; the "
     "out-of-bag error follows the test error, and picks the number of columns tried.",
     items="D190, D195",
+    quick={"rows": 300, "trees": 60, "points": 1000},
 )
 def forest_convergence(
     *, rows: int = 500, trees: int = 100, points: int = 2000, seed: int = 0

@@ -91,6 +91,7 @@ def exact_zeros(
     claim="Whether the lasso finds the support hinges on the irrepresentable condition and on a "
     "penalty of the order of sqrt(log p / n); the adaptive lasso finds it without the condition.",
     items="D83-D85",
+    quick={"rows": (100, 1600), "repeats": 6},
 )
 def support_of_the_lasso(
     *,
@@ -199,6 +200,7 @@ def _holds_support(path: Any) -> bool:
     "drops it is the same until a coefficient comes back to zero; with them it may take more steps "
     "than there are inputs.",
     items="D89-D93",
+    quick={"designs": 10},
 )
 def lasso_path_by_two_ways(
     *, rows: int = 60, inputs: int = 12, designs: int = 30, seed: int = 0

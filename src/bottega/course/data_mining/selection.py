@@ -107,6 +107,7 @@ def collinear_inputs(
     claim="Some ridge penalty above zero has a smaller mean squared error than least squares, and "
     "choosing a subset varies more from sample to sample than shrinking.",
     items="D71, D75",
+    quick={"repeats": 60, "samples": 12},
 )
 def ridge_beats_least_squares(
     *,

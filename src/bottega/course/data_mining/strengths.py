@@ -81,6 +81,7 @@ def _region(n: int, kind: str, rng: np.random.Generator) -> tuple[FloatArray, In
     "D-E35",
     claim="With a rare class bagging is poor and boosting better; boosting overfits wrong labels.",
     items="App. C",
+    quick={"repeats": 3, "rounds": 200},
 )
 def rare_classes_and_wrong_labels(
     *,

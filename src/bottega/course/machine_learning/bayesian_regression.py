@@ -256,6 +256,7 @@ def predictive_spread(
     claim="Intervals of the Bayesian predictive distribution cover better than those of plug-in "
     "maximum likelihood, above all away from the data.",
     items="M430-M432",
+    quick={"repeats": 80},
 )
 def coverage_of_predictions(
     *, rows: int = 12, degree: int = 4, beta: float = 25.0, repeats: int = 300, seed: int = 0

@@ -19,6 +19,7 @@ __all__ = ["all_positive", "constant_predictor", "stratified_splits"]
     claim="Raising recall lowers precision; calling everything positive is the extreme, with "
     "recall 1 and the share of positives as precision.",
     items="M117, M118",
+    quick={"points": 1000},
 )
 def all_positive(
     *, rows: int = 2000, points: int = 20_000, prior: float = 0.2, k: int = 100, seed: int = 0
