@@ -205,7 +205,7 @@ def test_bad_priors_and_rows_are_named():
         BayesianRegression().fit(X * np.nan, y)
     with pytest.raises(InputError, match="no chunks"):
         BayesianRegression().fit_chunks([])
-    with pytest.raises(InputError, match="One response"):
+    with pytest.raises(InputError, match="y must have one axis"):
         BayesianRegression().fit_chunks([(X, np.column_stack([y, y]))])
     model = BayesianRegression().fit(X, y)
     with pytest.raises(InputError, match="level=1"):

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 from bottega.core.errors import InputError
-from bottega.core.folds import fold_rows
+from bottega.core.folds import make_folds
 from bottega.linear import AdaptiveLasso, ElasticNet, Lasso
 from bottega.linear._penalized.work import uses_gram
 
@@ -32,8 +33,9 @@ def test_warm_path_equals_cold_fits(shape):
     for model in models():
         curve = model.path(X, y)
         for k in (0, 20, 60, 99):
-            cold = curve.at(k)
+            cold = clone(model).set_params(alpha=curve.values[k]).fit(X, y)
             assert cold.converged_
+            assert np.array_equal(curve.at(k).coef_, cold.coef_)
             # Both are exact up to rounding times the condition of the picked columns.
             assert curve.coef[k] == pytest.approx(cold.coef_, abs=1e-8)
             assert curve.train_error[k] == pytest.approx(
@@ -48,7 +50,7 @@ def test_folds_on_the_way_equal_folds_by_hand(shape, weighted):
     w = np.random.default_rng(0).uniform(0.5, 2, shape[0]) if weighted else None
     for model in (*models(), AdaptiveLasso()):
         curve = model.path(X, y, sample_weight=w)
-        folds = fold_rows(len(y), 10)
+        folds = make_folds(10, len(y))
         by_hand = model.path(X, y, sample_weight=w, values=curve.values, cv=folds)
         assert curve.error == pytest.approx(by_hand.error, rel=1e-7)
         assert curve.error_se == pytest.approx(by_hand.error_se, rel=1e-6)

@@ -8,6 +8,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.model_selection import KFold
 
 from bottega.core.errors import InputError
+from bottega.core.judge import mean_and_se
 from bottega.core.path import CRITERIA
 from bottega.linear import LeastAngle
 
@@ -44,14 +45,18 @@ def test_folds_of_lar_are_judged_after_as_many_steps():
     cv = KFold(5, shuffle=True, random_state=0)
     path = LeastAngle().path(X, y, cv=cv)
     by_hand = [
-        [
-            np.mean((y[test] - LeastAngle(k).fit(X[train], y[train]).predict(X[test])) ** 2)
-            for k in range(7)
-        ]
+        np.stack(
+            [
+                (y[test] - LeastAngle(k).fit(X[train], y[train]).predict(X[test])) ** 2
+                for k in range(7)
+            ],
+            axis=1,
+        )
         for train, test in cv.split(X)
     ]
-    assert_allclose(path.error, np.mean(by_hand, axis=0), rtol=1e-10)
-    assert_allclose(path.error_se, np.std(by_hand, axis=0, ddof=1) / np.sqrt(5), rtol=1e-9)
+    assert_allclose(path.fold_error, [each.mean(axis=0) for each in by_hand], rtol=1e-10)
+    expected = mean_and_se(np.concatenate(by_hand))
+    assert_allclose((path.error, path.error_se), expected, rtol=1e-9)
 
 
 def test_folds_of_the_lasso_are_judged_at_the_same_alpha():
@@ -105,7 +110,10 @@ def test_more_columns_than_rows():
     for mode in ("lar", "lasso"):
         model = LeastAngle(mode=mode).fit(X, y)
         assert {7, 50} <= set(model.support_.tolist())
-        assert "cp" not in model.path_.criteria
+        # Least squares on all columns leaves nothing: the scale is that of half as many.
+        rich = np.flatnonzero(model.path_.df <= 15)[-1]
+        scale = np.sqrt(30 * model.path_.train_error[rich] / (30 - model.path_.df[rich]))
+        assert model.path_.scale == pytest.approx(scale)
         last = LeastAngle(999, mode=mode).fit(X, y)
         assert len(last.support_) == 29
         assert_allclose(last.predict(X), y, atol=1e-8)
@@ -152,7 +160,7 @@ def test_bad_values_are_named(values):
 
 def test_one_weighted_row_is_not_enough():
     X, y = draw(8)
-    with pytest.raises(InputError, match="needs at least 2"):
+    with pytest.raises(InputError, match="at least 2 rows with positive weight; found 1"):
         LeastAngle().fit(X, y, sample_weight=np.eye(60)[0])
 
 

@@ -240,8 +240,8 @@ def test_columns_near_the_line_between_collinear_and_not():
         ({"y": np.array([1, 2, np.nan, 4])}, "NaN"),
         ({"w": np.array([1.0, 1, -1, 1])}, "not negative"),
         ({"w": np.zeros(4)}, "All of sample_weight is zero"),
-        ({"w": np.array([0.0, 0, 1, 0])}, "Only 1 samples have a positive weight"),
-        ({"w": np.ones(3)}, "one number a row"),
+        ({"w": np.array([0.0, 0, 1, 0])}, "at least 2 rows with positive weight; found 1"),
+        ({"w": np.ones(3)}, "one number per row"),
     ],
 )
 def test_bad_rows_are_named(change, message):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 
 from bottega.core.errors import ConvergenceWarning, InputError, ParameterError
 from bottega.linear import LogisticLasso
@@ -67,7 +68,8 @@ def test_path_starts_with_nothing_and_equals_single_fits(shape):
     assert not curve.coef[0].any()
     assert curve.coef[1].any()
     for k in (3, 11):
-        cold = curve.at(k)
+        cold = clone(model).set_params(alpha=curve.values[k]).fit(X, y)
+        assert curve.at(k).alpha_ == curve.values[k]
         found = cold.coef_ if shape[2] > 2 else cold.coef_[0]
         assert curve.coef[k] == pytest.approx(found, abs=1e-4)
         assert curve.train_error[k] == pytest.approx(np.mean(cold.predict(X) != y))

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bottega.core.errors import InputError, ParameterError
-from bottega.core.folds import fold_rows
+from bottega.core.folds import make_folds
+from bottega.core.judge import mean_and_se
 from bottega.linear import PrincipalComponentsRegression
 
 CRITERIA = ("df_", "sigma_", "loo_", "gcv_", "aic_", "aicc_", "bic_", "hq_", "loglik_")
@@ -51,8 +52,8 @@ def test_the_error_of_discrete_data_is_that_of_leave_one_out():
 def test_components_are_computed_anew_in_each_fold():
     X, y, _ = draw(1, n=40)
     path = PrincipalComponentsRegression(cv=4).path(X, y)
-    errors = np.zeros((4, 5))
-    for k, (train, test) in enumerate(fold_rows(40, 4)):
+    losses = np.zeros((4, 10, 5))
+    for k, (train, test) in enumerate(make_folds(4, 40)):
         center, spread = X[train].mean(axis=0), X[train].std(axis=0)
         A, B = (X[train] - center) / spread, (X[test] - center) / spread
         V = np.linalg.svd(A)[2].T
@@ -60,9 +61,10 @@ def test_components_are_computed_anew_in_each_fold():
             Z = A @ V[:, :count]
             gamma = np.linalg.lstsq(Z, y[train] - y[train].mean(), rcond=None)[0]
             predicted = y[train].mean() + B @ V[:, :count] @ gamma
-            errors[k, count] = np.mean((y[test] - predicted) ** 2)
-    assert_allclose(path.error, errors.mean(axis=0), rtol=1e-9)
-    assert_allclose(path.error_se, errors.std(axis=0, ddof=1) / 2, rtol=1e-9)
+            losses[k, :, count] = (y[test] - predicted) ** 2
+    assert_allclose(path.fold_error, losses.mean(axis=1), rtol=1e-9)
+    expected = mean_and_se(losses.reshape(40, 5))
+    assert_allclose((path.error, path.error_se), expected, rtol=1e-9)
     assert path.estimate == "cv"
 
 

@@ -156,7 +156,7 @@ def test_bad_parameters_and_rows_are_named():
         model.set_params(forgetting=0.9).partial_fit(X, y)
     with pytest.raises(InputError, match="no chunks"):
         RecursiveLeastSquares().fit_chunks([])
-    with pytest.raises(InputError, match="One response"):
+    with pytest.raises(InputError, match="y must have one axis"):
         RecursiveLeastSquares().fit_chunks([(X, np.column_stack([y, y]))])
     with pytest.raises(InputError, match="level=0"):
         RecursiveLeastSquares().fit(X, y).tidy(level=0)

@@ -164,7 +164,7 @@ def test_weights_may_come_with_some_chunks_only():
     ("chunks", "message"),
     [
         ([], "no chunks"),
-        (iter([(np.ones((3, 1)), np.ones(3))]), "one-shot iterator"),
+        (iter([(np.ones((3, 1)), np.ones(3))]), "can only be iterated over once"),
         ([(np.ones((1, 1)), np.ones(1))], "at least 2"),
         ([(np.ones((3, 2)), np.ones(3)), (np.ones((3, 1)), np.ones(3))], "Chunk 2 has 1 columns"),
         ([(np.ones((3, 1)), np.ones(3)), (np.ones((3, 1)), np.ones((3, 1)))], "Chunk 2 has a resp"),

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import KFold
 
 from bottega.core.errors import InputError, ParameterError
-from bottega.core.smoother import mean_and_se
+from bottega.core.judge import mean_and_se
 from bottega.linear import Ridge
 
 CRITERIA = ("aic", "aicc", "bic", "hq", "gcv", "cp")
@@ -122,15 +122,14 @@ def test_cross_validated_path_is_the_mean_of_refitted_folds(q):
     cv = KFold(4, shuffle=True, random_state=0)
     path = Ridge().path(X, y, values=values, cv=cv)
     assert path.estimate == "cv"
-    expected = [
-        [
-            np.mean((y[test] - Ridge(alpha).fit(X[train], y[train]).predict(X[test])) ** 2)
-            for alpha in values
-        ]
-        for train, test in cv.split(X)
-    ]
-    assert_allclose(path.error, np.mean(expected, axis=0), rtol=1e-10)
-    assert_allclose(path.error_se, np.std(expected, axis=0, ddof=1) / 2, rtol=1e-9)
+    by_hand = []
+    for train, test in cv.split(X):
+        fits = [Ridge(alpha).fit(X[train], y[train]) for alpha in values]
+        losses = [(y[test] - fit.predict(X[test])) ** 2 for fit in fits]
+        by_hand.append(np.stack([each.reshape(len(test), -1).mean(axis=1) for each in losses], 1))
+    assert_allclose(path.fold_error, [each.mean(axis=0) for each in by_hand], rtol=1e-10)
+    expected = mean_and_se(np.concatenate(by_hand))
+    assert_allclose((path.error, path.error_se), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("values", [[], [-1.0, 2.0], [np.nan], [[1.0, 2.0]], [np.inf]])

@@ -6,11 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from bottega.core.chunks import LossSums
-from bottega.core.smoother import mean_and_se
+from bottega.core.judge import LossSums, mean_and_se
+from bottega.core.rows import Rows
 from bottega.linear import Ridge
 from bottega.linear._decomposition import leave_one_out, problem
-from bottega.linear._decomposition.problem import decompose_chunks, decompose_rows
+from bottega.linear._decomposition.problem import (
+    decompose_moments,
+    decompose_rows,
+    moments_of,
+)
 from bottega.linear._decomposition.spectrum import by_dual_gram, by_gram, by_svd, by_triangle
 
 
@@ -122,11 +126,11 @@ def test_blocks_of_any_size_give_the_same_errors(monkeypatch):
     w = rng.uniform(0.5, 2, size=50)
     alphas = np.array([5.0, 0.5, 0.0])
     how = {"standardize": True, "fit_intercept": True}
-    whole = decompose_rows(X, y, w, **how)
+    whole = decompose_rows(Rows(X, y, w), **how)
     expected = leave_one_out.leave_one_out(whole.blocks(), whole.spectrum, alphas)
     monkeypatch.setattr(leave_one_out, "BLOCK", 7)
     monkeypatch.setattr(problem, "_STREAM", 11)
-    parts = decompose_chunks([(X, y, w)], **how)
+    parts = decompose_moments(moments_of([(X, y, w)]), [(X, y, w)], 2, **how)
     found = leave_one_out.leave_one_out(parts.blocks(), parts.spectrum, alphas)
     for name in ("error", "error_se", "rss"):
         assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-10, err_msg=name)

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import KFold
 
 from bottega.core.errors import DataWarning, InputError
+from bottega.core.judge import mean_and_se
 from bottega.core.path import CRITERIA
 from bottega.linear import SubsetSelection
 
@@ -59,23 +60,13 @@ def test_cross_validation_searches_again_in_each_fold(method):
     X, y = draw(3, n=40)
     cv = KFold(5, shuffle=True, random_state=0)
     path = SubsetSelection(method=method).path(X, y, cv=cv)
-    by_hand = np.array(
-        [
-            [
-                np.mean(
-                    (
-                        y[test]
-                        - SubsetSelection(s, method=method).fit(X[train], y[train]).predict(X[test])
-                    )
-                    ** 2
-                )
-                for s in range(7)
-            ]
-            for train, test in cv.split(X)
-        ]
-    )
-    assert_allclose(path.error, by_hand.mean(axis=0), rtol=1e-10)
-    assert_allclose(path.error_se, by_hand.std(axis=0, ddof=1) / np.sqrt(5), rtol=1e-9)
+    by_hand = []
+    for train, test in cv.split(X):
+        fits = [SubsetSelection(s, method=method).fit(X[train], y[train]) for s in range(7)]
+        by_hand.append(np.stack([(y[test] - fit.predict(X[test])) ** 2 for fit in fits], axis=1))
+    assert_allclose(path.fold_error, [each.mean(axis=0) for each in by_hand], rtol=1e-10)
+    expected = mean_and_se(np.concatenate(by_hand))
+    assert_allclose((path.error, path.error_se), expected, rtol=1e-9)
 
 
 def test_honest_error_is_above_that_of_a_search_before_the_folds():
@@ -106,7 +97,9 @@ def test_more_columns_than_rows():
         model = SubsetSelection(method=method).fit(X, y)
         assert model.support_.tolist() == [7, 50]
         assert len(model.subsets_) == 29  # one degree of freedom is left at the end
-        assert "cp" not in model.path_.criteria
+        # All columns together leave nothing: the scale is that of half as many as rows.
+        scale = np.sqrt(model.rss_[14] / (30 - 15))
+        assert model.path_.scale == pytest.approx(scale)
         assert np.all(np.isfinite(model.path_.error))
     for method in ("best", "backward"):
         with pytest.raises(InputError, match=r"starts from the model of all 80 columns.*forward"):
