@@ -1,12 +1,17 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
+import skops.io
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.online import ExponentialWeights
+from bottega.registry import estimators
+from bottega.workbench import trusted_types
 
 LOSS = {"squared_error": lambda y, z: (y - z) ** 2, "absolute_error": lambda y, z: np.abs(y - z)}
 
@@ -148,3 +153,22 @@ def test_bad_parameters():
     model = ExponentialWeights().fit([[0.5]], [0.5])
     with pytest.raises(InputError, match="has changed"):
         model.set_params(eta=1.0).learn_block([[0.5]], [0.5])
+
+
+def test_experts_are_in_the_catalogue_and_can_be_stored_in_mid_stream():
+    assert ExponentialWeights in estimators()
+    assert ExponentialWeights.card.task == "experts"
+    assert ExponentialWeights.card.stream
+    rng = np.random.default_rng(0)
+    P, y = pd.DataFrame(rng.random((40, 3)), columns=["first", "second", "third"]), rng.random(40)
+    model = ExponentialWeights().partial_fit(P[:20], y[:20])
+    assert model.feature_names_in_.tolist() == ["first", "second", "third"]
+    content = skops.io.dumps(model)
+    assert set(skops.io.get_untrusted_types(data=content)) <= set(trusted_types())
+    stored = skops.io.loads(content, trusted=trusted_types())
+    assert np.array_equal(stored.learn_block(P[20:], y[20:]), model.learn_block(P[20:], y[20:]))
+    assert np.array_equal(stored.predict(P), model.predict(P))
+    with pytest.raises(NotFittedError):
+        ExponentialWeights().predict(P)
+    with pytest.raises(InputError, match="learn_losses"):
+        ExponentialWeights().fit(P)
