@@ -117,6 +117,48 @@ def test_methods_as_table_and_as_json():
     assert "parzen" not in table.stdout
     cards = json.loads(run("methods", "--json").stdout)
     assert {card["method"] for card in cards} >= {"baseline", "neighbors", "parzen", "ridge"}
+    assert all(card["strengths"] and "number" in card["takes"] for card in cards if card["knob"])
+
+
+def test_the_card_of_one_method():
+    done = run("methods", "ridge")
+    assert done.returncode == 0
+    assert done.stdout.startswith("Ridge regression (regression): bottega.linear.Ridge\n")
+    for heading in ("strengths:", "weaknesses:", "assumptions:"):
+        assert heading in done.stdout
+    assert "Did you mean 'ridge'" in one_sentence(run("methods", "rigde"))
+    assert "clairvoyance" in one_sentence(run("methods", "--task", "clairvoyance"))
+
+
+def test_a_second_run_says_that_the_locked_rows_were_opened(houses, tmp_path):
+    report = tmp_path / "report.html"
+    arguments = ("compare", houses, "--target", "price", "--methods", "ridge")
+    first = run_process(*arguments)
+    assert "on 20 locked rows: squared error" in first.stdout
+    second = run(*arguments, "--out", report)
+    assert second.returncode == 0
+    assert "the 20 locked rows were opened before (first at 2" in second.stdout
+    assert "give --again for a second look" in second.stdout
+    assert "on 20 locked rows: squared error" not in second.stdout
+    assert "The 20 locked rows were opened before" in report.read_text()
+    third = run(*arguments, "--again", "--out", report)
+    assert "on 20 locked rows: squared error" in third.stdout
+    assert "have been opened 2 times" in third.stdout
+    assert "have been opened 2 times" in report.read_text()
+    other = run(*arguments, "--seed", "1", "--json")
+    assert json.loads(other.stdout)["test_looks"] == 1
+
+
+def test_another_loss_and_interval(houses):
+    done = run(
+        *("compare", houses, "--target", "price", "--methods", "ridge", "--json", "-q"),
+        *("--loss", "absolute_error", "--interval", "nested"),
+    )
+    found = json.loads(done.stdout)
+    assert found["loss"] == "absolute error"
+    assert found["certificate"]["quantity"] == "absolute error"
+    row = found["leaderboard"][0]
+    assert row["lower"] < row["error"] < row["upper"]
 
 
 def test_help_and_version():
@@ -202,6 +244,8 @@ def test_a_missing_file_and_a_missing_target(houses, tmp_path):
     [
         (["--methods", "magic"], "magic"),
         (["--select", "luck"], "luck"),
+        (["--loss", "log_loss"], "absolute_error"),
+        (["--interval", "wide"], "nadeau_bengio"),
         (["--outer", "1"], "outer=1"),
         (["--outer", "75"], "fold"),
         (["--kind", "rooms"], "NAME=KIND"),
