@@ -6,7 +6,7 @@
 - docs/api.rst;
 - the table of methods in docs/syllabus.rst, between its markers;
 - docs/course.rst (see course_table.py);
-- the imports and ``__all__`` of the topics, below the line `EXPORTS` of their ``__init__.py``.
+- imports and ``__all__`` in the ``__init__.py`` of the topics (those that have the mark `EXPORTS`).
 
 Sphinx writes docs/methods.rst, the page of cards, by `methods_page` in each build.
 """
@@ -33,7 +33,7 @@ PACKAGE = ROOT / "src/bottega"
 
 README_MARKS = "<!-- methods: start -->", "<!-- methods: end -->"
 SYLLABUS_MARKS = ".. methods: start", ".. methods: end"
-EXPORTS = "# What follows is made by docs/generate.py from the modules of this folder."
+EXPORTS = "# made by docs/generate.py"
 
 FRONT_DOOR = (
     *("compare", "Comparison", "read", "Table", "load", "catalogue", "cards"),
@@ -163,21 +163,34 @@ def inits() -> Iterator[Path]:
 
 
 def init_text(file: Path) -> str:
-    """Return an ``__init__.py`` with the exports of the modules that stand beside it."""
-    head = file.read_text().split(EXPORTS)[0]
-    package = f"bottega.{file.parent.name}"
-    lines, names = [], []
-    for module in _public_modules(file.parent):
-        found = sorted(_names_in(module))
+    """Return an ``__init__.py`` that exports ``__all__`` of each public module beside it.
+
+    What it imports from elsewhere stays. A module that it imports as such (``import
+    bottega.tree.rules as rules``) is exported as such, instead of its names.
+    """
+    text, package = file.read_text(), f"bottega.{file.parent.name}"
+    statements = ast.parse(text).body
+    imports = [each for each in statements if isinstance(each, ast.Import | ast.ImportFrom)]
+    modules = {_stem(module): module for module in _public_modules(file.parent)}
+    made = {f"{package}.{stem}" for stem in modules}
+    kept = [each for each in imports if isinstance(each, ast.Import) or each.module not in made]
+    lines = [ast.unparse(each) for each in kept]
+    names = [alias.asname or alias.name for each in kept for alias in each.names]
+    for stem, module in modules.items():
+        found = [] if stem in names else _names_in(module)
         if found:
-            stem = module.parent.name if module.name == "__init__.py" else module.stem
             lines.append(f"from {package}.{stem} import {', '.join(found)}")
             names += found
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         raise SystemExit(f"{package} exports {', '.join(twice)} from two modules.")
-    text = "\n".join([EXPORTS, *lines, "", f"__all__ = {sorted(names)!r}"])
-    return _formatted(head + text + "\n", file)
+    docstring = "\n".join(text.splitlines()[: statements[0].end_lineno])
+    body = ["", *lines, "", f"__all__ = [  {EXPORTS}", *(f"    {n!r}," for n in names), "]", ""]
+    return _formatted(docstring + "\n".join(["", *body]), file)
+
+
+def _stem(module: Path) -> str:
+    return module.parent.name if module.name == "__init__.py" else module.stem
 
 
 def _public_modules(folder: Path) -> list[Path]:

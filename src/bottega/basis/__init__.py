@@ -6,6 +6,7 @@ column into the columns ``phi1(x), ..., phiM(x)``; ``phi0(x) = 1`` is the interc
 linear models bring themselves.
 """
 
+import bottega.basis.spline_functions as spline_functions
 from bottega.basis.bspline import BSpline
 from bottega.basis.gaussian import GaussianBasis
 from bottega.basis.natural_spline import NaturalSpline
@@ -13,11 +14,12 @@ from bottega.basis.polynomial import Polynomial
 from bottega.basis.sigmoid import SigmoidBasis
 from bottega.basis.truncated_power import TruncatedPower
 
-__all__ = [
+__all__ = [  # made by docs/generate.py
     "BSpline",
     "GaussianBasis",
     "NaturalSpline",
     "Polynomial",
     "SigmoidBasis",
     "TruncatedPower",
+    "spline_functions",
 ]

@@ -7,7 +7,7 @@ from bottega.ensemble.forest import RandomForestClassifier, RandomForestRegresso
 from bottega.ensemble.stacking import StackingClassifier, StackingRegressor
 from bottega.ensemble.voting import VotingClassifier, VotingRegressor
 
-__all__ = [
+__all__ = [  # made by docs/generate.py
     "AdaBoostClassifier",
     "BaggingClassifier",
     "BaggingRegressor",

@@ -13,20 +13,28 @@ from bottega.linear.lasso import Lasso
 from bottega.linear.least_angle import LeastAngle
 from bottega.linear.least_squares import LeastSquares
 from bottega.linear.logistic_lasso import LogisticLasso
-from bottega.linear.penalty_theory import irrepresentable, orthogonal_shrinkage, penalty_region
+from bottega.linear.penalty_theory import (
+    Irrepresentable,
+    PenaltyRegion,
+    irrepresentable,
+    orthogonal_shrinkage,
+    penalty_region,
+)
 from bottega.linear.principal_components import PrincipalComponentsRegression
 from bottega.linear.recursive import RecursiveLeastSquares
 from bottega.linear.ridge import Ridge
 from bottega.linear.subset import SubsetSelection
 
-__all__ = [
+__all__ = [  # made by docs/generate.py
     "AdaptiveLasso",
     "BayesianRegression",
     "ElasticNet",
+    "Irrepresentable",
     "Lasso",
     "LeastAngle",
     "LeastSquares",
     "LogisticLasso",
+    "PenaltyRegion",
     "PrincipalComponentsRegression",
     "RecursiveLeastSquares",
     "Ridge",

@@ -9,7 +9,7 @@ from bottega.core.errors import InputError
 from bottega.core.frames import make_frame
 from bottega.core.typing import Array, FloatArray, IntArray
 
-__all__ = ["Balance", "balance", "check_labels"]
+__all__ = ["Balance", "balance"]
 
 
 def check_labels(name: str, y: Any) -> Array:

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["NAMES", "Rates", "share"]
+__all__ = ["Rates"]
 
 NAMES = ("accuracy", "precision", "recall", "specificity", "fnr", "fpr", "f1")
 

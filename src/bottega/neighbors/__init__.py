@@ -11,7 +11,7 @@ from bottega.neighbors.nearest import NearestNeighborsClassifier, NearestNeighbo
 from bottega.neighbors.parzen import ParzenClassifier
 from bottega.neighbors.search import NeighborSearch
 
-__all__ = [
+__all__ = [  # made by docs/generate.py
     "NearestNeighborsClassifier",
     "NearestNeighborsRegressor",
     "NeighborSearch",

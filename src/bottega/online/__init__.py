@@ -14,7 +14,7 @@ from bottega.online.regret.tracker import RegretTracker
 from bottega.online.ridge import OnlineRidge
 from bottega.online.run import Run, run
 
-__all__ = [
+__all__ = [  # made by docs/generate.py
     "Comparator",
     "ExponentialWeights",
     "MistakeBound",

@@ -33,7 +33,7 @@ from bottega.plot.target import target_chart
 from bottega.plot.theme import DARK, LIGHT, config
 from bottega.plot.tree import tree_chart
 
-__all__ = [
+__all__ = [  # made by docs/generate.py
     "DARK",
     "LIGHT",
     "band_chart",

@@ -9,7 +9,7 @@ from bottega.core.errors import InputError
 from bottega.core.typing import Array, IntArray
 from bottega.plot.theme import altair, finish, plain
 
-__all__ = ["MOST_CLASSES", "confusion_chart", "confusion_table_chart"]
+__all__ = ["confusion_chart", "confusion_table_chart"]
 
 MOST_CLASSES = 20
 _FEW_CLASSES = 8

@@ -9,15 +9,7 @@ from bottega.core.typing import FloatArray
 from bottega.plot._parts import thinned
 from bottega.plot.theme import HEIGHT, altair, decades, finish, number, plain
 
-__all__ = [
-    "ESTIMATES",
-    "RULE_WORDS",
-    "is_axis_of_numbers",
-    "knob_axis",
-    "name_of_knob",
-    "path_chart",
-    "setting_in_words",
-]
+__all__ = ["path_chart"]
 
 ESTIMATES = {
     "loo": "leave-one-out",

@@ -8,7 +8,7 @@ from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
 from bottega.plot.theme import altair, finish, number, plain
 
-__all__ = ["MOST_POINTS", "observed_chart", "residual_chart"]
+__all__ = ["observed_chart", "residual_chart"]
 
 MOST_POINTS = 2000
 

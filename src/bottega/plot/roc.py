@@ -9,7 +9,7 @@ from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray
 from bottega.plot.theme import altair, finish, plain
 
-__all__ = ["MOST_CURVES", "roc_chart"]
+__all__ = ["roc_chart"]
 
 MOST_CURVES = 10
 _MOST_POINTS = 200

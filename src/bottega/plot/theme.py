@@ -16,19 +16,7 @@ import numpy as np
 
 from bottega.core.errors import require
 
-__all__ = [
-    "DARK",
-    "FONT",
-    "HEIGHT",
-    "LIGHT",
-    "WIDTH",
-    "altair",
-    "config",
-    "decades",
-    "finish",
-    "panels",
-    "plain",
-]
+__all__ = ["DARK", "LIGHT", "config"]
 
 WIDTH = 640
 HEIGHT = 300

@@ -10,7 +10,7 @@ from bottega.core.typing import Array
 from bottega.plot._parts import colors
 from bottega.plot.theme import altair, finish, number, plain
 
-__all__ = ["DrawnTree", "describe", "leaves_in_words", "tree_chart"]
+__all__ = ["tree_chart"]
 
 _LEVEL = 78  # pixels from one depth to the next
 _BOX = 42  # height of a leaf's box

@@ -2,4 +2,6 @@
 
 from bottega.probability.network import BayesianNetwork
 
-__all__ = ["BayesianNetwork"]
+__all__ = [  # made by docs/generate.py
+    "BayesianNetwork",
+]

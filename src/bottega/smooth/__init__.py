@@ -18,13 +18,7 @@ from bottega.smooth.asymptotics import (
     rate_experiment,
 )
 from bottega.smooth.bands import Band, bands
-from bottega.smooth.curse import (
-    Curse,
-    ball_volume,
-    curse_numbers,
-    edge_of_share,
-    nearest_distance,
-)
+from bottega.smooth.curse import Curse, ball_volume, curse_numbers, edge_of_share, nearest_distance
 from bottega.smooth.curvature import SignificantCurvature, significant_curvature
 from bottega.smooth.interpolating_spline import InterpolatingSpline
 from bottega.smooth.local_regression import LocalRegression
@@ -35,7 +29,7 @@ from bottega.smooth.smoothing_spline import SmoothingSpline
 from bottega.smooth.tensor_spline import TensorSpline
 from bottega.smooth.thin_plate_spline import ThinPlateSpline
 
-__all__ = [
+__all__ = [  # made by docs/generate.py
     "KERNELS",
     "Band",
     "BiasVariance",

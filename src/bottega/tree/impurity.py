@@ -7,7 +7,7 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
 
-__all__ = ["class_impurity", "entropy"]
+__all__ = ["entropy"]
 
 
 def entropy(shares: Any, *, base: float = 2.0) -> Any:
