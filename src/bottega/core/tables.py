@@ -1,5 +1,6 @@
 """Results a person reads: one table class that shows itself as text, HTML and Markdown."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -7,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Section", "Summary", "show"]
+__all__ = ["Section", "Shown", "Summary", "show"]
 
 
 def show(value: Any, digits: int = 4) -> str:
@@ -114,6 +115,20 @@ class Summary:
 
     def _repr_html_(self) -> str:
         return self.to_html()
+
+
+class Shown:
+    """A result that shows itself as its `summary` does: as text, and as HTML in a notebook."""
+
+    @abstractmethod
+    def summary(self) -> Summary:
+        """Return the result as a table that shows itself as text, HTML and Markdown."""
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary().to_html()
 
 
 def _is_text(column: Sequence[Any]) -> bool:

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import unique_labels
 from bottega.core.cross_table import cross_table
 from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.frames import make_frame
-from bottega.core.tables import Section, Summary
+from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import Array, IntArray
 from bottega.metrics.balance import check_labels
 from bottega.metrics.rates import NAMES, Rates, share
@@ -46,7 +46,7 @@ class VersusMajority:
 
 
 @dataclass(frozen=True, eq=False)
-class Confusion:
+class Confusion(Shown):
     """Counts of predicted against observed classes, with the rates that follow.
 
     Attributes
@@ -180,12 +180,6 @@ class Confusion:
         rates = self.per_class
         counts = {name: getattr(rates, name) for name in ("tp", "fp", "fn", "tn")}
         return {"label": self.labels, **counts, **rates.to_dict()}
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().to_html()
 
 
 def confusion(y: Any, predicted: Any, labels: Any = None) -> Confusion:

@@ -14,7 +14,6 @@ from bottega.risk.bounds import (
     bernstein_deviation,
     clopper_pearson,
     empirical_bernstein,
-    hoeffding,
     hoeffding_deviation,
     student,
     union,
@@ -26,7 +25,6 @@ __all__ = ["METHODS", "certify_losses", "check_request"]
 
 METHODS = ("auto", "clopper_pearson", "hoeffding", "empirical_bernstein", "student")
 
-_BOTH = "Hoeffding and empirical Bernstein, half of delta each"
 _INDEPENDENT = (
     "The test rows and the rows to come are independent draws from one and the same source."
 )
@@ -130,20 +128,17 @@ def certify_losses(
     check_request(delta, method, candidates)
     limits = _limits(values, zero_one, loss_range)
     weight = check_weight(sample_weight, len(values))
+    weighted = weight is not None
     n = len(values) if weight is None else int(np.count_nonzero(weight))
     grouped = groups is not None and len(np.unique(np.asarray(groups))) < len(values)
     units, weight = independent_units(values, weight, np.asarray(groups) if grouped else None)
     level = float(union(delta, candidates))
-    if weight is None or np.all(weight == weight[0]):
-        counted = zero_one and not grouped
-        name, (lower, upper) = _interval(units, level, method, counted, limits)
-        mean = float(units.mean())
-    else:
-        share = weight / weight.sum()
-        name, (lower, upper) = _weighted_interval(units, share, level, method, limits)
-        mean = float(share @ units)
+    share = None if weight is None or np.all(weight == weight[0]) else weight / weight.sum()
+    mean = float(units.mean() if share is None else share @ units)
+    counted = zero_one and not grouped
+    name, (lower, upper) = _interval(units, share, mean, level, method, counted, limits)
     sentences = [_INDEPENDENT_GROUPS if grouped else _INDEPENDENT, *assumptions]
-    if sample_weight is not None and check_weight(sample_weight, len(values)) is not None:
+    if weighted:
         sentences.append(_WEIGHTED)
     approximate = name == "Student's t"
     if approximate:
@@ -211,94 +206,64 @@ def _limits(
 
 def _interval(
     values: FloatArray,
+    share: FloatArray | None,
+    mean: float,
     delta: float,
     method: str,
     zero_one: bool,
     limits: tuple[float, float] | None,
 ) -> tuple[str, tuple[float, float]]:
-    """Return the name of the method and its limits."""
-    n, mean = len(values), float(values.mean())
-    if method == "clopper_pearson" or (method == "auto" and zero_one):
-        if not zero_one:
+    """Return the name of the method and its limits; `share` has the weights where they differ."""
+    n = len(values)
+    if method == "clopper_pearson" or (method == "auto" and zero_one and share is None):
+        if not zero_one or share is not None:
             raise InputError(
-                "Clopper and Pearson's interval counts errors: it is for the zero-one loss alone. "
-                "Use 'empirical_bernstein' with loss_range=(low, high), or 'student'."
+                "Clopper and Pearson's interval counts errors: it is for the zero-one loss of rows "
+                "that all weigh the same. Use 'empirical_bernstein' with loss_range=(low, high), "
+                "or 'student'."
             )
         return "Clopper-Pearson", clopper_pearson(int(values.sum()), n, delta)
-    if method == "student" or (method == "auto" and limits is None):
-        if n < 2:
-            raise InputError("Student's interval needs at least 2 test rows; got 1.")
-        least = limits[0] if limits is not None else (0.0 if values.min() >= 0 else -np.inf)
-        return "Student's t", student(values, delta, low=least)
-    if limits is None:
-        raise _no_limits(method)
-    low, high = limits
-    mean = min(max(mean, low), high)  # rounding
-    if method == "hoeffding" or (method == "auto" and not _variance_can_help(n, delta)):
-        return "Hoeffding", hoeffding(mean, n, delta, low=low, high=high)
-    if method == "empirical_bernstein":
-        if n < 2:
-            raise InputError("The empirical Bernstein interval needs at least 2 test rows; got 1.")
-        return "empirical Bernstein", empirical_bernstein(values, delta, low=low, high=high)
-    flat = hoeffding(mean, n, delta / 2, low=low, high=high)
-    sharp = empirical_bernstein(values, delta / 2, low=low, high=high)
-    return _BOTH, (max(flat[0], sharp[0]), min(flat[1], sharp[1]))
-
-
-def _weighted_interval(
-    values: FloatArray,
-    share: FloatArray,
-    delta: float,
-    method: str,
-    limits: tuple[float, float] | None,
-) -> tuple[str, tuple[float, float]]:
-    """Return the name of the method and its limits, for the mean of the values by their shares."""
-    n, mean = len(values), float(share @ values)
-    if method == "clopper_pearson":
-        raise InputError(
-            "Clopper and Pearson's interval counts errors that all weigh the same; with weights or "
-            "groups use 'hoeffding', 'empirical_bernstein' or 'auto'."
-        )
-    if n < 2:
-        raise InputError("A weighted interval needs at least 2 rows, or groups, that count; got 1.")
-    effective = effective_size(share, n)
+    if n < 2 and method != "hoeffding" and (limits is None or method != "auto"):
+        raise InputError(f"The interval {method!r} needs at least 2 test rows; got 1.")
     if method == "student" or (method == "auto" and limits is None):
         least = limits[0] if limits is not None else (0.0 if values.min() >= 0 else -np.inf)
+        if share is None:
+            return "Student's t", student(values, delta, low=least)
         variance = n / (n - 1) * float(share**2 @ (values - mean) ** 2)
-        half = float(stats.t.ppf(1 - delta / 2, effective - 1)) * np.sqrt(variance)
-        return "Student's t", (max(least, mean - half), mean + half)
+        quantile = float(stats.t.ppf(1 - delta / 2, effective_size(share, n) - 1))
+        away = quantile * np.sqrt(variance)
+        return "Student's t", (max(least, mean - away), mean + away)
     if limits is None:
-        raise _no_limits(method)
+        raise InputError(
+            f"{method!r} holds for losses with known limits only, and this loss has none: give "
+            "loss_range=(low, high) if you know them without looking at the test rows, or use "
+            "'student', which is approximate."
+        )
     low, high = limits
-    top = n * float(share.max()) * (high - low)
+    top = high - low  # range of the terms of the mean
+    if share is not None:
+        top *= n * float(share.max())
+        values = low + np.minimum(n * share * (values - low), top)
+
+    def half(delta: float) -> float:
+        if share is None:
+            return float(hoeffding_deviation(n, delta, low=low, high=high))
+        one = hoeffding_deviation(1, delta, low=low, high=high)
+        return float(one / np.sqrt(effective_size(share, n)))
 
     def flat(delta: float) -> tuple[float, float]:
-        half = hoeffding_deviation(1, delta, low=low, high=high) / np.sqrt(effective)
-        return max(low, mean - half), min(high, mean + half)
+        return max(low, mean - half(delta)), min(high, mean + half(delta))
 
     def sharp(delta: float) -> tuple[float, float]:
-        scaled = np.minimum(n * share * (values - low), top)  # rounding
-        lower, upper = empirical_bernstein(scaled, delta, low=0.0, high=top)
-        return low + lower, min(high, low + upper)
+        lower, upper = empirical_bernstein(values, delta, low=low, high=low + top)
+        return lower, min(high, upper)
 
     if method == "empirical_bernstein":
         return "empirical Bernstein", sharp(delta)
-    steady = bernstein_deviation(0.0, n, delta / 2, high=top)  # of losses that do not vary
-    usual = hoeffding_deviation(1, delta, low=low, high=high) / np.sqrt(effective)
-    if method == "hoeffding" or steady >= usual:
+    # Bernstein's interval can only be the shorter if it is for losses that do not vary.
+    steady = bernstein_deviation(0.0, n, delta / 2, high=top) if n > 1 else np.inf
+    if method == "hoeffding" or steady >= half(delta):
         return "Hoeffding", flat(delta)
     one, other = flat(delta / 2), sharp(delta / 2)
-    return _BOTH, (max(one[0], other[0]), min(one[1], other[1]))
-
-
-def _no_limits(method: str) -> InputError:
-    return InputError(
-        f"{method!r} holds for losses with known limits only, and this loss has none: give "
-        "loss_range=(low, high) if you know them without looking at the test rows, or use "
-        "'student', which is approximate."
-    )
-
-
-def _variance_can_help(n: int, delta: float) -> bool:
-    """Return True if losses that do not vary would have the shorter interval, from n and delta."""
-    return n >= 2 and bernstein_deviation(0.0, n, delta / 2) < hoeffding_deviation(n, delta)
+    name = "Hoeffding and empirical Bernstein, half of delta each"
+    return name, (max(one[0], other[0]), min(one[1], other[1]))

@@ -9,7 +9,7 @@ from scipy import stats
 
 from bottega.core.errors import InputError
 from bottega.core.params import Real
-from bottega.core.tables import Section, Summary
+from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import FloatArray
 from bottega.risk.bounds import clopper_pearson, student
 from bottega.risk.estimate.cross_validate import CrossValidation
@@ -24,7 +24,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class ErrorComparison:
+class ErrorComparison(Shown):
     """The difference between the errors of two models on the same rows.
 
     Attributes
@@ -83,12 +83,6 @@ class ErrorComparison:
         return Summary(
             f"Errors on the same {self.n:,} rows", (Section("", row),), (verdict, self.method)
         )
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().to_html()
 
 
 def compare_errors(

@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold
 from bottega.core.folds import Fold, fold_of_rows, make_folds
 from bottega.core.frames import make_frame, take_rows
 from bottega.core.judge import mean_and_se
-from bottega.core.tables import Section, Summary
+from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.plot import lines_chart
 from bottega.risk.estimate.judged_rows import RowLosses, check_rows, fit_rows, run_fits, task_of
@@ -19,7 +19,7 @@ __all__ = ["CrossValidation", "cross_validate"]
 
 
 @dataclass(frozen=True)
-class CrossValidation:
+class CrossValidation(Shown):
     """What cross-validation found out; made by `cross_validate`.
 
     Attributes
@@ -109,12 +109,6 @@ class CrossValidation:
         )
         title = f"{len(self.fold_errors)}-fold cross-validation"
         return Summary(title, (Section("", rows),), (note,))
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().to_html()
 
 
 def cross_validate(

@@ -22,7 +22,7 @@ from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.risk.estimate.judged_rows import JudgedRows, RowLosses
 from bottega.risk.estimate.nested_interval import pairs_of
 
-__all__ = ["Answer", "FittedProcedure", "Part", "Procedure", "Runs", "parts_of", "run_parts"]
+__all__ = ["Answer", "FittedProcedure", "Judge", "Part", "Procedure", "parts_of", "run_parts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +80,13 @@ class Procedure(Protocol):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a procedure did on one part: predictions and losses for each fold left out."""
+    """What a procedure did on one part: the losses of each fold left out.
 
-    predicted: tuple[Array, ...]
-    probabilities: tuple[FloatArray, ...] | None
+    Predictions (and probabilities) are kept where one fold was left out.
+    """
+
+    predicted: Array | None
+    probabilities: FloatArray | None
     losses: tuple[FloatArray, ...]
     setting: Mapping[str, Any] | None
     least: float
@@ -132,45 +135,53 @@ class _Task:
 
 
 @dataclass(frozen=True)
-class _Judge:
-    """Runs one procedure on one part, and judges it by the rows left out."""
+class Judge:
+    """Runs a procedure on a part, and judges it by the rows left out.
+
+    Attributes
+    ----------
+    rows : JudgedRows
+        The rows that the parts name.
+    row_losses : RowLosses
+        What procedures are judged by.
+    probabilities : bool
+        Keep the class probabilities of procedures that have them, whatever the loss.
+    keep_models : bool
+        Keep the models of the folds; that of all rows is always kept.
+    """
 
     rows: JudgedRows
     row_losses: RowLosses
-    probabilities: bool
-    keep_models: bool
+    probabilities: bool = False
+    keep_models: bool = False
 
     def __call__(self, procedure: Procedure, part: Part) -> Answer:
+        """Return what the procedure answers."""
         start = time.perf_counter()
         fitted = procedure.fit(part)
         seconds = time.perf_counter() - start
-        one_fold = len(part.tests) == 1
-        predicted: list[Array] = []
-        probabilities: list[FloatArray | None] = []
+        of_shares, one_fold = self.row_losses.of_probabilities, len(part.tests) == 1
+        predicted, probabilities = None, None
         losses = []
         for test in part.tests:
-            shares = None
-            if self.row_losses.of_probabilities or (self.probabilities and one_fold):
-                shares = fitted.predict_proba(test)
-            probabilities.append(shares)
-            if one_fold or not self.row_losses.of_probabilities:
-                predicted.append(np.asarray(fitted.predict(test)))
-            judged = shares if self.row_losses.of_probabilities else predicted[-1]
+            if of_shares or (self.probabilities and one_fold):
+                probabilities = fitted.predict_proba(test)
+            if not of_shares or one_fold:
+                predicted = np.asarray(fitted.predict(test))
+            judged = probabilities if of_shares else predicted
             if judged is None:
                 raise InputError(
                     f"The {self.row_losses.title} judges probabilities, and there are none; choose "
                     "another loss, or a classifier with predict_proba."
                 )
             losses.append(self.row_losses(self.rows.y[test], judged, self.rows.classes))
-        known = [shares for shares in probabilities if shares is not None]
-        keep = self.keep_models or not part.tests
         return Answer(
-            predicted=tuple(predicted) if one_fold else (),
-            probabilities=tuple(known) if one_fold and known else None,
+            predicted=predicted if one_fold else None,
+            probabilities=probabilities if one_fold else None,
             losses=tuple(losses),
             setting=fitted.setting,
             least=float(fitted.least),
-            model=fitted.model if keep else None,
+            model=fitted.model if self.keep_models or not part.tests else None,
             seconds=seconds,
         )
 
@@ -178,45 +189,17 @@ class _Judge:
 def run_parts(
     procedures: Mapping[str, Procedure],
     parts: Sequence[Part],
-    rows: JudgedRows,
-    row_losses: RowLosses,
+    judge: Judge,
     *,
-    probabilities: bool = False,
-    keep_models: bool = False,
     raise_errors: bool = False,
     n_jobs: int | None = None,
     stage: str = "outer folds",
 ) -> Runs:
-    """Run every procedure on every part and return what they answered.
+    """Run every procedure on every part; after Ctrl-C, return what was done until then.
 
-    Parameters
-    ----------
-    procedures : mapping of str to Procedure
-        What is run.
-    parts : sequence of Part
-        The parts. Those without a pair of folds come last: all procedures are then through with
-        the others, should the work be interrupted.
-    rows : JudgedRows
-        The rows that the parts name.
-    row_losses : RowLosses
-        What the procedures are judged by.
-    probabilities : bool
-        Keep the class probabilities of procedures that have them, whatever the loss.
-    keep_models : bool
-        Keep the models of the folds; that of all rows is always kept.
-    raise_errors : bool
-        Raise the exception of a procedure instead of going on with the others.
-    n_jobs : int, optional
-        Number of threads; all cores by default.
-    stage : str
-        What the work is called where its progress is shown.
-
-    Returns
-    -------
-    Runs
-        After Ctrl-C, what was done until then.
+    The parts without a pair of folds come last, so that an interruption finds all procedures
+    through with the others. The other arguments are those of `run_procedures`.
     """
-    judge = _Judge(rows, row_losses, probabilities, keep_models)
     runs = Runs({name: {} for name in procedures})
 
     def attempt(task: _Task) -> Answer | None:

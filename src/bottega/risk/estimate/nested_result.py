@@ -8,7 +8,7 @@ import numpy as np
 
 from bottega.core.certificate import Certificate
 from bottega.core.frames import make_frame
-from bottega.core.tables import Section, Summary, show
+from bottega.core.tables import Section, Shown, Summary, show
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.plot import lines_chart
 from bottega.risk.estimate.judged_rows import JudgedRows
@@ -32,7 +32,7 @@ _INTERVAL = {
 
 
 @dataclass(frozen=True)
-class NestedCV:
+class NestedCV(Shown):
     """The error of a procedure with all its choices; made by `nested_cv`.
 
     Attributes
@@ -207,9 +207,3 @@ class NestedCV:
         if np.isfinite(self.optimism):
             notes.append(f"the least inner error is too low by {self.optimism:.3g} on average")
         return Summary("Nested cross-validation", (Section("", columns),), tuple(notes))
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().to_html()

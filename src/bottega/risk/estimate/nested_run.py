@@ -14,7 +14,7 @@ from bottega.core.typing import Array
 from bottega.risk.estimate import nested_interval
 from bottega.risk.estimate.judged_rows import JudgedRows, RowLosses
 from bottega.risk.estimate.nested_comparison import NestedComparison
-from bottega.risk.estimate.nested_engine import Answer, Part, Procedure, parts_of, run_parts
+from bottega.risk.estimate.nested_engine import Answer, Judge, Part, Procedure, parts_of, run_parts
 from bottega.risk.estimate.nested_result import NestedCV
 
 __all__ = ["AFFORDABLE_ROWS", "run_procedures"]
@@ -60,8 +60,14 @@ def run_procedures(
         The rule of the inner choices, for the record.
     final : bool
         Run each procedure on all rows too.
-    probabilities, keep_models, raise_errors, n_jobs, stage
-        As in `run_parts`.
+    probabilities, keep_models : bool
+        Keep the class probabilities of each fold whatever the loss, and the models of the folds.
+    raise_errors : bool
+        Raise the exception of a procedure instead of going on with the others.
+    n_jobs : int, optional
+        Number of threads; all cores by default.
+    stage : str
+        What the work is called where its progress is shown.
     X : array-like, optional
         Inputs, where `outer` is a splitter that looks at them.
 
@@ -86,10 +92,10 @@ def run_procedures(
     if interval == "nested":
         for r, folds in enumerate(partitions):
             parts += parts_of(r, folds, pairs=True)
+    judge = Judge(rows, row_losses, probabilities, keep_models)
     runs = run_parts(
-        procedures, parts, rows, row_losses, probabilities=probabilities, keep_models=keep_models,
-        raise_errors=raise_errors, n_jobs=n_jobs, stage=stage,
-    )  # fmt: skip
+        procedures, parts, judge, raise_errors=raise_errors, n_jobs=n_jobs, stage=stage
+    )
     needed = [part.key for part in parts if len(part.tests) < 2]
     results = {
         name: _put_together(
@@ -220,7 +226,7 @@ def _put_together(
     shape = sizes.shape[:2]
     probabilities = None
     if all(answer.probabilities is not None for answer in flat):
-        probabilities = _by_row([each.probabilities[0] for each in flat], tests, n, np.nan)
+        probabilities = _by_row([each.probabilities for each in flat], tests, n, np.nan)
     return NestedCV(
         fold_errors=np.array([mean for mean, _, _ in means]),
         shares=np.array([share for _, share, _ in means]),
@@ -231,7 +237,7 @@ def _put_together(
         seconds=np.array([answer.seconds for answer in flat]).reshape(shape),
         fold=np.array([fold_of_rows(folds, n) for folds in partitions]),
         losses=_by_row([answer.losses[0] for answer in flat], tests, n, np.nan),
-        predictions=_by_row([answer.predicted[0] for answer in flat], tests, n, 0),
+        predictions=_by_row([answer.predicted for answer in flat], tests, n, 0),
         probabilities=probabilities,
         estimate=estimate,
         std_error=limits.std_error,

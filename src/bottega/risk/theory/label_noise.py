@@ -185,11 +185,7 @@ def hidden_features(
 
 def _without(hidden: Array, X: Array) -> Array:
     d = np.shape(X)[1]
-    if hidden.dtype.kind not in "iu" or np.any((hidden < 0) | (hidden >= d)):
-        raise ParameterError(
-            f"columns={hidden.tolist()} is not allowed; X has columns 0 to {d - 1}."
-        )
-    if len(hidden) == d:
+    if len(_columns(hidden, d)) == d:
         raise ParameterError(f"All {d} columns are hidden; leave at least one.")
     return np.delete(np.asarray(X), hidden, axis=1)
 
