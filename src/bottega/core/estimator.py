@@ -347,32 +347,33 @@ class Tuned(Estimator):
                 f"Choosing {', '.join(self.knobs)} needs rows to hold out; got n_samples = {n}. "
                 "Give a value, or more rows."
             )
-        estimate = "cv"
-        if isinstance(cv, str) and cv == "loo":
-            estimate = "loo"
-        elif isinstance(cv, Integral) and not isinstance(cv, bool) and cv >= 2:
-            cv = min(int(cv), n)
-        elif isinstance(cv, Real) and not isinstance(cv, bool):
-            estimate = "validation"
 
         def predict(train: Rows, X_test: Any) -> Array:
             worker = copy(self)
             return worker._predictions(worker._prepare(train), curve.settings, X_test, loss.method)
 
-        folds = self._held_out(rows, cv)
+        folds, estimate = self._held_out(rows, cv)
         return judge_by_folds(curve, rows, folds, loss, predict, estimate=estimate)
 
-    def _held_out(self, rows: Rows, cv: Any) -> list[Fold]:
-        """Return the folds, as positions among the rows that count."""
+    def _held_out(self, rows: Rows, cv: Any) -> tuple[list[Fold], str]:
+        """Return the folds, as positions among the rows that count, and the estimate's name."""
+        estimate = "cv"
+        if isinstance(cv, str) and cv == "loo":
+            estimate = "loo"
+        elif isinstance(cv, Integral) and not isinstance(cv, bool) and cv >= 2:
+            cv = min(int(cv), len(rows))
+        elif isinstance(cv, Real) and not isinstance(cv, bool):
+            estimate = "validation"
         strata = rows.y if is_classifier(self) else None
         if rows.given is None or isinstance(cv, Real | str):
-            return make_folds(cv, len(rows), strata=strata, X=rows.X, y=rows.y)
+            return make_folds(cv, len(rows), strata=strata, X=rows.X, y=rows.y), estimate
         # Folds that are given speak of the rows as they were given.
         place = np.full(len(rows.given), -1)
         place[rows.kept] = np.arange(len(rows))
         pairs = make_folds(cv, len(rows.given), X=rows.given.X, y=rows.given.y)
         counted = [tuple(place[part][place[part] >= 0] for part in pair) for pair in pairs]
-        return [(train, test) for train, test in counted if len(train) and len(test)]
+        folds = [(train, test) for train, test in counted if len(train) and len(test)]
+        return folds, estimate
 
     def path(
         self,
