@@ -22,7 +22,6 @@ from bottega.tree._prune.sequence import (
     cut,
     impurity_risk,
     prune,
-    prune_to,
     pruning_sequence,
 )
 from bottega.tree._prune.validation import reduced_error, refit_leaves
@@ -149,8 +148,8 @@ def test_members_are_nested_and_pruning_again_changes_nothing(seed, classes, lea
         assert np.array_equal(small.value[leaf_of], tree.value[stops[apply(X, *tree.walk)]])
         first = small.first_child[small.n_children > 0]
         assert np.all(small.parent[first] == small.parent[first + 1])
-    assert prune_to(tree, 1).n_nodes == 1
-    some = prune_to(tree, 5)
+    assert prune(tree, sequence.alpha_for(1)).n_nodes == 1
+    some = prune(tree, sequence.alpha_for(5))
     assert some.n_leaves == sequence.n_leaves[sequence.n_leaves <= 5].max()
 
 

@@ -9,13 +9,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bottega.core.cards import Card
-from bottega.core.certificate import Certificate
 from bottega.core.errors import InputError
 from bottega.core.losses import ZERO_ONE, Cost, Loss
 from bottega.core.params import Anything, Choice, Parameter, Real
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.tree import rules
+from bottega.tree._grow.class_weights import check_cost, check_priors, code_of
 from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.structure import Tree
 from bottega.tree._prune.estimator import CARD, SHARED, GrownTree, TreeBase
@@ -26,20 +26,13 @@ from bottega.tree._prune.sequence import (
     impurity_risk,
     pruning_sequence,
 )
+from bottega.tree._read.certified import CertifiedTree
 from bottega.tree.impurity import class_impurity
-from bottega.tree.tree_code import Alphabet, code_length, srm_margin
 
 __all__ = ["TreeClassifier"]
 
-_ASSUMED = (
-    "The rows are independent draws from one distribution, and new rows come from it too.",
-    "Columns that are 0 or 1 in every training row are so by definition.",
-    "Columns without missing values in training never have any, and categories have no levels "
-    "beyond those of training.",
-)
 
-
-class TreeClassifier(ClassifierMixin, TreeBase):
+class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
     r"""Classify by the commonest class of a box that a binary tree of tests has found.
 
     .. math:: \hat p(c \mid x) = \sum_l \hat P_{lc}\, [x \in R_l]
@@ -305,63 +298,10 @@ class TreeClassifier(ClassifierMixin, TreeBase):
             unseen levels included. Joined and shortened where its terms allow it.
         """
         check_is_fitted(self)
-        code = self._code_of(label, "label")
+        code = code_of(label, self.classes_, "label")
         chosen = self._labels(self.tree_) == code
         terms = rules.dnf_terms(self.tree_, chosen, self._n_levels)
         return rules.DNF(label, tuple(terms), self._wording(), self)
-
-    # ---- the bound ------------------------------------------------------------------------------
-
-    @property
-    def certificate_(self) -> Certificate:
-        """Bound on the true error from the training error and the size of the tree.
-
-        Holds for all trees at once, so also for one that was chosen by looking at them
-        (`bottega.tree.tree_code`). A column of numbers has 2^64 tests, so it is far from tight with
-        few
-        rows. There is none for weighted rows, priors and costs, several branches per split, and
-        surrogates; asking for it then raises an error that says why.
-        """
-        check_is_fitted(self)
-        reason = self._no_bound(self._weighted)
-        if reason:
-            raise InputError(f"There is no certificate: {reason}")
-        tree = self.tree_
-        m = int(tree.n[0])
-        error = float(tree.risk[tree.is_leaf].sum())
-        length = code_length(tree.n_nodes, self._alphabet.n_tests, len(self.classes_))
-        margin = srm_margin(length, m, self.delta)
-        return Certificate(
-            estimate=error,
-            lower=max(0.0, error - margin),
-            upper=min(1.0, error + margin),
-            delta=float(self.delta),
-            method=f"structural risk minimisation, {length:,} bits",
-            assumptions=_ASSUMED,
-            n=m,
-            quantity="misclassification",
-        )
-
-    @property
-    def _alphabet(self) -> Alphabet:
-        return Alphabet(self._boolean, self._missing_seen, self._n_levels)
-
-    def _no_bound(self, weighted: bool) -> str:
-        """Return why there is no bound; an empty string where there is one."""
-        if weighted:
-            return "the bound is for rows that count alike; fit without sample_weight."
-        if self.cost is not None or self.priors is not None:
-            return (
-                "the bound is for the share of errors, not for costs or other priors; fit without."
-            )
-        if self.multiway is True or self.multiway > 2:
-            return "the code is one of binary trees; fit with multiway=False."
-        if self.missing == "surrogate":
-            return (
-                "the code has no words for surrogates, whose number would make the bound empty; "
-                "fit with missing='direction'."
-            )
-        return ""
 
     # ---- fitting --------------------------------------------------------------------------------
 
@@ -391,10 +331,10 @@ class TreeClassifier(ClassifierMixin, TreeBase):
         if self.select == "srm" and self._weighted and isinstance(self.alpha, str):
             raise InputError(f"select='srm' is not possible: {self._no_bound(weighted=True)}")
         k = len(self.classes_)
-        cost = None if self.cost is None else _check_cost(self.cost, k)
+        cost = None if self.cost is None else check_cost(self.cost, k)
         self._costs = None if k == 1 else cost  # one class: no error can be made
         given = self.default_label
-        self._default = -1 if given is None else self._code_of(given, "default_label")
+        self._default = -1 if given is None else code_of(given, self.classes_, "default_label")
         return super()._prepare(rows)
 
     def _target(self, rows: Rows) -> dict[str, Any]:
@@ -402,32 +342,9 @@ class TreeClassifier(ClassifierMixin, TreeBase):
         scale = None
         if self.priors is not None:
             share = np.bincount(rows.y, weights=rows.weight, minlength=k) / rows.total_weight
-            prior = self._check_priors(k)
+            prior = check_priors(self.priors, self.classes_)
             scale = np.where(share > 0, prior / np.where(share > 0, share, 1.0), 1.0)
         return {"n_classes": k, "class_scale": scale, "cost": self._costs}
-
-    def _code_of(self, label: Any, name: str) -> int:
-        where = np.flatnonzero(self.classes_ == label)
-        if not len(where):
-            raise InputError(
-                f"{name}={label!r} is not a class of y; "
-                f"the classes are {', '.join(map(repr, self.classes_.tolist()))}."
-            )
-        return int(where[0])
-
-    def _check_priors(self, k: int) -> FloatArray:
-        given = self.priors
-        if isinstance(given, Mapping):
-            for label in given:
-                self._code_of(label, "priors: the class")
-            given = [given.get(label, 0.0) for label in self.classes_.tolist()]
-        priors = np.asarray(given, dtype=np.float64)
-        if priors.shape != (k,) or not np.all(np.isfinite(priors) & (priors > 0)):
-            raise InputError(
-                f"priors must be {k} positive numbers, one per class in sorted order, or a dict of "
-                f"them; got {self.priors!r}."
-            )
-        return np.asarray(priors / priors.sum())
 
     def _sequence(self, tree: Tree, target: dict[str, Any]) -> PruningSequence:
         if self.prune_by == "error":
@@ -449,7 +366,7 @@ class TreeClassifier(ClassifierMixin, TreeBase):
         return np.asarray(self.classes_[self._labels(tree)])
 
     def _leaf_text(self, shown: Array, leaf: int) -> str:
-        share = self.tree_.value[leaf, self._code_of(shown[leaf], "label")]
+        share = self.tree_.value[leaf, code_of(shown[leaf], self.classes_, "label")]
         return f"{shown[leaf]} with probability {share:.3g}"
 
     def _criteria(self, work: GrownTree, alphas: FloatArray) -> dict[str, FloatArray]:
@@ -462,23 +379,5 @@ class TreeClassifier(ClassifierMixin, TreeBase):
         found = {"aic": fit + 2 * leaves * (k - 1) / n}
         if not self._no_bound(work.rows.weight is not None):
             error = sums_at(tree, sequence.collapse_alpha, tree.risk, alphas)
-            d = self._alphabet.n_tests
-            lengths = [code_length(2 * int(count) - 1, d, k) for count in leaves]
-            found["srm"] = error + [srm_margin(length, n, self.delta) for length in lengths]
+            found["srm"] = error + [self._margin(2 * int(count) - 1, n)[1] for count in leaves]
         return found
-
-
-def _check_cost(cost: Any, k: int) -> FloatArray:
-    found = np.asarray(cost, dtype=np.float64)
-    if found.shape != (k, k):
-        raise InputError(f"cost has shape {found.shape}; {k} classes need ({k}, {k}).")
-    if not np.all(np.isfinite(found) & (found >= 0)) or np.any(np.diag(found) != 0):
-        raise InputError(
-            f"cost must be finite and not negative, with zeros on the diagonal (a right prediction "
-            f"costs nothing); got {found.tolist()}."
-        )
-    if k > 1 and np.any(found.sum(axis=1) == 0):
-        raise InputError(
-            "cost has a row of zeros: mistaking that class would cost nothing; give it a cost."
-        )
-    return found

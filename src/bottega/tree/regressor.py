@@ -62,15 +62,8 @@ class TreeRegressor(RegressorMixin, TreeBase):
 
     Notes
     -----
-    The impurity of a node is the mean squared error of its mean.
-
-    Cost: a sort of each column, then n p per level of the tree; the same again for each fold, whose
-    sorted columns are filtered from those of the whole. The pruning sequence of N nodes takes
-    about N (depth + log N), and all its members are judged in one walk of each held-out row:
-    that error and its standard error over rows are those of R's ``rpart``, for every alpha.
-
-    A path of more than 512 members shows those with up to 256 leaves and then about 256 whose
-    numbers of leaves grow geometrically. Degrees of freedom are counted as leaves; the search for
+    The impurity of a node is the mean squared error of its mean. Cost, path and its held-out error
+    are as described for `TreeClassifier`. Degrees of freedom are counted as leaves; the search for
     the splits uses up more.
 
     The scale of ``"aic"`` is that of the richest member with at most n/2 leaves,

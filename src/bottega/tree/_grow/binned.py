@@ -86,28 +86,14 @@ def grow_binned(
         target = weight * (y - center)
     weighted = not np.all(weight == 1.0)
     p = codes.shape[1]
+    limits = [NO_LIMIT if m is None else int(m) for m in (options.max_depth, options.max_leaves)]
     nodes = kernels.grow(
-        codes,
-        bins.n_bins,
-        bins.categorical,
-        rows,
-        weight,
-        target,
-        np.ones(len(rows) if weighted else 1),
-        weighted,
-        criterion,
-        n_classes,
-        two_class,
+        codes, bins.n_bins, bins.categorical, rows, weight, target,
+        np.ones(len(rows) if weighted else 1), weighted, criterion, n_classes, two_class,
         p if options.max_features is None else min(int(options.max_features), p),
-        options.max_features is not None,
-        NO_LIMIT if options.max_depth is None else int(options.max_depth),
-        NO_LIMIT if options.max_leaves is None else int(options.max_leaves),
-        int(options.min_split),
-        int(options.min_leaf),
-        float(options.min_gain),
-        float(options.min_impurity),
-        int(options.seed),
-    )
+        options.max_features is not None, *limits, int(options.min_split), int(options.min_leaf),
+        float(options.min_gain), float(options.min_impurity), int(options.seed),
+    )  # fmt: skip
     loss, sums = kernels.describe(nodes[0], nodes[1], nodes[2], nodes[7], weight, target,
                                   criterion, n_classes, two_class)  # fmt: skip
     return as_tree(nodes, loss, sums, bins, two_class, n_classes, center, scale, altered, cost)

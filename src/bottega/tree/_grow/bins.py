@@ -31,7 +31,7 @@ class Bins:
 
     Attributes
     ----------
-    n_bins : ndarray of int64, one entry a column
+    n_bins : ndarray of int64, one entry per column
         How many bins the column has, missing values apart.
     categorical : ndarray of bool
         Whether the column holds codes of levels.
@@ -51,8 +51,6 @@ class Bins:
     array([[  0,   0],
            [  1,   2],
            [255,   1]], dtype=uint8)
-    >>> bins.threshold(0, 0, 1)
-    2.0
     """
 
     n_bins: IntArray
@@ -115,7 +113,7 @@ class Bins:
         )
 
     def encode(self, X: FloatArray, order: IntArray | None = None) -> Array:
-        """Return the bins of the values of X as bytes, one row a row (in the given order)."""
+        """Return the bins of the values of X as bytes, row by row (in the given order)."""
         n, p = len(X) if order is None else len(order), X.shape[1]
         codes = np.empty((n, p), dtype=np.uint8)
 
@@ -132,17 +130,6 @@ class Bins:
         size = max(1024, 2**18 // max(p, 1))
         in_threads(encode_block, range(0, n, size))
         return codes
-
-    def threshold(self, column: int, left: int, right: int) -> float:
-        """Return the value halfway between two bins of a numeric column."""
-        low, high = self.high[column, left], self.low[column, right]
-        middle = 0.5 * (low + high)
-        return float(middle if middle < high else low)
-
-    def levels_of(self, column: int, bins: Array) -> IntArray:
-        """Return the levels of a categorical column whose bins are marked (256 truth values)."""
-        own = self.level_bin[self.level_start[column] : self.level_start[column + 1]]
-        return np.flatnonzero(bins[own])
 
 
 def _cut(column: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

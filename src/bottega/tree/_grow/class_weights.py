@@ -1,11 +1,58 @@
-"""What a row of each class weighs under priors and costs, and the least cost of a node."""
+"""Classes: their codes, costs and priors, what their rows weigh, the least cost of a node."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.core.typing import FloatArray, IntArray
+from bottega.core.typing import Array, FloatArray, IntArray
 
-__all__ = ["altered_weights", "least_cost"]
+__all__ = ["altered_weights", "check_cost", "check_priors", "code_of", "least_cost"]
+
+
+def code_of(label: Any, classes: Array, name: str) -> int:
+    """Return the code of a class; `name` says what the label was given for."""
+    where = np.flatnonzero(classes == label)
+    if not len(where):
+        raise InputError(
+            f"{name}={label!r} is not a class of y; "
+            f"the classes are {', '.join(map(repr, classes.tolist()))}."
+        )
+    return int(where[0])
+
+
+def check_priors(given: Any, classes: Array) -> FloatArray:
+    """Return the probability of each class."""
+    priors, k = given, len(classes)
+    if isinstance(given, Mapping):
+        for label in given:
+            code_of(label, classes, "priors: the class")
+        priors = [given.get(label, 0.0) for label in classes.tolist()]
+    priors = np.asarray(priors, dtype=np.float64)
+    if priors.shape != (k,) or not np.all(np.isfinite(priors) & (priors > 0)):
+        raise InputError(
+            f"priors must be {k} positive numbers, one per class in sorted order, or a dict of "
+            f"them; got {given!r}."
+        )
+    return np.asarray(priors / priors.sum())
+
+
+def check_cost(cost: Any, k: int) -> FloatArray:
+    """Return the matrix of costs: rows are true classes, columns predictions."""
+    found = np.asarray(cost, dtype=np.float64)
+    if found.shape != (k, k):
+        raise InputError(f"cost has shape {found.shape}; {k} classes need ({k}, {k}).")
+    if not np.all(np.isfinite(found) & (found >= 0)) or np.any(np.diag(found) != 0):
+        raise InputError(
+            f"cost must be finite and not negative, with zeros on the diagonal (a right prediction "
+            f"costs nothing); got {found.tolist()}."
+        )
+    if k > 1 and np.any(found.sum(axis=1) == 0):
+        raise InputError(
+            "cost has a row of zeros: mistaking that class would cost nothing; give it a cost."
+        )
+    return found
 
 
 def altered_weights(

@@ -28,34 +28,10 @@ THRESHOLDS = {
 
 @dataclass(frozen=True)
 class GrowOptions:
-    """How a tree is grown.
+    """How a tree is grown; most are parameters of `bottega.tree.TreeClassifier`.
 
     Attributes
     ----------
-    criterion : str
-        Impurity: ``"error"``, ``"gini"``, ``"entropy"``, ``"sqrt"``, ``"deviance"`` of classes,
-        ``"squared_error"`` of numbers.
-    thresholds : {"exact", "uniform", "random"}
-        Midpoints between all neighbouring values, or `n_thresholds` candidates in the range of
-        each node, equally spaced or drawn at random.
-    n_thresholds : int
-        Number of candidates.
-    missing : {"direction", "surrogate"}
-        Missing rows go where they help most, or where the best substitute test sends them.
-    n_surrogates : int
-        Most surrogates per split.
-    multiway : bool or int
-        Most groups that the levels of a category are divided into; True: a child per level.
-    max_depth, max_leaves : int, optional
-        Limits; None for none.
-    min_split, min_leaf : int
-        Fewest rows in a node that is split, and in a child.
-    min_gain : float
-        Least decrease of impurity, times the node's share of the weight.
-    min_impurity : float
-        A node that is this pure is not split.
-    monotone : array of {-1, 0, 1}, optional
-        Direction in which the response may go with each column.
     max_features : int, optional
         Columns drawn for each split; all by default.
     seed : int

@@ -1,9 +1,9 @@
 """A tree as arrays: what growing writes, pruning cuts and predicting walks.
 
-One entry a node; node 0 is the root and the children of a node stand side by side, so a node needs
-the number of its first child alone. A node asks the tests ``test_start[t] .. test_stop[t]`` in
-turn until one has an answer: the first is the split, the others are its surrogates. A row that no
-test of the node can place goes to ``default_child``.
+One entry per node; node 0 is the root and the children of a node stand side by side, so a node
+needs the number of its first child alone. A node asks the tests ``test_start[t] .. test_stop[t]``
+in turn until one has an answer: the first is the split, the others are its surrogates. A row that
+no test of the node can place goes to ``default_child``.
 
 A test on a number sends ``x <= threshold`` to child 0 and the rest to child 1 (the other way round
 where `reverse`). A test on a category looks its code up in the sorted list
@@ -29,7 +29,7 @@ class Tree:
 
     Attributes
     ----------
-    parent, depth : ndarray of int32, one entry a node
+    parent, depth : ndarray of int32, one entry per node
         The node above (-1 for the root) and the number of tests above.
     first_child, n_children : ndarray of int32
         Where the children stand; a leaf has none (-1 and 0).
@@ -50,7 +50,7 @@ class Tree:
         or squared error) times its share of the weight.
     gain : ndarray of float64
         How much the split lowers the impurity, times the node's share of the weight.
-    feature : ndarray of int32, one entry a test
+    feature : ndarray of int32, one entry per test
         Column that is tested.
     threshold : ndarray of float64
         NaN for a category.
@@ -110,19 +110,10 @@ class Tree:
     def walk(self) -> tuple[Any, ...]:
         """The arrays that a walk from the root needs, as kernels take them."""
         return (
-            self.first_child,
-            self.n_children,
-            self.default_child,
-            self.test_start,
-            self.test_stop,
-            self.feature,
-            self.threshold,
-            self.reverse,
-            self.level_start,
-            self.level_stop,
-            self.levels,
-            self.level_child,
-        )
+            self.first_child, self.n_children, self.default_child, self.test_start, self.test_stop,
+            self.feature, self.threshold, self.reverse, self.level_start, self.level_stop,
+            self.levels, self.level_child,
+        )  # fmt: skip
 
     def children(self, node: int) -> range:
         """Return the numbers of the children of a node."""

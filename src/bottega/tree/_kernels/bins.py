@@ -1,4 +1,4 @@
-"""From values to bins: one byte a value, the codes of a row side by side.
+"""From values to bins: one byte per value, the codes of a row side by side.
 
 ``cuts[j]`` are the cut points of column j in ascending order, filled up with infinity to a length
 of 255; the bin of x is the number of cut points below x, so ``x <= cuts[j, b]`` means

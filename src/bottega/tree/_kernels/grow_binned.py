@@ -34,27 +34,9 @@ __all__ = ["describe", "grow"]
 
 @kernel
 def grow(
-    codes,
-    n_bins,
-    categorical,
-    rows,
-    w,
-    t,
-    c,
-    weighted,
-    criterion,
-    n_classes,
-    two_class,
-    max_features,
-    shuffle,
-    max_depth,
-    max_leaves,
-    min_split,
-    min_leaf,
-    min_gain,
-    min_impurity,
-    seed,
-):
+    codes, n_bins, categorical, rows, w, t, c, weighted, criterion, n_classes, two_class,
+    max_features, shuffle, max_depth, max_leaves, min_split, min_leaf, min_gain, min_impurity, seed,
+):  # fmt: skip
     """Grow a tree; `rows`, `w`, `t` and `c` are put in the order of its leaves.
 
     Returns the nodes: start, stop, first_child (-1 for a leaf), depth, feature, the bins to the
@@ -211,21 +193,12 @@ def grow(
         n_nodes += 2
         n_leaves += 1
 
+    n = slice(0, n_nodes)
     return (
-        start[:n_nodes].copy(),
-        stop[:n_nodes].copy(),
-        first_child[:n_nodes].copy(),
-        depth[:n_nodes].copy(),
-        feature[:n_nodes].copy(),
-        bins[:n_nodes].copy(),
-        missing_left[:n_nodes].copy(),
-        reduction[:n_nodes].copy(),
-        weight[:n_nodes].copy(),
-        total[:n_nodes].copy(),
-        count[:n_nodes].copy(),
-        set_of[:n_nodes].copy(),
-        sets[:n_sets].copy(),
-    )
+        start[n].copy(), stop[n].copy(), first_child[n].copy(), depth[n].copy(), feature[n].copy(),
+        bins[n].copy(), missing_left[n].copy(), reduction[n].copy(), weight[n].copy(),
+        total[n].copy(), count[n].copy(), set_of[n].copy(), sets[:n_sets].copy(),
+    )  # fmt: skip
 
 
 @kernel

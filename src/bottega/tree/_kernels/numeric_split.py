@@ -31,7 +31,7 @@ def threshold_between(a, b, thresholds, candidates):
 
 @kernel
 def _ordered(low, high, sign, lo, hi):
-    """Tell whether the values of two children keep to the order and the limits asked for.
+    """Return True if the values of two children keep to the order and the limits asked for.
 
     Columns without a direction may go beyond the limits: their leaves are cut back to them.
     """

@@ -73,17 +73,15 @@ def _imitate_levels(k, rows, child_of, default, data, levels):
 
 
 @kernel
-def _find_surrogates(j, rows_of, start, stop, child_of, default, data, levels, found):
-    """Write the best surrogates of a split on column j, best first; return how many."""
+def _find_surrogates(j, rows_of, start, stop, child_of, w_0, w_1, data, levels, found):
+    """Write the best surrogates of a split on column j, best first; return how many.
+
+    w_0, w_1 : weight that the split sends to child 0 and 1
+    """
     columns, thresholds, reverses, agreements = found
-    p = data.X.shape[1]
-    w_0, w_1 = 0.0, 0.0
-    for r in rows_of[j, start:stop]:
-        w_0 += data.wz[r, 0] * (child_of[r] == 0)
-        w_1 += data.wz[r, 0] * (child_of[r] == 1)
-    majority = max(w_0, w_1)
+    majority, default = max(w_0, w_1), 0 if w_0 >= w_1 else 1
     count = 0
-    for k in range(p):
+    for k in range(data.X.shape[1]):
         if k == j:
             continue
         rows = rows_of[k, start:stop]
@@ -148,7 +146,7 @@ def add_surrogates(
     side = 0 if w_0 >= w_1 else 1
     count = 0
     if found[0].size:
-        count = _find_surrogates(j, rows_of, start, stop, child_of, side, data, levels, found)
+        count = _find_surrogates(j, rows_of, start, stop, child_of, w_0, w_1, data, levels, found)
     first = n_tests
     for q in range(count):
         k = np.int64(found[0][q])

@@ -13,20 +13,9 @@ __all__ = ["apply"]
 
 @kernel
 def apply(
-    X,
-    first_child,
-    n_children,
-    default_child,
-    test_start,
-    test_stop,
-    feature,
-    threshold,
-    reverse,
-    level_start,
-    level_stop,
-    levels,
-    level_child,
-):
+    X, first_child, n_children, default_child, test_start, test_stop, feature, threshold, reverse,
+    level_start, level_stop, levels, level_child,
+):  # fmt: skip
     """Return the number of the leaf that each row of X (rows or columns together) falls into."""
     n = X.shape[0]
     leaf = np.empty(n, dtype=np.int32)

@@ -2,9 +2,8 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from numbers import Integral, Real
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -79,6 +78,8 @@ SHARED: Mapping[str, params.Parameter] = {
     "random_state": params.Seed(help="seed of thresholds='random'"),
 }
 
+_OPTIONS = [f.name for f in fields(GrowOptions) if f.name in (*SHARED, "criterion")]
+
 CARD: dict[str, Any] = {
     "method": "tree",
     "title": "Decision tree",
@@ -139,17 +140,8 @@ class TreeBase(FittedTree, Tuned):
     n_leaves: int | None
     criterion: str
     thresholds: str
-    n_thresholds: int
     categorical: Any
-    multiway: bool | int
-    missing: str
-    n_surrogates: int
-    max_depth: int | None
     max_leaves: int | None
-    min_split: int
-    min_leaf: int
-    min_gain: float
-    min_impurity: float
     target_error: float | None
     monotone: Any
     cv: Any
@@ -213,29 +205,18 @@ class TreeBase(FittedTree, Tuned):
         return GrownTree(self, rows, self._target(rows))
 
     def _grow(self, rows: Rows, target: dict[str, Any]) -> Tree:
+        binned = self.thresholds == "binned"
+        grower = grow_binned if binned else grow
+        given = {name: getattr(self, name) for name in _OPTIONS}
         options = GrowOptions(
-            criterion=self.criterion,
-            thresholds="exact" if self.thresholds == "binned" else self.thresholds,
-            n_thresholds=self.n_thresholds,
-            missing=self.missing,
-            n_surrogates=self.n_surrogates,
-            multiway=self.multiway,
-            max_depth=self.max_depth,
-            max_leaves=self.max_leaves,
-            min_split=self.min_split,
-            min_leaf=self.min_leaf,
-            min_gain=self.min_gain,
-            min_impurity=self.min_impurity,
-            monotone=self.monotone,
-            seed=self._seed,
+            **given | ({"thresholds": "exact"} if binned else {}), seed=self._seed
         )
-        grower = grow_binned if self.thresholds == "binned" else grow
         if self.target_error is None or len(rows) < 2:
             return grower(rows.X, rows.y, rows.weight, options, **target)
         train, held = self._validation_rows(rows)
         # A limit on leaves, even one that is hardly met, makes the best splits come first.
-        most = max(len(train) - 1, 1) if self.max_leaves is None else self.max_leaves
-        options = replace(options, max_leaves=min(most, max(len(train) - 1, 1)))
+        most = max(len(train) - 1, 1)
+        options = replace(options, max_leaves=min(self.max_leaves or most, most))
         tree = grower(train.X, train.y, train.weight, options, **target)
         loss = self._losses(tree, held, self._loss_under(target))[:, 0]
         tree = stopped_at(tree, loss, self.target_error * held.total_weight)
@@ -277,9 +258,7 @@ class TreeBase(FittedTree, Tuned):
 
     def _given(self, work: GrownTree) -> dict[str, Any] | None:
         if self.n_leaves is not None:
-            sequence = work.sequence
-            place = int(np.flatnonzero(sequence.n_leaves <= self.n_leaves)[0])
-            return {"alpha": float(sequence.alpha[place])}
+            return {"alpha": work.sequence.alpha_for(self.n_leaves)}
         if isinstance(self.alpha, str) and self.select == "reduced_error":
             return {"alpha": np.nan}
         return super()._given(work)
@@ -292,16 +271,13 @@ class TreeBase(FittedTree, Tuned):
         settings = along(self.knob, alphas)
         judged: dict[str, Any] = {"error": None, "error_se": None, "estimate": None}
         if loss is not None:
-            folds, estimate = self._own_folds(rows)
+            folds, estimate = self._held_out(rows, self.cv) if len(rows) > 1 else ([], "cv")
+            judge = partial(self._judged, work, loss)
             if folds:
-                beta, w = sequence.beta[member], rows.weight
-                error, error_se, fold_error = held_out_error(
-                    folds, lambda fold: self._judged(work, fold, loss), beta, w
-                )
-                judged = {"error": error, "error_se": error_se, "fold_error": fold_error}
+                judged = held_out_error(folds, judge, sequence.beta[member], rows.weight)
             else:  # nothing can be held out
-                judged["error"] = self._train_error(work, rows, settings, loss)
-                judged["error_se"] = np.zeros(len(alphas))
+                error = self._train_error(work, rows, settings, loss)
+                judged = {"error": error, "error_se": np.zeros(len(error))}
             judged["estimate"] = estimate
         return Path(
             settings,
@@ -312,19 +288,8 @@ class TreeBase(FittedTree, Tuned):
             **judged,
         )
 
-    def _own_folds(self, rows: Rows) -> tuple[list[Fold], str]:
-        """Return the folds that judge the path, and what the estimate is called."""
-        cv, n, estimate = self.cv, len(rows), "cv"
-        if isinstance(cv, Integral) and not isinstance(cv, bool) and cv >= 2:
-            cv = min(int(cv), max(n, 2))
-        elif isinstance(cv, Real) and not isinstance(cv, bool):
-            estimate = "validation"
-        elif isinstance(cv, str):
-            estimate = "loo"
-        return ([] if n < 2 else self._held_out(rows, cv)), estimate
-
     def _judged(
-        self, work: GrownTree, fold: Fold, loss: Loss
+        self, work: GrownTree, loss: Loss, fold: Fold
     ) -> tuple[Tree, FloatArray, FloatArray]:
         """Return the tree of a fold, where its nodes collapse, and the losses of its test rows."""
         train, test = (work.rows.take(part) for part in fold)
@@ -343,8 +308,7 @@ class TreeBase(FittedTree, Tuned):
         self, work: GrownTree, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
     ) -> Array:
         tree, collapse = work.full, work.sequence.collapse_alpha
-        labels = self._labels(tree)
-        value = tree.value if method == "predict_proba" else labels
+        value: Any = tree.value if method == "predict_proba" else self._labels(tree)
         value = tree.value[:, 0] if value is None else value
         leaf = apply(X_new.X, *tree.walk)
         found = [

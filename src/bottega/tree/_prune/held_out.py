@@ -51,8 +51,8 @@ def held_out_error(
     judge: Callable[[Fold], tuple[Tree, FloatArray, FloatArray]],
     betas: FloatArray,
     w: FloatArray | None,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the mean loss of held-out rows at each beta, its standard error, and the folds' means.
+) -> dict[str, FloatArray]:
+    """Return `error`, `error_se` and `fold_error` at each beta: the mean loss of held-out rows.
 
     Parameters
     ----------
@@ -78,9 +78,9 @@ def held_out_error(
         found = sums_at(tree, collapse_alpha, sums, betas)
         return loss_sums(found, len(test), None if w is None else w[test])
 
-    parts = in_threads(one, folds, stage="folds")
-    fold_error = np.stack([part.mean for part in parts])
-    total = LossSums()
-    for part in parts:
+    total, fold_error = LossSums(), []
+    for part in in_threads(one, folds, stage="folds"):
         total.merge(part)
-    return *total.mean_and_se(), fold_error
+        fold_error.append(part.mean)
+    error, error_se = total.mean_and_se()
+    return {"error": error, "error_se": error_se, "fold_error": np.stack(fold_error)}

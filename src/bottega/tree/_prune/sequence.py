@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
+from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels import prune as kernels
 
@@ -25,7 +25,6 @@ __all__ = [
     "cut",
     "impurity_risk",
     "prune",
-    "prune_to",
     "pruning_sequence",
 ]
 
@@ -63,6 +62,10 @@ class PruningSequence:
     def member(self, alpha: Any) -> IntArray:
         """Return the place of the member that is the best at each alpha."""
         return np.asarray(np.searchsorted(self.alpha, alpha, side="right") - 1)
+
+    def alpha_for(self, n_leaves: int) -> float:
+        """Return the alpha of the largest member with at most `n_leaves` leaves."""
+        return float(self.alpha[np.flatnonzero(self.n_leaves <= n_leaves)[0]])
 
     @property
     def beta(self) -> FloatArray:
@@ -154,32 +157,24 @@ def cut(tree: Tree, leaf: BoolArray) -> Tree:
     levels = _ranges(tree.level_start[tests], has)
     test_stop, level_stop = np.cumsum(asks), np.cumsum(has)
 
-    def as_before(array: Any, like: Array) -> Array:
-        return np.asarray(array, dtype=like.dtype)
-
-    return tree.at(
-        parent=as_before(np.where(parent < 0, -1, number[parent]), tree.parent),
-        depth=tree.depth[kept],
-        first_child=as_before(np.where(split, number[first], -1), tree.first_child),
-        n_children=as_before(np.where(split, tree.n_children[kept], 0), tree.n_children),
-        default_child=as_before(np.where(split, tree.default_child[kept], 0), tree.default_child),
-        test_start=as_before(test_stop - asks, tree.test_start),
-        test_stop=as_before(test_stop, tree.test_stop),
-        n=tree.n[kept],
-        weight=tree.weight[kept],
-        value=tree.value[kept],
-        impurity=tree.impurity[kept],
-        risk=tree.risk[kept],
-        gain=np.where(split, tree.gain[kept], 0.0),
-        feature=tree.feature[tests],
-        threshold=tree.threshold[tests],
-        reverse=tree.reverse[tests],
-        agreement=tree.agreement[tests],
-        level_start=as_before(level_stop - has, tree.level_start),
-        level_stop=as_before(level_stop, tree.level_stop),
-        levels=tree.levels[levels],
-        level_child=tree.level_child[levels],
-    )
+    arrays = {
+        "parent": np.where(parent < 0, -1, number[parent]),
+        "first_child": np.where(split, number[first], -1),
+        "n_children": np.where(split, tree.n_children[kept], 0),
+        "default_child": np.where(split, tree.default_child[kept], 0),
+        "gain": np.where(split, tree.gain[kept], 0.0),
+        "test_start": test_stop - asks,
+        "test_stop": test_stop,
+        "level_start": level_stop - has,
+        "level_stop": level_stop,
+    }
+    for names, places in (
+        (("depth", "n", "weight", "value", "impurity", "risk"), kept),
+        (("feature", "threshold", "reverse", "agreement"), tests),
+        (("levels", "level_child"), levels),
+    ):
+        arrays |= {name: getattr(tree, name)[places] for name in names}
+    return tree.at(**{name: a.astype(getattr(tree, name).dtype) for name, a in arrays.items()})
 
 
 def _ranges(start: IntArray, length: IntArray) -> IntArray:
@@ -202,10 +197,3 @@ def prune(tree: Tree, alpha: float, sequence: PruningSequence | None = None) -> 
     """
     sequence = pruning_sequence(tree) if sequence is None else sequence
     return cut(tree, sequence.collapse_alpha <= alpha)
-
-
-def prune_to(tree: Tree, n_leaves: int, sequence: PruningSequence | None = None) -> Tree:
-    """Return the largest subtree of the sequence that has at most `n_leaves` leaves."""
-    sequence = pruning_sequence(tree) if sequence is None else sequence
-    place = int(np.flatnonzero(sequence.n_leaves <= n_leaves)[0])
-    return prune(tree, float(sequence.alpha[place]), sequence)

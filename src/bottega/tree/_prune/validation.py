@@ -9,6 +9,7 @@ References
 import numpy as np
 
 from bottega.core.typing import Array, FloatArray
+from bottega.tree._grow.class_weights import least_cost
 from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels import prune as kernels
@@ -92,10 +93,9 @@ def refit_leaves(
         mass = sums.sum(axis=1)
         scale = np.ones(n_classes) if class_scale is None else class_scale
         shares = sums * scale
-        least = shares.sum(axis=1) - shares.max(axis=1) if cost is None else (shares @ cost).min(1)
         altered = shares if cost is None else shares * cost.sum(axis=1)
         impurity = class_impurity(altered, criterion)
-        risk = np.maximum(least, 0.0) / shares[0].sum()
+        risk = least_cost(shares, shares, cost) / shares[0].sum()
         part = impurity * altered.sum(axis=1) / altered[0].sum()
         value = np.where(mass[:, None] > 0, shares, tree.value)
         value = value / value.sum(axis=1, keepdims=True)

@@ -1,11 +1,11 @@
 """Reading a fitted tree: leaves, rules, paths of rows, importance, pictures."""
 
 from abc import abstractmethod
-from typing import Any, Self
+from copy import copy
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.inspection import permutation_importance
 from sklearn.utils.validation import check_is_fitted
 
@@ -157,9 +157,10 @@ class FittedTree(Estimator):
             column, importance (mean loss of score) and std over the shuffles.
         """
         check_is_fitted(self)
-        kind = _ClassesOfCodes if is_classifier(self) else _NumbersOfCodes
+        model: Any = copy(self)
+        model.columns_in_ = _CodeReader()  # texts are read once, not after each shuffle
         found = permutation_importance(
-            kind(self),
+            model,
             self.columns_in_.read(self, X),
             np.asarray(y),
             n_repeats=n_repeats,
@@ -232,37 +233,9 @@ class FittedTree(Estimator):
         )
 
 
-class _OfCodes(BaseEstimator):
-    """The fitted tree as an estimator on its own matrix of codes."""
+class _CodeReader:
+    """Takes a matrix of codes for what it is."""
 
-    def __init__(self, model: Any) -> None:
-        self.model = model
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Do nothing: the tree is fitted."""
-        return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-
-class _ClassesOfCodes(ClassifierMixin, _OfCodes):
-    @property
-    def classes_(self) -> Array:
-        """The classes."""
-        return np.asarray(self.model.classes_)
-
-    def predict(self, X: FloatArray) -> Array:
-        """Return the classes."""
-        model = self.model
-        return np.asarray(model._shown(model.tree_)[apply(X, *model.tree_.walk)])
-
-    def predict_proba(self, X: FloatArray) -> FloatArray:
-        """Return the shares of the classes."""
-        return np.asarray(self.model.tree_.value[apply(X, *self.model.tree_.walk)])
-
-
-class _NumbersOfCodes(RegressorMixin, _OfCodes):
-    def predict(self, X: FloatArray) -> FloatArray:
-        """Return the means."""
-        return np.asarray(self.model.tree_.value[apply(X, *self.model.tree_.walk), 0])
+    def read(self, estimator: Any, X: FloatArray) -> FloatArray:
+        """Return the matrix."""
+        return X

@@ -1,0 +1,88 @@
+"""The bound on the true error of a tree that follows from its training error and its size."""
+
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from bottega.core.certificate import Certificate
+from bottega.core.errors import InputError
+from bottega.core.typing import Array, BoolArray
+from bottega.tree._read.fitted import FittedTree
+from bottega.tree.tree_code import Alphabet, code_length, srm_margin
+
+__all__ = ["CertifiedTree"]
+
+_ASSUMED = (
+    "The rows are independent draws from one distribution, and new rows come from it too.",
+    "Columns that are 0 or 1 in every training row are so by definition.",
+    "Columns without missing values in training never have any, and categories have no levels "
+    "beyond those of training.",
+)
+
+
+class CertifiedTree(FittedTree):
+    """What a tree of classes promises about new rows."""
+
+    classes_: Array
+    delta: float
+    cost: Any
+    priors: Any
+    multiway: bool | int
+    missing: str
+    _weighted: bool
+    _boolean: BoolArray
+
+    @property
+    def certificate_(self) -> Certificate:
+        """Bound on the true error from the training error and the size of the tree.
+
+        Holds for all trees at once, so also for one that was chosen by looking at them
+        (`bottega.tree.tree_code`). A column of numbers has 2^64 tests, so it is far from tight with
+        few
+        rows. There is none for weighted rows, priors and costs, several branches per split, and
+        surrogates; asking for it then raises an error that says why.
+        """
+        check_is_fitted(self)
+        reason = self._no_bound(self._weighted)
+        if reason:
+            raise InputError(f"There is no certificate: {reason}")
+        tree = self.tree_
+        m = int(tree.n[0])
+        error = float(tree.risk[tree.is_leaf].sum())
+        length, margin = self._margin(tree.n_nodes, m)
+        return Certificate(
+            estimate=error,
+            lower=max(0.0, error - margin),
+            upper=min(1.0, error + margin),
+            delta=float(self.delta),
+            method=f"structural risk minimisation, {length:,} bits",
+            assumptions=_ASSUMED,
+            n=m,
+            quantity="misclassification",
+        )
+
+    def _margin(self, n_nodes: int, m: int) -> tuple[int, float]:
+        """Return the bits of a tree and how far its training and true error may differ."""
+        length = code_length(n_nodes, self._alphabet.n_tests, len(self.classes_))
+        return length, srm_margin(length, m, self.delta)
+
+    @property
+    def _alphabet(self) -> Alphabet:
+        return Alphabet(self._boolean, self._missing_seen, self._n_levels)
+
+    def _no_bound(self, weighted: bool) -> str:
+        """Return why there is no bound; an empty string where there is one."""
+        if weighted:
+            return "the bound is for rows that count alike; fit without sample_weight."
+        if self.cost is not None or self.priors is not None:
+            return (
+                "the bound is for the share of errors, not for costs or other priors; fit without."
+            )
+        if self.multiway is True or self.multiway > 2:
+            return "the code is one of binary trees; fit with multiway=False."
+        if self.missing == "surrogate":
+            return (
+                "the code has no words for surrogates, whose number would make the bound empty; "
+                "fit with missing='direction'."
+            )
+        return ""
