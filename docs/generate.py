@@ -42,7 +42,7 @@ FRONT_DOOR = (
 # Subpackages whose names are reached by the front door.
 BEHIND_THE_DOOR = ("cli", "report", "workbench")
 # Modules that are used as such.
-MODULES = {"core": ("params", "losses", "errors", "progress"), "data": ("make", "ledger")}
+MODULES = {"core": ("params", "losses", "errors", "progress"), "data": ("ledger",)}
 
 
 # ---- tables of methods ---------------------------------------------------------------------------
@@ -138,11 +138,11 @@ def api_page() -> str:
 
 
 def _is_shown(package: object, name: str, topic: str) -> bool:
-    """Return True for classes and functions; those of the course have a page of their own."""
+    """Return True for what has a page; functions of the course have one for themselves."""
     value = getattr(package, name)
-    if topic == "course" and value.__module__ != "bottega.course.experiment":
+    if not (inspect.isclass(value) or inspect.isroutine(value) or inspect.ismodule(value)):
         return False
-    return inspect.isclass(value) or inspect.isroutine(value)
+    return topic != "course" or value.__module__ == "bottega.course.experiment"
 
 
 def _section(title: str, about: str, names: list[str]) -> list[str]:
