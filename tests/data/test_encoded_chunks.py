@@ -11,6 +11,7 @@ from bottega.core.errors import InputError
 from bottega.data import Encoder, Table, chunks, read
 from bottega.data._encode import statistics
 from bottega.data._encode.statistics import NumberStatistics
+from bottega.registry import estimators
 
 N = 9_000
 
@@ -78,6 +79,26 @@ def test_chunks_are_the_encoded_table(folder, standardize):
         np.testing.assert_array_equal(w, table.weight)
     first, *_ = next(iter(found))
     assert list(first.columns) == expected.get_feature_names_out().tolist()
+
+
+CHUNKED = [each for each in estimators() if each.card.chunks]
+
+
+# One column per level is collinear with the intercept, of which least squares warns.
+@pytest.mark.filterwarnings("ignore::bottega.core.errors.DataWarning")
+@pytest.mark.parametrize("each", CHUNKED, ids=lambda each: each.__name__)
+def test_every_fit_in_chunks_is_the_fit_of_the_encoded_table(each, folder):
+    found = chunks(folder, target="y", weight="weight", rows=2_000)
+    table = read(folder, target="y", weight="weight")
+    encoder = Encoder(standardize=False, kinds=table.kinds).fit(table.X)
+    names = encoder.get_feature_names_out()
+    X = pd.DataFrame(encoder.transform(table.X), columns=names)
+    assert each.card.weights  # all of them take weights today
+    whole = each().fit(X, table.y, sample_weight=table.weight)
+    parts = each().fit_chunks(found)
+    assert parts.feature_names_in_.tolist() == names.tolist()
+    expected = whole.predict(X)
+    np.testing.assert_allclose(parts.predict(X), expected, rtol=1e-9, atol=1e-9 * np.ptp(expected))
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
