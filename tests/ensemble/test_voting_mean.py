@@ -45,7 +45,8 @@ def test_the_vote_is_that_of_scikit_learn(vote, voting, weights):
     peer = PeerClassifier(CLASSIFIERS, voting=voting, weights=weights).fit(X, y)
     assert np.array_equal(model.predict(new), peer.predict(new))
     if voting == "soft":
-        assert model.predict_proba(new) == pytest.approx(peer.predict_proba(new), rel=1e-12)
+        # The iterations of the logistic fit see the rows in another order.
+        assert model.predict_proba(new) == pytest.approx(peer.predict_proba(new), rel=1e-4)
     assert model.weights_.sum() == pytest.approx(1)
     assert model.names_ == ["tree", "bayes", "line"]
 
@@ -56,14 +57,14 @@ def test_the_mean_is_that_of_scikit_learn(weights):
     bases = [("line", LinearRegression()), ("near", KNeighborsRegressor())]
     model = VotingRegressor(bases, weights=weights).fit(X, y)
     peer = PeerRegressor(bases, weights=weights).fit(X, y)
-    assert model.predict(X) == pytest.approx(peer.predict(X), rel=1e-12)
+    assert model.predict(X) == pytest.approx(peer.predict(X), rel=1e-9)
 
 
 def test_the_formula_of_the_notes():
     """D187: the plain mean over the models, class by class."""
     X, y = rings()
-    model = VotingClassifier([TreeClassifier(), GaussianNB()]).fit(X, y)
-    parts = [TreeClassifier().fit(X, y), GaussianNB().fit(X, y)]
+    model = VotingClassifier([TreeClassifier(alpha=0), GaussianNB()]).fit(X, y)
+    parts = [TreeClassifier(alpha=0).fit(X, y), GaussianNB().fit(X, y)]
     mean = np.mean([each.predict_proba(X) for each in parts], axis=0)
     assert model.predict_proba(X) == pytest.approx(mean)
     assert np.array_equal(model.predict(X), model.classes_[np.argmax(mean, axis=1)])
@@ -102,6 +103,9 @@ def test_weights_of_rows_reach_the_bases():
     weighted = VotingClassifier(bases).fit(X, y, sample_weight=w)
     repeated = VotingClassifier(bases).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
     assert weighted.predict_proba(X) == pytest.approx(repeated.predict_proba(X))
+    order = np.random.default_rng(1).permutation(80)
+    shuffled = VotingClassifier(bases).fit(X[order], y[order], sample_weight=w[order])
+    assert np.array_equal(shuffled.predict_proba(X), weighted.predict_proba(X))
     with pytest.raises(InputError, match="whole numbers"):
         VotingClassifier(bases).fit(X, y, sample_weight=np.full(80, 0.5))
 

@@ -15,7 +15,7 @@ from bottega.core.params import Integer, Parameter, Seed
 from bottega.core.typing import Array, FloatArray
 from bottega.ensemble._combination.models import Model, class_shares
 from bottega.ensemble._resampling.draws import seeds
-from bottega.ensemble._resampling.samples import Resampled, Samples
+from bottega.ensemble._resampling.samples import OrderedRows, Resampled
 from bottega.tree import TreeClassifier, TreeRegressor
 
 __all__ = ["BumpingClassifier", "BumpingRegressor"]
@@ -64,7 +64,7 @@ class _Bumping(Resampled):
     n_models: int
     random_state: Any
 
-    def _settle(self, work: Samples, setting: Mapping[str, Any]) -> None:
+    def _settle(self, work: OrderedRows, setting: Mapping[str, Any]) -> None:
         base = self._bases()[0]
         loss = get_loss(None, self.card.task)
 

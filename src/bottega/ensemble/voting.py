@@ -15,7 +15,8 @@ from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
 from bottega.ensemble._combination.average import Average, MeanOfNumbers, VoteOfClasses
 from bottega.ensemble._combination.estimator import NamedBases
-from bottega.ensemble._combination.models import Models, fit_drawn
+from bottega.ensemble._combination.models import Models
+from bottega.ensemble._resampling.samples import OrderedRows
 from bottega.ensemble.forest import RandomForestClassifier, RandomForestRegressor
 from bottega.tree import TreeClassifier, TreeRegressor
 
@@ -69,14 +70,16 @@ class _Voting(NamedBases, Average):
                 f"{count} numbers, one per base, that are not negative and not all zero."
             )
 
-    def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
-        y = self._responses(work)
+    def _prepare(self, rows: Rows) -> OrderedRows:
+        return OrderedRows.of(rows, self._responses(rows))
+
+    def _settle(self, work: OrderedRows, setting: Mapping[str, Any]) -> None:
         names, bases = zip(*self._named(), strict=True)
         self.names_ = list(names)
         given = np.ones(len(bases)) if self.weights is None else np.asarray(self.weights, float)
         self.weights_ = given / given.sum()
         self.estimators_ = in_threads(
-            lambda base: fit_drawn(base, work.X, y, work.weight), bases, stage="bases"
+            lambda base: work.fit(base, work.weight), bases, stage="bases"
         )
 
     def _model_weights(self) -> FloatArray:
@@ -122,6 +125,7 @@ class VotingClassifier(ClassifierMixin, _Voting, VoteOfClasses):
     Notes
     -----
     Row weights go to the bases; one that takes none is given a row as often as its (whole) weight.
+    The bases see the rows in an order of their own, so theirs does not matter.
     Cost: one fit of every base, side by side in threads. It has as many degrees of freedom as its
     models have together at most. Not for models of which one is clearly better: the others only
     spoil it.

@@ -25,7 +25,7 @@ from bottega.ensemble._resampling.left_out import (
     proximity_of,
     restore_out_of_bag,
 )
-from bottega.ensemble._resampling.samples import Resampled, Samples
+from bottega.ensemble._resampling.samples import OrderedRows, Resampled
 
 __all__ = ["Bagged"]
 
@@ -48,7 +48,7 @@ class Bagged(Resampled, Average):
 
     # ---- fitting --------------------------------------------------------------------------------
 
-    def _settle(self, work: Samples, setting: Mapping[str, Any]) -> None:
+    def _settle(self, work: OrderedRows, setting: Mapping[str, Any]) -> None:
         base = self._bases()[0]
         self._seeds = seeds(self.random_state, self.n_models)
         self._rows_key = _fingerprint(work)
@@ -59,7 +59,7 @@ class Bagged(Resampled, Average):
         average[work.order] = found
         self._keep_out_of_bag(average)
 
-    def _counts(self, work: Samples, seed: int) -> IntArray:
+    def _counts(self, work: OrderedRows, seed: int) -> IntArray:
         """Return how often a model has drawn each row."""
         size = max(1, round(self.sample_share * work.copies))
         if not self.replace:
@@ -69,7 +69,7 @@ class Bagged(Resampled, Average):
     def _restore(self, rows: Rows) -> None:
         restore_out_of_bag(self, rows)
 
-    def _follow(self, work: Samples) -> FloatArray:
+    def _follow(self, work: OrderedRows) -> FloatArray:
         """Follow the errors as models come in; return the out-of-bag averages."""
         loss = get_loss(None, self.card.task)
         total: Any = 0.0
@@ -158,10 +158,10 @@ class Bagged(Resampled, Average):
         rise = np.array(in_threads(of_model, tasks, stage="importance"))
         return self._make_frame(importance_columns(names, rise))
 
-    def _training(self, X: Any, y: Any, sample_weight: Any) -> Samples:
+    def _training(self, X: Any, y: Any, sample_weight: Any) -> OrderedRows:
         """Return the training rows as they were drawn from."""
         reader = clone(self)  # reading rows changes an estimator
-        work: Samples = reader._prepare(reader._read(X, y, sample_weight))
+        work: OrderedRows = reader._prepare(reader._read(X, y, sample_weight))
         if _fingerprint(work) != self._rows_key:
             raise InputError("These are not the rows the model was fitted to; give those.")
         return work
@@ -184,7 +184,7 @@ class Bagged(Resampled, Average):
         return proximity_of(int(X.shape[0]), leaves)
 
 
-def _fingerprint(work: Samples) -> int:
+def _fingerprint(work: OrderedRows) -> int:
     """Return a number that tells these rows from others."""
     keys = row_keys(work.X, work.y)
     weight = np.ones(len(keys)) if work.weight is None else work.weight

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from bottega.ensemble._combination.estimator import Combination
 from bottega.ensemble._combination.models import fit_drawn
 from bottega.ensemble._resampling.draws import draw_rows, own_order
 
-__all__ = ["Resampled", "Samples"]
+__all__ = ["OrderedRows", "Resampled"]
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
-    """Rows in an order that depends on their content alone, to draw samples from.
+class OrderedRows:
+    """Rows in an order that depends on their content alone: to draw samples and folds from.
 
     Attributes
     ----------
@@ -36,6 +36,13 @@ class Samples:
     weight: FloatArray | None
     order: IntArray
 
+    @classmethod
+    def of(cls, rows: Rows, y: Array) -> Self:
+        """Return rows, with responses `y` as their models take them, in that order."""
+        order = own_order(rows.X, y)
+        weight = None if rows.weight is None else rows.weight[order]
+        return cls(take_rows(rows.X, order), y[order], np.asarray(rows.y)[order], weight, order)
+
     @property
     def copies(self) -> int:
         """As many draws as the weights have copies of rows, and never fewer than rows."""
@@ -46,8 +53,8 @@ class Samples:
         """Return how often each row is drawn."""
         return draw_rows(len(self.y), size, seed, replace=replace, weight=self.weight)
 
-    def fit(self, base: Any, counts: Any, seed: int) -> Any:
-        """Return a copy of the base fitted to the rows drawn `counts` times."""
+    def fit(self, base: Any, counts: Any, seed: int | None = None) -> Any:
+        """Return a copy of the base fitted to the rows drawn `counts` times (None: once)."""
         return fit_drawn(base, self.X, self.y, counts, seed)
 
 
@@ -63,8 +70,5 @@ class Resampled(Combination):
     def _bases(self) -> list[Any]:
         return [self._own_base() if self.base is None else self.base]
 
-    def _prepare(self, rows: Rows) -> Samples:
-        y = self._responses(rows)
-        order = own_order(rows.X, y)
-        weight = None if rows.weight is None else rows.weight[order]
-        return Samples(take_rows(rows.X, order), y[order], np.asarray(rows.y)[order], weight, order)
+    def _prepare(self, rows: Rows) -> OrderedRows:
+        return OrderedRows.of(rows, self._responses(rows))

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,26 +19,12 @@ from bottega.core.parallel import in_threads
 from bottega.core.results import glance_row, tidy_columns
 from bottega.core.rows import Rows
 from bottega.core.tables import Section, Summary
-from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.core.typing import Array, FloatArray
 from bottega.ensemble._combination.estimator import NamedBases
-from bottega.ensemble._resampling.draws import own_order
+from bottega.ensemble._resampling.samples import OrderedRows
 from bottega.optimize.nonnegative import nonnegative_least_squares
 
 __all__ = ["Stacked"]
-
-
-@dataclass(frozen=True, eq=False)
-class HeldOutWork:
-    """Rows in an order that depends on their content alone, and folds of them.
-
-    `y` has labels, `codes` numbers or class codes; `order` says where each row was given.
-    """
-
-    X: Any
-    y: Array
-    codes: Array
-    order: IntArray
-    folds: list[Fold]
 
 
 class Stacked(NamedBases, Unweighted):
@@ -64,30 +49,27 @@ class Stacked(NamedBases, Unweighted):
 
     # ---- fitting --------------------------------------------------------------------------------
 
-    def _prepare(self, rows: Rows) -> HeldOutWork:
-        y = self._responses(rows)
-        order = own_order(rows.X, y)
-        codes = np.asarray(rows.y)[order]
-        strata = codes if is_classifier(self) else None
-        cv = self.cv if isinstance(self.cv, str) else min(self.cv, len(y))
-        folds = make_folds(cv, len(y), strata=strata)
-        return HeldOutWork(take_rows(rows.X, order), y[order], codes, order, folds)
+    def _prepare(self, rows: Rows) -> OrderedRows:
+        return OrderedRows.of(rows, self._responses(rows))
 
-    def _settle(self, work: HeldOutWork, setting: Mapping[str, Any]) -> None:
+    def _settle(self, work: OrderedRows, setting: Mapping[str, Any]) -> None:
+        n = len(work.y)
+        cv = self.cv if isinstance(self.cv, str) else min(self.cv, n)
+        folds = make_folds(cv, n, strata=work.codes if is_classifier(self) else None)
         names, bases = zip(*self._named(), strict=True)
         self.names_ = list(names)
-        self.estimators_ = in_threads(
-            lambda base: clone(base).fit(work.X, work.y), bases, stage="bases"
-        )
-        held_out = self._held_out_by(work, bases)
-        self._weigh(held_out, work)
+        self.estimators_ = in_threads(lambda base: work.fit(base, None), bases, stage="bases")
+        held_out = self._held_out_by(work, bases, folds)
+        self._weigh(held_out, work, folds)
         self.held_out_ = np.empty_like(held_out)
         self.held_out_[work.order] = held_out
         if not is_classifier(self):
             self.held_out_ = self.held_out_[:, :, 0]
-        self._nobs = len(work.y)
+        self._nobs = n
 
-    def _held_out_by(self, work: HeldOutWork, bases: tuple[Any, ...]) -> FloatArray:
+    def _held_out_by(
+        self, work: OrderedRows, bases: tuple[Any, ...], folds: list[Fold]
+    ) -> FloatArray:
         """Return the outputs for each row of fits without it, of shape (rows, bases, q)."""
         q = self._target(work.codes[:1]).shape[1]
         found = np.empty((len(work.y), len(bases), q))
@@ -97,7 +79,7 @@ class Stacked(NamedBases, Unweighted):
             if self.cv == "loo" and not is_classifier(self):
                 shortcut, _ = loo_by_leverages(base, work.X, work.y)
             if shortcut is None:
-                tasks += [(m, fold) for fold in work.folds]
+                tasks += [(m, fold) for fold in folds]
             else:
                 found[:, m, 0] = shortcut
 
@@ -111,7 +93,7 @@ class Stacked(NamedBases, Unweighted):
             found[test, m] = outputs
         return found
 
-    def _weigh(self, held_out: FloatArray, work: HeldOutWork) -> None:
+    def _weigh(self, held_out: FloatArray, work: OrderedRows, folds: list[Fold]) -> None:
         """Learn the weights and what they are worth."""
         if not np.all(np.isfinite(held_out)):
             raise InputError("A base predicts values that are not finite; look at its fit first.")
@@ -129,8 +111,7 @@ class Stacked(NamedBases, Unweighted):
 
         self.weights_ = weights(slice(None))
         # A row's own part in choosing the weights flatters them: choose them without its fold.
-        n = len(work.codes)
-        folds = work.folds if len(work.folds) <= 20 else make_folds(10, n)
+        folds = folds if len(folds) <= 20 else make_folds(10, len(work.codes))
         total = np.empty_like(target)
         for train, test in folds:
             total[test] = np.einsum("imq,m->iq", held_out[test], weights(train))
