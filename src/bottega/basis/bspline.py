@@ -1,11 +1,9 @@
 """B-splines of each input."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from bottega.basis._expansion.splines import DEGREE, SHARED, SplineBasis
+from bottega.basis._expansion.splines import SplineBasis
 from bottega.basis.spline_functions import clamped_knots, design
-from bottega.core.params import Parameter
 from bottega.core.typing import FloatArray
 
 __all__ = ["BSpline"]
@@ -67,32 +65,7 @@ class BSpline(SplineBasis):
            [0. , 0. , 1. ]])
     """
 
-    params: ClassVar[Mapping[str, Parameter]] = {
-        "n_knots": SHARED["n_knots"],
-        "knots": SHARED["knots"],
-        "degree": DEGREE,
-        "boundary": SHARED["boundary"],
-        "intercept": SHARED["intercept"],
-    }
     _word: ClassVar[str] = "bspline"
-
-    def __init__(
-        self,
-        n_knots: int = 5,
-        *,
-        knots: Any = "quantile",
-        degree: int = 3,
-        boundary: Any = None,
-        intercept: bool = False,
-    ) -> None:
-        self.n_knots = n_knots
-        self.knots = knots
-        self.degree = degree
-        self.boundary = boundary
-        self.intercept = intercept
-
-    def _count(self) -> int:
-        return self.knots_.shape[1] + int(self.degree)
 
     def _expand(self, x: FloatArray, j: int) -> FloatArray:
         degree = int(self.degree)

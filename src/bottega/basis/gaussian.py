@@ -21,7 +21,7 @@ class GaussianBasis(CentredBasis):
         The :math:`\mu_j`, the same for every column or a row of them for each. ``"auto"`` spaces
         them evenly from the least to the greatest value of a column.
     n_basis : int, default=10
-        Number of functions a column, M, with ``centers="auto"``; more bend more.
+        Number of functions per column, M, with ``centers="auto"``; more bend more.
     width : float or "auto", default="auto"
         The width s; wider is smoother. ``"auto"`` is the distance between neighbouring centres.
     include_bias : bool, default=False

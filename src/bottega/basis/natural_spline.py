@@ -5,14 +5,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bottega.basis._expansion.splines import SHARED, SplineBasis
+from bottega.basis._expansion.splines import SplineBasis
+from bottega.basis.bspline import BSpline
 from bottega.basis.spline_functions import clamped_knots, design, natural_transform
+from bottega.core.documents import documented_like
 from bottega.core.params import Parameter
 from bottega.core.typing import FloatArray
 
 __all__ = ["NaturalSpline"]
 
 
+@documented_like(BSpline)
 class NaturalSpline(SplineBasis):
     r"""Cubic splines that go on as straight lines beyond the boundary knots.
 
@@ -21,26 +24,8 @@ class NaturalSpline(SplineBasis):
 
     Parameters
     ----------
-    n_knots : int, default=5
-        Number K of interior knots, where they are not given; more bend more.
-    knots : {"quantile", "even"} or array-like of shape (K,) or (p, K), default="quantile"
-        Interior knots: at quantiles of each column, evenly spaced, or given (for all columns, or a
-        row for each).
-    boundary : pair of float, optional
-        Boundary knots; the least and greatest value of each column by default.
     intercept : bool, default=False
         Whether the basis holds the constant. The linear models bring their own.
-
-    Attributes
-    ----------
-    knots_ : ndarray of shape (p, K)
-        Interior knots in use.
-    boundary_ : ndarray of shape (p, 2)
-        Boundary knots in use (a constant column is given a range of one).
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----
@@ -60,7 +45,9 @@ class NaturalSpline(SplineBasis):
     True
     """
 
-    params: ClassVar[Mapping[str, Parameter]] = dict(SHARED)
+    params: ClassVar[Mapping[str, Parameter]] = {
+        name: each for name, each in SplineBasis.params.items() if name != "degree"
+    }
     _word: ClassVar[str] = "natural"
 
     def __init__(

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
 from bottega.core.frames import make_frame
+from bottega.core.results import check_level
 from bottega.core.typing import FloatArray
 from bottega.plot import smooth_chart
 
@@ -141,8 +142,7 @@ def bands(
     """
     if kind not in _CAUTION:
         raise InputError(f"kind={kind!r} is not allowed; use 'pointwise' or 'simultaneous'.")
-    if not 0 < level < 1:
-        raise InputError(f"level={level!r} is not allowed; level must lie between 0 and 1.")
+    check_level(level)
     check_is_fitted(model)
     smoother = getattr(model, "smoother_", None)
     if smoother is None:
@@ -201,7 +201,7 @@ def _covariance_of_lines(model: Any, X: Any) -> FloatArray:
     m = len(points)
     first, second = np.triu_indices(m)
     halfway = (points[first] + points[second]) / 2
-    variance = model._standard_error(halfway) ** 2
+    variance = model._unnamed(halfway)._standard_error(halfway) ** 2
     C = np.empty((m, m))
     C[first, second] = C[second, first] = variance
     own = np.diagonal(C).copy()

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
 from bottega.core.frames import make_frame
+from bottega.core.results import check_level
 from bottega.core.typing import FloatArray, IntArray
 
 __all__ = ["SignificantCurvature", "significant_curvature"]
@@ -98,8 +99,7 @@ def significant_curvature(
     check_is_fitted(model)
     if derivative not in (1, 2):
         raise InputError(f"derivative={derivative!r} is not allowed; use 1 or 2.")
-    if not 0 < level < 1:
-        raise InputError(f"level={level!r} is not allowed; level must lie between 0 and 1.")
+    check_level(level)
     if grid is None:
         low, high = model._range
         grid = np.linspace(low, high, 200)

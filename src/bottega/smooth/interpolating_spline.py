@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.interpolate import CubicSpline
-from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
 from bottega.core.errors import DataWarning, InputError
@@ -14,7 +13,7 @@ from bottega.core.estimator import Unweighted
 from bottega.core.params import Anything, Choice, Parameter
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
-from bottega.smooth._splines.one_input import OneInputCurve, check_ends
+from bottega.smooth._splines.one_input import OneInputCurve
 
 __all__ = ["InterpolatingSpline"]
 
@@ -161,7 +160,7 @@ class InterpolatingSpline(OneInputCurve, Unweighted):
         x = self._points(X)
         return self._curve_at(x, self._check_derivative(derivative))
 
-    def _curve_at(self, x: FloatArray, derivative: int) -> FloatArray:
+    def _curve_at(self, x: FloatArray, derivative: int = 0) -> FloatArray:
         last = len(self.knots_) - 2
         piece = np.clip(np.searchsorted(self.knots_, x, side="right") - 1, 0, last)
         d, c = x - self.knots_[piece], self.coef_[piece].copy()
@@ -182,15 +181,5 @@ class InterpolatingSpline(OneInputCurve, Unweighted):
             c = np.column_stack([c[:, 1:] * np.arange(1, c.shape[1]), np.zeros(len(c))])
         return np.asarray(c[:, 0] + d * (c[:, 1] + d * (c[:, 2] + d * c[:, 3])))
 
-    def integral(self, a: float, b: float) -> float:
-        """Return the integral of the curve from a to b."""
-        check_is_fitted(self)
-        check_ends(a, b)
-        low, high = min(a, b), max(a, b)
-        inside = self.knots_[(self.knots_ > low) & (self.knots_ < high)]
-        ends = np.concatenate([[low], inside, [high]])
-        half = np.diff(ends) / 2
-        # Two nodes integrate a cubic exactly.
-        nodes = (ends[:-1] + half)[:, None] + half[:, None] * np.array([-1.0, 1.0]) / np.sqrt(3)
-        total = float(half @ self._curve_at(nodes.ravel(), 0).reshape(-1, 2).sum(axis=1))
-        return total if b >= a else -total
+    def _breaks(self) -> tuple[FloatArray, int]:
+        return self.knots_, 3

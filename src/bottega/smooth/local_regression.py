@@ -188,6 +188,7 @@ class LocalRegression(LocalSmoother):
         task="regression",
         strengths=(
             "Assumes only that the truth is smooth; any curve or low-dimensional surface.",
+            "Explicit: one linear operation on the responses, without iterations.",
             "Exact leave-one-out errors for every bandwidth at the cost of a fit each.",
             "Millions of rows of one input in well under a second, with a stated error.",
         ),

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import optimize
-from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
 from bottega.core.errors import InputError, ParameterError
@@ -257,7 +256,7 @@ class SmoothingSpline(OneInputSmoother):
 
     # ---- predicting -----------------------------------------------------------------------------
 
-    def _curve_at(self, x: FloatArray, derivative: int) -> FloatArray:
+    def _curve_at(self, x: FloatArray, derivative: int = 0) -> FloatArray:
         return self.curve_(x, derivative)
 
     def _deviation(self, x: FloatArray, derivative: int) -> FloatArray:
@@ -304,10 +303,8 @@ class SmoothingSpline(OneInputSmoother):
         S[:, rows] = by_knot[:, knot] * share
         return S
 
-    def integral(self, a: float, b: float) -> float:
-        """Return the integral of the fitted curve from a to b."""
-        check_is_fitted(self)
-        return self.curve_.integral(a, b)
+    def _breaks(self) -> tuple[FloatArray, int]:
+        return self.curve_.knots, 3
 
 
 def _lam_for(rows: KnotRows, df: float) -> float:

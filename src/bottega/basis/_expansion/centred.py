@@ -18,7 +18,7 @@ class CentredBasis(ColumnExpansion):
 
     params: ClassVar[Mapping[str, Parameter]] = {
         "centers": Anything(help="centres of the basis functions, or 'auto'"),
-        "n_basis": Integer(1, None, help="number of functions a column, when centers is 'auto'"),
+        "n_basis": Integer(1, None, help="number of functions per column, when centers is 'auto'"),
         "width": Auto(Real(0, None, open_low=True, log=True), help="width of each function"),
         "include_bias": Boolean(help="put a column of ones first"),
     }

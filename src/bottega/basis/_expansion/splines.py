@@ -1,6 +1,5 @@
 """What the spline bases share: where the knots are."""
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -12,27 +11,36 @@ from bottega.core.errors import InputError
 from bottega.core.params import Anything, Boolean, Integer, Parameter
 from bottega.core.typing import FloatArray
 
-__all__ = ["DEGREE", "SHARED", "SplineBasis"]
-
-SHARED: dict[str, Parameter] = {
-    "n_knots": Integer(0, None, help="number of interior knots, where knots are not given"),
-    "knots": Anything(help="'quantile', 'even', or the interior knots themselves"),
-    "boundary": Anything(help="the two boundary knots; the range of each column by default"),
-    "intercept": Boolean(help="keep the function that makes the basis hold the constant"),
-}
-DEGREE = Integer(1, None, help="degree of the pieces")
+__all__ = ["SplineBasis"]
 
 
 class SplineBasis(ColumnExpansion):
     """Piecewise polynomials that join smoothly at knots."""
 
-    params: ClassVar[Mapping[str, Parameter]]
+    params: ClassVar[Mapping[str, Parameter]] = {
+        "n_knots": Integer(0, None, help="number of interior knots, where knots are not given"),
+        "knots": Anything(help="'quantile', 'even', or the interior knots themselves"),
+        "degree": Integer(1, None, help="degree of the pieces"),
+        "boundary": Anything(help="the two boundary knots; the range of each column by default"),
+        "intercept": Boolean(help="keep the function that makes the basis hold the constant"),
+    }
     include_bias = False  # a spline basis has the constant in its span, or none
     _word: ClassVar[str]
-    n_knots: int
-    knots: Any
-    boundary: Any
-    intercept: bool
+
+    def __init__(
+        self,
+        n_knots: int = 5,
+        *,
+        knots: Any = "quantile",
+        degree: int = 3,
+        boundary: Any = None,
+        intercept: bool = False,
+    ) -> None:
+        self.n_knots = n_knots
+        self.knots = knots
+        self.degree = degree
+        self.boundary = boundary
+        self.intercept = intercept
 
     def _learn(self, X: FloatArray) -> None:
         p = X.shape[1]
@@ -88,9 +96,9 @@ class SplineBasis(ColumnExpansion):
                     return found
         return low + (high - low) * np.linspace(0, 1, count + 2)[1:-1]
 
-    @abstractmethod
     def _count(self) -> int:
         """Return the number of columns made of one, without the constant's."""
+        return self.knots_.shape[1] + int(self.degree)
 
     def _names(self, name: str) -> list[str]:
         return [f"{self._word}({name}, {k + 1})" for k in range(self._count() + self.intercept)]

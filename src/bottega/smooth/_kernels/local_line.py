@@ -21,6 +21,7 @@ import numpy as np
 
 from bottega._jit import kernel
 from bottega.smooth._kernels.gram_schmidt import solve_window
+from bottega.smooth._kernels.line_sums import fill_roots, power_sums, squared_length
 from bottega.smooth._kernels.weight_functions import fill_weights
 
 __all__ = ["fit_line"]
@@ -142,47 +143,15 @@ def fit_line(
             u[j] = (xs[j] - point) * inverse
             z[j] = ys[j] - level
         fill_weights(u, ws, code, t)
-        s0 = s1 = s2 = s3 = s4 = y0 = y1 = y2 = 0.0
-        if degree < 2:
-            for j in range(q):
-                tu = t[j] * u[j]
-                s0 += t[j]
-                s1 += tu
-                s2 += tu * u[j]
-                y0 += t[j] * z[j]
-                y1 += tu * z[j]
-        else:
-            for j in range(q):
-                tu = t[j] * u[j]
-                tuu = tu * u[j]
-                s0 += t[j]
-                s1 += tu
-                s2 += tuu
-                s3 += tuu * u[j]
-                s4 += tuu * u[j] * u[j]
-                y0 += t[j] * z[j]
-                y1 += tu * z[j]
-                y2 += tuu * z[j]
-        S[0], S[1], S[2], S[3], S[4] = s0, s1, s2, s3, s4
-        Y[0], Y[1], Y[2] = y0, y1, y2
+        power_sums(u, t, z, degree, S, Y)
         if not _line_from_sums(S, Y, k, C[i], found[i]):
             B = np.empty((k, q))
-            for j in range(q):
-                B[0, j] = np.sqrt(t[j])
-                for d in range(1, k):
-                    B[d, j] = B[d - 1, j] * u[j]
-                z[j] *= B[0, j]
+            fill_roots(u, t, B)
+            z *= B[0]
             solve_window(B, z, t, vs, level, P, c, C[i], found[i], norm[i])
             continue
         found[i, 0] += level
         if with_norm:
             for f in range(count):
-                c0 = C[i, f, 0]
-                c1 = C[i, f, 1] if k > 1 else 0.0
-                c2 = C[i, f, 2] if k > 2 else 0.0
-                total = 0.0
-                for j in range(q):
-                    entry = t[j] * ((c2 * u[j] + c1) * u[j] + c0)
-                    total += entry * entry * vs[j]
-                norm[i, f] = total
+                norm[i, f] = squared_length(u, t, vs, C[i, f])
     return found, C, norm, used

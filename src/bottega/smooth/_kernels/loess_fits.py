@@ -19,6 +19,7 @@ level    a response of the window, subtracted before the sums and added to the v
 import numpy as np
 
 from bottega._jit import kernel
+from bottega.smooth._kernels.line_sums import fill_roots, power_sums, squared_length
 from bottega.smooth._kernels.local_terms import count_terms, fill_terms
 from bottega.smooth._kernels.loess_solve import invert, pseudo_invert
 from bottega.smooth._kernels.weight_functions import tricube
@@ -46,7 +47,7 @@ def fit_line(x, y, w, variance, at, h, degree, count):
     found = np.empty((m, count))
     C = np.zeros((m, count, k))
     norm = np.empty(m)
-    G, L = np.empty((3, 3)), np.empty((3, 3))
+    G, L, S, Y = np.empty((3, 3)), np.empty((3, 3)), np.empty(5), np.empty(3)
     u_all, t_all, z_all = np.empty(x.size), np.empty(x.size), np.empty(x.size)
     for i in range(m):
         start = np.searchsorted(x, at[i] - h[i], side="right")
@@ -62,65 +63,27 @@ def fit_line(x, y, w, variance, at, h, degree, count):
             u[j] = v
             t[j] = ws[j] * tricube(abs(v))
             z[j] = ys[j] - level
-        s0 = s1 = s2 = s3 = s4 = y0 = y1 = y2 = 0.0
-        if degree == 0:
-            for j in range(q):
-                s0 += t[j]
-                y0 += t[j] * z[j]
-        elif degree == 1:
-            for j in range(q):
-                tu = t[j] * u[j]
-                s0 += t[j]
-                s1 += tu
-                s2 += tu * u[j]
-                y0 += t[j] * z[j]
-                y1 += tu * z[j]
-        else:
-            for j in range(q):
-                v = u[j]
-                tu = t[j] * v
-                tuu = tu * v
-                s0 += t[j]
-                s1 += tu
-                s2 += tuu
-                s3 += tuu * v
-                s4 += tuu * v * v
-                y0 += t[j] * z[j]
-                y1 += tu * z[j]
-                y2 += tuu * z[j]
-        G[0, 0] = s0
-        G[1, 0] = s1
-        G[1, 1] = G[2, 0] = s2
-        G[2, 1] = s3
-        G[2, 2] = s4
+        power_sums(u, t, z, degree, S, Y)
+        G[0, 0] = S[0]
+        G[1, 0] = S[1]
+        G[1, 1] = G[2, 0] = S[2]
+        G[2, 1], G[2, 2] = S[3], S[4]
         if invert(G, k, count, C[i], L):
             for f in range(count):
-                total = C[i, f, 0] * y0
-                if k > 1:
-                    total += C[i, f, 1] * y1
-                if k > 2:
-                    total += C[i, f, 2] * y2
+                total = 0.0
+                for r in range(k):
+                    total += C[i, f, r] * Y[r]
                 found[i, f] = total + level if f == 0 else total
         else:
             A = np.empty((k, q))
-            for j in range(q):
-                A[0, j] = np.sqrt(t[j])
-                for c in range(1, k):
-                    A[c, j] = A[c - 1, j] * u[j]
+            fill_roots(u, t, A)
             pseudo_invert(A, count, C[i])
             for f in range(count):
                 total = 0.0
                 for j in range(q):
                     total += t[j] * ys[j] * _horner(C[i, f], u[j], k)
                 found[i, f] = total
-        c0 = C[i, 0, 0]
-        c1 = C[i, 0, 1] if k > 1 else 0.0
-        c2 = C[i, 0, 2] if k > 2 else 0.0
-        total = 0.0
-        for j in range(q):
-            entry = t[j] * ((c2 * u[j] + c1) * u[j] + c0)
-            total += entry * entry * spread[j]
-        norm[i] = total
+        norm[i] = squared_length(u, t, spread, C[i, 0])
     return found, C, norm
 
 

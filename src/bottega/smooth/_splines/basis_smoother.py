@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from bottega.basis.spline_functions import LocalDesign, design
 from bottega.core.losses import Loss
@@ -12,7 +11,7 @@ from bottega.core.smoother import Smoother
 from bottega.core.typing import FloatArray
 from bottega.smooth._kernels import banded as kernels
 from bottega.smooth._path.scores import Score, score_fit
-from bottega.smooth._splines.one_input import OneInputSmoother, check_ends
+from bottega.smooth._splines.one_input import OneInputSmoother
 
 __all__ = ["BasisSmoother", "SplineFit", "gram", "local_design"]
 
@@ -133,7 +132,7 @@ class BasisSmoother(OneInputSmoother):
     def _local(self, x: FloatArray, derivative: int) -> LocalDesign:
         return local_design(x, self._all_knots, self._degree, derivative, self._linear_ends)
 
-    def _curve_at(self, x: FloatArray, derivative: int) -> FloatArray:
+    def _curve_at(self, x: FloatArray, derivative: int = 0) -> FloatArray:
         return self._local(x, derivative) @ self._coef
 
     def _coefficient_covariance(self) -> FloatArray:
@@ -156,16 +155,5 @@ class BasisSmoother(OneInputSmoother):
         weight = self.smoother_.weight
         return S if weight is None else S * weight[weight > 0]
 
-    def integral(self, a: float, b: float) -> float:
-        """Return the integral of the fitted curve from a to b."""
-        check_is_fitted(self)
-        check_ends(a, b)
-        low, high = min(a, b), max(a, b)
-        inside = self._all_knots[(self._all_knots > low) & (self._all_knots < high)]
-        ends = np.unique(np.concatenate([[low], inside, [high]]))
-        # Exact: on each piece the curve is a polynomial of the degree.
-        nodes, mass = np.polynomial.legendre.leggauss(self._degree // 2 + 1)
-        half = np.diff(ends) / 2
-        points = (ends[:-1] + half)[:, None] + half[:, None] * nodes
-        total = float(half @ (self._curve_at(points.ravel(), 0).reshape(points.shape) @ mass))
-        return total if b >= a else -total
+    def _breaks(self) -> tuple[FloatArray, int]:
+        return self._all_knots, self._degree

@@ -7,7 +7,7 @@ import numpy as np
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 from bottega.smooth._kernels.cubic import evaluate
-from bottega.smooth._splines.one_input import check_ends
+from bottega.smooth._splines.one_input import integrate
 
 __all__ = ["CubicCurve"]
 
@@ -52,18 +52,4 @@ class CubicCurve:
 
     def integral(self, a: float, b: float) -> float:
         """Return the integral of the curve from a to b."""
-        check_ends(a, b)
-        knots, h = self.unit_knots, np.diff(self.unit_knots)
-        jerk = np.append(np.diff(self.curvature) / h, 0.0)
-        # Beyond an end the curve goes on with the value and slope it has there.
-        pieces = (self.value, self.slope / 2, self.curvature / 6, jerk / 24)
-        whole = sum(part[:-1] * h ** (k + 1) for k, part in enumerate(pieces))
-        before = np.concatenate([[0.0], np.cumsum(whole)])
-        u = self.unit(np.array([a, b], dtype=np.float64))
-        t = np.clip(np.searchsorted(knots, u, side="right") - 1, 0, len(knots) - 1)
-        d = u - knots[t]
-        inside = (u >= knots[0]) & (u < knots[-1])
-        part = d * (self.value[t] + d * self.slope[t] / 2)
-        part += np.where(inside, d**3 * (self.curvature[t] / 6 + d * jerk[t] / 24), 0.0)
-        upper = before[t] + part
-        return float(self.span * (upper[1] - upper[0]))
+        return integrate(self, self.knots, 3, a, b)

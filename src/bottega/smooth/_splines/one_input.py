@@ -12,13 +12,21 @@ from bottega.core.estimator import Estimator, Tuned
 from bottega.core.smoother import LinearSmoother
 from bottega.core.typing import FloatArray
 
-__all__ = ["OneInputCurve", "OneInputSmoother", "check_ends"]
+__all__ = ["OneInputCurve", "OneInputSmoother", "integrate"]
 
 
-def check_ends(a: float, b: float) -> None:
-    """Refuse the ends of an integral that are not finite."""
+def integrate(curve: Any, knots: FloatArray, degree: int, a: float, b: float) -> float:
+    """Return the integral from a to b of a curve that is a polynomial between its knots."""
     if not np.all(np.isfinite([a, b])):
         raise InputError(f"The ends of an integral must be finite; got {a!r} and {b!r}.")
+    low, high = min(a, b), max(a, b)
+    inside = knots[(knots > low) & (knots < high)]
+    ends = np.unique(np.concatenate([[low], inside, [high]]))
+    nodes, mass = np.polynomial.legendre.leggauss(degree // 2 + 1)  # exact for the degree
+    half = np.diff(ends) / 2
+    points = (ends[:-1] + half)[:, None] + half[:, None] * nodes
+    total = float(half @ (curve(points.ravel()).reshape(points.shape) @ mass))
+    return total if b >= a else -total
 
 
 class OneInputCurve(RegressorMixin, Estimator):
@@ -40,8 +48,17 @@ class OneInputCurve(RegressorMixin, Estimator):
         return int(derivative)
 
     @abstractmethod
-    def _curve_at(self, x: FloatArray, derivative: int) -> FloatArray:
+    def _curve_at(self, x: FloatArray, derivative: int = 0) -> FloatArray:
         """Return the curve or a derivative at each x."""
+
+    @abstractmethod
+    def _breaks(self) -> tuple[FloatArray, int]:
+        """Return the knots of the curve and the degree of its pieces."""
+
+    def integral(self, a: float, b: float) -> float:
+        """Return the integral of the fitted curve from a to b."""
+        check_is_fitted(self)
+        return integrate(self._curve_at, *self._breaks(), a, b)
 
 
 class OneInputSmoother(LinearSmoother, OneInputCurve, Tuned):
