@@ -1,4 +1,4 @@
-"""Bounds on risk and regret, one pure function each: formula, assumptions and place in the notes.
+"""Bounds on risk and regret, one pure function each, with its formula and assumptions.
 
 Every function takes numbers or arrays (they broadcast) and returns a float for numbers, an array
 for arrays. `bottega.risk.sample_size` asks the other way round: how many rows a bound needs.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.frames import make_frame
-from bottega.core.tables import Section, Summary
+from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import FloatArray
 from bottega.risk.estimate.compare_errors import ErrorComparison, compare_folds
 from bottega.risk.estimate.nested_result import NestedCV
@@ -15,8 +15,8 @@ from bottega.risk.estimate.nested_result import NestedCV
 __all__ = ["NestedComparison"]
 
 
-@dataclass(frozen=True, repr=False)
-class NestedComparison(Mapping[str, NestedCV]):
+@dataclass(frozen=True, repr=False, eq=False)
+class NestedComparison(Shown, Mapping[str, NestedCV]):
     """Procedures over the same folds: a mapping of names to `NestedCV`; made by `nested_cv`.
 
     Attributes
@@ -121,9 +121,3 @@ class NestedComparison(Mapping[str, NestedCV]):
         if not self.complete:
             notes.append("interrupted: only what was done is shown")
         return Summary("Nested cross-validation", (Section("", self._columns()),), tuple(notes))
-
-    def __repr__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().to_html()

@@ -7,7 +7,7 @@ procedures may share what they make of them.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
@@ -49,23 +49,28 @@ class Part:
         return f"without fold {folds} of partition {repeat + 1}" if left_out else "all rows"
 
 
-class FittedProcedure(Protocol):
+@dataclass(frozen=True, eq=False)
+class FittedProcedure:
     """A procedure after its fit to the training rows of a part.
 
-    `setting` is what it chose (None: nothing), `least` the least error on the way (NaN: not
-    known), `model` what to keep of it. `predict_proba` returns one column per class of the judged
-    rows, or None.
+    Attributes
+    ----------
+    predict, predict_proba : callable
+        From positions of rows to predictions, and to one probability per class of the judged rows
+        (None: there are none).
+    model : object
+        What to keep of it.
+    setting : mapping or None
+        What it chose.
+    least : float
+        The least error on the way; NaN if not known.
     """
 
-    setting: Mapping[str, Any] | None
-    least: float
+    predict: Callable[[IntArray], Array]
+    predict_proba: Callable[[IntArray], FloatArray] | None
     model: Any
-
-    def predict(self, rows: IntArray) -> Array:
-        """Return predictions for the rows at these positions."""
-
-    def predict_proba(self, rows: IntArray) -> FloatArray | None:
-        """Return the probabilities of the classes for the rows at these positions."""
+    setting: Mapping[str, Any] | None = None
+    least: float = np.nan
 
 
 class Procedure(Protocol):
@@ -164,7 +169,7 @@ class Judge:
         predicted, probabilities = None, None
         losses = []
         for test in part.tests:
-            if of_shares or (self.probabilities and one_fold):
+            if fitted.predict_proba and (of_shares or (self.probabilities and one_fold)):
                 probabilities = fitted.predict_proba(test)
             if not of_shares or one_fold:
                 predicted = np.asarray(fitted.predict(test))

@@ -15,7 +15,7 @@ from bottega.core.folds import make_folds
 from bottega.core.frames import take_rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.risk.estimate.judged_rows import JudgedRows, class_probabilities
-from bottega.risk.estimate.nested_engine import Part
+from bottega.risk.estimate.nested_engine import FittedProcedure, Part
 
 __all__ = ["EstimatorProcedure", "Inputs", "PlainInputs", "fit_weighted"]
 
@@ -119,7 +119,7 @@ class EstimatorProcedure:
         knobs = [getattr(estimator, knob) for knob in estimator.knobs]
         return self.values is not None or any(isinstance(value, str) for value in knobs)
 
-    def fit(self, part: Part) -> "_Fitted":
+    def fit(self, part: Part) -> FittedProcedure:
         """Fit a copy to the training rows of a part, its knob chosen on them alone."""
         X, y = self.inputs.train(part), self.rows.y[part.train]
         weight = self.rows.weight_of(part.train)
@@ -137,7 +137,21 @@ class EstimatorProcedure:
                 loss=self.loss,
                 values=self.values,
             )
-        return _Fitted(self, part, model, *_told_by(model))
+        inputs, classes = self.inputs, self.rows.classes
+
+        def predict(rows: IntArray) -> Array:
+            return np.asarray(model.predict(inputs.test(part, rows)))
+
+        def probabilities(rows: IntArray) -> FloatArray:
+            return class_probabilities(model, inputs.test(part, rows), classes, "loss")
+
+        has_any = classes is not None and hasattr(model, "predict_proba")
+        return FittedProcedure(
+            predict,
+            probabilities if has_any else None,
+            inputs.joined(part, model),
+            *_told_by(model),
+        )
 
     def _judged_by(self, part: Part, X: Any, y: Array) -> tuple[Any, Any]:
         """Return the estimator and the folds that judge its path.
@@ -166,33 +180,6 @@ class EstimatorProcedure:
         strata = y if is_classifier(self.estimator) else None
         folds = make_folds(inner, len(y), strata=strata, groups=groups, time=time, X=X, y=y)
         return self.estimator, folds
-
-
-@dataclass(frozen=True, eq=False)
-class _Fitted:
-    """A fitted estimator, and what it chose."""
-
-    procedure: EstimatorProcedure
-    part: Part
-    estimator: Any
-    setting: Mapping[str, Any] | None
-    least: float
-
-    @property
-    def model(self) -> Any:
-        """The estimator joined with what stands before it."""
-        return self.procedure.inputs.joined(self.part, self.estimator)
-
-    def predict(self, rows: IntArray) -> Array:
-        """Return predictions for the rows at these positions."""
-        return np.asarray(self.estimator.predict(self.procedure.inputs.test(self.part, rows)))
-
-    def predict_proba(self, rows: IntArray) -> FloatArray | None:
-        """Return one probability per class of the judged rows, None where there are none."""
-        if not hasattr(self.estimator, "predict_proba"):
-            return None
-        X = self.procedure.inputs.test(self.part, rows)
-        return class_probabilities(self.estimator, X, self.procedure.rows.classes, "loss")
 
 
 def _takes_weights(estimator: Any) -> bool:
