@@ -186,7 +186,7 @@ def init_text(file: Path) -> str:
         raise SystemExit(f"{package} exports {', '.join(twice)} from two modules.")
     docstring = "\n".join(text.splitlines()[: statements[0].end_lineno])
     body = ["", *lines, "", f"__all__ = [  {EXPORTS}", *(f"    {n!r}," for n in names), "]", ""]
-    return _formatted(docstring + "\n".join(["", *body]), file)
+    return _formatted(docstring + "\n".join(["", *body]), PACKAGE / file.parent.name / file.name)
 
 
 def _stem(module: Path) -> str:
