@@ -266,7 +266,7 @@ class LocalRegression(LocalSmoother):
         self.degree_ = ready.recipe.degree
         self.method_ = "binned" if isinstance(data, BinnedRows) else "exact"
         self._warn_degree(len(data.columns))
-        surface, training = ready.fit(1.0 if each else self.bandwidth_)
+        surface, training = ready.fit(1.0 if each else float(bandwidth))
         self.binning_error_ = surface.error if self.method_ == "binned" else 0.0
         cure = ", a lower degree, or kind='nearest'"
         self._warn_widened(training.widened, len(data.columns), cure)

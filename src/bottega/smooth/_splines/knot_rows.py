@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.core.typing import FloatArray, IntArray
+from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.smooth._kernels import knots as kernels
 
 __all__ = ["KnotRows", "knot_rows"]
@@ -56,7 +56,7 @@ class KnotRows:
         """Distance from each knot to the next."""
         return np.diff(self.knots)
 
-    def per_row(self, values: FloatArray) -> FloatArray:
+    def per_row(self, values: Array) -> Array:
         """Return the values of the knots for each row, in the order of x."""
         return np.repeat(values, np.diff(self.start))
 
