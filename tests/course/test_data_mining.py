@@ -15,7 +15,7 @@ from bottega.core.path import Path
 from bottega.course import _designs
 from bottega.course.data_mining import lasso, linear_regression, samples, strengths, trees
 from bottega.course.machine_learning import tree_splits
-from bottega.data import make
+from bottega.data import effective_sample_size, make
 from bottega.linear import (
     Lasso,
     LeastSquares,
@@ -30,7 +30,7 @@ from bottega.tree import TreeClassifier, TreeRegressor
 
 def test_e1_the_election_as_printed():
     """D20 and D21: a sample of one percent with a correlation of -0.005."""
-    assert samples.effective_size(0.01, -0.005) == pytest.approx(404.04, abs=0.005)
+    assert effective_sample_size(0.01, -0.005) == pytest.approx(404.04, abs=0.005)
 
 
 def test_e2_p_values_are_those_of_simple_regressions():
@@ -46,7 +46,7 @@ def test_e28_shares_of_chi_squared():
     """D52: prices of 1 and 2 let a column of noise in with probabilities 0.317 and 0.157."""
     assert stats.chi2.sf([1, 2], 1) == pytest.approx([0.3173, 0.1573], abs=5e-5)
     frame = course.cost_of_a_superfluous_parameter(rows=2000, repeats=50).to_frame()
-    at = dict(zip(frame["price"], frame["exact"], strict=True))
+    at = dict(zip(frame["penalty"], frame["exact"], strict=True))
     assert [at[1.0], at[2.0]] == pytest.approx([0.3173, 0.1573], abs=1e-3)  # n is large
 
 

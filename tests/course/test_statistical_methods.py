@@ -63,11 +63,11 @@ def test_e02_by_plain_loops():
 def test_e03_step_functions_minimise_the_training_error(seed):
     rng = np.random.default_rng(seed)
     where, y = foundations.draw_rows(foundations.chirp(), 12, rng)
-    said = foundations.step_erm(where, y, 8, 1024)
+    predicted = foundations.step_erm(where, y, 8, 1024)
     least = min(
         np.mean(np.repeat(labels, 128)[where] != y) for labels in product([False, True], repeat=8)
     )
-    assert np.mean(said[where] != y) == least
+    assert np.mean(predicted[where] != y) == least
 
 
 def test_e14_bound_of_the_notes():
@@ -155,9 +155,9 @@ def test_e10_formula_of_a_known_function():
 
 
 def test_e36_disagreement_by_pairs():
-    said = np.random.default_rng(0).integers(0, 2, size=(5, 40))
-    pairs = [np.mean(a != b) for a, b in combinations(said, 2)]
-    assert nonparametric.disagreement(said) == pytest.approx(np.mean(pairs))
+    predicted = np.random.default_rng(0).integers(0, 2, size=(5, 40))
+    pairs = [np.mean(a != b) for a, b in combinations(predicted, 2)]
+    assert nonparametric.disagreement(predicted) == pytest.approx(np.mean(pairs))
 
 
 @pytest.mark.parametrize("m", [1, 2, 3])

@@ -13,6 +13,7 @@ from bottega.data.encoder import Encoder
 from bottega.data.findings import Finding
 from bottega.data.prepare import prepare
 from bottega.data.read import read, read_chunks, read_frame
+from bottega.data.sampling_bias import effective_sample_size
 from bottega.data.splits import LockedPart, Split, folds
 from bottega.data.table import Table
 
@@ -25,6 +26,7 @@ __all__ = [
     "Split",
     "Table",
     "chunks",
+    "effective_sample_size",
     "folds",
     "make",
     "prepare",

@@ -63,7 +63,7 @@ class Table:
     columns : tuple of Column
         Name, kind, role, missing and distinct values of each.
     n_rows, target, task, source
-        As said.
+        As in the parameters; `n_rows` without the rows that have no target.
     X : native frame
         The feature columns.
     y : ndarray or None

@@ -126,7 +126,7 @@ def bagging_bias_and_variance(
     sizes = (4, 16, None)
     new = make.friedman1(points, seed=seed + 999)
     truth = new.bayes(new.X)
-    said: dict[str, FloatArray] = {
+    predicted: dict[str, FloatArray] = {
         kind: np.zeros((len(sizes), repeats, points)) for kind in ("tree", "bagging")
     }
     for r in range(repeats):
@@ -136,16 +136,16 @@ def bagging_bias_and_variance(
             bag = RandomForestRegressor(  # all ten columns at each split: bagging
                 10, n_trees=models, min_leaf=1, max_leaves=most, random_state=r
             )
-            said["tree"][i, r] = tree.fit(data.X, data.y).predict(new.X)
-            said["bagging"][i, r] = bag.fit(data.X, data.y).predict(new.X)
-    variance = {kind: each.var(axis=1, ddof=1).mean(axis=1) for kind, each in said.items()}
+            predicted["tree"][i, r] = tree.fit(data.X, data.y).predict(new.X)
+            predicted["bagging"][i, r] = bag.fit(data.X, data.y).predict(new.X)
+    variance = {kind: each.var(axis=1, ddof=1).mean(axis=1) for kind, each in predicted.items()}
     # The mean of the repeats varies too; what that adds to the squared bias is taken off.
     bias = {
         kind: np.mean((each.mean(axis=1) - truth) ** 2, axis=1) - variance[kind] / repeats
-        for kind, each in said.items()
+        for kind, each in predicted.items()
     }
-    risk = {kind: bias[kind] + variance[kind] for kind in said}
-    steps = {kind: len(np.unique(each[-1, 0].round(9))) for kind, each in said.items()}
+    risk = {kind: bias[kind] + variance[kind] for kind in predicted}
+    steps = {kind: len(np.unique(each[-1, 0].round(9))) for kind, each in predicted.items()}
     raised = bias["bagging"][-1] - bias["tree"][-1]
     saved = variance["tree"][-1] - variance["bagging"][-1]
     leaves = np.array([most or rows for most in sizes])

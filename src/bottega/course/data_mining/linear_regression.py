@@ -64,7 +64,7 @@ def recursive_start(
             {"distance from least squares": away, "standard error of least squares": error},
             x_title="rows seen",
             y_title="length of the difference",
-            title="The price of a cheap start",
+            title="The cost of a cheap start",
             subtitle="Recursive least squares from coefficients 0 and V = I",
             log_x=True,
             log_y=True,

@@ -235,8 +235,8 @@ def cost_of_a_superfluous_parameter(
     """Add a column of noise to a right model and see by how much twice the log-likelihood rises.
 
     With the scale estimated the gain is n log(RSS_0 / RSS_1), a little above chi-squared(1) for
-    small n. AIC (a price of 2) lets the column in where the gain is above 2, a share of 0.157; a
-    price of 1 in 0.317; BIC's log n in 0.032 at n = 100.
+    small n. AIC (a penalty of 2) lets the column in where the gain is above 2, a share of 0.157; a
+    penalty of 1 in 0.317; BIC's log n in 0.032 at n = 100.
 
     Parameters
     ----------
@@ -253,10 +253,10 @@ def cost_of_a_superfluous_parameter(
     small = LeastSquares().fit(X[:, :2], Y).smoother_
     large = LeastSquares().fit(X, Y).smoother_
     gain = rows * np.log(small.rss / large.rss)
-    price = np.linspace(0, 8, 33)
-    entered = np.array([np.mean(gain > each) for each in price])
+    penalty = np.linspace(0, 8, 33)
+    entered = np.array([np.mean(gain > each) for each in penalty])
     # The gain is n log(1 + F / (n - 4)) with F of Fisher's F(1, n - 4).
-    exact = fisher.sf((rows - 4) * np.expm1(price / rows), 1, rows - 4)
+    exact = fisher.sf((rows - 4) * np.expm1(penalty / rows), 1, rows - 4)
     error = np.sqrt(exact * (1 - exact) / repeats)
     mean, mean_error = gain.mean(), gain.std() / np.sqrt(repeats)
     # The mean of n log(1 + F / (n - 4)) is n / (n - 5) to first order in 1 / n: 1.05 at n = 100.
@@ -268,15 +268,15 @@ def cost_of_a_superfluous_parameter(
     shown = {"log(n)": np.log(rows), "2": 2.0, "1": 1.0}
     shares = ", ".join(f"{np.mean(gain > at):.3f} at {name}" for name, at in shown.items())
     return Experiment(
-        columns={"price": price, "entered": entered, "exact": exact},
+        columns={"penalty": penalty, "entered": entered, "exact": exact},
         holds=bool(holds),
         finding=f"the mean gain of a column of noise is {mean:.3f} (standard error "
-        f"{mean_error:.3f}); by price it enters in a share of {shares}",
+        f"{mean_error:.3f}); by penalty it enters in a share of {shares}",
         draw=partial(
             lines_chart,
-            price,
+            penalty,
             {"share of data sets": entered, "Fisher's F": exact},
-            x_title="price of a parameter",
+            x_title="penalty of a parameter",
             y_title="share in which the column enters",
             title="What a superfluous parameter costs",
             subtitle=f"Mean gain {mean:.2f} on the scale of -2 log-likelihood",

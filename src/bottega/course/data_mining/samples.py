@@ -9,6 +9,7 @@ from scipy.stats import t as student_t
 from bottega.core.typing import FloatArray
 from bottega.course._numbers import log_slope
 from bottega.course.experiment import Experiment, experiment
+from bottega.data import effective_sample_size
 from bottega.plot import lines_chart
 
 __all__ = ["big_biased_samples", "dredging_noise"]
@@ -72,8 +73,8 @@ def big_biased_samples(
             abs(z[i] - np.sqrt(size - 1) * rho) / abs(z[i]),
         )
     expected = np.sqrt((1 - share) / share) * correlation
-    effective = share / (1 - share) / found**2
-    election = effective_size(0.01, -0.005)
+    effective = np.array([effective_sample_size(share, float(each)) for each in found])
+    election = effective_sample_size(0.01, -0.005)
     # rho varies by 1 / sqrt(N): at the largest size by a hundredth of itself or so.
     holds = (
         wrong.max() < 1e-9
@@ -108,17 +109,6 @@ def big_biased_samples(
             log_y=True,
         ),
     )
-
-
-def effective_size(share: float, correlation: float) -> float:
-    """Return the size of the random sample that errs as much as a biased one.
-
-    Examples
-    --------
-    >>> round(effective_size(0.01, -0.005), 2)
-    404.04
-    """
-    return share / (1 - share) / correlation**2
 
 
 @experiment(

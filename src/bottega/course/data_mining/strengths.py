@@ -125,9 +125,9 @@ def rare_classes_and_wrong_labels(
         for i, share in enumerate(shares):
             data, new = _ring(rows, float(share), rng), _ring(points, float(share), rng)
             for name, model in models.items():
-                said = model.fit(*data).predict(new[0])
-                recall[name][i, r] = np.mean(said[new[1] == 1] == 1)
-                wrong[name][i, r] = np.mean(said != new[1])
+                predicted = model.fit(*data).predict(new[0])
+                recall[name][i, r] = np.mean(predicted[new[1] == 1] == 1)
+                wrong[name][i, r] = np.mean(predicted != new[1])
         for i, flip in enumerate(flips):
             X, y = _ring(rows, 0.5, rng)
             y = np.where(rng.uniform(size=rows) < flip, 1 - y, y)

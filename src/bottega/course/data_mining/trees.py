@@ -102,7 +102,7 @@ def two_importances(*, rows: int = 500, trees: int = 80, seed: int = 0) -> Exper
 
 @experiment(
     "D-E26",
-    claim="Trees are unstable; their pruning sequence is nested; the price 2 sigma^2 for a leaf "
+    claim="Trees are unstable; their pruning sequence is nested; the penalty 2 sigma^2 per leaf "
     "overfits compared with pruning by held-out rows.",
     items="D144, D145",
 )
@@ -164,7 +164,7 @@ def pruning_of_unstable_trees(
         holds=bool(holds),
         finding=f"the variance of a full tree's prediction over samples is {wobble:.1f} (noise "
         f"{noise**2:g}), with {len(roots)} different roots in {repeats} samples; all "
-        f"{len(nested)} pairs of pruned trees are nested; the price 2 sigma^2 leaves "
+        f"{len(nested)} pairs of pruned trees are nested; the penalty 2 sigma^2 leaves "
         f"{np.mean(leaves['aic']):.0f} leaves and an error of {np.mean(error['aic']):.1f}, "
         f"held-out rows {np.mean(leaves['reduced_error']):.0f} and "
         f"{np.mean(error['reduced_error']):.1f}",
@@ -172,12 +172,12 @@ def pruning_of_unstable_trees(
             lines_chart,
             order,
             {
-                "price 2 sigma^2": np.sort(error["aic"]),
+                "penalty 2 sigma^2": np.sort(error["aic"]),
                 "held-out rows": np.sort(error["reduced_error"]),
             },
             x_title="sample, in the order of its error",
             y_title="mean squared distance from the truth",
-            title="The price of AIC leaves too many leaves",
+            title="The penalty of AIC keeps too many leaves",
             subtitle="It does not count the search for the best split",
         ),
     )
@@ -224,10 +224,10 @@ def gini_and_entropy(
         roots = [(m.tree_.feature[0], m.tree_.threshold[0]) for m in models.values()]
         same_column.append(roots[0][0] == roots[1][0])
         same_cut.append(roots[0] == roots[1])
-        said = {name: model.predict(new.X) for name, model in models.items()}
-        agree.append(np.mean(said["gini"] == said["entropy"]))
+        predicted = {name: model.predict(new.X) for name, model in models.items()}
+        agree.append(np.mean(predicted["gini"] == predicted["entropy"]))
         for name in accuracy:
-            accuracy[name].append(np.mean(said[name] == new.y))
+            accuracy[name].append(np.mean(predicted[name] == new.y))
     apart = abs(errors_above(accuracy["gini"], accuracy["entropy"]))
     level = abs(np.mean(accuracy["gini"]) - np.mean(accuracy["entropy"]))
     # Over other seeds: the same first cut in 62 % (standard deviation 9), agreement in 93 % (1).

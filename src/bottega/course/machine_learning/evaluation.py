@@ -102,10 +102,12 @@ def constant_predictor(
     for i, share in enumerate(shares):
         data = make.two_gaussians(rows, prior=1 - share, distance=1.0, seed=seed)
         new = make.two_gaussians(rows, prior=1 - share, distance=1.0, seed=seed + 1)
-        said = NearestNeighborsClassifier(25).fit(data.X, data.y).predict(new.X)
+        predicted = NearestNeighborsClassifier(25).fit(data.X, data.y).predict(new.X)
         constant[i] = np.mean(new.y == 0)
-        model[i] = np.mean(said == new.y)
-        balanced[i] = (np.mean(said[new.y == 0] == 0) + np.mean(said[new.y == 1] == 1)) / 2
+        model[i] = np.mean(predicted == new.y)
+        balanced[i] = (
+            np.mean(predicted[new.y == 0] == 0) + np.mean(predicted[new.y == 1] == 1)
+        ) / 2
     major = np.array(shares)
     error = np.sqrt(major * (1 - major) / rows)
     exact = float(np.mean(np.repeat([0, 1], [90, 10]) == 0))

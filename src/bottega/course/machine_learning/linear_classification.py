@@ -60,8 +60,8 @@ def too_correct_points(
             X = np.vstack([data.X, toward * (1.5 + each) + cloud])
             y = np.concatenate([data.y, np.ones(far, dtype=int)])
             line = LeastSquares().fit(X, y)
-            said = (line.predict(new.X) > 0.5).astype(int)
-            error["least squares"][i, r] = np.mean(said != new.y) - bayes
+            predicted = (line.predict(new.X) > 0.5).astype(int)
+            error["least squares"][i, r] = np.mean(predicted != new.y) - bayes
             logit = LogisticLasso(1e-4).fit(X, y)
             error["logistic"][i, r] = np.mean(logit.predict(new.X) != new.y) - bayes
     mean = {name: each.mean(axis=1) for name, each in error.items()}

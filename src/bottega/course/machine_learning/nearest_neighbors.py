@@ -115,10 +115,12 @@ def votes_of_a_minority(
         data = make.two_gaussians(rows, prior=0.2, distance=1.5, seed=seed + r)
         new = make.two_gaussians(points, prior=0.2, distance=1.5, seed=seed + 1000 + r)
         for name, weights in kinds.items():
-            said = NearestNeighborsClassifier(k, weights=weights).fit(data.X, data.y).predict(new.X)
-            recall[name][r] = np.mean(said[new.y == 1] == 1)
-            precision[name][r] = np.mean(new.y[said == 1] == 1)
-            accuracy[name][r] = np.mean(said == new.y)
+            predicted = (
+                NearestNeighborsClassifier(k, weights=weights).fit(data.X, data.y).predict(new.X)
+            )
+            recall[name][r] = np.mean(predicted[new.y == 1] == 1)
+            precision[name][r] = np.mean(new.y[predicted == 1] == 1)
+            accuracy[name][r] = np.mean(predicted == new.y)
     # Ten rows at one place, then a query there: 6 votes against 4 times the ratio.
     X = np.repeat([[0.0], [9.0]], [10, 10], axis=0)
     y = np.array([0] * 6 + [1] * 4 + [0] * 10)
@@ -232,12 +234,12 @@ def stripes_of_a_wide_column(
             X, new = unit * [width, 6.0], fresh * [width, 6.0]
             center, scale = X.mean(axis=0), X.std(axis=0)
             model = NearestNeighborsClassifier(1).fit(X, y)
-            said = model.predict(new)
-            error["raw"][i, r] = np.mean(said != label)
+            predicted = model.predict(new)
+            error["raw"][i, r] = np.mean(predicted != label)
             # A stripe of x1: moving along x2 changes nothing.
             moved = new.copy()
             moved[:, 1] = 6.0 * rng.uniform(size=points)
-            turned[i, r] = np.mean(model.predict(moved) == said)
+            turned[i, r] = np.mean(model.predict(moved) == predicted)
             model = NearestNeighborsClassifier(1).fit((X - center) / scale, y)
             error["standardised"][i, r] = np.mean(model.predict((new - center) / scale) != label)
     raw, fine = (each.mean(axis=1) for each in error.values())

@@ -93,7 +93,7 @@ def blind_error_rate() -> Experiment:
 def splits_on_an_identifier(
     *, rows: int = 300, points: int = 2000, repeats: int = 10, seed: int = 0
 ) -> Experiment:
-    """Offer a useful column and a category, of few levels up to one level a row, that is noise.
+    """Offer a useful column and a category, of few levels up to one level per row, that is noise.
 
     Parameters
     ----------
@@ -135,8 +135,8 @@ def splits_on_an_identifier(
         columns={"levels": levels, "noise split first": first, "error": wrong},
         holds=bool(holds),
         finding=f"a category of noise takes the first split in {first[0]:.0%} of the data sets "
-        f"with {levels[0]} levels and in {first[-1]:.0%} with one level a row, where the error on "
-        f"new rows is {wrong[-1]:.2f} instead of {plain.mean():.2f}",
+        f"with {levels[0]} levels and in {first[-1]:.0%} with one level per row, where the error "
+        f"on new rows is {wrong[-1]:.2f} instead of {plain.mean():.2f}",
         draw=partial(
             lines_chart,
             levels,

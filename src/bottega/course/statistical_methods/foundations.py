@@ -169,9 +169,9 @@ def fitting_regimes(
         where, y = draw_rows(eta, rows, rng)
         truth_alone += float(np.mean((eta[where] > 0.5) != y)) / repeats
         for i, c in enumerate(cells):
-            said = step_erm(where, y, c, len(eta))
-            train[i] += np.mean(said[where] != y) / repeats
-            risk[i] += np.mean(np.where(said, 1 - eta, eta)) / repeats
+            predicted = step_erm(where, y, c, len(eta))
+            train[i] += np.mean(predicted[where] != y) / repeats
+            risk[i] += np.mean(np.where(predicted, 1 - eta, eta)) / repeats
     bayes = float(np.mean(np.minimum(eta, 1 - eta)))
     best = int(np.argmin(risk))
     # Means of 100 training sets; their standard errors are below 0.01, the margins far above.

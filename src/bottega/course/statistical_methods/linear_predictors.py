@@ -102,7 +102,7 @@ def perceptron_convergence_trace(
 
 
 def _certified(model: Perceptron) -> bool:
-    """Tell whether a traced perceptron stopped, within its bound, by the inequalities of the proof.
+    """Return whether a traced perceptron stopped within its bound, as its proof has it.
 
     The separator has margin 1 up to rounding in its ninth digit.
     """
@@ -159,18 +159,18 @@ def plane_geometry(
         far.append(abs(c) / np.linalg.norm(v))
         feet.append(np.linalg.norm(foot))
         moved &= bool(least >= feet[-1] * (1 - 1e-12))
-    said, nearest = np.array(far), np.array(feet)
-    gap = float(np.max(np.abs(said - nearest)))
-    order = np.argsort(said)
+    predicted, nearest = np.array(far), np.array(feet)
+    gap = float(np.max(np.abs(predicted - nearest)))
+    order = np.argsort(predicted)
     return Experiment(
-        columns={"c/||v||": said, "distance": nearest},
+        columns={"c/||v||": predicted, "distance": nearest},
         holds=bool(same and moved and gap < 1e-12 and off_plane < 1e-12),
         finding=f"{planes} planes classify {points} points the same after scaling by 2^-30 to 2^30 "
         f"and after homogenising; the foot of the perpendicular is c/||v|| away up to {gap:.0e}",
         draw=partial(
             lines_chart,
-            said[order],
-            {"distance of the plane": nearest[order], "c/||v||": said[order]},
+            predicted[order],
+            {"distance of the plane": nearest[order], "c/||v||": predicted[order]},
             x_title="|c|/||v||",
             y_title="distance from the origin",
             title="How far a plane is from the origin",

@@ -48,11 +48,11 @@ def neighbors_sweep(
         new = make.two_gaussians(points, seed=seed + 2 * r + 1)
         for i, k in enumerate(ks):
             model = NearestNeighborsClassifier(int(k)).fit(S.X, S.y)
-            said = model.predict(new.X)
+            predicted = model.predict(new.X)
             train[r, i] = np.mean(model.predict(S.X) != S.y)
-            test[r, i] = np.mean(said != new.y)
+            test[r, i] = np.mean(predicted != new.y)
         majority = int(np.mean(S.y) > 0.5)
-        constant &= bool(np.all(said == majority)) and train[r, -1] == np.mean(S.y != majority)
+        constant &= bool(np.all(predicted == majority)) and train[r, -1] == np.mean(S.y != majority)
     # The same points once more with the other label: half of all labels cannot be fitted.
     twice = np.vstack([S.X, S.X]), np.concatenate([S.y, 1 - S.y])
     clash = float(np.mean(NearestNeighborsClassifier(1).fit(*twice).predict(twice[0]) != twice[1]))

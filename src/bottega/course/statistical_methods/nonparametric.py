@@ -41,20 +41,21 @@ def column_scale(*, rows: int = 200, points: int = 1000, k: int = 5, seed: int =
     """
     S, new = make.xor(rows, useless=1, seed=seed), make.xor(points, useless=1, seed=seed + 1)
     power = np.arange(-8, 9, 2)
-    said: dict[str, list[FloatArray]] = {"neighbours": [], "tree": []}
+    predicted: dict[str, list[FloatArray]] = {"neighbours": [], "tree": []}
     for each in power:
         scale = np.array([1.0, 1.0, 2.0**each])
         near = NearestNeighborsClassifier(k).fit(S.X * scale, S.y)
         tree = TreeClassifier(0.0).fit(S.X * scale, S.y)
-        said["neighbours"].append(near.predict(new.X * scale))
-        said["tree"].append(tree.predict(new.X * scale))
+        predicted["neighbours"].append(near.predict(new.X * scale))
+        predicted["tree"].append(tree.predict(new.X * scale))
     base = int(np.flatnonzero(power == 0)[0])
     changed = {
         name: np.array([np.mean(each != found[base]) for each in found])
-        for name, found in said.items()
+        for name, found in predicted.items()
     }
     error = {
-        name: np.array([np.mean(each != new.y) for each in found]) for name, found in said.items()
+        name: np.array([np.mean(each != new.y) for each in found])
+        for name, found in predicted.items()
     }
     factor = 2.0**power
     holds = np.all(changed["tree"] == 0) and changed["neighbours"][-1] > 0.1
@@ -99,7 +100,7 @@ def tree_instability(
 ) -> Experiment:
     """Fit trees and lines to parts of one data set, and see which columns trees use.
 
-    The data are two normal classes told apart by two correlated columns, and `useless` columns of
+    The data are two normal classes separated by two correlated columns, and `useless` columns of
     noise. Each fit leaves out a random fifth of the rows. (A bootstrap sample would repeat rows,
     which spoils the cross-validation that prunes.) Instability is the share of new points on which
     two fits of the same method disagree.
@@ -125,21 +126,21 @@ def tree_instability(
     new = np.hstack([fresh.X, rng.normal(size=(400, useless))])
     models: dict[str, Any] = {str(k): TreeClassifier(0.0, max_leaves=k) for k in leaves}
     models |= {"full": TreeClassifier(0.0), "pruned": TreeClassifier(cv=5)}
-    said: dict[str, list[FloatArray]] = {name: [] for name in (*models, "line")}
+    predicted: dict[str, list[FloatArray]] = {name: [] for name in (*models, "line")}
     used: dict[str, list[float]] = {name: [] for name in models}
     size, roots = 0.0, set()
     for _ in range(parts):
         drawn = rng.permutation(rows)[: 4 * rows // 5]
         for name, model in models.items():
             tree = model.fit(X[drawn], S.y[drawn]).tree_
-            said[name].append(model.predict(new))
+            predicted[name].append(model.predict(new))
             used[name].append(len({int(j) for j in tree.feature if j >= 2}) / useless)
             if name == "full":
                 size += tree.n_leaves / parts
                 roots.add((int(tree.feature[0]), float(tree.threshold[0])))
         line = LeastSquares().fit(X[drawn], S.y[drawn])
-        said["line"].append((line.predict(new) > 0.5).astype(int))
-    disagree = {name: disagreement(np.array(each)) for name, each in said.items()}
+        predicted["line"].append((line.predict(new) > 0.5).astype(int))
+    disagree = {name: disagreement(np.array(each)) for name, each in predicted.items()}
     noise = {name: float(np.mean(each)) for name, each in used.items()}
     # These numbers are several times apart in every data set tried; the factors leave room.
     holds = (
@@ -152,9 +153,9 @@ def tree_instability(
     sizes = np.array([*leaves, size])
     return Experiment(
         columns={
-            "method": list(said),
+            "method": list(predicted),
             "disagreement": list(disagree.values()),
-            "noise columns used": [noise.get(name, 1.0) for name in said],
+            "noise columns used": [noise.get(name, 1.0) for name in predicted],
         },
         holds=bool(holds),
         finding=f"two parts of the rows make full trees disagree on {disagree['full']:.1%} of new "
@@ -179,10 +180,10 @@ def tree_instability(
     )
 
 
-def disagreement(said: FloatArray) -> float:
+def disagreement(predicted: FloatArray) -> float:
     """Return the mean share of columns in which two different rows differ."""
-    k = len(said)
-    ones = said.sum(axis=0)
+    k = len(predicted)
+    ones = predicted.sum(axis=0)
     return float(np.mean(2 * ones * (k - ones) / (k * (k - 1))))
 
 

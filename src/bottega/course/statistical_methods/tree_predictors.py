@@ -231,12 +231,12 @@ def tree_as_logic(*, inputs: int = 4, functions: int = 60, seed: int = 0) -> Exp
         y = (rng.permutation(len(cube)) < rng.integers(1, len(cube))).astype(int)  # both labels
         tree = TreeClassifier(0.0, max_leaves=int(rng.integers(2, len(cube) + 1))).fit(cube, y)
         formula = tree.dnf(1)
-        said = tree.predict(cube) == 1
+        predicted = tree.predict(cube) == 1
         where = np.unique(tree.apply(cube))
         leaves.append(tree.tree_.n_leaves)
         positive.append(int(np.argmax(tree.tree_.value[where], axis=1).sum()))
         terms.append(len(formula))
-        wrong.append(int(np.sum(formula.holds(cube) != said)))
+        wrong.append(int(np.sum(formula.holds(cube) != predicted)))
     order = np.unique(leaves)
     mean_positive = np.array([np.mean(np.array(positive)[leaves == k]) for k in order])
     mean_terms = np.array([np.mean(np.array(terms)[leaves == k]) for k in order])

@@ -61,7 +61,7 @@ def _repeated(names: list[str]) -> str:
 
 
 def storage(series: Series) -> str:
-    """Say how the values are stored: integer, number, boolean, date, string or empty."""
+    """Return how the values are stored: integer, number, boolean, date, string or empty."""
     dtype = series.dtype
     if dtype.is_integer():
         return "integer"
@@ -149,7 +149,7 @@ def texts(series: Series) -> list[str | None]:
 
 
 def is_number(text: str) -> bool:
-    """Tell whether a text is a plain decimal number."""
+    """Return True if a text is a plain decimal number."""
     return _NUMBER.fullmatch(text.strip()) is not None
 
 

@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 from bottega.core.errors import InputError, require
 from bottega.core.frames import make_frame
 from bottega.data._inspect import convert
-from bottega.data.read.duck import fetch_pieces, open_answer
+from bottega.data.read.duck import fetch_pieces, open_query
 from bottega.data.read.files import is_bundled, load_bundled
 
 __all__ = ["is_query", "read_chunks"]
@@ -66,8 +66,8 @@ def read_chunks(
             )
         path = os.path.expanduser(os.fspath(source))
         if not is_bundled(path):
-            with open_answer(path, table, query, encoding, set(text)) as answer:
-                yield from answer.pieces(rows)
+            with open_query(path, table, query, encoding, set(text)) as result:
+                yield from result.pieces(rows)
             return
         frame = nw.from_native(load_bundled(path), eager_only=True)
     for start in range(0, len(frame), rows):

@@ -16,7 +16,7 @@ from bottega.data.read import text as text_files
 from bottega.data.read.files import find_files, kind_of
 from bottega.data.read.text import File
 
-__all__ = ["Answer", "fetch_pieces", "open_answer"]
+__all__ = ["QueryResult", "fetch_pieces", "open_query"]
 
 MISSING_MARKERS = ("", "NA", "NaN", "null", "None", "?")
 _SETTINGS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
@@ -24,7 +24,7 @@ _VECTOR = 2048  # rows that DuckDB hands over at once
 
 
 @dataclass(frozen=True)
-class Answer:
+class QueryResult:
     """An executed query whose rows can be fetched, all at once or piece by piece."""
 
     connection: Any
@@ -52,9 +52,9 @@ class Answer:
 
 
 @contextmanager
-def open_answer(
+def open_query(
     path: str, table: str | None, query: str | None, encoding: str, text: set[str]
-) -> Iterator[Answer]:
+) -> Iterator[QueryResult]:
     """Open the answer to a query on a database, or the rows of data files.
 
     Columns of a CSV file named in `text` are read as they are written.
@@ -69,7 +69,7 @@ def open_answer(
         connection = _open_database(duckdb, paths[0], table, query)
         try:
             sql = query or f"SELECT * FROM {_table_name(connection, paths[0], table)}"
-            yield Answer(connection.execute(sql), [], kind)
+            yield QueryResult(connection.execute(sql), [], kind)
         except duckdb.Error as error:
             raise InputError(
                 f"The query on {paths[0]!r} failed: {_sentence(str(error))}."
@@ -89,7 +89,7 @@ def open_answer(
         sql, options = _scan_query(files, kind, text)
         connection = duckdb.connect(":memory:", config=_SETTINGS)
         try:
-            yield Answer(connection.execute(sql, options), files, kind)
+            yield QueryResult(connection.execute(sql, options), files, kind)
         except duckdb.Error as error:
             raise InputError(_explain(error, files, kind)) from error
         finally:

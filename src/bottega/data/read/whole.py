@@ -6,7 +6,7 @@ from typing import Any
 
 from bottega.core.errors import InputError
 from bottega.data._inspect import convert
-from bottega.data.read.duck import open_answer
+from bottega.data.read.duck import open_query
 from bottega.data.read.files import is_bundled, is_database, load_bundled
 from bottega.data.table import Table
 
@@ -120,8 +120,8 @@ def read_frame(
     path = os.fspath(source)
     if is_bundled(path):
         return load_bundled(path)
-    with open_answer(os.path.expanduser(path), table, query, encoding, set(text)) as answer:
-        frame = answer.whole()
+    with open_query(os.path.expanduser(path), table, query, encoding, set(text)) as result:
+        frame = result.whole()
     if not len(frame):
         raise InputError(f"The data in {path!r} have column names but no rows.")
     return frame
