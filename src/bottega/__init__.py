@@ -4,6 +4,7 @@ The public names are loaded on first use, so that ``import bottega`` costs next 
 """
 
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 __version__ = "0.1.0"
@@ -19,24 +20,7 @@ _HOME_OF = {
     "load": "bottega.workbench",
     "read": "bottega.data",
 }
-_TOPICS = (
-    "basis",
-    "core",
-    "course",
-    "data",
-    "ensemble",
-    "linear",
-    "metrics",
-    "neighbors",
-    "online",
-    "plot",
-    "probability",
-    "report",
-    "risk",
-    "smooth",
-    "tree",
-    "workbench",
-)
+_TOPICS = [each.name for each in iter_modules(__path__) if each.ispkg and each.name != "cli"]
 
 __all__ = ["__version__", *_HOME_OF, *_TOPICS]  # noqa: PLE0604
 
