@@ -108,7 +108,8 @@ class Encoder(TransformerMixin, BaseEstimator):
             stored as numbers: one chunk does not show what a column holds as a whole.
         """
         self._check_params()
-        statistics, levels = NumberStatistics(), []
+        statistics = NumberStatistics()
+        levels: list[set[str | None]] = []
         for number, chunk in enumerate(chunks):
             frame = convert.as_frame(chunk)
             if not number:

@@ -113,7 +113,7 @@ class Table:
             raise InputError("The data have no rows, only column names.")
         self.target = target
         self.source = source
-        self._asked = {
+        self._asked: dict[str, Any] = {
             "kinds": kinds, "weight": weight, "group": group, "time": time, "ignore": left_out,
         }  # fmt: skip
         self._roles = roles

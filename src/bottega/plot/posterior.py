@@ -73,7 +73,7 @@ def posterior_chart(
         corners = np.vstack([corners, np.asarray(truth, dtype=np.float64)])
     low, high = frame_of(corners, 0.03)
     rng = np.random.default_rng(seed)
-    drawn = {n: rng.multivariate_normal(*found[n], size=lines) for n in counts}
+    drawn = {n: rng.multivariate_normal(found[n][0], found[n][1], size=lines) for n in counts}
     ends = np.concatenate(frame_of(x[:, None], 0.15))
     ends_of_lines = [(w[:, :1] + w[:, 1:] * ends).ravel() for w in drawn.values()]
     bounds = np.concatenate(frame_of(np.concatenate([y, *ends_of_lines])[:, None], 0.05))

@@ -219,7 +219,7 @@ def forest_convergence(
     bag = np.array([each.oob_error_ for each in forests])
     middle = forests[2]
     curve = middle.staged_error(new.X, new.y)
-    outside = middle.oob_path_.error
+    outside = np.asarray(middle.oob_path_.error)
     error = np.hypot(np.sqrt(0.1 / rows), np.sqrt(0.1 / points))
     picked = int(np.argmin(bag))
     holds = (

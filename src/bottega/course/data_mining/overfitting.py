@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import f as fisher
 
 from bottega.basis import Polynomial
-from bottega.core.smoother import gaussian_criteria
+from bottega.core.likelihood import gaussian_criteria
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.course.experiment import Experiment, experiment
 from bottega.linear import LeastSquares

@@ -1,11 +1,12 @@
 """Lectures 8 to 10: collinearity, subsets, principal components, ridge."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.stats import t as student
 
-from bottega.core.smoother import gaussian_criteria
+from bottega.core.likelihood import gaussian_criteria
 from bottega.course._designs import equicorrelated_design
 from bottega.course._numbers import errors_above
 from bottega.course.experiment import Experiment, experiment
@@ -152,7 +153,7 @@ def ridge_beats_least_squares(
         error[i] = np.mean(np.sum((model.fit(X, Y).coef_ - truth) ** 2, axis=1))
         bias = np.sum((alpha * (V.T @ truth) / (D + alpha)) ** 2)
         exact[i] = bias + np.sum(D / (D + alpha) ** 2)
-    rules = {
+    rules: dict[str, Any] = {
         "best subset": SubsetSelection(select="aic", cv=2),
         "lasso": Lasso(select="gcv", cv=2),
         "ridge": Ridge(select="gcv"),
