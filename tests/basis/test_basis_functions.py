@@ -88,10 +88,10 @@ def test_coefficients_blow_up_with_the_degree_and_a_penalty_tames_them():
     assert norms[2] < 3
 
 
-def test_powers_are_powers_and_the_design_matrix_has_a_row_a_sample():
+def test_powers_are_powers_and_the_design_matrix_has_a_row_per_sample():
     x = np.array([[2.0, -1.0], [0.5, 3.0]])
     made = Polynomial(3, orthogonal=False, include_bias=True).fit_transform(x)
-    # M408: a row a sample, the first column ones (phi_0(x) = 1, not phi_j(0) = 1: E17).
+    # M408: one row per sample, the first column ones (phi_0(x) = 1, not phi_j(0) = 1: E17).
     assert_allclose(made, [[1, 2, 4, 8, -1, 1, -1], [1, 0.5, 0.25, 0.125, 3, 9, 27]])
 
 

@@ -20,9 +20,9 @@ GAPPY = np.array([0.0, 0.1, 0.2, 0.3, 0.4, 50.0, 100.0, 100.1, 100.2, 100.3])
 def test_windows_with_too_few_places_are_widened_and_said_once(kernel, degree):
     y = np.arange(10.0)
     model = LocalRegression(0.01, kernel=kernel, degree=degree)
-    with pytest.warns(DataWarning, match=f"fewer than {degree + 1} distinct rows") as said:
+    with pytest.warns(DataWarning, match=f"fewer than {degree + 1} distinct rows") as raised:
         model.fit(GAPPY[:, None], y)
-    assert len(said) == 1
+    assert len(raised) == 1
     assert np.all(np.isfinite(model.predict(np.linspace(-5, 110, 50)[:, None])))
     # Just enough rows in each window: the polynomial goes through those nearest.
     assert model.predict(GAPPY[:, None]) == pytest.approx(y)

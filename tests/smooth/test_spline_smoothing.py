@@ -231,14 +231,14 @@ def test_minimises_what_it_says():
     lam = 0.3
     Q, R = matrices(x)
 
-    def price(f):
+    def penalised(f):
         return np.sum((y - f) ** 2) + lam * f @ Q @ np.linalg.solve(R, Q.T @ f)
 
     f = SmoothingSpline(lam).fit(x[:, None], y).predict(x[:, None])
-    least = price(f)
+    least = penalised(f)
     for seed in range(20):
         step = np.random.default_rng(seed).normal(size=50)
-        assert price(f + 1e-3 * step) > least
+        assert penalised(f + 1e-3 * step) > least
 
 
 @given(

@@ -115,7 +115,7 @@ def test_limits_are_the_plane_and_every_point(d):
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000), st.floats(-4, 4), st.sampled_from([2, 3]))
-def test_a_plane_is_reproduced_at_any_price(seed, power, d):
+def test_a_plane_is_reproduced_at_any_penalty(seed, power, d):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(25, d))
     y = 3.0 + X @ rng.normal(size=d)
@@ -235,7 +235,7 @@ def test_fewer_knots_come_near_and_say_how_near():
     gap = np.sqrt(np.average((full.predict(X) - few.predict(X)) ** 2, weights=weight))
     assert gap <= few.rank_error_
     assert few.rank_error_ < 0.2 * few.sigma_
-    # Over a part of the surfaces every shape is fitted less closely, at the same price.
+    # Over a part of the surfaces every shape is fitted less closely, at the same penalty.
     assert 0.8 * full.df_ < few.df_ < full.df_
 
 
@@ -282,7 +282,7 @@ def test_bad_points_are_refused(X, message):
         ThinPlateSpline().fit(X, np.arange(float(len(X))))
 
 
-def test_bad_prices_are_refused():
+def test_bad_penalties_are_refused():
     X, y, _ = surface()
     with pytest.raises(ParameterError, match="lam=-1"):
         ThinPlateSpline(-1).fit(X, y)

@@ -14,7 +14,7 @@ from bottega.core.path import Rule
 from bottega.core.rows import Rows
 from bottega.core.smoother import Smoother
 from bottega.core.typing import BoolArray, FloatArray
-from bottega.smooth._local.binned import BinnedRows
+from bottega.smooth._local.binned import BinnedInput
 from bottega.smooth._local.local_smoother import LocalSmoother
 from bottega.smooth._local.plugin import plugin_bandwidth
 from bottega.smooth._local.rows import coefficient_count
@@ -264,7 +264,7 @@ class LocalRegression(LocalSmoother):
         self._rows = data = ready.data
         self.bandwidth_ = np.array(bandwidth, dtype=np.float64) if each else float(bandwidth)
         self.degree_ = ready.recipe.degree
-        self.method_ = "binned" if isinstance(data, BinnedRows) else "exact"
+        self.method_ = "binned" if isinstance(data, BinnedInput) else "exact"
         self._warn_degree(len(data.columns))
         surface, training = ready.fit(1.0 if each else float(bandwidth))
         self.binning_error_ = surface.error if self.method_ == "binned" else 0.0

@@ -30,7 +30,7 @@ _WIDEST, _NARROWEST = 2.0, 0.02  # spans of the path
 
 
 @dataclass(frozen=True)
-class _Work:
+class _LoessWork:
     """The rows that count, the rows of the windows, and where the former are among the latter."""
 
     rows: Rows
@@ -233,7 +233,7 @@ class Loess(LocalSmoother):
         self.n_spans = n_spans
         self.select = select
 
-    def _prepare(self, rows: Rows) -> _Work:
+    def _prepare(self, rows: Rows) -> _LoessWork:
         by_weight = self.span_of == "weight"
         # Where the fraction counts rows, those of weight zero are among them.
         whole = rows if by_weight or rows.given is None else rows.given
@@ -244,9 +244,9 @@ class Loess(LocalSmoother):
         place[local.order] = np.arange(len(whole))
         if whole is not rows:
             place = place[rows.kept]
-        return _Work(rows, local, place, local.highest_degree(self.degree))
+        return _LoessWork(rows, local, place, local.highest_degree(self.degree))
 
-    def _settle(self, work: _Work, setting: Mapping[str, Any]) -> None:
+    def _settle(self, work: _LoessWork, setting: Mapping[str, Any]) -> None:
         rows, local = work.rows, work.local
         p = len(local.columns)
         self.span_, self.degree_ = float(setting["span"]), work.degree
@@ -275,7 +275,7 @@ class Loess(LocalSmoother):
             lookup=one**2 / two if two > 0 else np.nan,
         )
 
-    def _fit_at(self, work: _Work, span: float, two_delta: bool = False) -> LoessFit:
+    def _fit_at(self, work: _LoessWork, span: float, two_delta: bool = False) -> LoessFit:
         return fit_loess(
             work.local,
             span,
@@ -297,19 +297,19 @@ class Loess(LocalSmoother):
             )
         return self.surface == "interpolate"
 
-    def _score(self, work: _Work, value: float, loss: Loss | None) -> tuple[Score, bool]:
+    def _score(self, work: _LoessWork, value: float, loss: Loss | None) -> tuple[Score, bool]:
         training, rows, place = self._fit_at(work, value).training, work.rows, work.place
         fitted, leverage = training.fitted[place], training.leverage[place]
         return score_fit(rows.y, rows.weight, fitted, leverage, loss), training.widened == 0
 
-    def _grid(self, work: _Work) -> FloatArray:
+    def _grid(self, work: _LoessWork) -> FloatArray:
         """Return spans from all rows at nearly equal weight to a few rows per coefficient."""
         local = work.local
         few = 3 * coefficient_count(local.X.shape[1], work.degree) / len(local.y)
         narrow = min(max(few, _NARROWEST), 1.0)
         return np.unique(np.geomspace(_WIDEST, narrow, self.n_spans).round(4))[::-1]
 
-    def _evaluate_at(self, work: _Work, value: float, X_new: FloatArray) -> FloatArray:
+    def _evaluate_at(self, work: _LoessWork, value: float, X_new: FloatArray) -> FloatArray:
         local = work.local
         Z = np.ascontiguousarray(X_new[:, local.columns] / local.divisor)
         return self._fit_at(work, value).surface.evaluate(Z)[0][:, 0]

@@ -34,7 +34,7 @@ _MATRIX_ROWS = 20_000
 
 
 @dataclass(frozen=True)
-class _Work:
+class _KnotWork:
     """The rows and their knots."""
 
     rows: Rows
@@ -206,28 +206,28 @@ class SmoothingSpline(OneInputSmoother):
                 f"SmoothingSpline: lam={self.lam!r} and df={self.df!r} were both given; give one."
             )
 
-    def _prepare(self, rows: Rows) -> _Work:
+    def _prepare(self, rows: Rows) -> _KnotWork:
         most = None if self.knots == "all" else _ALL_KNOTS
         if not isinstance(self.knots, str):
             most = int(self.knots)
         x = np.ascontiguousarray(rows.X[:, 0])
-        return _Work(rows, knot_rows(x, rows.y, rows.weight, most=most))
+        return _KnotWork(rows, knot_rows(x, rows.y, rows.weight, most=most))
 
-    def _given(self, work: _Work) -> dict[str, Any] | None:
+    def _given(self, work: _KnotWork) -> dict[str, Any] | None:
         if self.df is None:
             return super()._given(work)
         return {"lam": _lam_for(work.knots, float(self.df))}
 
-    def _path(self, work: _Work, values: Any, loss: Loss | None) -> Path:
+    def _path(self, work: _KnotWork, values: Any, loss: Loss | None) -> Path:
         return penalty_path(work.knots, work.rows, values, self.n_lams, loss)
 
     def _predictions(
-        self, work: _Work, settings: Sequence[Mapping[str, Any]], X_new: FloatArray, method: str
+        self, work: _KnotWork, settings: Sequence[Mapping[str, Any]], X_new: FloatArray, method: str
     ) -> Array:
         x_new = np.ascontiguousarray(X_new[:, 0])
         return np.column_stack([work.curve(setting["lam"])(x_new) for setting in settings])
 
-    def _settle(self, work: _Work, setting: Mapping[str, Any]) -> None:
+    def _settle(self, work: _KnotWork, setting: Mapping[str, Any]) -> None:
         rows, knots = work.rows, work.knots
         self.lam_ = float(setting["lam"])
         self._q = q = precision(self.lam_ / knots.span**3, knots.gaps, knots.total)

@@ -31,7 +31,7 @@ _N_ALPHAS = 40
 
 
 @dataclass(frozen=True)
-class _Work:
+class _TensorWork:
     """The rows and their scaled points; the fit and the penalty of each number of knots."""
 
     rows: Rows
@@ -211,16 +211,16 @@ class TensorSpline(Surface):
                 "'even', or a list with the interior knots of each input."
             )
 
-    def _prepare(self, rows: Rows) -> _Work:
+    def _prepare(self, rows: Rows) -> _TensorWork:
         scaling = unit_scaling(rows.X)
         points = make_points(scaling(rows.X), rows.y, rows.weight)
         m, p = points.u.shape
         degree = int(self.degree)
         while degree > 1 and 2 * (degree + 1) ** p > m:
             degree -= 1
-        return _Work(rows, scaling, points, degree)
+        return _TensorWork(rows, scaling, points, degree)
 
-    def _given(self, work: _Work) -> dict[str, Any] | None:
+    def _given(self, work: _TensorWork) -> dict[str, Any] | None:
         if isinstance(self.knots, str):
             return super()._given(work)
         return {"n_knots": max(map(len, self._given_knots(work.scaling, work.rows.X.shape[1])))}
@@ -236,7 +236,9 @@ class TensorSpline(Surface):
             found.append((inside - low) / width)
         return found
 
-    def _fit_knots(self, work: _Work, count: int, loss: Loss | None) -> tuple[TensorFit, float]:
+    def _fit_knots(
+        self, work: _TensorWork, count: int, loss: Loss | None
+    ) -> tuple[TensorFit, float]:
         """Return the decomposition for a number of knots, and the penalty for it."""
         if count not in work.fits:
             if isinstance(self.knots, str):
@@ -250,7 +252,7 @@ class TensorSpline(Surface):
             work.fits[count] = fit, self._alpha_for(work, fit, loss)
         return work.fits[count]
 
-    def _decompose(self, work: _Work, inside: list[FloatArray]) -> TensorFit:
+    def _decompose(self, work: _TensorWork, inside: list[FloatArray]) -> TensorFit:
         degree = work.degree
         basis = TensorBasis(tuple(clamped_knots(each, 0.0, 1.0, degree) for each in inside), degree)
         size = int(np.prod(basis.sizes))
@@ -269,7 +271,7 @@ class TensorSpline(Surface):
             )
         return decompose_tensor(work.points, basis)
 
-    def _alpha_for(self, work: _Work, fit: TensorFit, loss: Loss | None) -> float:
+    def _alpha_for(self, work: _TensorWork, fit: TensorFit, loss: Loss | None) -> float:
         """Return the penalty: as given, or picked for these knots."""
         if not isinstance(self.alpha, str):
             return float(self.alpha)
@@ -285,7 +287,7 @@ class TensorSpline(Surface):
 
     # ---- the path -------------------------------------------------------------------------------
 
-    def _path(self, work: _Work, values: Any, loss: Loss | None) -> Path:
+    def _path(self, work: _TensorWork, values: Any, loss: Loss | None) -> Path:
         if not isinstance(self.knots, str):
             raise ParameterError(
                 "TensorSpline: knots as numbers are for a single fit; a path needs "
@@ -304,7 +306,7 @@ class TensorSpline(Surface):
         settings = along(self.knob, [count for _, count, _ in found])
         return loo_path(settings, [score for *_, score in found], work.rows, loss)
 
-    def _counts(self, work: _Work) -> range:
+    def _counts(self, work: _TensorWork) -> range:
         if not isinstance(self.max_knots, str):
             return range(int(self.max_knots) + 1)
         m, p = work.points.u.shape
@@ -314,7 +316,11 @@ class TensorSpline(Surface):
         return range(most + 1)
 
     def _predictions(
-        self, work: _Work, settings: Sequence[Mapping[str, Any]], X_new: FloatArray, method: str
+        self,
+        work: _TensorWork,
+        settings: Sequence[Mapping[str, Any]],
+        X_new: FloatArray,
+        method: str,
     ) -> Array:
         u, columns = work.scaling(X_new), []
         for setting in settings:
@@ -322,7 +328,7 @@ class TensorSpline(Surface):
             columns.append(fit.basis(u) @ fit.coef(np.array([alpha]))[:, 0])
         return np.column_stack(columns)
 
-    def _settle(self, work: _Work, setting: Mapping[str, Any]) -> None:
+    def _settle(self, work: _TensorWork, setting: Mapping[str, Any]) -> None:
         rows, scaling = work.rows, work.scaling
         self.n_knots_, self.degree_ = int(setting["n_knots"]), work.degree
         fit, self.alpha_ = self._fit_knots(work, self.n_knots_, None)

@@ -27,7 +27,7 @@ _FEW = 300  # that many
 
 
 @dataclass(frozen=True)
-class _Work:
+class _PlateWork:
     """The rows, their scaled points and the decomposition from which every penalty follows."""
 
     rows: Rows
@@ -187,7 +187,7 @@ class ThinPlateSpline(Surface):
         self.select = select
         self.n_lams = n_lams
 
-    def _prepare(self, rows: Rows) -> _Work:
+    def _prepare(self, rows: Rows) -> _PlateWork:
         scaling = make_scaling(rows.X, rows.weight, standardize=self.standardize)
         points = make_points(scaling(rows.X), rows.y, rows.weight)
         m, d = points.u.shape
@@ -197,9 +197,9 @@ class ThinPlateSpline(Surface):
             )
         rank = (m if m <= _FULL else _FEW) if isinstance(self.rank, str) else int(self.rank)
         fit = decompose(points, space_filling(points.u, rank) if rank < m else None)
-        return _Work(rows, scaling, fit)
+        return _PlateWork(rows, scaling, fit)
 
-    def _path(self, work: _Work, values: Any, loss: Loss | None) -> Path:
+    def _path(self, work: _PlateWork, values: Any, loss: Loss | None) -> Path:
         rows, fit = work.rows, work.fit
         lams = self._grid(fit) * work.scaling.unit if values is None else check_penalties(values)
         penalties = work.unit(lams)
@@ -219,7 +219,11 @@ class ThinPlateSpline(Surface):
         return np.geomspace(top, max(1e-2 * seen.min(), 1e-10 * top), self.n_lams)
 
     def _predictions(
-        self, work: _Work, settings: Sequence[Mapping[str, Any]], X_new: FloatArray, method: str
+        self,
+        work: _PlateWork,
+        settings: Sequence[Mapping[str, Any]],
+        X_new: FloatArray,
+        method: str,
     ) -> Array:
         bent = work.fit.coordinates(work.unit([setting["lam"] for setting in settings]))
         found = np.empty((len(X_new), len(settings)))
@@ -227,7 +231,7 @@ class ThinPlateSpline(Surface):
             found[part] = (b @ work.fit.on_plane)[:, None] + shapes @ bent
         return found
 
-    def _settle(self, work: _Work, setting: Mapping[str, Any]) -> None:
+    def _settle(self, work: _PlateWork, setting: Mapping[str, Any]) -> None:
         rows, fit = work.rows, work.fit
         self.lam_ = float(setting["lam"])
         penalty = work.unit(self.lam_)

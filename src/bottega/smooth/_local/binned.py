@@ -26,7 +26,7 @@ from bottega.smooth._local.rows import TrainingFit
 from bottega.smooth._local.weights import KERNELS
 from bottega.smooth._local.windows import Recipe, Window
 
-__all__ = ["BinnedRows", "BinnedSurface"]
+__all__ = ["BinnedInput", "BinnedSurface"]
 
 _STEPS = 10  # grid steps in a standard deviation of the weight function, when the grid is ours
 _FEWEST, _MOST = 401, 20_001
@@ -74,7 +74,7 @@ class BinnedSurface:
 
 @stored
 @dataclass(frozen=True)
-class BinnedRows:
+class BinnedInput:
     """Training rows of one input, to be binned.
 
     Attributes

@@ -9,7 +9,7 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
-from bottega.smooth._local.binned import BinnedRows
+from bottega.smooth._local.binned import BinnedInput
 from bottega.smooth._local.exact import ExactRows, exact_rows
 from bottega.smooth._local.rows import make_rows
 from bottega.smooth._local.windows import Recipe
@@ -23,7 +23,7 @@ _EXACT_PLACES = 5_000  # up to this many distinct values method="auto" is exact
 class ReadyRows:
     """Rows on one scale, the kind of fit that they allow, and what windows are widened to."""
 
-    data: ExactRows | BinnedRows
+    data: ExactRows | BinnedInput
     recipe: Recipe
     spare: FloatArray | None
 
@@ -83,7 +83,7 @@ class LocalWork:
         recipe = replace(self.recipe, degree=data.highest_degree(self.recipe.degree))
         return ReadyRows(data, recipe, data.spare(recipe))
 
-    def _data(self, each: FloatArray | None) -> ExactRows | BinnedRows:
+    def _data(self, each: FloatArray | None) -> ExactRows | BinnedInput:
         X, y, weight = self.rows.X, self.rows.y, self.rows.weight
         line = X.shape[1] == 1 and np.ptp(X) > 0
         if self.method == "binned" and not line:
@@ -94,7 +94,7 @@ class LocalWork:
             unit = np.ones(1) if each is None else each
             x = np.ascontiguousarray(X[:, 0] / unit)
             w = np.ones(1) if weight is None else weight
-            return BinnedRows(x, np.ascontiguousarray(y), w, unit, self.n_bins)
+            return BinnedInput(x, np.ascontiguousarray(y), w, unit, self.n_bins)
         rows = make_rows(X, y, weight, normalize=self.normalize and each is None, by_weight=True)
         if each is not None:
             unit = each[rows.columns]
