@@ -319,7 +319,7 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
             error, error_se = judge_by_samples(rows, seeds(self._seed, self.cv), loss, predict)
         return Path(
             settings,
-            complexity=rounds,
+            complexity=rounds.astype(np.float64),
             train_error=train_error,
             error=error,
             error_se=error_se,

@@ -46,7 +46,7 @@ _CARD: dict[str, Any] = {
     "takes": frozenset({"number", "category", "missing"}),
     "wide": True,
 }
-_BASES = Models(help="models to average; None: a pruned tree and a random forest")
+_BASES = Models(help="models to average; None: a small tree and a random forest")
 _WEIGHTS = Anything(help="how much each model counts; None: all alike")
 
 
@@ -98,7 +98,8 @@ class VotingClassifier(ClassifierMixin, _Voting, VoteOfClasses):
     Parameters
     ----------
     bases : list of classifiers or of (name, classifier), optional
-        Models to combine, pipelines included; a pruned tree and a random forest by default.
+        Models to combine, pipelines included; a tree of eight leaves and a random forest by
+        default.
     vote : {"probability", "majority"}
         Average the probabilities, or count the predicted classes.
     weights : array-like of shape (M,), optional
@@ -166,7 +167,8 @@ class VotingClassifier(ClassifierMixin, _Voting, VoteOfClasses):
         self.weights = weights
 
     def _own_bases(self) -> list[tuple[str, Any]]:
-        return [("tree", TreeClassifier()), ("forest", RandomForestClassifier())]
+        tree = TreeClassifier(alpha=0.0, max_leaves=8)
+        return [("tree", tree), ("forest", RandomForestClassifier("sqrt"))]
 
 
 @documented_like(VotingClassifier, without=("classes_",))
@@ -180,7 +182,8 @@ class VotingRegressor(RegressorMixin, _Voting, MeanOfNumbers):
     Parameters
     ----------
     bases : list of regressors or of (name, regressor), optional
-        Models to combine, pipelines included; a pruned tree and a random forest by default.
+        Models to combine, pipelines included; a tree of eight leaves and a random forest by
+        default.
 
     See Also
     --------
@@ -217,4 +220,5 @@ class VotingRegressor(RegressorMixin, _Voting, MeanOfNumbers):
         self.weights = weights
 
     def _own_bases(self) -> list[tuple[str, Any]]:
-        return [("tree", TreeRegressor()), ("forest", RandomForestRegressor())]
+        tree = TreeRegressor(alpha=0.0, max_leaves=8)
+        return [("tree", tree), ("forest", RandomForestRegressor(1 / 3))]

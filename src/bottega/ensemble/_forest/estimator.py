@@ -236,7 +236,7 @@ class ForestBase(Tuned):
             error, error_se = np.array(judged).T
         return Path(
             along(self.knob, values),
-            complexity=values,
+            complexity=values.astype(np.float64),
             train_error=np.array([tally.train_error[-1] for tally in tallies]),
             error=error,
             error_se=error_se,
@@ -277,7 +277,7 @@ class ForestBase(Tuned):
         n_trees = np.arange(1, len(tally.sums) + 1)
         return Path(
             along("n_trees", n_trees),
-            complexity=n_trees,
+            complexity=n_trees.astype(np.float64),
             train_error=tally.train_error,
             error=tally.error,
             error_se=tally.error_se,

@@ -75,7 +75,8 @@ class Bagged(Resampled, Average):
         total: Any = 0.0
         bag_total: Any = 0.0
         bag_count = np.zeros(len(work.y))
-        train, judged = [], []
+        train: list[float] = []
+        judged: list[tuple[float, float]] = []
         for seed, outputs in zip(self._seeds, self._all_outputs(work.X), strict=True):
             out = self._counts(work, seed) == 0
             shape = (-1,) + (1,) * (outputs.ndim - 1)
@@ -95,7 +96,7 @@ class Bagged(Resampled, Average):
         n_models = np.arange(1, len(train) + 1)
         self.oob_path_ = Path(
             along("n_models", n_models),
-            complexity=n_models,
+            complexity=n_models.astype(np.float64),
             train_error=np.array(train),
             error=error,
             error_se=error_se,

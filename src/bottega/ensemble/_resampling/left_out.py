@@ -39,6 +39,7 @@ def proximity_of(n: int, leaves: Callable[[], IntArray]) -> FloatArray:
 
 def restore_out_of_bag(model: Any, rows: Rows) -> None:
     """Extend the out-of-bag predictions of a model to the rows of weight zero, which have none."""
+    assert rows.given is not None
     for name in ("oob_decision_", "oob_prediction_"):
         known = getattr(model, name, None)
         if known is not None:
