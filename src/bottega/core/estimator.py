@@ -24,7 +24,7 @@ from bottega.core.chunks import CheckedChunks, Mergeable
 from bottega.core.errors import InputError
 from bottega.core.folds import Fold, make_folds
 from bottega.core.frames import backend_of, is_frame, make_frame
-from bottega.core.judge import judge_by_folds
+from bottega.core.judge import judge_by_folds, row_losses
 from bottega.core.losses import Loss, get_loss
 from bottega.core.params import Parameter, check_params
 from bottega.core.path import Path
@@ -317,7 +317,8 @@ class Tuned(Estimator):
         self, work: Any, rows: Rows, settings: Sequence[Mapping[str, Any]], loss: Loss
     ) -> FloatArray:
         """Return the mean loss of each setting on the rows it was fitted to."""
-        losses = loss.of_rows(rows.y, self._predictions(work, settings, rows.X, loss.method))
+        predicted = self._predictions(work, settings, rows.X, loss.method)
+        losses = row_losses(loss, rows.y, predicted)
         return np.asarray(np.average(losses, axis=0, weights=rows.weight))
 
     def _curve(self, work: Any, rows: Rows | None, walk: Walk) -> Path:

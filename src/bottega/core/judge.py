@@ -13,7 +13,7 @@ from bottega.core.path import Path
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 
-__all__ = ["LossSums", "judge_by_folds", "mean_and_se"]
+__all__ = ["LossSums", "judge_by_folds", "mean_and_se", "row_losses"]
 
 
 def mean_and_se(loss: FloatArray, weight: FloatArray | None = None) -> tuple[Any, Any]:
@@ -86,6 +86,12 @@ class LossSums:
         return self.mean, np.sqrt(about_mean) / self.weight
 
 
+def row_losses(loss: Loss, y: Array, predicted: Array) -> FloatArray:
+    """Return the losses of predictions (rows, settings, ...): several responses count alike."""
+    losses = loss.of_rows(y if y.ndim == 1 else y[:, None], predicted)
+    return losses if losses.ndim == 2 else losses.mean(axis=tuple(range(2, losses.ndim)))
+
+
 def judge_by_folds(
     curve: Path,
     rows: Rows,
@@ -117,10 +123,7 @@ def judge_by_folds(
     def judge(fold: Fold) -> FloatArray:
         train, test = fold
         held = rows.take(test)
-        predicted = predict(rows.take(train), held.X)
-        losses = loss.of_rows(held.y if held.y.ndim == 1 else held.y[:, None], predicted)
-        # Several responses count alike.
-        return losses if losses.ndim == 2 else losses.mean(axis=tuple(range(2, losses.ndim)))
+        return row_losses(loss, held.y, predict(rows.take(train), held.X))
 
     sums, fold_error = LossSums(), []
     for (_, test), losses in zip(folds, in_threads(judge, folds, stage="folds"), strict=True):

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from bottega.core.chunks import Moments, split_rows
 from bottega.core.folds import deal_folds
-from bottega.core.judge import LossSums
+from bottega.core.judge import LossSums, row_losses
 from bottega.core.losses import Loss
 from bottega.core.typing import FloatArray, IntArray
 from bottega.linear._decomposition.problem import LoggedMoments
@@ -120,12 +120,8 @@ def judge_held_out(
                 at = rows[part]
                 predicted = X[at] @ coef.reshape(-1, X.shape[1]).T
                 predicted += intercept.ravel()
-                truth = y[at]
-                if coef.ndim == 3:
-                    predicted = predicted.reshape(len(at), *intercept.shape)
-                    losses = loss.of_rows(truth[:, None], predicted).mean(axis=2)
-                else:
-                    losses = loss.of_rows(truth, predicted)
+                predicted = predicted.reshape(len(at), *intercept.shape)
+                losses = row_losses(loss, y[at], predicted)
                 each[k].update(losses, None if w is None else w[at])
     total = LossSums()
     for sums in each:
