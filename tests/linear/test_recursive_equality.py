@@ -265,3 +265,48 @@ def test_ten_million_rows_keep_six_digits(row_by_row):
     assert_allclose(model.intercept_, batch.intercept_, rtol=1e-6)
     assert_allclose(model.sigma_, batch.sigma_, rtol=1e-6)
     assert_allclose(model.tidy()["std_error"], batch.tidy()["std_error"], rtol=1e-6)
+
+
+@pytest.mark.parametrize("row_by_row", [True, False])
+@pytest.mark.parametrize("offset", [1e4, 1e7])
+def test_a_large_level_of_inputs_and_response_does_no_harm(row_by_row, offset):
+    X, y, w = draw(9)
+    X, y = X + offset, y + offset
+    model = RecursiveLeastSquares()
+    for rows in np.split(np.arange(30), [1, 2, 9, 20]):
+        model.partial_fit(X[rows], y[rows], w[rows], row_by_row=row_by_row)
+    chunked = RecursiveLeastSquares().fit_chunks(
+        [(X[:11], y[:11], w[:11]), (X[11:], y[11:], w[11:])]
+    )
+    merged = RecursiveLeastSquares().fit(X[:8], y[:8], w[:8])
+    merged.merge(RecursiveLeastSquares().fit(X[8:], y[8:], w[8:]))
+    batch = LeastSquares().fit(X, y, w)
+    # Adding the level rounds the numbers to 1e-9 of their spread at 1e7.
+    close = {"rtol": 1e-7, "atol": 1e-7}
+    for each in (model, chunked, merged):
+        assert not each.aliased_.any()
+        assert_allclose(each.coef_, batch.coef_, **close)
+        assert_allclose(each.sigma_, batch.sigma_, **close)
+        assert_allclose(each.predict(X) - offset, batch.predict(X) - offset, **close)
+        assert_allclose(
+            each.predict(X, return_std=True)[1], batch.predict(X, return_std=True)[1], **close
+        )
+    # A column whose spread is the rounding of its level does not vary.
+    jitter = np.where(np.arange(30) % 2, 7.3, np.nextafter(7.3, 8))
+    aliased = RecursiveLeastSquares().fit(np.column_stack([X - offset, jitter]), y).aliased_
+    assert_array_equal(aliased, [False, False, False, True])
+
+
+def test_rows_of_weight_zero_are_not_remembered_and_have_no_innovation():
+    X, y, w = draw(10)
+    w[[0, 3, 29]] = 0
+    for forgetting in (1.0, 0.9):
+        model = RecursiveLeastSquares(forgetting=forgetting)
+        model.partial_fit(X[:12], y[:12], w[:12]).partial_fit(
+            X[12:], y[12:], w[12:], row_by_row=True
+        )
+        kept = w > 0
+        rest = RecursiveLeastSquares(forgetting=forgetting).fit(X[kept], y[kept], w[kept])
+        assert_allclose(model.coef_, rest.coef_, **TIGHT)
+        assert_allclose(model.sigma_, rest.sigma_, **TIGHT)
+        assert_array_equal(np.isnan(model.innovations_), w[12:] == 0)
