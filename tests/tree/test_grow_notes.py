@@ -1,11 +1,17 @@
 """The worked numbers of the course notes: impurities, gains, and where they stall."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import stats
 
+from bottega.core.errors import InputError
+from bottega.core.folds import make_folds
+from bottega.tree import TreeClassifier, TreeRegressor, entropy
 from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.exact import grow
 from bottega.tree._grow.options import GrowOptions
+from bottega.tree.impurity import class_impurity
 
 PSI = ["error", "gini", "entropy", "sqrt"]  # psi1 .. psi4
 
@@ -101,3 +107,65 @@ def test_greedy_growth_stalls_on_a_balanced_exclusive_or():
     for criterion in [*PSI, "deviance"]:
         assert grow(Columns.numeric(X), y, None, GrowOptions(criterion=criterion), 2).n_leaves == 1
     assert grow(Columns.numeric(X), y, None, GrowOptions(criterion="squared_error")).n_leaves == 1
+
+
+def test_entropy_is_the_number_of_bits_of_a_draw():  # M216
+    assert entropy([0.5, 0.5]) == 1
+    assert entropy(np.ones(8)) == pytest.approx(3)
+    assert entropy([4, 2]) == pytest.approx(0.918296, abs=5e-7)  # M218
+    assert entropy([1, 0, 0]) == 0
+    assert entropy([1, 3], base=np.e) == pytest.approx(stats.entropy([1, 3]))
+    table = np.random.default_rng(0).random((3, 2, 5))
+    assert entropy(table) == pytest.approx(stats.entropy(table, base=2, axis=-1))
+    # The criterion of that name is half of it (psi3).
+    assert class_impurity(table[0], "entropy") == pytest.approx(entropy(table[0]) / 2)
+    for bad in (0.5, [0.0, 0.0], [-0.1, 1.1], [np.nan, 1]):
+        with pytest.raises(InputError, match="not negative"):
+            entropy(bad)
+    with pytest.raises(InputError, match="base=1"):
+        entropy([1, 1], base=1)
+
+
+def test_a_test_may_send_groups_of_levels_to_three_children():  # A26, example (i)
+    table = pd.DataFrame({"x": np.repeat(["a", "b", "c", "d"], [3, 2, 4, 3])})
+    y = np.repeat(["third", "first", "second"], [5, 4, 3])
+    model = TreeClassifier(0.0, multiway=3).fit(table, y)
+    assert model.tree_.n_children.tolist() == [3, 0, 0, 0]
+    groups = [model.leaves()["rule"].tolist()[i] for i in np.argsort(model.leaves()["value"])]
+    assert groups == ["x = c", "x = d", "x in {a, b}"]
+    # Two children are not enough, and a fourth would gain nothing.
+    assert TreeClassifier(0.0, multiway=2, max_depth=1).fit(table, y).tree_.n_leaves == 2
+    assert TreeClassifier(0.0, multiway=4).fit(table, y).tree_.n_children[0] == 3
+    assert TreeClassifier(0.0, multiway=True).fit(table, y).tree_.n_children[0] == 4
+    assert np.array_equal(model.predict(table), y)
+    with pytest.raises(InputError, match="multiway=3 does not go with thresholds='binned'"):
+        TreeClassifier(0.0, multiway=3, thresholds="binned").fit(table, y)
+
+
+def test_growth_stops_when_validation_accuracy_is_high_enough():  # M224, the fifth rule
+    rng = np.random.default_rng(0)
+    X = rng.random((600, 4))
+    y = np.where((X[:, 0] > 0.5) ^ (X[:, 1] > 0.3), 1, 0) ^ (rng.random(600) < 0.1)
+    full = TreeClassifier(0.0).fit(X, y)
+    leaves = []
+    for target in (0.5, 0.2, 0.15):
+        model = TreeClassifier(0.0, target_error=target, validation=0.3).fit(X, y)
+        leaves.append(model.tree_.n_leaves)
+        assert model.tree_.n[0] == 600  # the leaves know all rows
+        train, held = make_folds(0.3, 600, strata=y)[0]
+        # Growth on the training part, one split fewer: the target was not reached yet.
+        fewer = TreeClassifier(0.0, max_leaves=max(leaves[-1] - 1, 1)).fit(X[train], y[train])
+        same = TreeClassifier(0.0, max_leaves=leaves[-1]).fit(X[train], y[train])
+        assert np.mean(same.predict(X[held]) != y[held]) <= target
+        assert leaves[-1] == 1 or np.mean(fewer.predict(X[held]) != y[held]) > target
+        # The same tests, in another order.
+        assert np.array_equal(np.sort(same.tree_.threshold), np.sort(model.tree_.threshold))
+    assert 1 <= leaves[0] < leaves[1] <= leaves[2] < full.tree_.n_leaves
+    never = TreeClassifier(0.0, target_error=0.0).fit(X, y)
+    assert never.tree_.n_leaves > leaves[2]
+    signal = X[:, 0] + (X[:, 1] > 0.5)
+    for thresholds in ("exact", "binned"):
+        number = TreeRegressor(0.0, target_error=0.02, thresholds=thresholds).fit(X, signal)
+        assert 3 <= number.tree_.n_leaves < 30
+        assert np.mean((number.predict(X) - signal) ** 2) < 0.03
+    assert TreeRegressor(target_error=0.1).fit([[1.0]], [3.0]).predict([[9.0]]) == [3.0]

@@ -114,7 +114,7 @@ def test_the_principal_component_orders_many_levels_of_three_classes():
     seed=st.integers(0, 10_000),
     K=st.sampled_from([0, 2, 3]),
     missing=st.sampled_from(["direction", "surrogate"]),
-    multiway=st.booleans(),
+    multiway=st.sampled_from([False, 3, True]),
     max_leaves=st.sampled_from([None, 4]),
 )
 def test_every_tree_is_consistent(seed, K, missing, multiway, max_leaves):
@@ -281,6 +281,61 @@ def test_multiway_gives_each_level_a_child():
     assert tree.n[1:].tolist() == [4, 6, 5, 5]
     assert apply(np.array([[np.nan], [4.0], [3.0]]), *tree.walk).tolist() == [2, 2, 4]
     assert grow(columns, y, None, GrowOptions(**{**vars(options), "max_leaves": 3})).n_leaves == 1
+
+
+def groupings(levels, most):
+    """Return every division of some levels into at most so many groups, as lists of sets."""
+    if not levels:
+        return [[]]
+    head, *rest = levels
+    found = []
+    for groups in groupings(rest, most):
+        found += [[*groups[:i], groups[i] | {head}, *groups[i + 1 :]] for i in range(len(groups))]
+        found += [[*groups, {head}]] if len(groups) < most else []
+    return found
+
+
+@pytest.mark.parametrize("K", [0, 2])
+@pytest.mark.parametrize("most", [3, 4])
+@pytest.mark.parametrize("min_leaf", [1, 6])
+@pytest.mark.parametrize("seed", range(3))
+def test_groups_of_levels_are_the_best_there_are(seed, K, most, min_leaf):
+    """Against every grouping that the least leaf allows; missing is a level like the others."""
+    columns, y, codes, w = mixed(seed, n=50, K=max(K, 2), levels=5)
+    y, x = codes if K else y, columns.X[:, 2]
+    level = np.where(np.isnan(x), 5.0, x)
+    one = Columns(np.asfortranarray(x[:, None]), np.array([True]), np.array([5]))
+    for criterion in ("gini", "entropy") if K else ["squared_error"]:
+        best = 0.0
+        for groups in groupings(sorted(set(level)), most):
+            parts = [np.isin(level, list(group)) for group in groups]
+            if all(part.sum() >= min_leaf for part in parts):
+                inside = sum(impurity(y[part], w[part], criterion, K) for part in parts)
+                best = max(best, impurity(y, w, criterion, K) - inside)
+        options = GrowOptions(criterion=criterion, multiway=most, min_leaf=min_leaf, max_depth=1)
+        tree = grow(one, y, w, options, n_classes=K)
+        assert 2 <= tree.n_children[0] <= most
+        assert tree.n[1:].min() >= min_leaf
+        assert tree.gain[0] * w.sum() == pytest.approx(best, rel=1e-10)
+
+
+def test_groups_of_many_levels_and_of_equal_ones():
+    rng = np.random.default_rng(0)
+    level = np.repeat(np.arange(2000.0), 3)
+    effect = np.repeat([0.0, 5.0, 9.0, 20.0], 500)[level.astype(int)]
+    shuffled = rng.permutation(2000)[level.astype(int)].astype(float)
+    columns = Columns(np.asfortranarray(shuffled[:, None]), np.array([True]), np.array([2000]))
+    options = GrowOptions(criterion="squared_error", multiway=9)
+    tree = grow(columns, effect, None, options)
+    # Four groups explain everything: no fifth is made, and runs of 256 lose nothing.
+    assert tree.n_children[0] == tree.n_leaves == 4
+    assert tree.risk[tree.is_leaf].sum() == pytest.approx(0, abs=1e-20)
+    classes = (level % 3).astype(int)
+    three = Columns(np.asfortranarray(level[:, None]), np.array([True]), np.array([2000]))
+    # Three classes have no order in which the best groups are neighbours: pure in two steps.
+    tree = grow(three, classes, None, GrowOptions(multiway=3), n_classes=3)
+    assert tree.n_leaves < 10
+    assert tree.risk[tree.is_leaf].sum() == 0
 
 
 def test_a_hundred_thousand_levels():

@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from bottega.core.folds import make_folds
 from bottega.core.judge import mean_and_se
-from bottega.core.losses import ZERO_ONE
+from bottega.core.losses import ZERO_ONE, Cost, get_loss
 from bottega.tree import TreeClassifier, TreeRegressor
 from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.exact import grow
@@ -24,7 +24,7 @@ from bottega.tree._prune.sequence import (
     prune,
     pruning_sequence,
 )
-from bottega.tree._prune.validation import reduced_error, refit_leaves
+from bottega.tree._prune.validation import reduced_error, refit_leaves, stopped_at
 from bottega.tree.impurity import class_impurity
 
 
@@ -223,6 +223,61 @@ def test_cross_validated_error_is_the_mean_over_held_out_rows(weighted):
     mean, se = mean_and_se(loss, w)
     assert curve.error == pytest.approx(mean, rel=1e-9)
     assert curve.error_se == pytest.approx(se, rel=1e-7)
+    by_fold = [
+        np.average(loss[test], axis=0, weights=None if w is None else w[test]) for _, test in folds
+    ]
+    assert curve.fold_error == pytest.approx(np.stack(by_fold), rel=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("classes", "name"),
+    [
+        (0, "absolute_error"),
+        (0, "huber"),
+        (3, "zero_one"),
+        (3, "log_loss"),
+        (3, "brier"),
+        (3, Cost([[0, 1, 2], [3, 0, 1], [1, 5, 0]])),
+        (3, lambda y, said: np.abs(y - said)),
+    ],
+)
+def test_the_path_is_judged_by_any_loss(classes, name, weighted):
+    """Held-out and training error against those of each pruned tree of each fold."""
+    X, y = sample(n=90, classes=classes)
+    w = np.random.default_rng(2).uniform(0.2, 2, 90) if weighted else None
+    model = TreeClassifier(cv=3, min_leaf=5) if classes else TreeRegressor(cv=3, min_leaf=5)
+    curve = model.path(X, y, sample_weight=w, loss=name)
+    loss = get_loss(name)
+    loss = loss.for_classes(np.arange(3)) if classes else loss
+    whole = model.path(X, y, sample_weight=w)
+    assert len(whole) == len(curve)
+    options = GrowOptions("gini" if classes else "squared_error", min_leaf=5)
+
+    def losses(tree, betas, X, y):
+        found = np.empty((len(y), len(betas)))
+        for k, beta in enumerate(betas):
+            small = prune(tree, beta)
+            value = small.value[apply(X, *small.walk)]
+            if loss.method == "predict":
+                value = leaf_labels(value) if classes else value[:, 0]
+            found[:, k] = loss.of_rows(y, value)
+        return found
+
+    tree = grow(Columns.numeric(X), y, w, options, n_classes=classes)
+    betas = pruning_sequence(tree).beta[::-1]
+    held = np.empty((90, len(curve)))
+    for train, test in make_folds(3, 90, strata=y if classes else None):
+        part = None if w is None else w[train]
+        own = grow(Columns.numeric(X[train]), y[train], part, options, n_classes=classes)
+        held[test] = losses(own, betas, X[test], y[test])
+    mean, se = mean_and_se(held, w)
+    assert curve.error == pytest.approx(mean, rel=1e-9)
+    # A root of a difference of sums of squares: 1e-16 in them is 1e-8 in it.
+    assert curve.error_se == pytest.approx(se, rel=1e-7, abs=1e-8)
+    trained = np.average(losses(tree, curve.values, X, y), axis=0, weights=w)
+    assert curve.train_error == pytest.approx(trained, rel=1e-9, abs=1e-12)
+    assert curve.loss == loss.title
 
 
 def test_long_sequences_are_shown_in_part():
@@ -261,6 +316,27 @@ def test_reduced_error_pruning_finds_the_smallest_of_the_best(seed, classes):
     assert found == pytest.approx(best, abs=1e-9)
     if classes:  # counts are exact, so equals are equal
         assert small.n_leaves == everything[everything[:, 0] == best][:, 1].min()
+
+
+@pytest.mark.parametrize("classes", [0, 3])
+def test_growth_that_stops_is_growth_with_fewer_leaves(classes):
+    X, y = sample(n=80, seed=9, classes=classes)
+    tree, _, _ = grown(classes=classes, max_leaves=30)
+    judged = (ZERO_ONE, leaf_labels(tree.value)) if classes else ()
+    loss = node_losses(tree, apply(X, *tree.walk), y, None, *judged)[:, 0]
+    errors = []
+    for leaves in range(1, 31):
+        small, _, _ = grown(classes=classes, max_leaves=leaves)
+        leaf = apply(X, *small.walk)
+        wrong = leaf_labels(small.value)[leaf] != y if classes else (small.value[leaf, 0] - y) ** 2
+        errors.append(wrong.sum())
+    for target in np.quantile(errors, [0, 0.3, 0.7, 1]):
+        first = int(np.flatnonzero(np.array(errors) <= target * (1 + 1e-12))[0])
+        expected, _, _ = grown(classes=classes, max_leaves=first + 1)
+        found = stopped_at(tree, loss, float(target))
+        assert found.n_leaves == expected.n_leaves == first + 1
+        np.testing.assert_array_equal(np.sort(found.threshold), np.sort(expected.threshold))
+    assert stopped_at(tree, loss, -1.0) is tree
 
 
 @pytest.mark.parametrize("classes", [0, 3])

@@ -249,6 +249,20 @@ def test_depth_may_exceed_what_the_rows_allow():
     assert model.tree_.max_depth < 40
 
 
+@pytest.mark.parametrize("options", [{"select": "reduced_error"}, {"target_error": 0.05}])
+def test_monotone_trees_stay_monotone_when_rows_are_held_out(options):
+    rng = np.random.default_rng(3)
+    X = rng.random((120, 2))
+    y = X[:, 0] + 0.7 * rng.normal(size=120)
+    alpha = {} if "select" in options else {"alpha": 0.0}
+    model = TreeRegressor(monotone=[1, 0], **alpha, **options).fit(X, y)
+    assert model.tree_.n_leaves > 2
+    grid = np.column_stack(
+        [np.repeat(np.linspace(0, 1, 50), 20), np.tile(np.linspace(0, 1, 20), 50)]
+    )
+    assert np.all(np.diff(model.predict(grid).reshape(50, 20), axis=0) >= 0)
+
+
 def test_weights_of_zero():
     X, y = classes(40)
     with pytest.raises(InputError, match="All of sample_weight is zero"):

@@ -172,7 +172,7 @@ def _buffers(data: Data, rules: Rules) -> tuple[Scratch, Levels | None, Any]:
     levels, surrogates = None, None
     if np.any(data.categorical):
         widest = max(1, int(data.n_levels.max()))
-        m = min(widest, n)
+        m = min(widest, n) + 1
         levels = Levels(
             code=np.empty(m, dtype=np.int32),
             n=np.empty(m, dtype=np.int64),
@@ -181,7 +181,7 @@ def _buffers(data: Data, rules: Rules) -> tuple[Scratch, Levels | None, Any]:
             score=np.empty(m),
             rank=np.empty(m, dtype=np.int32),
             counts=np.empty((m, k)),
-            child=np.empty(widest, dtype=np.int32),
+            child=np.empty(widest + 1, dtype=np.int32),
         )
     if rules.surrogate:
         m = rules.n_surrogates

@@ -175,6 +175,32 @@ def _scan_subsets(L, n, sums, W, total, missing_left, n_gone, data, rules, scrat
 
 
 @kernel
+def _scan_groups(L, n_gone, w_gone, d_gone, sums, total, data, rules, scratch, levels):
+    """Return gain, number of children and side of a split into more groups of levels than two."""
+    whole = total
+    if rules.surrogate:
+        n_gone = 0
+        whole = start_counts(sums, total, scratch.gone, 0, data, rules, scratch.left, scratch.right)
+    if rules.multiway == EVERY_LEVEL:
+        for q in range(L):
+            levels.child[levels.code[q]] = q
+        gain, side = gain_of_groups(
+            L, L, whole, n_gone, w_gone, d_gone, data, rules, scratch, levels
+        )
+        return gain, L, side
+    if n_gone:  # missing is one more level
+        levels.code[L] = levels.child.size - 1
+        levels.n[L], levels.w[L], levels.d[L] = n_gone, w_gone, d_gone
+        for k in range(data.n_classes):
+            levels.counts[L, k] = scratch.gone[k]
+        L += 1
+    _rank_levels(L, data, levels)
+    width = group_levels(L, rules.multiway, total, data, rules, levels)
+    gain, side = gain_of_groups(L, width, whole, 0, 0.0, 0.0, data, rules, scratch, levels)
+    return gain, width, (levels.child[levels.child.size - 1] if n_gone else side)
+
+
+@kernel
 def scan_category(j, rows, sums, W, mu, total, data, rules, scratch, levels):
     """Return gain, number of children, number of levels and side of the best split of levels.
 
@@ -193,15 +219,8 @@ def scan_category(j, rows, sums, W, mu, total, data, rules, scratch, levels):
     L = _gather_levels(x, rows, m, mu, data, levels)
     child = levels.child
     if rules.multiway != 2:
-        width = L
-        if rules.multiway == EVERY_LEVEL:
-            for q in range(L):
-                child[levels.code[q]] = q
-        else:
-            _rank_levels(L, data, levels)
-            width = group_levels(L, rules.multiway, total, data, rules, levels)
-        best, side = gain_of_groups(
-            L, width, n_gone, w_gone, d_gone, sums, total, data, rules, scratch, levels
+        best, width, side = _scan_groups(
+            L, n_gone, w_gone, d_gone, sums, total, data, rules, scratch, levels
         )
         return best, width, L, (side if n_gone else -1)
     tie = TIE * total

@@ -69,7 +69,7 @@ class Scratch(NamedTuple):
 
 
 class Levels(NamedTuple):
-    """Scratch buffers for the levels of a category in a node."""
+    """Scratch buffers for the levels of a category in a node, with room for a missing one."""
 
     code: Any
     n: Any

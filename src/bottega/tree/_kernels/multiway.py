@@ -4,7 +4,6 @@ import numpy as np
 
 from bottega._jit import kernel
 from bottega.tree._kernels.impurity import TIE, impurity
-from bottega.tree._kernels.missing_rows import start_counts
 
 __all__ = ["gain_of_groups", "group_levels"]
 
@@ -12,10 +11,11 @@ RUNS = 256  # of more levels, neighbours in rank are put together into so many r
 
 
 @kernel
-def gain_of_groups(L, width, n_gone, w_gone, d_gone, sums, total, data, rules, scratch, levels):
+def gain_of_groups(L, width, whole, n_gone, w_gone, d_gone, data, rules, scratch, levels):
     """Return the gain of the groups of levels in `levels.child`, and the heaviest of them.
 
-    The missing rows go there, unless surrogates place them. The gain is 0 where not allowed.
+    The heaviest takes n_gone missing rows as well. `whole` is W psi of all these rows. The gain is
+    0 where not allowed.
     """
     if width < 2:
         return 0.0, -1
@@ -33,17 +33,13 @@ def gain_of_groups(L, width, n_gone, w_gone, d_gone, sums, total, data, rules, s
     for c in range(width):
         if w[c] > w[heaviest]:
             heaviest = c
-    gain = total
-    if rules.surrogate:
-        gain = start_counts(sums, total, scratch.gone, 0, data, rules, scratch.left, scratch.right)
-    else:
+    if n_gone:
         n[heaviest] += n_gone
         w[heaviest] += w_gone
         d[heaviest] += d_gone
         for k in range(K):
             counts[heaviest, k] += scratch.gone[k]
-    if K == 0:
-        gain = 0.0
+    gain = whole if K else 0.0
     for c in range(width):
         if n[c] < rules.min_leaf:
             return 0.0, -1
