@@ -307,7 +307,9 @@ def _check_fold(pair: Any, n: int, place: int) -> Fold:
         if rows.min() < 0 or rows.max() >= n:
             raise ParameterError(f"Fold {place} names {name} rows outside 0 to {n - 1}.")
         found.append(rows.astype(np.intp))
-    shared = np.intersect1d(found[0], found[1])
+    trained = np.zeros(n, dtype=bool)
+    trained[found[0]] = True
+    shared = found[1][trained[found[1]]]
     if len(shared):
         raise ParameterError(
             f"Fold {place} trains and tests on row {shared[0]}: a row the model has seen says "
@@ -321,12 +323,12 @@ def fold_of_rows(folds: list[Fold], n: int) -> IntArray:
     fold = np.full(n, -1, dtype=np.intp)
     for i, (_, test) in enumerate(folds):
         again = test[fold[test] >= 0]
-        if len(again) or len(np.unique(test)) < len(test):
+        fold[test] = i
+        if len(again) or np.count_nonzero(fold == i) < len(test):
             row = again[0] if len(again) else test[0]
             raise ParameterError(
                 f"Row {row} is tested more than once; give folds that test each row at most once."
             )
-        fold[test] = i
     return fold
 
 
