@@ -183,9 +183,9 @@ def test_no_leave_one_out_where_folds_judge(monkeypatch: pytest.MonkeyPatch) -> 
     asked = []
     plain = NearestNeighborsRegressor._from_lists
 
-    def watched(self: Any, distances: Any, indices: Any, left_out: Any, *rest: Any) -> Any:
-        asked.append(bool(np.any(left_out >= 0)))
-        return plain(self, distances, indices, left_out, *rest)
+    def watched(self: Any, lists: Any, *rest: Any) -> Any:
+        asked.append(bool(np.any(lists.left_out >= 0)))
+        return plain(self, lists, *rest)
 
     monkeypatch.setattr(NearestNeighborsRegressor, "_from_lists", watched)
     assert NearestNeighborsRegressor().path(X, y, cv=5).estimate == "cv"

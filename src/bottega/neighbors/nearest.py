@@ -21,6 +21,7 @@ from bottega.neighbors._search.base import (
     SCHEMES,
     K,
     NearestNeighborsBase,
+    NeighborLists,
     Training,
     default_code,
 )
@@ -161,20 +162,10 @@ class NearestNeighborsClassifier(ClassifierMixin, NearestNeighborsBase):
         default_code(self)  # refuses a label that is none
         return super()._prepare(rows)
 
-    def _from_lists(
-        self,
-        distances: FloatArray,
-        indices: IntArray,
-        left_out: IntArray,
-        y: Array,
-        ks: IntArray,
-        method: str,
-    ) -> Array:
+    def _from_lists(self, lists: NeighborLists, y: Array, ks: IntArray, method: str) -> Array:
         counts = np.bincount(y, minlength=len(self.classes_))
         scheme, wanted = SCHEMES[self.weights], method == "predict_proba"
-        labels, shares = neighbor_votes(
-            distances, indices, left_out, y, ks, scheme, counts, default_code(self), wanted
-        )
+        labels, shares = neighbor_votes(*lists, y, ks, scheme, counts, default_code(self), wanted)
         return shares if wanted else labels
 
     def _assemble(
@@ -258,16 +249,8 @@ class NearestNeighborsRegressor(RegressorMixin, NearestNeighborsBase):
         """Return the mean response of the neighbourhood of each row of X."""
         return self._predict(X)
 
-    def _from_lists(
-        self,
-        distances: FloatArray,
-        indices: IntArray,
-        left_out: IntArray,
-        y: Array,
-        ks: IntArray,
-        method: str,
-    ) -> FloatArray:
-        return neighbor_means(distances, indices, left_out, y, ks, SCHEMES[self.weights])
+    def _from_lists(self, lists: NeighborLists, y: Array, ks: IntArray, method: str) -> FloatArray:
+        return neighbor_means(*lists, y, ks, SCHEMES[self.weights])
 
     def _assemble(
         self, ks: IntArray, df: FloatArray, train_error: FloatArray, n: int, **judged: Any

@@ -21,8 +21,16 @@ from bottega.neighbors._kernels.distances import (
     project,
 )
 from bottega.neighbors._kernels.votes import TIE
-from bottega.neighbors._search.metrics import BRUTE_NAMES, CODES, TREE_POWERS, metric_parameter
-from bottega.neighbors._search.points import as_objects, as_strings, letters, whitening
+from bottega.neighbors._search.metrics import (
+    BRUTE_NAMES,
+    CODES,
+    TREE_POWERS,
+    as_objects,
+    as_strings,
+    letters,
+    metric_parameter,
+    whitening,
+)
 from bottega.neighbors._search.threads import search_threads
 
 __all__ = ["NeighborSearch"]

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -22,11 +22,10 @@ from bottega.core.path import Path
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.neighbors._kernels.votes import COST, INVERSE, UNIFORM, own_weights
-from bottega.neighbors._search.metrics import metric_parameter
-from bottega.neighbors._search.points import as_objects, as_strings
+from bottega.neighbors._search.metrics import as_objects, as_strings, metric_parameter
 from bottega.neighbors.search import NeighborSearch
 
-__all__ = ["NearestNeighborsBase", "Training", "default_code"]
+__all__ = ["NearestNeighborsBase", "NeighborLists", "Training", "default_code"]
 
 SCHEMES = {"uniform": UNIFORM, "distance": INVERSE, "cost": COST}
 
@@ -46,6 +45,14 @@ class Training:
     y: Array
 
 
+class NeighborLists(NamedTuple):
+    """Neighbours of some points, nearest first, and the training row that each point leaves out."""
+
+    distances: FloatArray
+    indices: IntArray
+    left_out: IntArray  # -1: none
+
+
 class NearestNeighborsBase(Unweighted, Tuned):
     """Predicts from the neighbourhood of a point: all rows up to its k-th distance."""
 
@@ -56,15 +63,7 @@ class NearestNeighborsBase(Unweighted, Tuned):
     k_max: int | str
 
     @abstractmethod
-    def _from_lists(
-        self,
-        distances: FloatArray,
-        indices: IntArray,
-        left_out: IntArray,
-        y: Array,
-        ks: IntArray,
-        method: str,
-    ) -> Array:
+    def _from_lists(self, lists: NeighborLists, y: Array, ks: IntArray, method: str) -> Array:
         """Return what lists of neighbours predict: (points, values of `ks`, ...)."""
 
     @abstractmethod
@@ -127,8 +126,8 @@ class NearestNeighborsBase(Unweighted, Tuned):
         ks, place = np.unique(wanted, return_inverse=True)
         found: Array | None = None
         for rows, distances, indices in work.search.neighborhoods(X_new, int(ks[-1])):
-            none = np.full(len(rows), -1)
-            for part, predicted in self._in_parts(distances, indices, none, work.y, ks, method):
+            lists = NeighborLists(distances, indices, np.full(len(rows), -1))
+            for part, predicted in self._in_parts(lists, work.y, ks, method):
                 if found is None:
                     found = np.empty((len(X_new), *predicted.shape[1:]), dtype=predicted.dtype)
                 found[rows[part]] = predicted
@@ -136,21 +135,13 @@ class NearestNeighborsBase(Unweighted, Tuned):
         return found[:, place]
 
     def _in_parts(
-        self,
-        distances: FloatArray,
-        indices: IntArray,
-        left_out: IntArray,
-        y: Array,
-        ks: IntArray,
-        method: str,
+        self, lists: NeighborLists, y: Array, ks: IntArray, method: str
     ) -> Iterator[tuple[slice, Array]]:
         """Yield predictions for parts of the lists: the probabilities of all k take much room."""
         width = len(ks) * (len(self.classes_) if method == "predict_proba" else 1)
-        for part in split_rows(len(distances), max(1, _ENTRIES // width)):
-            yield (
-                part,
-                self._from_lists(distances[part], indices[part], left_out[part], y, ks, method),
-            )
+        for part in split_rows(len(lists.indices), max(1, _ENTRIES // width)):
+            some = NeighborLists._make(column[part] for column in lists)
+            yield part, self._from_lists(some, y, ks, method)
 
     def _path(self, work: Training, values: Any, loss: Loss | None) -> Path:
         y = work.y
@@ -161,13 +152,11 @@ class NearestNeighborsBase(Unweighted, Tuned):
         df = np.zeros(len(ks))
         # A row is its own nearest neighbour, so one more than k_max leaves k_max others.
         for rows, distances, indices in work.search.neighborhoods(None, int(ks[-1]) + 1):
-            none = np.full(len(rows), -1)
-            fitted.update(
-                own.of_rows(y[rows], self._from_lists(distances, indices, none, y, ks, "predict"))
-            )
+            lists = NeighborLists(distances, indices, np.full(len(rows), -1))
+            fitted.update(own.of_rows(y[rows], self._from_lists(lists, y, ks, "predict")))
             if loss is not None:
-                lists = self._in_parts(distances, indices, rows, y, ks, loss.method)
-                for part, predicted in lists:
+                lists = lists._replace(left_out=rows)
+                for part, predicted in self._in_parts(lists, y, ks, loss.method):
                     honest.update(loss.of_rows(y[rows[part]], predicted))
             df += own_weights(distances, ks, scheme)
             progress.report("neighbours", fitted.count, len(y))
