@@ -1,7 +1,7 @@
 """The weak learners of a boosted model: three kinds with one interface.
 
 Each says how many there are (`len`), the class codes that learner b predicts (`labels`), the
-weighted votes of all of them (`votes`) and gives its first few (`first`).
+weighted votes of all of them (`votes`).
 """
 
 from abc import abstractmethod
@@ -78,11 +78,6 @@ class Stumps:
     def _arrays(self) -> tuple[Array, ...]:
         return tuple(getattr(self, each.name) for each in fields(self))
 
-    def first(self, count: int) -> Self:
-        """Return the first stumps."""
-        kept = {each.name: getattr(self, each.name)[:count] for each in fields(self)}
-        return type(self)(**{**kept, "levels": self.levels, "level_vote": self.level_vote})
-
     def labels(self, X: FloatArray, b: int) -> IntArray:
         """Return the class codes that stump b votes for."""
         return kernels.stump_labels(X, b, *self._arrays)
@@ -122,10 +117,6 @@ class WeakTrees(_Listed):
     def __init__(self, members: list[Tree]) -> None:
         self.members = members
 
-    def first(self, count: int) -> "WeakTrees":
-        """Return the first trees."""
-        return WeakTrees(self.members[:count])
-
     def labels(self, X: FloatArray, b: int) -> IntArray:
         """Return the class codes that tree b predicts."""
         tree = self.members[b]
@@ -139,10 +130,6 @@ class WeakModels(_Listed):
     def __init__(self, members: list[Any], classes: Array) -> None:
         self.members = members
         self.classes = classes
-
-    def first(self, count: int) -> "WeakModels":
-        """Return the first models."""
-        return WeakModels(self.members[:count], self.classes)
 
     def labels(self, X: Any, b: int) -> IntArray:
         """Return the class codes that model b predicts."""
