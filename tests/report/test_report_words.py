@@ -84,12 +84,15 @@ def test_a_second_look_is_told(regression):
     certificate = said(regression(looks=3, looks_in_words=words))["certificate"]
     assert certificate["looked"] == f"T{words[1:]}."
     assert certificate["looked_twice"]
+    third = said(regression(looks=3, looks_in_words=words))["verdict"][2]
+    assert third.startswith("On 50 locked rows that have been opened 3 times, its mean")
 
 
 def test_locked_rows_that_were_opened_before_give_no_certificate(regression):
     words = "the 50 locked rows were opened before: give again=True for a second look"
-    third = said(regression(certificate=None, looks=1, looks_in_words=words))["verdict"][2]
-    assert third == "The 50 locked rows were opened before: ask for a second look."
+    told = said(regression(certificate=None, looks=1, looks_in_words=words))
+    assert told["verdict"][2] == "The 50 locked rows were opened before: ask for a second look."
+    assert told["certificate"]["looked"] == "The locked part (50 rows) has been opened once."
 
 
 def test_two_classes_are_ranked_beside(classification):

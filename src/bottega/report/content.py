@@ -89,7 +89,7 @@ def _head(comparison: Any) -> dict[str, Any]:
             "shown, and a missing one might have been better."
         )
     missing = [
-        (reason, f"Not shown: {', '.join(names)} ({reason}).")
+        (reason, f"Not shown: {', '.join(names)} ({reason.rstrip('.')}).")
         for reason, names in comparison.not_shown.items()
     ]
     alerts += [sentence for reason, sentence in missing if not reason.startswith("skipped")]
@@ -207,7 +207,7 @@ def _certificate(comparison: Any) -> dict[str, Any]:
     else:
         times = {0: "never", 1: "once"}.get(looks, f"{looks} times")
         looked = f"The locked part ({comparison.n_test:,} rows) has been opened {times}."
-        if comparison.looks_in_words:
+        if comparison.looks_in_words and certificate is not None:
             looked = words.sentence(comparison.looks_in_words)
     return {
         "sentence": words.certificate_sentence(comparison),
@@ -219,7 +219,9 @@ def _certificate(comparison: Any) -> dict[str, Any]:
         "estimate": None if certificate is None else number(float(certificate.estimate)),
         "lower": None if certificate is None else number(float(certificate.lower)),
         "upper": None if certificate is None else number(float(certificate.upper)),
-        "assumptions": () if certificate is None else certificate.assumptions,
+        "assumptions": ()
+        if certificate is None
+        else [words.for_readers(each) for each in certificate.assumptions],
     }
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "duration",
     "error_in_words",
     "fold_sentence",
+    "for_readers",
     "percent",
     "picked_sentence",
     "sentence",
@@ -159,8 +160,11 @@ def certificate_sentence(comparison: Any) -> str:
         if comparison.loss == "misclassification"
         else f"its mean {comparison.loss} is {number(float(certificate.estimate))}"
     )
+    rows = "that took no part in fitting or choosing"
+    if comparison.looks > 1:
+        rows = f"that have been opened {comparison.looks} times"
     return (
-        f"On {certificate.n:,} locked rows that took no part in fitting or choosing, "
+        f"On {certificate.n:,} locked rows {rows}, "
         f"{says}; {bounds} with probability "
         f"{'about' if certificate.approximate else 'at least'} {100 * certificate.confidence:g}%."
     )
@@ -177,15 +181,21 @@ def _bounds(certificate: Any, loss: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a note as a sentence, and its cures as a reader of the page can follow them.
+    """Return a note as a sentence.
 
     Examples
     --------
     >>> sentence("the rows were opened before: give again=True for a second look")
     'The rows were opened before: ask for a second look.'
     """
-    text = text.replace("give again=True for a second look", "ask for a second look")
+    text = for_readers(text)
     return f"{text[:1].upper()}{text[1:]}."
+
+
+def for_readers(text: str) -> str:
+    """Return a text without the Python arguments that readers of the page cannot give."""
+    text = text.replace("give again=True for a second look", "ask for a second look")
+    return re.sub(r"; give \w+= [^;.]*", "", text)
 
 
 def picked_sentence(path: Any, picked: int) -> str:
