@@ -198,12 +198,11 @@ class RegressionSpline(BasisSmoother):
         counts, scores = [], []
         for count in self._counts(work) if own else check_counts(values):
             try:
-                fit = work.fit_count(count)[1]
+                score = work.score_count(count, loss)
             except InputError:
                 if own and count > 0:
                     continue  # a piece without rows
                 raise
-            score = fit.score(fit.design(work.x), work.rows, loss)
             # A row that is fitted exactly whatever its response has no leave-one-out error.
             if own and count > 0 and score.leverage > 1 - 1e-9:
                 continue
@@ -238,7 +237,7 @@ class RegressionSpline(BasisSmoother):
             interior, fit = work.fit_count(int(setting["n_knots"]))
         else:
             interior = check_knots(self.knots, float(work.distinct[0]), float(work.distinct[-1]))
-            fit = work.fit(interior)
+            fit, _ = work.fit(interior)
         self.n_knots_, self.knots_, self.degree_ = len(interior), interior, work.degree
         self._keep(fit, work.rows)
         self.coef_ = self._reported()

@@ -5,10 +5,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import linalg
 
-from bottega.basis.spline_functions import clamped_knots, natural_transform, place_knots
+from bottega.basis.spline_functions import (
+    LocalDesign,
+    clamped_knots,
+    natural_transform,
+    place_knots,
+)
 from bottega.core.errors import InputError
+from bottega.core.losses import Loss
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
+from bottega.smooth._path.scores import Score
 from bottega.smooth._splines.basis_smoother import SplineFit, gram, local_design
 
 __all__ = ["KnotChoices"]
@@ -49,8 +56,15 @@ class KnotChoices:
         """Return the interior knots, `count` of them, and the fit."""
         if count not in self._fits:
             interior = self._placed(count)
-            self._fits[count] = interior, self.fit(interior)
+            self._fits[count] = interior, self.fit(interior)[0]
         return self._fits[count]
+
+    def score_count(self, count: int, loss: Loss | None) -> Score:
+        """Fit with `count` interior knots, and return what a path needs of it."""
+        interior = self._placed(count)
+        fit, B = self.fit(interior)
+        self._fits[count] = interior, fit
+        return fit.score(B, self.rows, loss)
 
     def _placed(self, count: int) -> FloatArray:
         x, low, high = self.x, self.distinct[0], self.distinct[-1]
@@ -63,8 +77,8 @@ class KnotChoices:
             found = place_knots(self.distinct, count)
         return found
 
-    def fit(self, interior: FloatArray) -> SplineFit:
-        """Fit by least squares with given interior knots."""
+    def fit(self, interior: FloatArray) -> tuple[SplineFit, LocalDesign]:
+        """Fit by least squares with given interior knots; returns the design of the rows too."""
         degree, natural, distinct = self.degree, self.natural, self.distinct
         df = len(interior) + (2 if natural else degree + 1)
         if len(distinct) < df:
@@ -73,7 +87,8 @@ class KnotChoices:
                 "distinct values; take fewer knots or a lower degree."
             )
         knots = clamped_knots(interior, float(distinct[0]), float(distinct[-1]), degree)
-        G, right = gram(local_design(self.x, knots, degree, 0, natural), self.rows)
+        B = local_design(self.x, knots, degree, 0, natural)
+        G, right = gram(B, self.rows)
         T = natural_transform(knots) if natural else None
         inner = G if T is None else T.T @ G @ T
         # On one scale, so that a place with few rows does not look like one with none.
@@ -87,4 +102,4 @@ class KnotChoices:
             )
         root = vectors / np.sqrt(values) / unit[:, None]
         M = root @ root.T if T is None else T @ root @ (T @ root).T
-        return SplineFit(knots, degree, natural, M, right, float(df), float(df))
+        return SplineFit(knots, degree, natural, M, right, float(df), float(df)), B
