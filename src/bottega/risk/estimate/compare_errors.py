@@ -236,7 +236,7 @@ def _over_folds(
     if k < 2:
         raise InputError("A comparison over folds needs at least 2 of them.")
     gaps, shares = (a.fold_errors - b.fold_errors)[None], np.full((1, k), 1 / k)
-    sizes = a.n_test[None], a.n_train[None]
+    sizes = (each[None].astype(np.float64) for each in (a.n_test, a.n_train))
     n = int(np.count_nonzero(a.fold >= 0))
     return compare_folds((a.error, b.error), gaps, shares, *sizes, delta=delta, names=names, n=n)
 

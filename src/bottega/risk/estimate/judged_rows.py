@@ -142,7 +142,7 @@ def independent_units(
         return losses[weight > 0], weight[weight > 0]
     weight = np.ones(len(losses)) if weight is None else weight
     codes = np.unique(groups, return_inverse=True)[1]
-    total = np.bincount(codes, weight)
+    total: FloatArray = np.bincount(codes, weight).astype(np.float64)
     counts = total > 0
     return np.bincount(codes, weight * losses)[counts] / total[counts], total[counts]
 

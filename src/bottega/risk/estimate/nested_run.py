@@ -202,7 +202,7 @@ def _put_together(
     if not all((r, pair) in answers for r in range(len(tests)) for pair in pairs):
         interval = "nadeau_bengio" if interval == "nested" else interval  # interrupted
     if interval == "nested":
-        inside = []
+        inside: list[dict[tuple[int, int], Any]] = []
         for r, folds in enumerate(tests):
             inside.append({})
             for i, j in pairs:

@@ -170,8 +170,10 @@ class EstimatorProcedure:
         inner = self.inner
         if isinstance(inner, Integral) and not isinstance(inner, bool):
             most = len(y)
-            if groups is not None or time is not None:
-                most = len(np.unique(groups if time is None else time)) - (time is not None)
+            if groups is not None:
+                most = len(np.unique(groups))
+            elif time is not None:
+                most = len(np.unique(time)) - 1
             inner = min(int(inner), most)
             own = self.estimator.params.get("cv") if self.values is None else None
             plain = groups is None and time is None
