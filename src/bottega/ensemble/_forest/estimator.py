@@ -95,7 +95,7 @@ _KEPT_ROWS = 20_000  # trees of the path are kept for the fit while they are sma
 
 @dataclass(frozen=True, eq=False)
 class ForestWork:
-    """The binned rows, their places among the rows that count, and the trees grown so far."""
+    """The binned rows, their places among the rows that count, and the trees of the path."""
 
     rows: BinnedRows
     order: IntArray
@@ -161,7 +161,7 @@ class ForestBase(Tuned):
 
     def _settle(self, work: ForestWork, setting: Mapping[str, Any]) -> None:
         picked = int(setting[self.knob])
-        grown = self._grow(work, picked, self.n_trees)
+        grown = self._grow(work, picked)
         self.max_features_ = picked
         self.forest_ = grown.forest
         self._rows_in, self._order = work.rows, work.order
@@ -175,23 +175,25 @@ class ForestBase(Tuned):
     def _restore(self, rows: Rows) -> None:
         restore_out_of_bag(self, rows)
 
-    def _grow(
-        self, work: ForestWork, max_features: int, n_trees: int, *, keep: bool = True
-    ) -> Grown:
-        """Return the first trees of the forest; those that the path has grown stay."""
+    def _grow(self, work: ForestWork, max_features: int) -> Grown:
+        """Return the whole forest; the trees that the path has grown are not grown again."""
         done = work.grown.get(max_features)
         start = 0 if done is None else len(done.trees)
-        if start == n_trees and done is not None:
+        if done is not None and start == self.n_trees:
             return done
-        if start > n_trees:
-            done, start = None, 0
         grower = self._grower(work.rows, max_features)
-        stage = "trees" if keep else "max_features"
-        keep = keep or len(work.rows.y) <= _KEPT_ROWS
-        done = grower.grow(self._seeds[start:n_trees], done, keep=keep, stage=stage)
-        if keep:
-            work.grown[max_features] = done
-        return done
+        return grower.grow(self._seeds[start:], done, stage="trees")
+
+    def _path_tally(self, work: ForestWork, max_features: int) -> Tally:
+        """Return how the first trees of a forest do."""
+        done = work.grown.get(max_features)
+        if done is None:
+            keep = len(work.rows.y) <= _KEPT_ROWS
+            grower = self._grower(work.rows, max_features)
+            done = grower.grow(self._seeds[:_PATH_TREES], keep=keep, stage="max_features")
+            if keep:
+                work.grown[max_features] = done
+        return done.tally
 
     def _grower(self, rows: BinnedRows, max_features: int) -> Grower:
         there = len(rows.positions) or len(rows.y)
@@ -269,9 +271,6 @@ class ForestBase(Tuned):
             found.append(np.average(losses, weights=work.rows.weight))
         return np.array(found)
 
-    def _path_tally(self, work: ForestWork, max_features: int) -> Tally:
-        return self._grow(work, max_features, min(self.n_trees, _PATH_TREES), keep=False).tally
-
     def _trees_path(self, tally: Tally) -> Path:
         """Return the out-of-bag error over the number of trees."""
         n_trees = np.arange(1, len(tally.sums) + 1)
@@ -291,7 +290,7 @@ class ForestBase(Tuned):
         codes = work.rows.bins.encode(X_new.X)
         found = []
         for setting in settings:
-            forest = self._grow(work, int(setting[self.knob]), self.n_trees).forest
+            forest = self._grow(work, int(setting[self.knob])).forest
             found.append(self._predicted(forest.predict(codes), method))
         return np.stack(found, axis=1)
 
