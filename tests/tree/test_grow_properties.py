@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bottega.core.errors import InputError, ParameterError
+from bottega.tree._grow.binned import grow_binned
 from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.exact import grow
 from bottega.tree._grow.options import GrowOptions
@@ -163,6 +164,28 @@ def test_the_order_of_rows_does_not_matter(seed, missing):
         assert np.array_equal(tree.feature, again.feature)
         np.testing.assert_array_equal(tree.threshold, again.threshold)
         np.testing.assert_allclose(tree.value, again.value, rtol=1e-10)
+
+
+@pytest.mark.parametrize("binned", [False, True])
+def test_splits_that_are_equal_but_for_rounding_go_by_rule(binned):
+    """The lowest column, the lowest threshold, the older node; whatever the last bits say."""
+    growth = grow_binned if binned else grow
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        low, step, up = np.random.default_rng(seed).uniform(0.1, 1, 3)
+        # Two halves of one shape, each of which could be split next.
+        y = np.repeat([low, low + step, low + 50 + up, low + 50 + up + step], 3)
+        x = np.arange(12.0)
+        turn = rng.permutation(12)
+        columns = Columns.numeric(np.column_stack([x, 3 * x, -x])[turn])
+        options = GrowOptions(criterion="squared_error", max_leaves=3)
+        tree = growth(columns, y[turn], None, options)
+        assert tree.threshold.tolist() == [5.5, 2.5]
+        assert tree.feature.tolist() == [0, 0]
+        # One shape three times: the first of three equal boundaries.
+        y = np.repeat([low, low + step, low, low + step], 3)
+        tree = growth(columns, y[turn], None, GrowOptions("squared_error", max_leaves=2))
+        assert tree.threshold.tolist() == [2.5]
 
 
 def vars_of(columns):

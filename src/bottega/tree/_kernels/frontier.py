@@ -1,8 +1,17 @@
 """The nodes that wait to be split: the one of largest gain first, or the newest first."""
 
 from bottega._jit import kernel
+from bottega.tree._kernels.impurity import TIE
 
 __all__ = ["pop", "push"]
+
+
+@kernel
+def _before(a, b, gain):
+    """Return True if node a is to be split before b; gains equal but for rounding: the older."""
+    if abs(gain[a] - gain[b]) <= TIE * gain[b]:
+        return a < b
+    return gain[a] > gain[b]
 
 
 @kernel
@@ -11,7 +20,7 @@ def push(frontier, n_open, node, gain, best_first):
     at = n_open
     frontier[at] = node
     if best_first:
-        while at > 0 and gain[frontier[(at - 1) // 2]] < gain[frontier[at]]:
+        while at > 0 and _before(frontier[at], frontier[(at - 1) // 2], gain):
             up = (at - 1) // 2
             frontier[up], frontier[at] = frontier[at], frontier[up]
             at = up
@@ -31,9 +40,9 @@ def pop(frontier, n_open, gain, best_first):
         child = 2 * at + 1
         if child >= n_open:
             return n_open, top
-        if child + 1 < n_open and gain[frontier[child + 1]] > gain[frontier[child]]:
+        if child + 1 < n_open and _before(frontier[child + 1], frontier[child], gain):
             child += 1
-        if gain[frontier[child]] <= gain[frontier[at]]:
+        if not _before(frontier[child], frontier[at], gain):
             return n_open, top
         frontier[at], frontier[child] = frontier[child], frontier[at]
         at = child

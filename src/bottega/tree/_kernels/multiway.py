@@ -102,7 +102,7 @@ def group_levels(L, most, total, data, rules, levels):
         for j in range(g, R + 1):
             for i in range(g - 1, j):
                 reached = score[g - 1, i] + value[i, j]
-                if reached > score[g, j]:
+                if reached > score[g, j] + tie:
                     score[g, j], begin[g, j] = reached, i
         if score[g, R] > score[width, R] + tie:
             width = g
