@@ -5,6 +5,8 @@ import os
 
 import pytest
 
+# Fixtures that several tests share do without a ledger: the user's own is never touched.
+os.environ["BOTTEGA_LEDGER"] = "off"
 _numbers = itertools.count()
 
 

@@ -249,16 +249,24 @@ def is_axis_of_numbers(path: Any) -> bool:
     return bool(np.all(step > 0) or np.all(step < 0))
 
 
+def _complexity_axis(alt: Any, path: Any) -> tuple[Any, FloatArray]:
+    """Return what `knob_axis` does, for a path over several parameters."""
+    span = path.complexity[-1] - path.complexity[0]
+    title = "complexity" if path.df is None else "degrees of freedom"
+    channel = alt.X(
+        "x",
+        type="quantitative",
+        title=f"{title}  (more complex →)",
+        scale=alt.Scale(zero=False, nice=False, padding=12),
+        axis=alt.Axis(grid=False, tickCount=8),
+    )
+    return channel, (path.complexity - path.complexity[0]) / (span or 1.0)
+
+
 def knob_axis(alt: Any, path: Any) -> tuple[Any, FloatArray]:
     """Return the x channel, simplest left, and each value's place on it as a share of its width."""
     if len(_varying(path)) > 1:
-        span = path.complexity[-1] - path.complexity[0]
-        share = (path.complexity - path.complexity[0]) / (span or 1.0)
-        title = "complexity" if path.df is None else "degrees of freedom"
-        scale = alt.Scale(zero=False, nice=False, padding=12)
-        axis = alt.Axis(grid=False, tickCount=8)
-        title = f"{title}  (more complex →)"
-        return alt.X("x", type="quantitative", title=title, scale=scale, axis=axis), share
+        return _complexity_axis(alt, path)
     title = f"{path.knob}  (more complex →)"
     if not is_axis_of_numbers(path):
         place = np.linspace(0, 1, len(path)) if len(path) > 1 else np.zeros(1)

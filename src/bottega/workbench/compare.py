@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
+
 from bottega.core.cards import Card
 from bottega.core.errors import DataWarning, InputError, ParameterError, did_you_mean
 from bottega.core.estimator import Estimator
@@ -116,7 +118,7 @@ def compare(
     row_loss = get_loss(loss, str(table.task))
     train, locked = _lock(table, float(test), seed)
     chosen, skipped = _choose(str(table.task), methods, train, row_loss)
-    rows = JudgedRows(train.y, str(train.task), train.weight, train.groups, train.time)
+    rows = JudgedRows(np.asarray(train.y), str(train.task), train.weight, train.groups, train.time)
     inputs = encoded_inputs({name: each.card for name, each in chosen.items()}, train)
     # A method's own estimate of error would divide groups, or look ahead in time.
     inner = None if train.groups is None and train.time is None else _INNER

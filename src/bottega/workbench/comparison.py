@@ -178,7 +178,7 @@ class Comparison:
         """Return the leaderboard as a table that shows itself as text, HTML and Markdown."""
         columns = leaderboard_columns(self.results, self.nested)
         limits = zip(columns["difference_low"], columns["difference_high"], strict=True)
-        shown = {
+        shown: dict[str, list[Any]] = {
             "method": columns["method"],
             "error": columns["error"],
             "std. error": columns["std_error"],
