@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from bottega.core.errors import ParameterError
+from bottega.core.estimator import tune
 from bottega.core.judge import mean_and_se
 from bottega.core.losses import get_loss
 from bottega.core.progress import listen
@@ -192,6 +193,23 @@ def test_no_leave_one_out_where_folds_judge(monkeypatch: pytest.MonkeyPatch) -> 
     assert not any(asked)
     NearestNeighborsRegressor().path(X, y)
     assert any(asked)
+
+
+@pytest.mark.parametrize("model", [NearestNeighborsClassifier(), ParzenClassifier()])
+def test_a_choice_by_folds_needs_no_training_errors(model: Any) -> None:
+    """The same setting as along the whole path, which has them."""
+    rng = np.random.default_rng(10)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
+    path = model.path(X, y, cv=5)
+    for rule in ("min", "one_se"):
+        fitted = tune(model, X, y, cv=5, rule=rule)
+        assert np.all(np.isnan(fitted.path_.train_error))
+        np.testing.assert_array_equal(fitted.path_.error, path.error)
+        assert fitted.path_.settings == path.settings
+        chosen = path.settings[path.best(rule)][model.knob]
+        assert getattr(fitted, f"{model.knob}_") == chosen
+        fixed = clone(model).set_params(**{model.knob: chosen}).fit(X, y)
+        assert fitted.df_ == pytest.approx(fixed.df_)
 
 
 def test_df_is_the_trace_of_the_smoother() -> None:

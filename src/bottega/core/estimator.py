@@ -306,8 +306,9 @@ class Tuned(Estimator):
             given = self._given(work)
             if given is not None:
                 return given
-        self.path_ = self._curve(work, rows, walk)
-        return dict(self.path_.settings[self.path_.best(walk.rule or self.select)])
+        rule = walk.rule or self.select
+        self.path_ = self._curve(work, rows, walk, bare=rule in ("min", "one_se"))
+        return dict(self.path_.settings[self.path_.best(rule)])
 
     def _own_loss(self, work: Any) -> Loss:
         """Return the loss that the path is judged by unless another is asked for."""
@@ -321,12 +322,23 @@ class Tuned(Estimator):
         losses = row_losses(loss, rows.y, predicted)
         return np.asarray(np.average(losses, axis=0, weights=rows.weight))
 
-    def _curve(self, work: Any, rows: Rows | None, walk: Walk) -> Path:
+    def _bare_path(self, work: Any, values: Any) -> Path | None:
+        """Return the settings of the path in their order, its training errors NaN.
+
+        It serves where folds judge the path and a rule asks for nothing else. None, the default,
+        is for methods whose `_path` costs little beside the folds.
+        """
+        return None
+
+    def _curve(self, work: Any, rows: Rows | None, walk: Walk, bare: bool = False) -> Path:
         """Return the path, judged by the method's own estimate or by folds."""
         own = self._own_loss(work)
         loss = own if walk.loss is None else get_loss(walk.loss, self.card.task)
         if is_classifier(self):
             loss = loss.for_classes(self.classes_)
+        skeleton = self._bare_path(work, walk.values) if bare and walk.cv is not None else None
+        if skeleton is not None and rows is not None:
+            return self._judge(skeleton, rows, walk.cv, loss)
         curve = self._path(work, walk.values, loss if walk.cv is None else None)
         if walk.cv is not None or curve.estimate is None:
             if rows is None:

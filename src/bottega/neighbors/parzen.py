@@ -222,6 +222,19 @@ class ParzenClassifier(ClassifierMixin, Unweighted, Tuned):
             loss=(loss or own_loss).title,
         )
 
+    def _bare_path(self, work: Rows, values: Any) -> Path:
+        # Training errors would take as many pairs of rows as all folds together.
+        bandwidths = _grid(work.X) if values is None else _checked(values)
+        return Path(
+            along(self.knob, bandwidths),
+            complexity=1 / bandwidths,
+            train_error=np.full(len(bandwidths), np.nan),
+            error=None,
+            error_se=None,
+            estimate=None,
+            loss=get_loss(None, self.card.task).title,
+        )
+
     def _predictions(
         self, work: Rows, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
     ) -> Array:

@@ -18,7 +18,7 @@ from bottega.core.estimator import Tuned, Unweighted
 from bottega.core.judge import LossSums
 from bottega.core.losses import Loss, get_loss
 from bottega.core.params import Auto, Integer
-from bottega.core.path import Path
+from bottega.core.path import Path, along
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.neighbors._kernels.votes import COST, INVERSE, UNIFORM, own_weights
@@ -166,6 +166,20 @@ class NearestNeighborsBase(Unweighted, Tuned):
             judged = {"error": error[::-1], "error_se": error_se[::-1], "estimate": "loo"}
         judged["loss"] = (loss or own).title
         return self._assemble(ks[::-1], df[::-1], fitted.mean[::-1], len(y), **judged)
+
+    def _bare_path(self, work: Training, values: Any) -> Path:
+        # Training errors would take as long a search as all folds together.
+        n = len(work.y)
+        ks = self._ks(values, n)[::-1]
+        return Path(
+            along(self.knob, ks),
+            complexity=n / ks,
+            train_error=np.full(len(ks), np.nan),
+            error=None,
+            error_se=None,
+            estimate=None,
+            loss=get_loss(None, self.card.task).title,
+        )
 
     def _ks(self, values: Any, n: int) -> IntArray:
         """Return the values of k for a path, ascending."""
