@@ -146,7 +146,7 @@ class Confusion(Shown):
         return make_frame(self._columns(), like)
 
     def table_frame(self, like: Any = None) -> Any:
-        """Return the table as a data frame: a row a predicted class, a column an observed one."""
+        """Return the table as a data frame: a row per predicted, a column per observed class."""
         columns: dict[str, Any] = {"predicted": self.labels}
         columns |= {str(label): self.table[:, j] for j, label in enumerate(self.labels.tolist())}
         return make_frame(columns, like)
@@ -210,11 +210,11 @@ def confusion(y: Any, predicted: Any, labels: Any = None) -> Confusion:
     >>> round(found.versus_majority().gain, 4)
     0.1
     """
-    true, said = check_labels("y", y), check_labels("predicted", predicted)
-    if len(true) != len(said):
-        raise InputError(f"y has {len(true)} rows and predicted {len(said)}; they must match.")
+    true, predicted = check_labels("y", y), check_labels("predicted", predicted)
+    if len(true) != len(predicted):
+        raise InputError(f"y has {len(true)} rows and predicted {len(predicted)}; they must match.")
     try:
-        occurring = unique_labels(true, said)
+        occurring = unique_labels(true, predicted)
     except ValueError as error:
         raise InputError(
             f"y and predicted must hold class labels of one kind, as both words or both numbers: "
@@ -228,11 +228,11 @@ def confusion(y: Any, predicted: Any, labels: Any = None) -> Confusion:
         raise InputError(
             f"These labels occur but are not among labels: {', '.join(map(str, strange))}."
         )
-    return Confusion(known, cross_table(said, true, known)[:-1, :-1])
+    return Confusion(known, cross_table(predicted, true, known)[:-1, :-1])
 
 
 def _mean(rate: Array, weight: Array, skip_undefined: bool) -> float:
-    """Return the weighted mean; a term of no weight does not matter, be it undefined."""
+    """Return the weighted mean; a term of no weight may be undefined."""
     kept = weight > 0
     if skip_undefined:
         kept &= ~np.isnan(rate)

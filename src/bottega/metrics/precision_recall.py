@@ -158,14 +158,14 @@ def precision_recall_path(
     rows = X if is_frame(X) else np.asarray(X)
 
     def predict(value: Any) -> Confusion:
-        said, true = [], []
+        predicted, true = [], []
         for train, test in folds:
             value = value.item() if isinstance(value, np.generic) else value
             model = clone(estimator).set_params(**{knob: value})
             model.fit(take_rows(rows, train), labels[train])
-            said.append(model.predict(take_rows(rows, test)))
+            predicted.append(model.predict(take_rows(rows, test)))
             true.append(labels[test])
-        return confusion(np.concatenate(true), np.concatenate(said), classes)
+        return confusion(np.concatenate(true), np.concatenate(predicted), classes)
 
     found = in_threads(predict, values, stage="values")
     return PrecisionRecallPath(knob, np.asarray(values), positive, tuple(found))

@@ -222,5 +222,5 @@ def _check_options(name: str, excess: Callable[..., Any], options: dict[str, Any
     wrong = [option for option in options if option not in known]
     missing = [option for option, needed in known.items() if needed and option not in options]
     if wrong or missing:
-        said = f"takes no {wrong[0]!r}" if wrong else f"needs {', '.join(missing)}"
-        raise ParameterError(f"sample_size of {name} {said}; its options are {', '.join(known)}.")
+        reason = f"takes no {wrong[0]!r}" if wrong else f"needs {', '.join(missing)}"
+        raise ParameterError(f"sample_size of {name} {reason}; its options are {', '.join(known)}.")

@@ -202,8 +202,8 @@ def run_parts(
 ) -> Runs:
     """Run every procedure on every part; after Ctrl-C, return what was done until then.
 
-    The parts without a pair of folds come last, so that an interruption finds all procedures
-    through with the others. The other arguments are those of `run_procedures`.
+    The parts that leave out a pair of folds come last, so that an interruption finds all
+    procedures through with the others. The other arguments are those of `run_procedures`.
     """
     runs = Runs({name: {} for name in procedures})
 

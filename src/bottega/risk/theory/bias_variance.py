@@ -270,14 +270,14 @@ def _repeat(
     rows = np.concatenate([points, sample.X])
     at_points, train, test = [], [], []
     for setting in settings:
-        said = np.asarray(fit(procedure, X, y, setting)(rows), dtype=np.float64)
-        if said.shape != (len(rows),) or not np.all(np.isfinite(said)):
+        predicted = np.asarray(fit(procedure, X, y, setting)(rows), dtype=np.float64)
+        if predicted.shape != (len(rows),) or not np.all(np.isfinite(predicted)):
             raise InputError(
-                f"The predictor returned shape {said.shape} for {len(rows)} rows, or values that "
-                "are not finite; it must return one finite number per row."
+                f"The predictor returned shape {predicted.shape} for {len(rows)} rows, or values "
+                "that are not finite; it must return one finite number per row."
             )
-        losses = SQUARED_ERROR(sample.y, said[len(points) :])
-        at_points.append(said[: len(points)])
+        losses = SQUARED_ERROR(sample.y, predicted[len(points) :])
+        at_points.append(predicted[: len(points)])
         train.append(losses[:n].mean())
         test.append(losses[n:].mean() if fresh else np.nan)
     return np.array(at_points), np.array(train), np.array(test)

@@ -71,7 +71,7 @@ class Consistency:
             f"[{self.slope_low:.2f}, {self.slope_high:.2f}] "
             f"from m = {min(self.used, default=0):,} on"
         )
-        said = {
+        words = {
             "reached": f"{at}: not to be told from 0.",
             "falling": f"{at}; {slope}: it is still falling.",
             "not falling": f"{at}; {slope}: no sign that it goes on falling.",
@@ -79,7 +79,7 @@ class Consistency:
             if self.used
             else f"{at}; too few sizes have a clear excess to say how it moves.",
         }
-        return f"{said[self.verdict]} {_CAVEAT}"
+        return f"{words[self.verdict]} {_CAVEAT}"
 
 
 def consistency(

@@ -82,7 +82,7 @@ def predictions_on(hypotheses: Any, X: Any) -> Array:
 
 
 def are_labellings(hypotheses: Any) -> bool:
-    """Tell whether a class is a table of labels rather than a sequence of predictors."""
+    """Return True if a class is a table of labels rather than a sequence of predictors."""
     if isinstance(hypotheses, np.ndarray):
         return True
     return not any(callable(each) or hasattr(each, "predict") for each in hypotheses)

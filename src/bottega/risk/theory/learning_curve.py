@@ -179,9 +179,9 @@ def _judge(
     X, y = sample.X[m:], sample.y[m:]
     loss = loss_of_sample(sample)
     predict = fit(procedure, sample.X[:m], sample.y[:m])
-    said = predict(X)
-    risk = float(loss(y, said).mean())
+    predicted = predict(X)
+    risk = float(loss(y, predicted).mean())
     train = float(loss(sample.y[:m], predict(sample.X[:m])).mean())
     known = np.isfinite(sample.bayes_risk)
-    excess = float(excess_losses(sample, X, y, said).mean()) if known else np.nan
+    excess = float(excess_losses(sample, X, y, predicted).mean()) if known else np.nan
     return (risk, train, excess), (sample.bayes_risk, loss.name)

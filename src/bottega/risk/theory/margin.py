@@ -29,7 +29,7 @@ def margin(u: Any, X: Any, y: Any) -> float:
 
 
 def separable(X: Any, y: Any) -> bool:
-    r"""Tell whether some w has :math:`y_t w^\top x_t > 0` on all rows, by linear programming.
+    r"""Return True if some w has :math:`y_t w^\top x_t > 0` on all rows, by linear programming.
 
     The program asks for at least 1 in place of more than 0, which scales to the same.
     A yes is checked on the rows; a no is HiGHS's, whose tolerance calls margins below about 1e-7
