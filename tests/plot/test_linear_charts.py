@@ -60,7 +60,7 @@ def test_coefficients_against_the_l1_norm(curve, rows_of, layers_of):
 
 
 def test_coefficients_against_the_knob_on_a_log_axis(curve, rows_of, layers_of):
-    path = dataclasses.replace(curve, knob="alpha", values=np.array([1000.0, 10.0, 0.1]))
+    path = dataclasses.replace(curve, settings=along("alpha", [1000.0, 10.0, 0.1]))
     chart = coefficient_chart(path, against="knob")
     assert [row["x"] for row in rows_of(chart) if row["name"] == "x2"] == [1000.0, 10.0, 0.1]
     x = layers_of(chart)[0]["encoding"]["x"]
