@@ -55,7 +55,7 @@ def test_weights_of_rows_are_checked():
 
 def test_weights_of_the_penalty_are_checked():
     X, y = draw()
-    with pytest.raises(InputError, match="one number a column"):
+    with pytest.raises(InputError, match="one number per column"):
         Lasso(weights=[1, 2]).fit(X, y)
     with pytest.raises(InputError, match="0 or more"):
         Lasso(weights=[1, 2, -1, 1]).fit(X, y)

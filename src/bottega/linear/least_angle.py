@@ -52,7 +52,7 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
         Rule that picks from the path: ``"min"`` or ``"one_se"`` of the cross-validated error, or a
         criterion (``"aic"``, ``"aicc"``, ``"bic"``, ``"hq"``, ``"gcv"``, ``"cp"``).
     cv : int, default=10
-        Folds of the cross-validation (at most one a row).
+        Folds of the cross-validation (at most one per row).
     max_steps : int or None, default=None
         Where to stop the walk; None walks to least squares (with p > n: to a perfect fit).
 

@@ -38,7 +38,7 @@ class LeastSquares(RegressorMixin, SpectralCoefficients, Chunked):
     ----------
     method : {"auto", "qr", "cholesky"}, default="auto"
         How the equations are solved. ``"cholesky"`` factorises the p by p matrix X'X: the fewest
-        operations, at the price of half the digits when columns are nearly collinear. ``"qr"``
+        operations, at the cost of half the digits when columns are nearly collinear. ``"qr"``
         factorises the rows themselves: four times the work of many rows, and as accurate as can
         be. ``"auto"`` takes QR for small data and wherever Cholesky would lose digits.
     fit_intercept : bool, default=True
@@ -71,7 +71,7 @@ class LeastSquares(RegressorMixin, SpectralCoefficients, Chunked):
 
     Notes
     -----
-    Rows are handled in blocks: besides X itself there are a few numbers a row. df is the rank of
+    Rows are handled in blocks: besides X itself there are a few numbers per row. df is the rank of
     the inputs, plus one with an intercept. Several responses are fitted together: the coefficients
     are those of q single regressions.
 

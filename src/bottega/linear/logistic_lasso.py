@@ -88,7 +88,7 @@ class LogisticLasso(SelectedResults, ClassifierMixin, Tuned):
     alpha_ : float
         The penalty in use.
     df_ : float
-        Number of coefficients that are not zero, and one intercept a class but the first.
+        Number of coefficients that are not zero, and one intercept per class but the first.
     path_ : Path
         The whole curve, when `alpha` is ``"auto"``.
     gap_path_ : ndarray
@@ -168,7 +168,7 @@ class LogisticLasso(SelectedResults, ClassifierMixin, Tuned):
             "The log odds of the classes are linear in the inputs, and few of them matter.",
             "Independent rows.",
         ),
-        cost="n p a penalty and fold, and n s^2 a Newton step with s inputs in the fit",
+        cost="n p per penalty and fold, and n s^2 per Newton step with s inputs in the fit",
         source="D79, D91-D94",
         wide=True,
     )

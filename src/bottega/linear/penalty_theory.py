@@ -35,7 +35,7 @@ class Irrepresentable:
     margin : float
         One minus the value: the epsilon of the condition, which must be positive.
     each : ndarray of shape (p - s,)
-        One number a column outside the support.
+        One number per column outside the support.
     columns : ndarray of int
         Those columns.
     worst : int or None
@@ -78,7 +78,7 @@ class Irrepresentable:
 
 
 def irrepresentable(X: Any, support: Any, *, signs: Any = None) -> Irrepresentable:
-    r"""Tell whether the lasso can find the support of the true coefficients on a design.
+    r"""Check whether the lasso can find the support of the true coefficients on a design.
 
     The value is
 
@@ -134,7 +134,7 @@ def irrepresentable(X: Any, support: Any, *, signs: Any = None) -> Irrepresentab
         sign = np.sign(np.asarray(signs, dtype=np.float64))
         if sign.shape != inside.shape or np.any(sign == 0):
             raise InputError(
-                f"signs must be {len(inside)} numbers that are not zero, one a column of the "
+                f"signs must be {len(inside)} numbers that are not zero, one per column of the "
                 f"support; got {signs!r}."
             )
         each = np.abs(sign @ weights)

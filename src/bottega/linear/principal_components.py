@@ -102,7 +102,7 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralCoefficients, Tuned,
     flatter a little, because a row left out would have changed the components too. ``cv="loo"``
     refits everything.
 
-    Do not use it when the response may hang on a direction in which the inputs vary little: the
+    Do not use it when the response may depend on a direction in which the inputs vary little: the
     components are built without looking at y, and those of small variance go first. Nor to select
     inputs: every input is in every component. Standard errors take the dropped components to
     have no effect; unless all p are kept the t tests do not hold, and are left out.
@@ -183,7 +183,7 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralCoefficients, Tuned,
     def _prepare(self, rows: Rows) -> DecomposedProblem:
         return decompose_rows(rows, standardize=self.standardize, fit_intercept=True)
 
-    def _statistics(self, X: Any, y: Any, w: Any, start: int) -> FoldMoments:
+    def _statistics(self, X: Any, y: Any, w: Any, start: int) -> Any:
         if not isinstance(self.components, str):
             return FoldMoments(X, y, w, 1)
         if isinstance(self.cv, str):
@@ -243,7 +243,7 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralCoefficients, Tuned,
 
     def _judge(self, curve: Path, rows: Rows, cv: Any, loss: Loss) -> Path:
         _check_enough_rows(len(rows))
-        if isinstance(cv, Integral) and cv >= len(rows):
+        if isinstance(cv, Integral) and int(cv) >= len(rows):
             cv = "loo"
         return super()._judge(curve, rows, cv, loss)
 

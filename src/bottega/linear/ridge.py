@@ -176,7 +176,7 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralCoefficients, Tuned, Chunked
         return moments_of([(X, y, w)])
 
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> DecomposedProblem:
-        return decompose_moments(statistics, chunks, chunks.y_ndim, **self._frame_of_inputs)
+        return decompose_moments(statistics, chunks, chunks.y_ndim, None, **self._frame_of_inputs)
 
     def _settle(self, problem: DecomposedProblem, setting: Mapping[str, Any]) -> None:
         self.alpha_ = float(setting["alpha"])

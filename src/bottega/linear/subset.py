@@ -67,7 +67,7 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         Rule that picks from the path: ``"min"`` or ``"one_se"`` of the cross-validated error, or a
         criterion (``"aic"``, ``"aicc"``, ``"bic"``, ``"hq"``, ``"gcv"``, ``"cp"``).
     cv : int, default=10
-        Folds of the cross-validation (at most one a row). The whole search is done anew in each.
+        Folds of the cross-validation (at most one per row). The whole search is done anew in each.
     max_size : int or None, default=None
         Largest size on the path; None: all columns, or what leaves one degree of freedom.
     force : sequence of int or str, default=()

@@ -123,7 +123,7 @@ def check_penalty_weights(weights: Any, p: int) -> FloatArray:
     found = np.asarray(weights, dtype=np.float64)
     if found.shape != (p,):
         raise InputError(
-            f"weights has shape {found.shape}; it needs one number a column: ({p},). "
+            f"weights has shape {found.shape}; it needs one number per column: ({p},). "
             "Weights of rows are given to fit as sample_weight."
         )
     if np.any(np.isnan(found)) or np.any(found < 0):

@@ -120,7 +120,7 @@ class SparseColumns:
 
 
 def is_sparse(X: Any) -> bool:
-    """Tell whether a matrix is a sparse one of scipy."""
+    """Return True if a matrix is a sparse one of scipy."""
     return bool(sparse.issparse(X))
 
 

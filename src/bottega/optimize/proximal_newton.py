@@ -28,7 +28,7 @@ _SWEEPS = 10_000
 
 @dataclass(frozen=True)
 class LogisticSolution:
-    """Fits along a path, on the original scale; one score a class, or one for two classes.
+    """Fits along a path, on the original scale; one score per class, or one for two classes.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class LogisticProblem:
         return alpha * float(size + 0.5 * (1 - self.l1_ratio) * np.sum(self.B**2))
 
     def _residual(self) -> FloatArray:
-        """Return weighted observed minus fitted probabilities, one column a score."""
+        """Return weighted observed minus fitted probabilities, one column per score."""
         found = self.v[:, None] * (self.Y - self.P)
         return found[:, 1:] if self.scores == 1 else found
 

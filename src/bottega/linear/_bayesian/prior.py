@@ -35,7 +35,7 @@ def normal_prior(
     center = np.asarray(mean, dtype=np.float64)
     if center.shape != (size,) or not np.all(np.isfinite(center)):
         raise InputError(
-            f"prior_mean has shape {center.shape}; it needs {size} finite numbers, one a row of "
+            f"prior_mean has shape {center.shape}; it needs {size} finite numbers, one per row of "
             "the prior's covariance."
         )
     return center, root

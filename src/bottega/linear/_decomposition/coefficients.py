@@ -91,7 +91,7 @@ class SpectralCoefficients(CoefficientResults, LinearSmoother):
         return products
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()  # type: ignore[misc]
+        state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_training"}
 
     # ---- predicting -----------------------------------------------------------------------------

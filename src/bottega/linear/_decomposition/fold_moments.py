@@ -4,7 +4,7 @@ From the moments of the folds follow those of all rows, and those of every train
 need nothing else are cross-validated without going through the rows for each fold.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -14,8 +14,10 @@ from bottega.core.chunks import Moments, split_rows
 from bottega.core.folds import deal_folds
 from bottega.core.judge import LossSums, row_losses
 from bottega.core.losses import Loss
+from bottega.core.parallel import in_threads
 from bottega.core.typing import FloatArray, IntArray
 from bottega.linear._decomposition.problem import LoggedMoments
+from bottega.optimize.coordinate_columns import is_sparse
 
 __all__ = ["FoldMoments", "dealt_blocks", "judge_held_out"]
 
@@ -25,6 +27,8 @@ _BLOCK = 2**16
 # against the variance, that costs two digits.
 _SAMPLE = 256
 _FAR = 100.0
+# Numbers in a table from which on the folds are worth threads of their own.
+_LARGE = 10**6
 
 
 class FoldMoments:
@@ -109,12 +113,12 @@ def judge_held_out(
     """
     each = [LossSums() for _ in fits]
     for X, y, w, fold in blocks:
-        if sparse.issparse(X):
-            X = X.tocsr()
-        for k, fit in enumerate(fits):
-            if fit is None:
-                continue
-            coef, intercept = fit
+        table = X.tocsr() if is_sparse(X) else X
+
+        def judge(k: int, X: Any = table, y: Any = y, w: Any = w, fold: Any = fold) -> None:
+            if fits[k] is None:
+                return
+            coef, intercept = fits[k]  # type: ignore[misc]
             rows = np.flatnonzero(fold == k)
             for part in split_rows(len(rows), max(256, 2 * _BLOCK // intercept.size)):
                 at = rows[part]
@@ -123,6 +127,8 @@ def judge_held_out(
                 predicted = predicted.reshape(len(at), *intercept.shape)
                 losses = row_losses(loss, y[at], predicted)
                 each[k].update(losses, None if w is None else w[at])
+
+        _for_folds(judge, len(fits), X.shape[0] * X.shape[1])
     total = LossSums()
     for sums in each:
         total.merge(sums)
@@ -131,12 +137,19 @@ def judge_held_out(
     return {"error": error, "error_se": error_se, "fold_error": fold_error}
 
 
+def _for_folds(task: Callable[[int], Any], count: int, numbers: int) -> list[Any]:
+    """Return what a task gives for each fold, side by side where the table is large."""
+    if numbers < _LARGE:
+        return [task(k) for k in range(count)]
+    return in_threads(task, range(count), stage="folds")
+
+
 # ---- moments in one pass -------------------------------------------------------------------------
 
 
 def _moments_by_fold(X: Any, y: FloatArray, w: Any, count: int, start: int) -> list[Moments]:
     folds = deal_folds(len(y), count, start=start) if count > 1 else np.zeros(len(y), np.intp)
-    if sparse.issparse(X):
+    if is_sparse(X):
         X = sparse.csr_array(X)
         which = [np.flatnonzero(folds == k) for k in range(count)]
         return [_sparse_moments(X[on], y[on], None if w is None else w[on]) for on in which]
@@ -148,14 +161,15 @@ def _moments_by_fold(X: Any, y: FloatArray, w: Any, count: int, start: int) -> l
         moments = _moments_in_place(X, y)
         if not _is_far(moments, np.append(np.zeros(X.shape[1]), moments.mean[X.shape[1] :])):
             return [moments]
-    found = []
-    for k in range(count):
+
+    def moments_of(k: int) -> Moments:
         rows = np.flatnonzero(folds == k) if count > 1 else None
-        moments = _dense_moments(X, y, w, rows, shift)
-        if moments.count and _is_far(moments, shift):
-            moments = _dense_moments(X, y, w, rows, moments.mean)  # the first rows misled
-        found.append(moments)
-    return found
+        found = _dense_moments(X, y, w, rows, shift)
+        if found.count and _is_far(found, shift):
+            found = _dense_moments(X, y, w, rows, found.mean)  # the first rows misled
+        return found
+
+    return _for_folds(moments_of, count, X.size)
 
 
 def _is_far(moments: Moments, shift: FloatArray) -> bool:

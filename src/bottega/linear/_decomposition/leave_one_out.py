@@ -7,7 +7,7 @@ touches (the part of the row outside the column space) and of what alpha takes a
 .. math:: y_i - \hat y_i = e_i + \sum_j u_{ij} \frac{\alpha}{d_j^2+\alpha} (U^\top y)_j, \qquad
           1 - h_i = c_i + \sum_j u_{ij}^2 \frac{\alpha}{d_j^2+\alpha},
 
-so nothing cancels when alpha is small, and all alphas at once are two matrix products a block.
+so nothing cancels when alpha is small, and all alphas at once are two matrix products per block.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ from bottega.linear._decomposition.spectrum import Spectrum
 
 __all__ = ["LeaveOneOutErrors", "RowBlock", "leave_one_out"]
 
-# Rows a block: a block by a hundred alphas (0.8 MB) stays in the cache.
+# Rows per block: a block by a hundred alphas (0.8 MB) stays in the cache.
 BLOCK = 1024
 
 

@@ -69,11 +69,11 @@ class Spectrum:
         return self.factors[0] if len(self.factors) == 1 else self.factors[0] @ self.factors[1]
 
     def lost(self, alpha: Any) -> FloatArray:
-        """Return alpha / (lam + alpha): one row a direction, one column an alpha."""
+        """Return alpha / (lam + alpha): one row per direction, one column per alpha."""
         return np.asarray(alpha / (self.lam[:, None] + alpha))
 
     def kept(self, alpha: Any) -> FloatArray:
-        """Return lam / (lam + alpha): one row a direction, one column an alpha."""
+        """Return lam / (lam + alpha): one row per direction, one column per alpha."""
         return np.asarray(self.lam[:, None] / (self.lam[:, None] + alpha))
 
     def coef(self, alphas: FloatArray) -> FloatArray:

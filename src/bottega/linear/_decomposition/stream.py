@@ -31,11 +31,11 @@ class TriangleLearner(Chunked):
     def _prepare(self, rows: Rows) -> Triangle:
         return self._new_triangle().update(rows.X, rows.y, rows.weight)
 
-    def _statistics(self, X: Any, y: Any, w: Any, start: int) -> Triangle:
+    def _statistics(self, X: Any, y: Any, w: Any, start: int) -> Any:
         return self._new_triangle().update(X, y[:, 0], w)
 
-    def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> Triangle:
-        return statistics  # type: ignore[no-any-return]
+    def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> Any:
+        return statistics
 
     def _next_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """Return the rows of a further block, of learners that have seen some."""

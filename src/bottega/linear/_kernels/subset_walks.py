@@ -106,7 +106,7 @@ def walk_forward(
     the smaller subset beats the best of its size so far (so the walk ends). `outside` is the part
     of RSS that no column can explain.
 
-    Returns the best subset met of each size, one row of 0/1 a size, their RSS, and the largest
+    Returns the best subset met of each size, one row of 0/1 per size, their RSS, and the largest
     size reached.
     """
     k, p = M.shape

@@ -31,7 +31,7 @@ class ConstraintForm:
         """Return an alpha at which the penalty of the coefficients is zero, or nearly so."""
 
     def _work(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any]:
-        worker: Any = clone(self)  # type: ignore[type-var]
+        worker: Any = clone(self)
         worker._check_params()
         return worker, worker._prepare(worker._read(X, y, sample_weight))
 

@@ -117,7 +117,7 @@ class PenalizedRegression(ConstraintForm, SelectedCoefficients, RegressorMixin, 
         moments = FoldMoments(rows.X, rows.y, rows.weight, settings.folds)
         return GramWork(moments, rows, settings)
 
-    def _statistics(self, X: Any, y: Any, w: Any, start: int) -> FoldMoments:
+    def _statistics(self, X: Any, y: Any, w: Any, start: int) -> Any:
         if self.cv is not None and not isinstance(self.cv, Integral) and self._given(None) is None:
             raise InputError("A fit in chunks has folds of its own: give cv= their number.")
         return FoldMoments(X, y, w, self._settings(None).folds, start)
@@ -141,7 +141,7 @@ class PenalizedRegression(ConstraintForm, SelectedCoefficients, RegressorMixin, 
         self.solver_ = work.solver
         if hasattr(self, "path_"):
             self.gap_path_ = work.gap_path
-        df = np.count_nonzero(self.coef_) + self.fit_intercept
+        df = int(np.count_nonzero(self.coef_)) + self.fit_intercept
         self._keep_totals(work.totals, rss=float(fits.mse[0]) * work.totals["weight"], df=df)
         self._warn(fits)
 

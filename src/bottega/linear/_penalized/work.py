@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import InputError
@@ -24,7 +23,7 @@ from bottega.linear._penalized.gram import GramProblem
 from bottega.linear._selected.coefficients import totals_of
 from bottega.linear.ridge import Ridge
 from bottega.optimize.coordinate import Descent, PenalizedFits, Penalty, alpha_grid, not_unique
-from bottega.optimize.coordinate_columns import columns_of
+from bottega.optimize.coordinate_columns import columns_of, is_sparse
 from bottega.optimize.coordinate_working_sets import WorkingSetProblem, begin, walk_together
 
 __all__ = ["GRAM_COLUMNS", "GramWork", "PenalizedWork", "PenaltySettings", "RowsWork", "uses_gram"]
@@ -193,7 +192,8 @@ class GramWork(PenalizedWork):
     def walk_folds(
         self, alphas: FloatArray, l1_ratio: float
     ) -> tuple[PenalizedFits, list[PenalizedFits | None]]:
-        settings, found = self.settings, []
+        settings = self.settings
+        found: list[PenalizedFits | None] = []
         for train in self.moments.training():
             if train is None:
                 found.append(None)
@@ -286,9 +286,9 @@ class RowsWork(PenalizedWork):
         if not self.settings.adaptive:
             return None
         X = self.rows.X
-        if sparse.issparse(X) and X.shape[0] * X.shape[1] <= _DENSE_PILOT:
+        if is_sparse(X) and X.shape[0] * X.shape[1] <= _DENSE_PILOT:
             X = X.toarray()
-        if sparse.issparse(X):
+        if is_sparse(X):
             raise InputError(
                 "adaptive=True with a sparse X needs at least as many rows as columns, and at most "
                 f"{GRAM_COLUMNS} columns, or a small table; got shape {X.shape}. Give weights= of "

@@ -41,7 +41,7 @@ def best_subsets(
     Returns
     -------
     subsets : ndarray of 0/1, shape (most + 1, p)
-        One row a size.
+        One row per size.
     nodes : int
         Subsets whose coefficients were computed on the way.
 
