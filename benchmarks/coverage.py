@@ -11,7 +11,14 @@ import numpy as np
 
 from bottega.risk.estimate.compare_errors import compare_folds
 from bottega.risk.estimate.judged_rows import JudgedRows
-from bottega.risk.estimate.nested_interval import fold_means, nadeau_bengio, naive, nested, pairs_of
+from bottega.risk.estimate.nested_interval import (
+    effective_size,
+    fold_means,
+    nadeau_bengio,
+    naive,
+    nested,
+    pairs_of,
+)
 
 SAMPLES = 3_000
 FOLDS = 5
@@ -64,7 +71,9 @@ class Sample:
         for k in range(FOLDS):
             flat[-1] = np.average(self.y[fold != k], weights=self.weight[fold != k])
             of_mean.append(losses(flat, k)[0])
-        train = [self.rows.effective_size(np.flatnonzero(fold != k)) for k in range(FOLDS)]
+        train = [
+            effective_size(self.rows.unit_weights(np.flatnonzero(fold != k))) for k in range(FOLDS)
+        ]
         return [a for a, _ in alone], inside, [w for _, w in alone], of_mean, train
 
     def intervals(self):

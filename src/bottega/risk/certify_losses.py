@@ -133,7 +133,7 @@ def certify_losses(
     grouped = groups is not None and len(np.unique(np.asarray(groups))) < len(values)
     units, weight = independent_units(values, weight, np.asarray(groups) if grouped else None)
     level = float(union(delta, candidates))
-    share = None if weight is None or np.all(weight == weight[0]) else weight / weight.sum()
+    share = None if np.all(weight == weight[0]) else weight / weight.sum()
     mean = float(units.mean() if share is None else share @ units)
     counted = zero_one and not grouped
     name, (lower, upper) = _interval(units, share, mean, level, method, counted, limits)
@@ -230,7 +230,7 @@ def _interval(
         if share is None:
             return "Student's t", student(values, delta, low=least)
         variance = n / (n - 1) * float(share**2 @ (values - mean) ** 2)
-        quantile = float(stats.t.ppf(1 - delta / 2, effective_size(share, n) - 1))
+        quantile = float(stats.t.ppf(1 - delta / 2, effective_size(share) - 1))
         away = quantile * np.sqrt(variance)
         return "Student's t", (max(least, mean - away), mean + away)
     if limits is None:
@@ -249,7 +249,7 @@ def _interval(
         if share is None:
             return float(hoeffding_deviation(n, delta, low=low, high=high))
         one = hoeffding_deviation(1, delta, low=low, high=high)
-        return float(one / np.sqrt(effective_size(share, n)))
+        return float(one / np.sqrt(effective_size(share)))
 
     def flat(delta: float) -> tuple[float, float]:
         return max(low, mean - half(delta)), min(high, mean + half(delta))

@@ -17,7 +17,6 @@ from bottega.core.parallel import in_threads
 from bottega.core.rows import check_weight
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.data.table import Table
-from bottega.risk.estimate.nested_interval import effective_size
 
 __all__ = [
     "JudgedRows",
@@ -113,38 +112,31 @@ class JudgedRows:
         """Return the weights of some rows, None where all rows count the same."""
         return None if self.weight is None else self.weight[rows]
 
-    def units(self, rows: Array, losses: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+    def units(self, rows: Array, losses: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the losses of the independent units that some rows are, and their weights."""
         groups = None if self.groups is None else self.groups[rows]
         return independent_units(losses, self.weight_of(rows), groups)
 
-    def count_units(self, rows: Array) -> int:
-        """Return how many independent units some rows are."""
-        return len(self.units(rows, np.zeros(len(rows)))[0])
-
-    def effective_size(self, rows: Array) -> float:
-        """Return how many units of equal weight the mean over some rows is worth (Kish)."""
-        losses, weight = self.units(rows, np.zeros(len(rows)))
-        return effective_size(weight, len(losses))
+    def unit_weights(self, rows: Array) -> FloatArray:
+        """Return the weights of the independent units that some rows are."""
+        return self.units(rows, np.zeros(len(rows)))[1]
 
 
 def independent_units(
     losses: FloatArray, weight: FloatArray | None, groups: Array | None
-) -> tuple[FloatArray, FloatArray | None]:
-    """Return losses of independent units and their weights (None: all the same).
+) -> tuple[FloatArray, FloatArray]:
+    """Return losses of independent units and their weights.
 
     A unit is a row of positive weight, or a group of them: its loss is the mean of its rows'
     losses, its weight the sum of their weights.
     """
-    if groups is None:
-        if weight is None:
-            return losses, None
-        return losses[weight > 0], weight[weight > 0]
     weight = np.ones(len(losses)) if weight is None else weight
-    codes = np.unique(groups, return_inverse=True)[1]
-    total: FloatArray = np.bincount(codes, weight).astype(np.float64)
-    counts = total > 0
-    return np.bincount(codes, weight * losses)[counts] / total[counts], total[counts]
+    if groups is not None:
+        codes = np.unique(groups, return_inverse=True)[1]
+        total: FloatArray = np.bincount(codes, weight).astype(np.float64)
+        sums = np.bincount(codes, weight * losses)
+        losses, weight = np.divide(sums, total, out=sums, where=total > 0), total
+    return losses[weight > 0], weight[weight > 0]
 
 
 def read_rows(

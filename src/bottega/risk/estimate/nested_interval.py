@@ -45,7 +45,6 @@ INTERVALS = ("auto", "nested", "nadeau_bengio", "naive")
 
 # For each repetition, for each fold: one number per unit.
 ByFold: TypeAlias = list[list[FloatArray]]
-Weights: TypeAlias = Sequence[Sequence[FloatArray | None]] | None
 
 
 @dataclass(frozen=True)
@@ -90,42 +89,37 @@ def check_folds(sizes: list[list[int]]) -> None:
         )
 
 
-def effective_size(weight: FloatArray | None, n: int) -> float:
-    """Return how many rows of equal weight would vary as much in their mean (Kish)."""
-    return float(n) if weight is None else float(weight.sum() ** 2 / np.sum(weight**2))
+def effective_size(weight: FloatArray) -> float:
+    """Return how many units of equal weight would vary as much in their mean (Kish)."""
+    return float(weight.sum() ** 2 / np.sum(weight**2))
 
 
-def _total(weight: FloatArray | None, n: int) -> float:
-    return float(n) if weight is None else float(weight.sum())
-
-
-def _mean_and_variance(losses: FloatArray, weight: FloatArray | None) -> tuple[float, float]:
+def _mean_and_variance(losses: FloatArray, weight: FloatArray) -> tuple[float, float]:
     """Return the mean of independent losses and its variance."""
     n = len(losses)
-    share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
+    share = weight / weight.sum()
     mean = float(share @ losses)
     squares = float(share**2 @ (losses - mean) ** 2)
     return mean, squares * n / (n - 1) if n > 1 else np.nan
 
 
-def _weights_like(losses: ByFold, weights: Weights) -> Sequence[Sequence[FloatArray | None]]:
-    return [[None] * len(folds) for folds in losses] if weights is None else weights
+def _weights_of(losses: ByFold, weights: ByFold | None) -> ByFold:
+    if weights is not None:
+        return weights
+    return [[np.ones(len(rows)) for rows in folds] for folds in losses]
 
 
-def _joined(parts: Sequence[Any]) -> Any:
-    return None if parts[0] is None else np.concatenate(parts)
-
-
-def _all_folds(losses: ByFold, weights: Weights) -> tuple[float, float]:
+def _all_folds(losses: ByFold, weights: ByFold) -> tuple[float, float]:
     """Return the mean over all units, and its variance with the losses taken as independent."""
     each = [
-        _mean_and_variance(np.concatenate(folds), _joined(weight))
-        for folds, weight in zip(losses, _weights_like(losses, weights), strict=True)
+        _mean_and_variance(np.concatenate(folds), np.concatenate(weight))
+        for folds, weight in zip(losses, weights, strict=True)
     ]
-    return float(np.mean([mean for mean, _ in each])), float(np.mean([v for _, v in each]))
+    mean, variance = np.mean(each, axis=0).tolist()
+    return mean, variance
 
 
-def naive(losses: ByFold, delta: float, weights: Weights = None) -> ErrorInterval:
+def naive(losses: ByFold, delta: float, weights: ByFold | None = None) -> ErrorInterval:
     """Take the losses as independent: too narrow.
 
     Parameters
@@ -137,7 +131,7 @@ def naive(losses: ByFold, delta: float, weights: Weights = None) -> ErrorInterva
     weights : list of list of ndarray, optional
         Weights of the units.
     """
-    mean, variance = _all_folds(losses, weights)
+    mean, variance = _all_folds(losses, _weights_of(losses, weights))
     return _interval(mean, variance, float(stats.norm.ppf(1 - delta / 2)), variance)
 
 
@@ -182,7 +176,10 @@ def corrected_variance(
 
 
 def nadeau_bengio(
-    losses: ByFold, train_sizes: Sequence[Sequence[float]], delta: float, weights: Weights = None
+    losses: ByFold,
+    train_sizes: Any,
+    delta: float,
+    weights: ByFold | None = None,
 ) -> ErrorInterval:
     """Correct the variance of the fold means for the training rows they share.
 
@@ -190,11 +187,10 @@ def nadeau_bengio(
     partitions are averaged; they all rest on the same rows, so their number does not make the
     interval shorter. `train_sizes` has the (effective) number of training units of each fold.
     """
+    weights = _weights_of(losses, weights)
     variances = [
         corrected_variance(*fold_means(folds, weight), np.asarray(sizes, dtype=np.float64))
-        for folds, weight, sizes in zip(
-            losses, _weights_like(losses, weights), train_sizes, strict=True
-        )
+        for folds, weight, sizes in zip(losses, weights, train_sizes, strict=True)
     ]
     mean, usual = _all_folds(losses, weights)
     factor = float(stats.t.ppf(1 - delta / 2, min(map(len, losses)) - 1))
@@ -202,12 +198,12 @@ def nadeau_bengio(
 
 
 def fold_means(
-    folds: Sequence[FloatArray], weights: Sequence[FloatArray | None]
+    folds: Sequence[FloatArray], weights: Sequence[FloatArray]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the mean, the share of the weight and the effective size of each fold."""
-    means = [np.average(rows, weights=weight) for rows, weight in zip(folds, weights, strict=True)]
-    totals = np.array([_total(w, len(rows)) for rows, w in zip(folds, weights, strict=True)])
-    sizes = [effective_size(w, len(rows)) for rows, w in zip(folds, weights, strict=True)]
+    means = [np.average(rows, weights=w) for rows, w in zip(folds, weights, strict=True)]
+    totals = np.array([weight.sum() for weight in weights])
+    sizes = [effective_size(weight) for weight in weights]
     return np.array(means), totals / totals.sum(), np.array(sizes)
 
 
@@ -215,7 +211,7 @@ def nested(
     losses: ByFold,
     inner: list[dict[tuple[int, int], FloatArray]],
     delta: float,
-    weights: Weights = None,
+    weights: ByFold | None = None,
 ) -> ErrorInterval:
     r"""Return the interval of Bates, Hastie and Tibshirani.
 
@@ -248,11 +244,12 @@ def nested(
     k = len(losses[0])
     check_folds([[len(rows) for rows in folds] for folds in losses])
     a, b, inside = [], [], []
-    for folds, found, weight in zip(losses, inner, _weights_like(losses, weights), strict=True):
+    weights = _weights_of(losses, weights)
+    for folds, found, weight in zip(losses, inner, weights, strict=True):
         for i, rows in enumerate(folds):
             others = [j for j in range(k) if j != i]
             e_in = np.concatenate([found[i, j] for j in others])
-            mean_in = float(np.average(e_in, weights=_joined([weight[j] for j in others])))
+            mean_in = float(np.average(e_in, weights=np.concatenate([weight[j] for j in others])))
             mean_out, variance_out = _mean_and_variance(rows, weight[i])
             inside.append(mean_in)
             a.append((mean_in - mean_out) ** 2)

@@ -10,11 +10,12 @@ import numpy as np
 from bottega.core.errors import BottegaError, InputError, ParameterError
 from bottega.core.folds import Fold, fold_of_rows, is_partition, make_folds
 from bottega.core.params import Integer, Real
-from bottega.core.typing import Array
+from bottega.core.typing import Array, FloatArray
 from bottega.risk.estimate import nested_interval
 from bottega.risk.estimate.judged_rows import JudgedRows, RowLosses
 from bottega.risk.estimate.nested_comparison import NestedComparison
 from bottega.risk.estimate.nested_engine import Answer, Judge, Part, Procedure, parts_of, run_parts
+from bottega.risk.estimate.nested_interval import effective_size
 from bottega.risk.estimate.nested_result import NestedCV
 
 __all__ = ["AFFORDABLE_ROWS", "run_procedures"]
@@ -85,6 +86,10 @@ def run_procedures(
     row_losses = RowLosses(loss, rows.task)
     partitions = _partitions(outer, rows, X, repeats, seed)
     interval = _which_interval(interval, partitions, rows)
+    sizes = [
+        np.array([[effective_size(rows.unit_weights(pair[i])) for pair in f] for f in partitions])
+        for i in (0, 1)
+    ]
     parts = [part for r, folds in enumerate(partitions) for part in parts_of(r, folds, pairs=False)]
     everything = Part((0, ()), np.arange(len(rows)), ())
     if final:
@@ -103,6 +108,7 @@ def run_procedures(
             partitions,
             rows,
             row_losses,
+            n_train=sizes[0],
             interval=interval,
             delta=delta,
             rule=rule,
@@ -116,11 +122,7 @@ def run_procedures(
             raise KeyboardInterrupt
         reasons = "; ".join(f"{name}: {reason}" for name, reason in runs.failures.items())
         raise BottegaError(f"No procedure could be judged. {reasons}")
-    train, test = (
-        np.array([[rows.effective_size(fold[i]) for fold in folds] for folds in partitions])
-        for i in (0, 1)
-    )
-    return NestedComparison(results, runs.failures, runs.complete, train, test)
+    return NestedComparison(results, runs.failures, runs.complete, *sizes)
 
 
 def _model_of(procedure: Procedure, part: Part) -> Any:
@@ -167,7 +169,7 @@ def _which_interval(interval: str, partitions: list[list[Fold]], rows: JudgedRow
                 "interval='nadeau_bengio'."
             )
         nested_interval.check_folds(
-            [[rows.count_units(test) for _, test in folds] for folds in partitions]
+            [[len(rows.unit_weights(test)) for _, test in folds] for folds in partitions]
         )
     except InputError:
         if interval == "nested":
@@ -182,6 +184,7 @@ def _put_together(
     rows: JudgedRows,
     row_losses: RowLosses,
     *,
+    n_train: FloatArray,
     interval: str,
     delta: float,
     rule: str | None,
@@ -211,8 +214,7 @@ def _put_together(
                 inside[r][i, j] = rows.units(folds[j], of_j)[0]
         limits = nested_interval.nested(losses, inside, delta, weights)
     elif interval == "nadeau_bengio":
-        effective = [[rows.effective_size(train) for train, _ in folds] for folds in partitions]
-        limits = nested_interval.nadeau_bengio(losses, effective, delta, weights)
+        limits = nested_interval.nadeau_bengio(losses, n_train, delta, weights)
     else:
         limits = nested_interval.naive(losses, delta, weights)
     means = [nested_interval.fold_means(*each) for each in zip(losses, weights, strict=True)]
