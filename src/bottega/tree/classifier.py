@@ -18,7 +18,8 @@ from bottega.tree import rules
 from bottega.tree._grow.class_weights import check_cost, check_priors, code_of
 from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.structure import Tree
-from bottega.tree._prune.estimator import CARD, SHARED, GrownTree, TreeBase
+from bottega.tree._prune import estimator as base
+from bottega.tree._prune.estimator import GrownTree
 from bottega.tree._prune.losses import leaf_labels, sums_at
 from bottega.tree._prune.sequence import (
     PruningSequence,
@@ -32,7 +33,7 @@ from bottega.tree.impurity import class_impurity
 __all__ = ["TreeClassifier"]
 
 
-class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
+class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
     r"""Classify by the commonest class of a box that a binary tree of tests has found.
 
     .. math:: \hat p(c \mid x) = \sum_l \hat P_{lc}\, [x \in R_l]
@@ -104,9 +105,9 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
     default_label : object, optional
         Class that wins where several are as good; the first in sorted order by default.
     cv : int, float, splitter or list of (train, test), default=10
-        Folds that judge the path, each class spread over them; a number below 1 is the share of
-        rows held out once. Fewer rows than folds give as many folds as rows; a single row is judged
-        by itself.
+        Folds that judge the path, classes spread over them; a number below 1 is the share of rows
+        held out once. Fewer rows than folds give as many folds as rows; a single row is judged by
+        itself.
     validation : float, default=0.25
         Share of the rows held out with ``select="reduced_error"`` and `target_error`.
     select : {"one_se", "min", "srm", "aic", "reduced_error"}, default="one_se"
@@ -184,22 +185,16 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {
-        "alpha": SHARED["alpha"],
-        "n_leaves": SHARED["n_leaves"],
+        **base.SIZE,
         "criterion": Choice(
             "gini", "entropy", "deviance", "sqrt", "error", help="impurity that growth lowers"
         ),
         "prune_by": Choice("error", "impurity", help="risk that pruning weighs against leaves"),
-        **{
-            name: SHARED[name]
-            for name in SHARED
-            if name not in ("alpha", "n_leaves", "cv", "validation", "random_state")
-        },
+        **base.GROWTH,
         "cost": Anything(help="cost matrix: rows are true classes, columns predictions"),
         "priors": Anything(help="probability of each class; the shares in the data by default"),
         "default_label": Anything(help="class that wins ties; the first class by default"),
-        "cv": SHARED["cv"],
-        "validation": SHARED["validation"],
+        **base.HELD_OUT,
         "select": Choice(
             *("one_se", "min", "srm", "aic", "reduced_error"),
             help="how the tree is chosen from the path",
@@ -207,9 +202,9 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
         "delta": Real(
             0, 1, open_low=True, open_high=True, help="probability with which the bound may fail"
         ),
-        "random_state": SHARED["random_state"],
+        "random_state": base.SEED,
     }
-    card: ClassVar[Card] = Card(task="classification", **CARD)
+    card: ClassVar[Card] = Card(task="classification", **base.CARD)
 
     def __init__(
         self,

@@ -10,19 +10,18 @@ from sklearn.utils.validation import validate_data
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
 from bottega.core.likelihood import residual_scale
-from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.params import Choice, Parameter
-from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.tree._grow.structure import Tree
-from bottega.tree._prune.estimator import CARD, SHARED, GrownTree, TreeBase
+from bottega.tree._prune import estimator as base
+from bottega.tree._prune.estimator import GrownTree
 from bottega.tree.classifier import TreeClassifier
 
 __all__ = ["TreeRegressor"]
 
 
 @documented_like(TreeClassifier, without=("classes_",))
-class TreeRegressor(RegressorMixin, TreeBase):
+class TreeRegressor(RegressorMixin, base.TreeBase):
     r"""Predict by the mean of a box that a binary tree of tests has found.
 
     .. math:: \hat f(x) = \sum_{l} \bar y_l\, [x \in R_l]
@@ -41,9 +40,6 @@ class TreeRegressor(RegressorMixin, TreeBase):
         ``"auto"`` picks from the path by the rule `select`.
     monotone : array-like of {-1, 0, 1}, optional
         One entry per column: the response may only fall (-1) or rise (1) with it.
-    cv : int, float, splitter or list of (train, test), default=10
-        Folds that judge the path; a number below 1 is the share of rows held out once. Fewer rows
-        than folds give as many folds as rows; a single row is judged by itself.
     select : {"one_se", "min", "aic", "reduced_error"}, default="one_se"
         How the tree is chosen with ``alpha="auto"``: the simplest within one standard error of
         the least held-out error, the least, or the least training error plus 2 sigma^2 / n per
@@ -89,13 +85,15 @@ class TreeRegressor(RegressorMixin, TreeBase):
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {
-        **{name: parameter for name, parameter in SHARED.items() if name != "random_state"},
+        **base.SIZE,
+        **base.GROWTH,
+        **base.HELD_OUT,
         "select": Choice(
             "one_se", "min", "aic", "reduced_error", help="how the tree is chosen from the path"
         ),
-        "random_state": SHARED["random_state"],
+        "random_state": base.SEED,
     }
-    card: ClassVar[Card] = Card(task="regression", **CARD)
+    card: ClassVar[Card] = Card(task="regression", **base.CARD)
     criterion = "squared_error"
 
     def __init__(
@@ -150,15 +148,6 @@ class TreeRegressor(RegressorMixin, TreeBase):
 
     def _check_response(self, y: Any) -> Array:
         return np.asarray(validate_data(self, y=y, y_numeric=True), dtype=np.float64)
-
-    def _target(self, rows: Rows) -> dict[str, Any]:
-        return {}
-
-    def _loss_under(self, target: dict[str, Any]) -> Loss:
-        return SQUARED_ERROR
-
-    def _labels(self, tree: Tree) -> None:
-        return None
 
     def _shown(self, tree: Tree) -> Array:
         return np.asarray(tree.value[:, 0])

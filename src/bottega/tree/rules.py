@@ -14,7 +14,7 @@ from bottega.core.errors import InputError
 from bottega.core.typing import BoolArray, IntArray
 from bottega.tree._grow.structure import Tree
 from bottega.tree._prune.sequence import cut
-from bottega.tree._read.box_unions import conjunction, merge, widen
+from bottega.tree._read.boxes import conjunction, merge, widen
 from bottega.tree._read.column_conditions import Condition, Term, Wording
 
 __all__ = ["DNF", "dnf_terms", "leaf_terms"]

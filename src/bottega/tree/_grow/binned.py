@@ -7,7 +7,7 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.tree._grow.bins import Bins
-from bottega.tree._grow.class_weights import altered_weights, least_cost
+from bottega.tree._grow.class_weights import altered_weights, class_values
 from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.options import CRITERIA, GrowOptions
 from bottega.tree._grow.structure import Tree
@@ -37,29 +37,12 @@ def grow_binned(
     class_scale: FloatArray | None = None,
     cost: FloatArray | None = None,
 ) -> Tree:
-    """Grow a tree on at most 255 bins a column; otherwise as `bottega.tree._grow.exact.grow`.
+    """Grow a tree on at most 255 bins per column; otherwise as `bottega.tree._grow.exact.grow`.
 
-    Where no column has more than 255 distinct values the tree is the exact one. Cost: n p to cut
-    the columns (once: the bins stay with `columns`, and a fold is grown by weights of 0), then
-    n p a level of the tree, on bytes. Surrogates, splits into more than two parts and monotone
-    columns need exact thresholds.
-
-    Parameters
-    ----------
-    columns, y, w, options, n_classes, class_scale, cost
-        As in `bottega.tree._grow.exact.grow`; `options.thresholds` is not looked at.
-
-    Returns
-    -------
-    Tree
-        With thresholds halfway between the bins on both sides.
-
-    Examples
-    --------
-    >>> columns = Columns.numeric([[1.0], [2.0], [4.0], [5.0]])
-    >>> tree = grow_binned(columns, np.array([0, 0, 1, 1]), None, GrowOptions(), n_classes=2)
-    >>> tree.threshold.tolist(), tree.gain.tolist()
-    ([3.0], [0.5, 0.0, 0.0])
+    Where no column has more than 255 distinct values the tree is the exact one; a threshold lies
+    halfway between the bins on both sides. Cost: n p to cut the columns (once: the bins stay with
+    `columns`), then n p per level of the tree, on bytes. Surrogates, splits into more than two
+    parts and monotone columns need exact thresholds; `options.thresholds` is not looked at.
     """
     options.check(n_classes)
     options.refuse_for_bins()
@@ -86,13 +69,14 @@ def grow_binned(
         target = weight * (y - center)
     weighted = not np.all(weight == 1.0)
     p = codes.shape[1]
-    limits = [NO_LIMIT if m is None else int(m) for m in (options.max_depth, options.max_leaves)]
+    depth, leaves = (NO_LIMIT if m is None else m for m in (options.max_depth, options.max_leaves))
     nodes = kernels.grow(
         codes, bins.n_bins, bins.categorical, rows, weight, target,
         np.ones(len(rows) if weighted else 1), weighted, criterion, n_classes, two_class,
         p if options.max_features is None else min(int(options.max_features), p),
-        options.max_features is not None, *limits, int(options.min_split), int(options.min_leaf),
-        float(options.min_gain), float(options.min_impurity), int(options.seed),
+        options.max_features is not None, int(depth), int(leaves), int(options.min_split),
+        int(options.min_leaf), float(options.min_gain), float(options.min_impurity),
+        int(options.seed),
     )  # fmt: skip
     loss, sums = kernels.describe(nodes[0], nodes[1], nodes[2], nodes[7], weight, target,
                                   criterion, n_classes, two_class)  # fmt: skip
@@ -122,11 +106,9 @@ def as_tree(
     gain = np.zeros(n_nodes)
     gain[split] = (2.0 if two_class else 1.0) * reduction[split] / weight[0]
     if n_classes:
-        counts = sums / (1.0 if altered is None else altered)
-        shares = counts * (1.0 if scale is None else scale)
-        value = shares / shares.sum(axis=1, keepdims=True)
-        risk = least_cost(shares, value, cost) / shares[0].sum()
-        impurity, weight = loss / weight, counts.sum(axis=1)
+        ones, impurity = np.ones(n_classes), loss / weight
+        scale, altered = ones if scale is None else scale, ones if altered is None else altered
+        weight, value, risk = class_values(sums, scale, altered, cost, None)
     else:
         risk, impurity = loss / weight[0], loss / weight
         value = (sums[:, 0] / weight + center)[:, None]

@@ -65,18 +65,10 @@ class Bins:
     def learn(
         cls, X: FloatArray, categorical: Array, n_levels: IntArray, rows: IntArray | None = None
     ) -> Self:
-        """Learn the cut points of the columns of X from (some of) its rows.
+        """Learn the cut points of the columns of X (NaN where missing) from (some of) its rows.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n, p)
-            Numbers, and codes of levels in the categorical columns; NaN where missing.
-        categorical : ndarray of bool of shape (p,)
-            Which columns hold codes.
-        n_levels : ndarray of int of shape (p,)
-            How many levels they have.
-        rows : ndarray of int, optional
-            Rows to look at; of more than 100,000 rows as many, evenly spaced, by default.
+        Without `rows`, of more than 100,000 rows as many are looked at, evenly spaced. Categories
+        hold codes below `n_levels`.
         """
         n, p = X.shape
         if rows is None and n > _SAMPLE:

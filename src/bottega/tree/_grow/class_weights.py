@@ -8,7 +8,7 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray, IntArray
 
-__all__ = ["altered_weights", "check_cost", "check_priors", "code_of", "least_cost"]
+__all__ = ["altered_weights", "check_cost", "check_priors", "class_values", "code_of", "least_cost"]
 
 
 def code_of(label: Any, classes: Array, name: str) -> int:
@@ -87,6 +87,20 @@ def altered_weights(
     if w is None and np.all(altered == 1.0):
         return np.ones(len(code)), scale, altered
     return weight * ratio, scale, altered
+
+
+def class_values(
+    sums: FloatArray, scale: FloatArray, altered: FloatArray, cost: FloatArray | None, value: Any
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return weight, class shares and risk of nodes from their altered class weights.
+
+    `value` are shares of the altered weights that are to be used instead; None for none.
+    """
+    counts = sums / altered  # weights as given
+    shares = counts * scale
+    value = shares if value is None else value * scale / altered
+    value = value / value.sum(axis=1, keepdims=True)
+    return counts.sum(axis=1), value, least_cost(shares, value, cost) / shares[0].sum()
 
 
 def least_cost(shares: FloatArray, value: FloatArray, cost: FloatArray | None) -> FloatArray:

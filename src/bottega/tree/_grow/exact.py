@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.core.typing import FloatArray
-from bottega.tree._grow.class_weights import altered_weights, least_cost
+from bottega.core.typing import FloatArray, IntArray
+from bottega.tree._grow.class_weights import altered_weights, class_values
 from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.options import CRITERIA, THRESHOLDS, GrowOptions
 from bottega.tree._grow.structure import Tree
@@ -72,7 +72,7 @@ def grow(
     scale = altered = np.ones(1)
     center = 0.0
     if n_classes:
-        code = np.asarray(y).astype(np.int32)
+        code: IntArray = np.asarray(y).astype(np.int32)
         weight, scale, altered = altered_weights(code, w, n_classes, class_scale, cost)
         counted = w is None and bool(np.all(altered == 1.0))
         rows = _class_rows(code, weight, options.criterion if counted else "")
@@ -100,13 +100,8 @@ def grow(
     impurity = loss / weight
     value = np.clip(mean, lo, hi)  # limits of monotone trees; no other tree has any
     if n_classes:
-        counts = sums / altered  # weights as given
-        shares = counts * scale
         limited = None if np.array_equal(value, mean) else np.stack([1 - value, value], axis=1)
-        value = shares if limited is None else limited * scale / altered
-        value = value / value.sum(axis=1, keepdims=True)
-        weight = counts.sum(axis=1)
-        risk = least_cost(shares, value, cost) / shares[0].sum()
+        weight, value, risk = class_values(sums, scale, altered, cost, limited)
     else:
         risk = (loss + weight * (mean - value) ** 2) / total
         value = (value + center)[:, None]
@@ -162,13 +157,10 @@ def _buffers(data: Data, rules: Rules) -> tuple[Scratch, Levels | None, Any]:
     """Return scratch buffers: of every search, of levels, and of surrogates (None: no need)."""
     n, p = data.X.shape
     k = max(data.n_classes, 1)
-    counts = (np.empty(k) for _ in range(5))
-    scratch = Scratch(
-        *counts,
-        candidates=np.empty(rules.n_thresholds),
-        columns=np.empty(p, dtype=np.int32),
-        random=np.array([rules.seed], dtype=np.uint64),
-    )
+    candidates, columns = np.empty(rules.n_thresholds), np.empty(p, dtype=np.int32)
+    left, right, gone, f_l, f_r = (np.empty(k) for _ in range(5))
+    seed = np.array([rules.seed], dtype=np.uint64)
+    scratch = Scratch(left, right, gone, f_l, f_r, candidates, columns, seed)
     levels, surrogates = None, None
     if np.any(data.categorical):
         widest = max(1, int(data.n_levels.max()))

@@ -14,7 +14,7 @@ from bottega.core import params
 from bottega.core.errors import InputError
 from bottega.core.estimator import Tuned
 from bottega.core.folds import Fold, make_folds
-from bottega.core.losses import Loss
+from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
@@ -32,13 +32,15 @@ from bottega.tree._prune.sequence import PruningSequence, prune, pruning_sequenc
 from bottega.tree._prune.validation import reduced_error, refit_leaves, stopped_at
 from bottega.tree._read.fitted import FittedTree
 
-__all__ = ["CARD", "SHARED", "GrownTree", "TreeBase"]
+__all__ = ["CARD", "GROWTH", "HELD_OUT", "SEED", "SIZE", "GrownTree", "TreeBase"]
 
-SHARED: Mapping[str, params.Parameter] = {
+SIZE: Mapping[str, params.Parameter] = {
     "alpha": params.Auto(
         params.Real(0, None, log=True), help="penalty per leaf; 0: the tree as it is grown"
     ),
     "n_leaves": params.OrNone(params.Integer(1), help="most leaves, instead of alpha"),
+}
+GROWTH: Mapping[str, params.Parameter] = {
     "thresholds": params.Choice(
         "exact", "binned", "uniform", "random", help="where a number may be split"
     ),
@@ -65,6 +67,8 @@ SHARED: Mapping[str, params.Parameter] = {
     "monotone": params.Anything(
         help="-1, 0 or 1 per column: the response may only fall or rise with it"
     ),
+}
+HELD_OUT: Mapping[str, params.Parameter] = {
     "cv": params.AnyOf(
         params.Integer(2), params.Anything(), help="folds that judge the path, or a share held out"
     ),
@@ -75,10 +79,10 @@ SHARED: Mapping[str, params.Parameter] = {
         open_high=True,
         help="share held out by select='reduced_error' and target_error",
     ),
-    "random_state": params.Seed(help="seed of thresholds='random'"),
 }
+SEED = params.Seed(help="seed of thresholds='random'")
 
-_OPTIONS = [f.name for f in fields(GrowOptions) if f.name in (*SHARED, "criterion")]
+_OPTIONS = [f.name for f in fields(GrowOptions) if f.name in (*GROWTH, "criterion")]
 
 CARD: dict[str, Any] = {
     "method": "tree",
@@ -148,26 +152,30 @@ class TreeBase(FittedTree, Tuned):
     validation: float
     random_state: Any
 
-    # ---- what the two kinds of response differ in -----------------------------------------------
+    # ---- what the two kinds of response differ in; numbers are the default ----------------------
 
     @abstractmethod
     def _check_response(self, y: Any) -> Array:
         """Return the responses as a checked vector."""
 
     @abstractmethod
-    def _target(self, rows: Rows) -> dict[str, Any]:
-        """Return what growing must know of the classes."""
-
-    @abstractmethod
-    def _labels(self, tree: Tree) -> IntArray | None:
-        """Return the code of the class that each node predicts; None for numbers."""
-
-    @abstractmethod
     def _criteria(self, work: GrownTree, alphas: FloatArray) -> dict[str, FloatArray]:
         """Return criteria along the path besides the honest error."""
 
+    def _target(self, rows: Rows) -> dict[str, Any]:
+        """Return what growing must know of the classes."""
+        return {}
+
+    def _labels(self, tree: Tree) -> IntArray | None:
+        """Return the code of the class that each node predicts; None for numbers."""
+        return None
+
     def _sequence(self, tree: Tree, target: dict[str, Any]) -> PruningSequence:
         return pruning_sequence(tree)
+
+    def _loss_under(self, target: dict[str, Any]) -> Loss:
+        """Return the loss that the tree is pruned by: costs and priors count."""
+        return SQUARED_ERROR
 
     # ---- reading rows ---------------------------------------------------------------------------
 
@@ -249,10 +257,6 @@ class TreeBase(FittedTree, Tuned):
 
     # ---- the path -------------------------------------------------------------------------------
 
-    @abstractmethod
-    def _loss_under(self, target: dict[str, Any]) -> Loss:
-        """Return the loss that the tree is pruned by: costs and priors count."""
-
     def _own_loss(self, work: GrownTree) -> Loss:
         return self._loss_under(work.target)
 
@@ -283,7 +287,7 @@ class TreeBase(FittedTree, Tuned):
             settings,
             train_error=sums_at(full, sequence.collapse_alpha, full.risk, alphas),
             loss=(self._own_loss(work) if loss is None else loss).title,
-            df=sequence.n_leaves[member],
+            df=sequence.n_leaves[member].astype(np.float64),
             criteria=self._criteria(work, alphas),
             **judged,
         )

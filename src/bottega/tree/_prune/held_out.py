@@ -51,25 +51,13 @@ def held_out_error(
     judge: Callable[[Fold], tuple[Tree, FloatArray, FloatArray]],
     betas: FloatArray,
     w: FloatArray | None,
-) -> dict[str, FloatArray]:
+) -> dict[str, Any]:
     """Return `error`, `error_se` and `fold_error` at each beta: the mean loss of held-out rows.
 
-    Parameters
-    ----------
-    folds : list of (train, test)
-        At least one.
-    judge : callable
-        Grows a tree on the training rows of a fold and returns it, the alphas at which its nodes
-        collapse, and the sums of the losses of the test rows at its nodes (`node_losses`).
-    betas : ndarray
-        Penalties per leaf at which the trees are judged.
-    w : ndarray or None
-        Row weights.
-
-    Notes
-    -----
-    Each held-out row walks its fold's tree once, whatever the number of betas: n depth + N + m for
-    n rows, N nodes and m betas. The standard error is that of a mean over rows.
+    `judge` grows a tree on the training rows of a fold and returns it, the alphas at which its
+    nodes collapse, and the sums of the losses of the test rows at its nodes (`node_losses`). Each
+    held-out row walks its fold's tree once, whatever the number of betas (penalties per leaf): the
+    cost is n depth + N + m for n rows, N nodes and m betas.
     """
 
     def one(fold: Fold) -> LossSums:

@@ -25,14 +25,8 @@ def reduced_error(tree: Tree, loss: FloatArray) -> Tree:
     """Return the subtree with the least loss on validation rows, the smallest among equals.
 
     Goes from the leaves to the root and cuts each branch that does not predict the validation rows
-    better than its node would as a leaf; the validation loss never rises.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree grown on other rows.
-    loss : ndarray, one entry per node
-        What the validation rows that pass a node would lose there (`node_losses`).
+    better than its node would as a leaf; the validation loss never rises. `loss` is what the rows
+    that pass a node would lose there (`node_losses`); the tree was grown on other rows.
     """
     return cut(tree, kernels.collapse_worse(tree.first_child, tree.n_children, loss.copy()))
 
@@ -40,15 +34,8 @@ def reduced_error(tree: Tree, loss: FloatArray) -> Tree:
 def stopped_at(tree: Tree, loss: FloatArray, target: float) -> Tree:
     """Return the tree as it was when the loss of validation rows first came down to a target.
 
-    Parameters
-    ----------
-    tree : Tree
-        A tree grown on other rows, the best split first, so that children are numbered in the
-        order of the splits.
-    loss : ndarray, one entry per node
-        What the validation rows that pass a node would lose there (`node_losses`).
-    target : float
-        The loss at which growth stops; if it is never reached, the tree stays as it is.
+    The best split must have been made first, so that children are numbered in the order of the
+    splits. `loss` is as in `reduced_error`. If the target is never reached the tree stays.
     """
     split = np.flatnonzero(tree.n_children > 0)
     done = np.zeros(tree.n_nodes)  # how many splits are left to do before this one is undone

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
 from bottega.core.estimator import Estimator
-from bottega.core.path import Path
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 from bottega.plot import partition_chart, step_chart, tree_chart
@@ -19,8 +18,8 @@ from bottega.tree import rules
 from bottega.tree._grow.column_reader import ColumnReader
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels.walk import apply
-from bottega.tree._read.cells import cell_diameters
-from bottega.tree._read.column_conditions import Wording
+from bottega.tree._read.boxes import cell_diameters
+from bottega.tree._read.column_conditions import Term, Wording
 
 __all__ = ["FittedTree"]
 
@@ -94,8 +93,11 @@ class FittedTree(Estimator):
 
     def _conditions(self) -> dict[int, str]:
         wording = self._wording()
+        return {leaf: wording.term(cell) for leaf, cell in self._cells().items()}
+
+    def _cells(self) -> dict[int, Term]:
         terms = rules.leaf_terms(self.tree_, self._n_levels, surrogates=False)
-        return {leaf: wording.term(found[0]) for leaf, found in terms.items() if found}
+        return {leaf: found[0] for leaf, found in terms.items() if found}
 
     def leaves(self) -> Any:
         """Return a frame with one row per leaf.
@@ -110,10 +112,8 @@ class FittedTree(Estimator):
         """
         check_is_fitted(self)
         tree = self.tree_
-        conditions = self._conditions()
+        conditions, cells = self._conditions(), self._cells().values()
         where = np.array(list(conditions))
-        terms = rules.leaf_terms(tree, self._n_levels, surrogates=False)
-        cells = [terms[leaf][0] for leaf in conditions]
         return self._make_frame(
             {
                 "leaf": where,
@@ -187,7 +187,7 @@ class FittedTree(Estimator):
             "alpha": self.alpha_,
             "training error": float(tree.risk[tree.is_leaf].sum()),
         }
-        path: Path | None = getattr(self, "path_", None)
+        path: Any = getattr(self, "path_", None)
         if path is not None:
             place = int(np.flatnonzero(path.values == self.alpha_)[0])
             facts[f"error ({path.estimate})"] = path.error[place]

@@ -1,15 +1,18 @@
-"""Unions of boxes made short.
+"""Boxes: how large they are, and unions of them made short.
 
 A term is a conjunction of conditions, one per column: a box. A union of terms is shortened by
 joining boxes that differ in one column, and by dropping what others cover.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
-from bottega.core.typing import IntArray
+import numpy as np
+
+from bottega.core.typing import FloatArray, IntArray
 from bottega.tree._read.column_conditions import Term
 
-__all__ = ["conjunction", "merge", "widen"]
+__all__ = ["cell_diameters", "conjunction", "merge", "widen"]
 
 
 def conjunction(a: Term, b: Term, n_levels: IntArray) -> Term | None:
@@ -95,3 +98,27 @@ def widen(terms: list[Term], n_levels: IntArray) -> list[Term]:
         changed = changed or len(kept) < len(terms)
         terms = kept
     return terms
+
+
+def cell_diameters(
+    terms: Iterable[Term], low: FloatArray, high: FloatArray, n_levels: IntArray
+) -> FloatArray:
+    """Return the diameter of each cell, columns measured by the range of the training rows.
+
+    The side of a cell in a column of numbers is its share of the range (cells are cut to the
+    range); in a category it is 0 with one level and 1 with more. The diameter is the root of the
+    sum of the squared sides.
+    """
+    span = high - low
+    whole = np.where(n_levels > 0, n_levels > 1, span > 0).astype(np.float64)
+    found = []
+    for term in terms:
+        side = whole.copy()
+        for j, condition in term.items():
+            if condition.levels is not None:
+                side[j] = len(condition.levels) > 1
+            elif span[j] > 0:
+                inside = min(condition.high, high[j]) - max(condition.low, low[j])
+                side[j] = max(0.0, inside) / span[j]
+        found.append(float(np.sqrt(np.sum(side**2))))
+    return np.array(found)
