@@ -42,7 +42,7 @@ FRONT_DOOR = (
 # Subpackages whose names are reached by the front door.
 BEHIND_THE_DOOR = ("cli", "report", "workbench")
 # Modules that are used as such.
-MODULES = {"core": ("params", "losses", "errors", "progress"), "data": ("ledger",)}
+MODULES = {"core": ("params", "losses", "errors", "progress"), "data": ("make", "ledger")}
 
 
 # ---- tables of methods ---------------------------------------------------------------------------
@@ -140,7 +140,9 @@ def api_page() -> str:
 def _is_shown(package: object, name: str, topic: str) -> bool:
     """Return True for what has a page; functions of the course have one for themselves."""
     value = getattr(package, name)
-    if not (inspect.isclass(value) or inspect.isroutine(value) or inspect.ismodule(value)):
+    if not (inspect.isclass(value) or inspect.isroutine(value)):
+        return False
+    if any(value is getattr(bottega, front) for front in FRONT_DOOR):
         return False
     return topic != "course" or value.__module__ == "bottega.course.experiment"
 
