@@ -11,7 +11,7 @@ from bottega.core.judge import mean_and_se
 from bottega.core.losses import ABSOLUTE_ERROR, Huber
 from bottega.linear import ElasticNet, Lasso, LogisticLasso, PrincipalComponentsRegression, Ridge
 from bottega.linear._decomposition import problem as decomposition
-from bottega.linear._penalized import regression
+from bottega.linear._penalized import work
 
 
 def draw(seed=0, n=60, p=5):
@@ -171,9 +171,11 @@ def counted(monkeypatch, module, name):
 
 def test_a_fit_prepares_its_rows_once(monkeypatch):
     X, y = draw(9)
-    moments = counted(monkeypatch, regression, "FoldMoments")
+    moments = counted(monkeypatch, work, "FoldMoments")
     Lasso().fit(X, y)
     assert len(moments) == 1
+    Lasso().path(X, y, cv=make_folds(3, 60))
+    assert len(moments) == 1 + 1 + 3  # once for the training rows of each given fold
     decomposed = counted(monkeypatch, decomposition, "by_svd")
     Ridge().fit(X, y)
     assert len(decomposed) == 1

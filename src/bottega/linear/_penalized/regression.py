@@ -110,12 +110,7 @@ class PenalizedRegression(ConstraintForm, SelectedCoefficients, RegressorMixin, 
 
     def _prepare(self, rows: Rows) -> PenalizedWork:
         settings = self._settings(len(rows))
-        if not uses_gram(*rows.X.shape):
-            return RowsWork(rows, settings)
-        # The folds' moments add up to those of all rows; a given alpha takes the same way, so that
-        # its fit has the same digits as the one picked from the path.
-        moments = FoldMoments(rows.X, rows.y, rows.weight, settings.folds)
-        return GramWork(moments, rows, settings)
+        return (GramWork if uses_gram(*rows.X.shape) else RowsWork)(rows, settings)
 
     def _statistics(self, X: Any, y: Any, w: Any, start: int) -> Any:
         if self.cv is not None and not isinstance(self.cv, Integral) and self._given(None) is None:
@@ -123,12 +118,13 @@ class PenalizedRegression(ConstraintForm, SelectedCoefficients, RegressorMixin, 
         return FoldMoments(X, y, w, self._settings(None).folds, start)
 
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> PenalizedWork:
-        return GramWork(statistics, chunks, self._settings(None))
+        return GramWork(chunks, self._settings(None), statistics)
 
     # ---- settling -------------------------------------------------------------------------------
 
     def _settle(self, work: PenalizedWork, setting: Mapping[str, Any]) -> None:
         ratio = self._ratio(setting)
+        work.prepare_folds()
         fits = work.walk(np.array([float(setting["alpha"])]), ratio)
         self.alpha_ = float(setting["alpha"])
         if "l1_ratio" in self.knobs:
@@ -174,6 +170,8 @@ class PenalizedRegression(ConstraintForm, SelectedCoefficients, RegressorMixin, 
 
     def _path(self, work: PenalizedWork, values: Any, loss: Loss | None) -> Path:
         own = loss is not None and isinstance(self.cv, Integral)
+        if own:
+            work.prepare_folds()
         if values is None and not isinstance(self.alpha, str):
             values = [self.alpha] if isinstance(self.l1_ratio, str) else None
         walks, folds, settings = [], [], []

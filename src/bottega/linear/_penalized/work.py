@@ -19,6 +19,7 @@ from bottega.core.losses import Loss
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
 from bottega.linear._decomposition.fold_moments import FoldMoments, dealt_blocks, judge_held_out
+from bottega.linear._decomposition.problem import LoggedMoments
 from bottega.linear._penalized.gram import GramProblem
 from bottega.linear._selected.coefficients import totals_of
 from bottega.linear.ridge import Ridge
@@ -94,16 +95,25 @@ class PenalizedWork(ABC):
         What all problems have in common.
     solver : {"gram", "rows"}
         How it is solved.
-    totals : dict
-        n, weight, tss and log_weights of the rows.
     gap_path : ndarray
         Relative duality gaps of the path that was walked last.
     """
 
     settings: PenaltySettings
     solver: str
-    totals: dict[str, Any]
     gap_path: FloatArray
+
+    @property
+    @abstractmethod
+    def totals(self) -> dict[str, Any]:
+        """Number of rows, sum of weights, sum of squares of y, sum of the logs of the weights."""
+
+    def prepare_folds(self) -> None:  # noqa: B027
+        """Prepare all rows by way of the folds, where nothing is prepared yet.
+
+        The folds' moments add up to those of all rows. Fits at a given alpha take this way too, so
+        that they have the same digits as those picked from a path.
+        """
 
     def grid(self, l1_ratio: float) -> FloatArray:
         """Return the alphas of the default path, from the smallest without coefficients."""
@@ -157,21 +167,60 @@ class PenalizedWork(ABC):
 
 
 class GramWork(PenalizedWork):
-    """Rows reduced to the moments of their folds."""
+    """Rows reduced to their moments: those of the folds where these are wanted first, else of all.
+
+    Parameters
+    ----------
+    source : Rows or CheckedChunks
+        The rows.
+    settings : PenaltySettings
+        What all problems have in common.
+    moments : FoldMoments, optional
+        Moments of the folds; made from the rows when they are asked for.
+    """
 
     solver = "gram"
 
     def __init__(
-        self, moments: FoldMoments, source: Rows | CheckedChunks, settings: PenaltySettings
+        self,
+        source: Rows | CheckedChunks,
+        settings: PenaltySettings,
+        moments: FoldMoments | None = None,
     ) -> None:
-        self.settings, self.moments, self.source = settings, moments, source
-        total = moments.total()
-        self.problem = GramProblem.from_moments(total, **settings.frame)
-        self.totals = {
-            "n": total.count,
-            "weight": total.weight,
-            "tss": float(total.scatter[-1, -1]),
-            "log_weights": moments.log_weights,
+        self.source, self.settings, self._by_fold = source, settings, moments
+
+    def _moments(self, folds: int) -> FoldMoments:
+        rows: Any = self.source
+        return FoldMoments(rows.X, rows.y, rows.weight, folds)
+
+    @property
+    def by_fold(self) -> FoldMoments:
+        """Moments of the folds."""
+        if self._by_fold is None:
+            self._by_fold = self._moments(self.settings.folds)
+        return self._by_fold
+
+    def prepare_folds(self) -> None:
+        if "total" not in vars(self):
+            self.total = self.by_fold.total()
+
+    @cached_property
+    def total(self) -> LoggedMoments:
+        """Moments of all rows."""
+        return (self._by_fold or self._moments(1)).total()
+
+    @cached_property
+    def problem(self) -> GramProblem:
+        """The problem of all rows."""
+        return GramProblem.from_moments(self.total, **self.settings.frame)
+
+    @property
+    def totals(self) -> dict[str, Any]:
+        return {
+            "n": self.total.count,
+            "weight": self.total.weight,
+            "tss": float(self.total.scatter[-1, -1]),
+            "log_weights": self.total.log_weights,
         }
 
     @cached_property
@@ -194,7 +243,7 @@ class GramWork(PenalizedWork):
     ) -> tuple[PenalizedFits, list[PenalizedFits | None]]:
         settings = self.settings
         found: list[PenalizedFits | None] = []
-        for train in self.moments.training():
+        for train in self.by_fold.training():
             if train is None:
                 found.append(None)
                 continue
@@ -222,7 +271,10 @@ class RowsWork(PenalizedWork):
     def __init__(self, rows: Rows, settings: PenaltySettings) -> None:
         self.settings, self.rows = settings, rows
         self.columns = columns_of(rows.X, rows.weights, **settings.frame)
-        self.totals = totals_of(rows)
+
+    @cached_property
+    def totals(self) -> dict[str, Any]:
+        return totals_of(self.rows)
 
     def _problem(self, v: FloatArray) -> WorkingSetProblem:
         return WorkingSetProblem(self.columns, self.rows.y, v, **self.settings.frame)
