@@ -446,3 +446,39 @@ def test_certify_reads_weights_and_groups_of_a_table():
         groups=frame["g"][10:],
     )  # fmt: skip
     assert (claim.lower, claim.upper) == (same.lower, same.upper)
+
+
+def test_stratified_folds_do_not_make_an_error_certain():
+    """The majority errs by the share of the other class, which is the same in every fold."""
+    y, X = np.repeat([0, 1], [100, 60]), np.zeros((160, 1))
+    found = nested_cv(DummyClassifier(), X, y, interval="nadeau_bengio")
+    assert found.fold_errors.std() < 1e-12
+    se = np.sqrt(0.375 * 0.625 / 159)
+    assert found.std_error == pytest.approx(se)
+    assert found.upper - found.error == pytest.approx(stats.norm.ppf(0.975) * se)
+
+
+class Constant(RegressorMixin, BaseEstimator):
+    def __init__(self, value=0.0):
+        self.value = value
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.value)
+
+
+def test_a_difference_is_not_more_certain_than_independent_rows_make_it():
+    """One errs in every fourth row, the other in every second: both the same in every fold."""
+    y = np.tile([0.0, 1.0, 0.0, 1.0], 10)
+    folds = [(np.setdiff1d(np.arange(40), test), test) for test in np.arange(40).reshape(5, 8)]
+    found = nested_cv({"zero": Constant(0.0), "half": Constant(0.5)}, y[:, None], y, outer=folds)
+    answer = found.difference("zero", "half")
+    apart = y**2 - 0.25
+    assert answer.difference == pytest.approx(apart.mean())
+    half = stats.norm.ppf(0.975) * apart.std(ddof=1) / np.sqrt(40)
+    assert answer.upper - answer.difference == pytest.approx(half)
+    assert answer.p_value == pytest.approx(
+        2 * stats.norm.sf(apart.mean() / (apart.std(ddof=1) / np.sqrt(40)))
+    )

@@ -16,7 +16,7 @@ from bottega.risk.estimate.cross_validate import CrossValidation
 from bottega.risk.estimate.judged_rows import RowLosses, check_rows, task_of
 from bottega.risk.estimate.leave_one_out import LeaveOneOut
 from bottega.risk.estimate.mcnemar import McNemar, mcnemar
-from bottega.risk.estimate.nested_interval import corrected_variance
+from bottega.risk.estimate.nested_interval import corrected_variance, mean_and_variance, widest
 
 __all__ = ["ErrorComparison", "compare_errors", "compare_folds"]
 
@@ -238,7 +238,11 @@ def _over_folds(
     gaps, shares = (a.fold_errors - b.fold_errors)[None], np.full((1, k), 1 / k)
     sizes = (each[None].astype(np.float64) for each in (a.n_test, a.n_train))
     n = int(np.count_nonzero(a.fold >= 0))
-    return compare_folds((a.error, b.error), gaps, shares, *sizes, delta=delta, names=names, n=n)
+    apart = (a.losses - b.losses)[a.fold >= 0]
+    usual = mean_and_variance(apart, np.ones(n))[1]
+    return compare_folds(
+        (a.error, b.error), gaps, shares, *sizes, usual=usual, delta=delta, names=names, n=n
+    )
 
 
 def compare_folds(
@@ -248,6 +252,7 @@ def compare_folds(
     n_test: FloatArray,
     n_train: FloatArray,
     *,
+    usual: float,
     delta: float,
     names: tuple[str, str],
     n: int,
@@ -256,19 +261,22 @@ def compare_folds(
 
     All arrays have one row per partition and one column per fold: differences, shares of the
     folds in the error, and (effective) numbers of rows. The variance is Nadeau and Bengio's, the
-    mean over the partitions.
+    mean over the partitions; the interval is not narrower than with `usual`, the variance of the
+    mean difference if the rows were independent.
     """
-    variances = map(corrected_variance, gaps, shares, n_test, n_train)
-    spread = float(np.sqrt(np.mean(list(variances))))
+    variance = float(np.mean(list(map(corrected_variance, gaps, shares, n_test, n_train))))
     mean, df = errors[0] - errors[1], gaps.shape[1] - 1
-    half = float(stats.t.ppf(1 - delta / 2, df) * spread)
+    half = widest(variance, df, usual, delta)[1]
+    p_value = _t_test(mean, float(np.sqrt(variance)), df)
+    if usual > 0:
+        p_value = max(p_value, float(2 * stats.norm.sf(abs(mean) / np.sqrt(usual))))
     return ErrorComparison(
         error_a=errors[0],
         error_b=errors[1],
         difference=mean,
         lower=mean - half,
         upper=mean + half,
-        p_value=_t_test(mean, spread, df),
+        p_value=p_value,
         delta=delta,
         method="differences over folds, Nadeau and Bengio's variance, approximate",
         mcnemar=None,

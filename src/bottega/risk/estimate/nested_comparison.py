@@ -10,6 +10,7 @@ from bottega.core.frames import make_frame
 from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import FloatArray
 from bottega.risk.estimate.compare_errors import ErrorComparison, compare_folds
+from bottega.risk.estimate.nested_interval import mean_and_variance
 from bottega.risk.estimate.nested_result import NestedCV
 
 __all__ = ["NestedComparison"]
@@ -62,7 +63,7 @@ class NestedComparison(Shown, Mapping[str, NestedCV]):
 
         The variance of the mean difference is Nadeau and Bengio's, with the rows and weights of
         each fold (`corrected_variance`), averaged over the repetitions; the interval is Student's
-        with K - 1 degrees of freedom.
+        with K - 1 degrees of freedom, and not narrower than that of independent differences.
 
         Parameters
         ----------
@@ -77,12 +78,17 @@ class NestedComparison(Shown, Mapping[str, NestedCV]):
             Its difference is the error of `a` minus that of `b`.
         """
         first, second = self.results[a], self.results[b]
+        apart = [
+            first.rows.units(np.flatnonzero(fold >= 0), gap[fold >= 0])
+            for gap, fold in zip(first.losses - second.losses, first.fold, strict=True)
+        ]
         return compare_folds(
             (first.error, second.error),
             first.fold_errors - second.fold_errors,
             first.shares,
             self.n_test,
             self.n_train,
+            usual=float(np.mean([mean_and_variance(*units)[1] for units in apart])),
             delta=first.delta if delta is None else delta,
             names=(a, b),
             n=int(np.count_nonzero(first.fold[0] >= 0)),

@@ -35,10 +35,12 @@ __all__ = [
     "check_folds",
     "corrected_variance",
     "effective_size",
+    "mean_and_variance",
     "nadeau_bengio",
     "naive",
     "nested",
     "pairs_of",
+    "widest",
 ]
 
 INTERVALS = ("auto", "nested", "nadeau_bengio", "naive")
@@ -94,7 +96,7 @@ def effective_size(weight: FloatArray) -> float:
     return float(weight.sum() ** 2 / np.sum(weight**2))
 
 
-def _mean_and_variance(losses: FloatArray, weight: FloatArray) -> tuple[float, float]:
+def mean_and_variance(losses: FloatArray, weight: FloatArray) -> tuple[float, float]:
     """Return the mean of independent losses and its variance."""
     n = len(losses)
     share = weight / weight.sum()
@@ -112,7 +114,7 @@ def _weights_of(losses: ByFold, weights: ByFold | None) -> ByFold:
 def _all_folds(losses: ByFold, weights: ByFold) -> tuple[float, float]:
     """Return the mean over all units, and its variance with the losses taken as independent."""
     each = [
-        _mean_and_variance(np.concatenate(folds), np.concatenate(weight))
+        mean_and_variance(np.concatenate(folds), np.concatenate(weight))
         for folds, weight in zip(losses, weights, strict=True)
     ]
     mean, variance = np.mean(each, axis=0).tolist()
@@ -186,6 +188,8 @@ def nadeau_bengio(
     `corrected_variance`, with Student's t on K - 1 degrees of freedom. The variances of several
     partitions are averaged; they all rest on the same rows, so their number does not make the
     interval shorter. `train_sizes` has the (effective) number of training units of each fold.
+    The interval is never narrower than that of independent losses: folds that are stratified by
+    class may have nearly the same mean by construction.
     """
     weights = _weights_of(losses, weights)
     variances = [
@@ -193,8 +197,25 @@ def nadeau_bengio(
         for folds, weight, sizes in zip(losses, weights, train_sizes, strict=True)
     ]
     mean, usual = _all_folds(losses, weights)
-    factor = float(stats.t.ppf(1 - delta / 2, min(map(len, losses)) - 1))
-    return _interval(mean, float(np.mean(variances)), factor, usual)
+    se, half = widest(float(np.mean(variances)), min(map(len, losses)) - 1, usual, delta)
+    return ErrorInterval(mean, se, mean - half, mean + half, se / usual**0.5 if usual > 0 else 1.0)
+
+
+def widest(variance: float, df: int, usual: float, delta: float) -> tuple[float, float]:
+    """Return a standard error and half the width of an interval: the larger of two each.
+
+    Parameters
+    ----------
+    variance, df : float, int
+        Corrected variance of a mean, and the degrees of freedom of Student's t.
+    usual : float
+        Variance of the mean if the losses were independent, with normal limits; NaN: not known.
+    delta : float
+        Probability with which the interval may miss.
+    """
+    half = stats.t.ppf(1 - delta / 2, df) * np.sqrt(variance)
+    normal = stats.norm.ppf(1 - delta / 2) * np.sqrt(usual)
+    return float(np.sqrt(np.fmax(variance, usual))), float(np.fmax(half, normal))
 
 
 def fold_means(
@@ -250,7 +271,7 @@ def nested(
             others = [j for j in range(k) if j != i]
             e_in = np.concatenate([found[i, j] for j in others])
             mean_in = float(np.average(e_in, weights=np.concatenate([weight[j] for j in others])))
-            mean_out, variance_out = _mean_and_variance(rows, weight[i])
+            mean_out, variance_out = mean_and_variance(rows, weight[i])
             inside.append(mean_in)
             a.append((mean_in - mean_out) ** 2)
             b.append(variance_out)
