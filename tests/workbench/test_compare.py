@@ -371,7 +371,7 @@ def too_low(y, predicted):
     ("data", "loss", "title"),
     [
         ("diabetes", Huber(50.0), "Huber loss"),
-        ("diabetes", too_low, "too_low"),
+        ("diabetes", too_low, "too low"),
         ("iris", "brier", "Brier score"),
         ("iris", Cost([[0, 1, 1], [5, 0, 1], [5, 1, 0]]), "cost"),
     ],
