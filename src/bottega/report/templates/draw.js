@@ -4,7 +4,7 @@
   const { config, specs } = JSON.parse(document.getElementById("figures").textContent);
   const draw = async ([name, spec]) => {
     const place = document.getElementById(name);
-    // On a phone a legend is a list, one name a line.
+    // On a phone a legend is a list, one name per line.
     const columns = place.clientWidth < 480 ? { columns: 1 } : {};
     const options = {
       mode: "vega-lite", renderer: "svg", actions: false,
