@@ -4,8 +4,6 @@ import numpy as np
 
 from bottega.core.typing import FloatArray
 
-__all__ = ["correlated_design", "equicorrelated_design", "standardized"]
-
 
 def standardized(X: FloatArray) -> FloatArray:
     """Return columns of mean 0 and variance 1 (divisor n)."""

@@ -4,8 +4,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["errors_above", "log_slope", "vote_error"]
-
 
 def log_slope(x: Any, y: Any) -> float:
     """Return the slope of the least squares line of ln y on ln x.

@@ -8,8 +8,6 @@ from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray, IntArray
 from bottega.plot.theme import altair
 
-__all__ = ["colors", "dashes", "frame_of", "some_points", "thinned", "values_along"]
-
 _MOST_POINTS = 2_000  # more data points than this only darken the picture
 
 

@@ -10,8 +10,6 @@ from bottega.core.errors import InputError
 from bottega.core.params import Anything, Auto, Boolean, Integer, Parameter, Real
 from bottega.core.typing import FloatArray
 
-__all__ = ["CentredBasis"]
-
 
 class CentredBasis(ColumnExpansion):
     """Basis functions of ``(x - centre) / width``."""

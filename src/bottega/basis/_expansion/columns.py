@@ -13,8 +13,6 @@ from bottega.core.estimator import Unweighted
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 
-__all__ = ["ColumnExpansion"]
-
 
 class ColumnExpansion(TransformerMixin, Unweighted):
     """A transformer that replaces each column by basis functions of it."""

@@ -11,8 +11,6 @@ from bottega.core.errors import InputError
 from bottega.core.params import Anything, Boolean, Integer, Parameter
 from bottega.core.typing import FloatArray
 
-__all__ = ["SplineBasis"]
-
 
 class SplineBasis(ColumnExpansion):
     """Piecewise polynomials that join smoothly at knots."""

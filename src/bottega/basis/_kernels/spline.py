@@ -10,8 +10,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["local_basis"]
-
 
 @kernel
 def local_basis(x, knots, degree, derivative):

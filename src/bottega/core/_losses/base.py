@@ -9,8 +9,6 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray
 
-__all__ = ["Loss", "most_probable", "share_of_upper"]
-
 _SUM_TOLERANCE = 1e-9  # rounding of probabilities that a user computed
 HALF = 0.5 - 1e-12  # a running sum of probabilities may fall short of 1/2 by rounding
 

@@ -11,8 +11,6 @@ from bottega.core.errors import InputError, ParameterError
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
 
-__all__ = ["Cost", "OwnLoss", "ZeroOne"]
-
 
 @stored
 class ZeroOne(Loss):

@@ -7,8 +7,6 @@ from bottega.core._losses.base import HALF, Loss, share_of_upper
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
 
-__all__ = ["Hinge", "Logistic"]
-
 
 @stored
 class Hinge(Loss):

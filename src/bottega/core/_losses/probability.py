@@ -9,8 +9,6 @@ from bottega.core.errors import InputError
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
 
-__all__ = ["Brier", "LogLoss"]
-
 _FLOOR = 1e-15  # the least probability that log loss counts in `of_rows`
 
 

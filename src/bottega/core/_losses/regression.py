@@ -10,8 +10,6 @@ from bottega.core.errors import ParameterError
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
 
-__all__ = ["AbsoluteError", "Huber", "SquaredError"]
-
 
 @stored
 class SquaredError(Loss):

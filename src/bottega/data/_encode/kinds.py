@@ -7,8 +7,6 @@ from bottega.data._inspect import convert
 from bottega.data._inspect.convert import Frame, Series
 from bottega.data.columns import KINDS, UNUSABLE, profile
 
-__all__ = ["choose_kinds"]
-
 
 def choose_kinds(frame: Frame, kinds: Mapping[str, str] | None) -> list[str]:
     """Return the kind of each column: as given, or inferred; raise for one that has no encoding."""

@@ -10,8 +10,6 @@ import numpy as np
 
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = ["NumberStatistics"]
-
 Passes = Callable[[], Iterable[FloatArray]]
 
 HELD = 8_000_000  # numbers that are kept for their medians: 64 MB

@@ -9,8 +9,6 @@ from bottega.data._inspect import convert
 from bottega.data._inspect.convert import Series
 from bottega.data.columns import is_key, text_profile
 
-__all__ = ["ChunkedColumn"]
-
 
 class ChunkedColumn:
     """Infers the kind of a column from chunk after chunk, as `profile` does from the whole.

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bottega.data.table import Table
 
-__all__ = ["as_html", "as_text"]
-
 
 def as_text(table: "Table") -> str:
     """Return a table as lines of text."""

@@ -12,8 +12,6 @@ from bottega.data.findings import Finding, leaker
 if TYPE_CHECKING:
     from bottega.data.table import Table
 
-__all__ = ["search_leakers"]
-
 _ALMOST_ONE = 0.999
 _ROWS_EACH = 10  # a perfect rule on fewer rows may be luck
 

@@ -10,8 +10,6 @@ from bottega.core.typing import FloatArray
 from bottega.ensemble._boosting.learners import Stumps
 from bottega.tree._grow.column_reader import ColumnReader
 
-__all__ = ["StumpEffects", "stump_effects"]
-
 
 @dataclass(frozen=True)
 class StumpEffects:

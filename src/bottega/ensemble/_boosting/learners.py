@@ -17,8 +17,6 @@ from bottega.ensemble._kernels import stumps as kernels
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels.walk import apply
 
-__all__ = ["Stumps", "WeakModels", "WeakTrees", "leaf_labels"]
-
 
 def leaf_labels(tree: Tree) -> IntArray:
     """Return the class of each node of a tree; of equal shares the first."""

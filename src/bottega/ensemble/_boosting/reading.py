@@ -17,8 +17,6 @@ from bottega.ensemble._boosting.rounds import staged_votes
 from bottega.ensemble._combination.estimator import Combination
 from bottega.plot import error_against_trees_chart
 
-__all__ = ["BoostReading"]
-
 
 class BoostReading(Combination):
     """What a fitted AdaBoost can be asked besides predictions."""

@@ -18,8 +18,6 @@ import numpy as np
 
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = ["CHANCE", "PERFECT", "ROUNDS", "Boost", "boost", "staged_votes", "vote_weight"]
-
 ROUNDS, PERFECT, CHANCE = "rounds", "perfect", "chance"
 
 

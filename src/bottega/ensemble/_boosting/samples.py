@@ -13,8 +13,6 @@ from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._resampling.draws import draw_rows
 
-__all__ = ["check_rounds", "judge_by_samples"]
-
 
 def judge_by_samples(
     rows: Rows, seeds: list[int], loss: Loss, predict: Callable[[Rows, Any], Array]

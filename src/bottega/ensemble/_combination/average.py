@@ -12,8 +12,6 @@ from bottega.core.typing import Array, FloatArray
 from bottega.ensemble._combination.estimator import Combination
 from bottega.ensemble._combination.models import class_shares
 
-__all__ = ["Average", "MeanOfNumbers", "VoteOfClasses"]
-
 
 class Average(Combination):
     """Predicts by the (weighted) average of what its fitted models give."""

@@ -12,8 +12,6 @@ from bottega.core.typing import Array
 from bottega.tree._grow.column_reader import ColumnReader
 from bottega.tree._grow.columns import Columns
 
-__all__ = ["read_columns"]
-
 
 def read_columns(estimator: Any, X: Any, y: Any) -> tuple[Columns, Array]:
     """Return inputs and responses, and leave on the estimator what reads new inputs."""

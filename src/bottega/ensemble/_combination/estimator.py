@@ -17,8 +17,6 @@ from bottega.core.rows import Rows
 from bottega.core.typing import Array
 from bottega.ensemble._combination.models import named_models
 
-__all__ = ["Combination", "NamedBases"]
-
 
 class Combination(Estimator):
     """A model made of other models; the inputs are theirs to judge, so they pass as they came."""

@@ -13,8 +13,6 @@ from bottega.core.params import Parameter
 from bottega.core.typing import Array, FloatArray
 from bottega.ensemble._resampling.draws import seed_parts
 
-__all__ = ["Model", "Models", "class_shares", "fit_drawn", "named_models"]
-
 
 @dataclass(frozen=True)
 class Model(Parameter):

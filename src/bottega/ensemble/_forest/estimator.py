@@ -35,8 +35,6 @@ from bottega.ensemble._resampling.draws import own_order, seeds
 from bottega.ensemble._resampling.left_out import restore_out_of_bag
 from bottega.tree._grow.bins import Bins
 
-__all__ = ["CARD", "SHARED", "ForestBase"]
-
 SHARED: Mapping[str, Parameter] = {
     "max_features": AnyOf(
         Choice("auto", "sqrt", "log2"),

@@ -24,8 +24,6 @@ from bottega.tree._grow.bins import Bins
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels import grow_binned as binned
 
-__all__ = ["BinnedRows", "Grower", "Grown", "Tally"]
-
 _JUDGED_ROWS = 1 << 15  # the same blocks for any number of threads, and so the same sums
 
 

@@ -11,8 +11,6 @@ from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._kernels import words as kernels
 
-__all__ = ["Forest", "columns_of", "last_bins"]
-
 # Rows of a block stay in the cache while all trees go over them.
 _BLOCK = 4096
 

@@ -19,8 +19,6 @@ from bottega.ensemble._resampling.left_out import importance_columns, proximity_
 from bottega.plot import error_against_trees_chart
 from bottega.tree._grow.structure import Tree
 
-__all__ = ["ForestReading"]
-
 
 class ForestReading(ForestBase):
     """A forest that can be asked for more than predictions."""

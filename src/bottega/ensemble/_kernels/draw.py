@@ -5,8 +5,6 @@ import numpy as np
 from bottega._jit import kernel
 from bottega.tree._kernels.random import STEP, below
 
-__all__ = ["draw", "gather"]
-
 
 @kernel
 def draw(n, positions, size, replace, seed):

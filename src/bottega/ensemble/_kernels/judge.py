@@ -5,8 +5,6 @@ import numpy as np
 from bottega._jit import kernel
 from bottega.ensemble._kernels.words import LANES, LOW, walk
 
-__all__ = ["permuted_loss", "tally"]
-
 
 @kernel
 def tally(placed, words, values, y, w, classes, n_trees, outside, n_outside, inside):

@@ -4,8 +4,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["same_leaf"]
-
 
 @kernel
 def same_leaf(leaves):

@@ -11,8 +11,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["add_votes", "stump_labels"]
-
 
 @kernel
 def stump_labels(

@@ -18,20 +18,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = [
-    "CODE",
-    "FEATURE",
-    "LANES",
-    "LEAF",
-    "LOW",
-    "MISSING",
-    "leaves_of",
-    "pack",
-    "place",
-    "predict",
-    "walk",
-]
-
 LANES = 8
 LOW = 0xFFFFFFFF
 FEATURE, CODE, MISSING, SET, LEAF = 32, 52, 60, 61, 62

@@ -27,8 +27,6 @@ from bottega.ensemble._resampling.left_out import (
 )
 from bottega.ensemble._resampling.samples import OrderedRows, Resampled
 
-__all__ = ["Bagged"]
-
 
 def _has_leaves(self: Any) -> bool:
     return hasattr(self._bases()[0], "apply")

@@ -15,8 +15,6 @@ import numpy as np
 from bottega.core.frames import is_frame
 from bottega.core.typing import Array, FloatArray, IntArray
 
-__all__ = ["draw_rows", "own_order", "row_keys", "seed_parts", "seeds"]
-
 
 def own_order(X: Any, y: Any) -> IntArray:
     """Return the rows in the order of a hash of their inputs and their response.

@@ -10,8 +10,6 @@ from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray, IntArray
 from bottega.ensemble._kernels.proximity import same_leaf
 
-__all__ = ["importance_columns", "proximity_of", "restore_out_of_bag"]
-
 _MOST_ROWS = 10_000
 
 

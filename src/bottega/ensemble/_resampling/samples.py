@@ -13,8 +13,6 @@ from bottega.ensemble._combination.estimator import Combination
 from bottega.ensemble._combination.models import fit_drawn
 from bottega.ensemble._resampling.draws import draw_rows, own_order
 
-__all__ = ["OrderedRows", "Resampled"]
-
 
 @dataclass(frozen=True, eq=False)
 class OrderedRows:

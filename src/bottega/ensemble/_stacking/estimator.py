@@ -24,8 +24,6 @@ from bottega.ensemble._combination.estimator import NamedBases
 from bottega.ensemble._resampling.samples import OrderedRows
 from bottega.optimize.nonnegative import nonnegative_least_squares
 
-__all__ = ["Stacked"]
-
 
 class Stacked(NamedBases, Unweighted):
     """A weighted sum of models."""

@@ -21,8 +21,6 @@ from scipy.optimize import brentq
 
 from bottega.core.typing import FloatArray
 
-__all__ = ["Evidence", "Maximum"]
-
 _PER_DECADE = 10  # points of the search grid
 _LEVEL = 1e-10  # slopes below this, per direction, are rounding errors
 

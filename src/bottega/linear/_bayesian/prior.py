@@ -7,8 +7,6 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
 
-__all__ = ["normal_prior"]
-
 
 def normal_prior(
     mean: Any, covariance: Any, p: int, fit_intercept: bool

@@ -9,8 +9,6 @@ from bottega.core.chunks import Moments
 from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray
 
-__all__ = ["ROUNDING", "Centering", "squeeze"]
-
 # A column whose spread is a few units in the last place of its mean holds nothing but rounding.
 ROUNDING = 10 * np.finfo(np.float64).eps
 

@@ -17,8 +17,6 @@ from bottega.linear._decomposition.centering import Centering, squeeze
 from bottega.linear._decomposition.problem import DecomposedProblem
 from bottega.linear._decomposition.spectrum import Spectrum
 
-__all__ = ["SpectralCoefficients"]
-
 
 class SpectralCoefficients(CoefficientResults, LinearSmoother):
     """What an estimator offers that settles on coefficients of a `DecomposedProblem`.

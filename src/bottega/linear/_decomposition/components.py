@@ -22,14 +22,6 @@ from bottega.linear._decomposition.fold_moments import FoldMoments, dealt_blocks
 from bottega.linear._decomposition.problem import Chunk, DecomposedProblem
 from bottega.linear._decomposition.spectrum import Spectrum
 
-__all__ = [
-    "ChunkedComponents",
-    "component_coef",
-    "component_residuals",
-    "component_rss",
-    "truncate",
-]
-
 # Eigenvalues of a Gram matrix below this share of the largest have lost most of their digits.
 _LOST = 1e-11
 

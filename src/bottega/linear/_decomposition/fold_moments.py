@@ -19,8 +19,6 @@ from bottega.core.typing import FloatArray, IntArray
 from bottega.linear._decomposition.problem import LoggedMoments
 from bottega.optimize.coordinate_columns import is_sparse
 
-__all__ = ["FoldMoments", "dealt_blocks", "judge_held_out"]
-
 # Numbers in a block of rows: it and its centred copy stay in the cache.
 _BLOCK = 2**16
 # Rows that a provisional centre is taken from, and the squared distance of the mean from it,

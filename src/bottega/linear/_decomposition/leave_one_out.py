@@ -22,8 +22,6 @@ from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.typing import FloatArray
 from bottega.linear._decomposition.spectrum import Spectrum
 
-__all__ = ["LeaveOneOutErrors", "RowBlock", "leave_one_out"]
-
 # Rows per block: a block by a hundred alphas (0.8 MB) stays in the cache.
 BLOCK = 1024
 

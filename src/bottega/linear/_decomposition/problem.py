@@ -20,17 +20,6 @@ from bottega.linear._decomposition.spectrum import (
     by_triangle,
 )
 
-__all__ = [
-    "Chunk",
-    "DecomposedProblem",
-    "LoggedMoments",
-    "chunk_blocks",
-    "decompose_moments",
-    "decompose_rows",
-    "merge_triangles",
-    "moments_of",
-]
-
 # Up to this many multiplications (n p min(n, p)) a singular value decomposition of the rows takes
 # under a tenth of a second, and nothing is more accurate.
 _SMALL = 2e7

@@ -7,8 +7,6 @@ import numpy as np
 from bottega.core.results import term_names
 from bottega.core.typing import BoolArray, FloatArray
 
-__all__ = ["TOLERANCE", "independent_columns", "names_of"]
-
 # A column is a combination of earlier ones when less than this share of its length is left after
 # they are projected out. R's lm draws the line at the same place.
 TOLERANCE = 1e-7

@@ -24,8 +24,6 @@ from bottega.core.stored import stored
 from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray
 
-__all__ = ["Spectrum", "by_dual_gram", "by_gram", "by_svd", "by_triangle"]
-
 # A Gram matrix squares the condition number: with lam_min / lam_max at this ratio ten digits of
 # the smallest eigenvalue are still right; below it the rows themselves must be decomposed.
 _WELL_CONDITIONED = 1e-6

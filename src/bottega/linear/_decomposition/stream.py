@@ -11,8 +11,6 @@ from bottega.core.estimator import Chunked
 from bottega.core.rows import Rows, check_weight
 from bottega.linear._decomposition.triangle import Triangle
 
-__all__ = ["TriangleLearner"]
-
 
 class TriangleLearner(Chunked):
     """What a learner shares whose `_settle` takes the triangle of all rows."""

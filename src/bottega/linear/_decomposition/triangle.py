@@ -22,8 +22,6 @@ from bottega.linear._decomposition.centering import ROUNDING
 from bottega.linear._decomposition.rank import independent_columns
 from bottega.linear._kernels.recursive import absorb_rows
 
-__all__ = ["Triangle", "TriangleSolution"]
-
 _BLOCK = 2048  # rows merged at a time: a block of a few dozen columns stays in the cache
 
 

@@ -18,8 +18,6 @@ from bottega.linear._decomposition.problem import (
 from bottega.linear._decomposition.rank import independent_columns
 from bottega.linear._decomposition.spectrum import Spectrum, by_triangle
 
-__all__ = ["decompose_unpenalized", "flops"]
-
 # Up to this many multiplications (n p^2) QR takes under a tenth of a second: accuracy is free.
 _SMALL = 2e7
 # The Gram matrix holds squares: what is left of a column is known to the root of the rounding, so

@@ -17,8 +17,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["absorb_rows"]
-
 # Below this the row pins down a direction that nothing did before: no prediction to compare with.
 _NEW_DIRECTION = 1e-10
 

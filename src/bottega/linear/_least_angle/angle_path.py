@@ -12,8 +12,6 @@ from bottega.core.typing import FloatArray, IntArray
 from bottega.linear._decomposition.centering import Centering
 from bottega.linear._kernels.least_angle import COLLINEAR, ENDED, walk_path
 
-__all__ = ["AnglePath", "angle_path"]
-
 
 @dataclass(frozen=True)
 class AnglePath:

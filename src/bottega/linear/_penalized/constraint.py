@@ -13,8 +13,6 @@ from sklearn.base import clone
 
 from bottega.core.errors import InputError
 
-__all__ = ["ConstraintForm"]
-
 # Below this share of the strongest useful alpha the coefficients are those without a penalty.
 _WEAKEST = 1e-12
 

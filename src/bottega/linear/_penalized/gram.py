@@ -18,8 +18,6 @@ from bottega.optimize.coordinate import (
     strongest,
 )
 
-__all__ = ["GramProblem"]
-
 
 @dataclass(frozen=True)
 class GramProblem:

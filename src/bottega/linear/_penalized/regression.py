@@ -36,8 +36,6 @@ from bottega.optimize.coordinate import (
     check_penalty_weights,
 )
 
-__all__ = ["CARD", "SHARED", "PenalizedRegression", "without"]
-
 SHARED: Mapping[str, Parameter] = {
     "alpha": Auto(Real(0, None, log=True), help="strength of the penalty"),
     "l1_ratio": Auto(Real(0, 1, open_low=True), help="share of the absolute values in the penalty"),

@@ -27,8 +27,6 @@ from bottega.optimize.coordinate import Descent, PenalizedFits, Penalty, alpha_g
 from bottega.optimize.coordinate_columns import columns_of, is_sparse
 from bottega.optimize.coordinate_working_sets import WorkingSetProblem, begin, walk_together
 
-__all__ = ["GRAM_COLUMNS", "GramWork", "PenalizedWork", "PenaltySettings", "RowsWork", "uses_gram"]
-
 # Up to this many columns the Gram matrices of all folds are small (80 MB for ten folds), and
 # cheaper than going through the rows for every alpha.
 GRAM_COLUMNS = 1000

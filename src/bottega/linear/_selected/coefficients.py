@@ -10,8 +10,6 @@ from bottega.core.results import SelectedResults, term_names, tidy_columns
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = ["SelectedCoefficients", "totals_of"]
-
 
 def totals_of(rows: Rows) -> dict[str, Any]:
     """Return what the numbers of a fit need to know about its rows."""

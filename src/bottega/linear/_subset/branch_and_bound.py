@@ -7,8 +7,6 @@ from bottega.core.typing import FloatArray, IntArray
 from bottega.linear._kernels.subset_best import search_best
 from bottega.linear._kernels.subset_walks import walk_backward, walk_forward
 
-__all__ = ["MOST_COLUMNS", "best_subsets", "inverse_gram"]
-
 # A subset is a word of 64 bits in the search; far fewer columns are feasible in bad cases.
 MOST_COLUMNS = 60
 

@@ -13,8 +13,6 @@ from bottega.linear._decomposition.rank import independent_columns
 from bottega.linear._kernels.subset_walks import COLLINEAR, walk_backward, walk_forward
 from bottega.linear._subset.branch_and_bound import best_subsets, inverse_gram
 
-__all__ = ["METHODS", "SubsetCurve", "forced_columns", "search_subsets"]
-
 METHODS = ("best", "forward", "backward", "hybrid")
 
 # From all columns downwards everything is read off an inverse, whose digits are lost by the square

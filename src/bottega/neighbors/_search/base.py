@@ -25,8 +25,6 @@ from bottega.neighbors._kernels.votes import COST, INVERSE, UNIFORM, own_weights
 from bottega.neighbors._search.metrics import as_objects, as_strings, metric_parameter
 from bottega.neighbors.search import NeighborSearch
 
-__all__ = ["NearestNeighborsBase", "NeighborLists", "Training", "default_code"]
-
 SCHEMES = {"uniform": UNIFORM, "distance": INVERSE, "cost": COST}
 
 K = Auto(Integer(1), help="number of neighbours; 'auto': by leave-one-out error")

@@ -6,8 +6,6 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["search_threads"]
-
 # Pairs of rows from which brute force is spread over the cores (measured).
 _PAIRS_TO_SPREAD = 50_000_000
 

@@ -7,8 +7,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["aggregate", "aggregate_losses"]
-
 
 @kernel
 def _weights(L, eta, weights):

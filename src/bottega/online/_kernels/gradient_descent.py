@@ -22,8 +22,6 @@ from bottega._jit import kernel
 from bottega.online._kernels.rows import product, product_csr
 from bottega.optimize._kernels.projections import BALL, BOX, NOWHERE, project
 
-__all__ = ["descend_csr", "descend_dense"]
-
 # The codes of bottega.core.losses. GIVEN: a loss that kernels do not know, whose slope is computed
 # outside and given in the place of y, row by row; what is charged is then the penalty alone.
 GIVEN = -1

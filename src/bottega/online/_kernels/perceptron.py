@@ -15,8 +15,6 @@ import numpy as np
 from bottega._jit import kernel
 from bottega.online._kernels.rows import add, add_csr, product, product_csr
 
-__all__ = ["perceptron_csr", "perceptron_dense", "perceptron_many_csr", "perceptron_many_dense"]
-
 
 @kernel
 def perceptron_dense(X, y, w, intercept, t, past, losses):

@@ -14,8 +14,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["ridge_rows"]
-
 
 @kernel
 def ridge_rows(R, X, y, intercept, vovk, predictions, errors):

@@ -7,8 +7,6 @@ the mean of w after each of T rows is ``w - past / T``. It is empty where no mea
 
 from bottega._jit import kernel, summing_kernel
 
-__all__ = ["add", "add_csr", "all_finite", "product", "product_csr"]
-
 
 @kernel
 def all_finite(values):

@@ -17,8 +17,6 @@ from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.online._kernels.rows import all_finite
 
-__all__ = ["OnlineModel", "dense_parts", "is_sparse"]
-
 _PART = 1 << 20  # numbers in a part of a sparse block that is made dense
 
 

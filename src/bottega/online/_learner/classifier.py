@@ -11,8 +11,6 @@ from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray
 from bottega.online._learner.base import OnlineModel
 
-__all__ = ["OnlineClassifier"]
-
 
 class OnlineClassifier(ClassifierMixin, OnlineModel):
     """A linear classifier: one vector of weights for two classes, one per class for more."""

@@ -10,8 +10,6 @@ from bottega.online._learner.base import is_sparse
 from bottega.risk.bounds import perceptron_convergence
 from bottega.risk.theory.margin import hard_margin, separable
 
-__all__ = ["convergence_trace", "with_constant"]
-
 
 def with_constant(X: Any, intercept: bool) -> Any:
     """Return the rows with the constant 1 as their last column, if it is wanted."""

@@ -19,8 +19,6 @@ from bottega.online._learner.base import OnlineModel, dense_parts, is_sparse
 from bottega.online._learner.steps import PROJECTIONS, STEPS, StepRule
 from bottega.optimize.projections import onto_simplex
 
-__all__ = ["LOSS_NAMES", "STEP_PARAMS", "GradientDescent"]
-
 _POSITIVE = Real(0, open_low=True)
 
 # Kernels know the derivatives of these; all but the first have a bounded one.

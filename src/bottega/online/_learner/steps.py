@@ -27,8 +27,6 @@ from bottega.core.typing import FloatArray
 from bottega.online._kernels import gradient_descent as _kernels
 from bottega.optimize._kernels import projections as _sets
 
-__all__ = ["PROJECTIONS", "STEPS", "StepRule"]
-
 STEPS = {
     "sqrt": _kernels.SQRT,
     "constant": _kernels.CONSTANT,

@@ -11,8 +11,6 @@ from bottega.core.errors import InputError
 from bottega.core.frames import is_frame
 from bottega.core.typing import FloatArray
 
-__all__ = ["as_block", "classifies", "dense_rows", "next_checkpoint", "take"]
-
 _A_DECADE = 8  # checkpoints from one power of ten to the next
 
 

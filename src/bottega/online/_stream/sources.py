@@ -14,8 +14,6 @@ from bottega.data.read import is_query, read_chunks
 from bottega.data.table import Table
 from bottega.online._stream.blocks import as_block, take
 
-__all__ = ["StreamError", "blocks_of", "labels_of", "length_of"]
-
 
 class StreamError(InputError):
     """A stream broke off: a row could not be learned.

@@ -23,14 +23,6 @@ import numpy as np
 from bottega._jit import kernel
 from bottega.optimize._kernels.coordinate_factor import solve_factored, update_factor
 
-__all__ = [
-    "add_columns",
-    "dual_gap",
-    "gram_path",
-    "least_squares_on",
-    "solve_on_gram",
-]
-
 # Sweeps before a linear solve is tried, and where none is possible (dependent columns).
 _SWEEPS = 8
 _SWEEPS_SINGULAR = 200

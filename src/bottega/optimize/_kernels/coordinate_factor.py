@@ -11,8 +11,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["solve_factored", "update_factor"]
-
 # A pivot this small against its column: the columns of the support are dependent.
 _SINGULAR = 1e-11
 

@@ -4,8 +4,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["project", "project_l1_ball", "project_simplex"]
-
 # The sets.
 NOWHERE = 0
 BALL = 1

@@ -11,8 +11,6 @@ from bottega.core.errors import InputError, did_you_mean
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 
-__all__ = ["Graph", "listed"]
-
 _BINARY = (0, 1)
 _ROUNDING = 1e-9  # by which a row of a table may miss one
 

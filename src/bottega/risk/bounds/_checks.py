@@ -7,19 +7,6 @@ import numpy as np
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.typing import FloatArray
 
-__all__ = [
-    "Numbers",
-    "at_least",
-    "bounded_losses",
-    "check_range",
-    "check_sides",
-    "count",
-    "level",
-    "losses_of",
-    "plain",
-    "positive",
-]
-
 # A float where every argument was a single number, an array where one was an array.
 Numbers: TypeAlias = Any
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["band_gram", "band_quadratic"]
-
 
 @kernel
 def band_gram(values, first, w, y, size):

@@ -11,8 +11,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["bin_linear", "look_up"]
-
 
 @kernel
 def bin_linear(x, y, w, low, step, size):

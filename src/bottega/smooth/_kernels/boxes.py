@@ -24,8 +24,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["sums_normal", "sums_polynomial"]
-
 _TERMS = 18  # of the series of the normal, beyond a_0
 _HALF_NORMAL = 0.25  # half the width of a box, in standard deviations
 _HALF_POLYNOMIAL = 0.125  # and in bandwidths

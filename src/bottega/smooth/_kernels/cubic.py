@@ -4,8 +4,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["evaluate"]
-
 
 @kernel
 def evaluate(x, knots, f, slope, curvature, derivative):

@@ -12,8 +12,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["solve_window"]
-
 # A term of which less than this (in length) is left is a combination of the ones before: left out.
 _DEPENDENT = 1e-9
 

@@ -4,8 +4,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["central_sums", "knot_means", "tie_starts"]
-
 
 @kernel
 def tie_starts(x, tie):

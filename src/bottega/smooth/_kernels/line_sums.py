@@ -11,8 +11,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["fill_roots", "power_sums", "squared_length"]
-
 
 @kernel
 def power_sums(u, t, z, degree, S, Y):

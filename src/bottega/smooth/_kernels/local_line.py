@@ -24,8 +24,6 @@ from bottega.smooth._kernels.gram_schmidt import solve_window
 from bottega.smooth._kernels.line_sums import fill_roots, power_sums, squared_length
 from bottega.smooth._kernels.weight_functions import fill_weights
 
-__all__ = ["fit_line"]
-
 # Where less than this share of a term is left after the ones before it, sums of powers have lost
 # four digits: the terms are then made orthogonal row by row.
 _LOST = 1e-4

@@ -11,8 +11,6 @@ from bottega.smooth._kernels.gram_schmidt import solve_window
 from bottega.smooth._kernels.local_terms import count_terms, fill_terms
 from bottega.smooth._kernels.weight_functions import fill_weights
 
-__all__ = ["fit_space", "rows_of"]
-
 
 @kernel
 def _window_space(X, w, start, stop, point, h, code, reach, product, rows, t, u, one):

@@ -9,8 +9,6 @@ b(u)     1, u, and with degree 2 all u_i u_j, i <= j
 
 from bottega._jit import kernel
 
-__all__ = ["count_terms", "fill_terms"]
-
 
 @kernel
 def count_terms(p, degree):

@@ -24,8 +24,6 @@ from bottega.smooth._kernels.local_terms import count_terms, fill_terms
 from bottega.smooth._kernels.loess_solve import invert, pseudo_invert
 from bottega.smooth._kernels.weight_functions import tricube
 
-__all__ = ["fit_line", "fit_space", "rows_of"]
-
 
 @kernel
 def _horner(c, u, k):

@@ -10,8 +10,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["invert", "pseudo_invert"]
-
 # A pivot of the Gram matrix (its diagonal scaled to one) below this has lost half of the digits:
 # the window is then solved by singular values instead.
 _SMALLEST_PIVOT = 1e-7

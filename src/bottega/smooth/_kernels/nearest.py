@@ -13,8 +13,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["radii_line", "radii_space"]
-
 # Nearer to the border than this share of the radius, a row may count as inside or not by rounding.
 _BORDER = 1e-12
 # A window that is widened leaves its outermost row this far inside, so that it has some weight.

@@ -5,8 +5,6 @@ Symbols are those of `state_space`.
 
 from bottega._jit import kernel
 
-__all__ = ["scan_knots", "scan_rows", "smooth_back"]
-
 
 @kernel
 def smooth_back(w, h, v, iF, m1, m2, residual, left, leverage):

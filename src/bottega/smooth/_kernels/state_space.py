@@ -26,8 +26,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["curve_variance", "filter_path", "full_pass"]
-
 
 @kernel
 def _predict(P11, P12, P22, det, h, q):

@@ -10,8 +10,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["sparse_quadratic"]
-
 
 @kernel
 def sparse_quadratic(values, columns, M):

@@ -8,8 +8,6 @@ code     0 normal, 1 biquadratic, 2 tricube, 3 Epanechnikov; all are one at zero
 
 from bottega._jit import kernel
 
-__all__ = ["fill_weights", "tricube"]
-
 
 @kernel
 def fill_weights(u, w, code, t):

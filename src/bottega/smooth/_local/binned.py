@@ -26,8 +26,6 @@ from bottega.smooth._local.rows import TrainingFit
 from bottega.smooth._local.weights import KERNELS
 from bottega.smooth._local.windows import Recipe, Window
 
-__all__ = ["BinnedInput", "BinnedSurface"]
-
 _STEPS = 10  # grid steps in a standard deviation of the weight function, when the grid is ours
 _FEWEST, _MOST = 401, 20_001
 _SOME = 1_000  # rows in which enough distinct values are looked for first

@@ -11,8 +11,6 @@ from bottega.smooth._local.grid import make_grid
 from bottega.smooth._local.weights import get_kernel
 from bottega.smooth._local.windows import Recipe
 
-__all__ = ["binned_curve"]
-
 
 def binned_curve(
     x: Any,

@@ -9,8 +9,6 @@ import numpy as np
 from bottega.core.parallel import available_cores, in_threads
 from bottega.core.typing import FloatArray
 
-__all__ = ["in_blocks", "writable"]
-
 _THREADS_FROM = 2_000_000  # pairs of a point and a row
 _BLOCKS = 4  # per core
 

@@ -10,8 +10,6 @@ from bottega.smooth._local.rows import LocalRows, TrainingFit
 from bottega.smooth._local.windows import Recipe, Window
 from bottega.smooth._surface.hull import inside_hull
 
-__all__ = ["ExactRows", "ExactSurface", "exact_rows"]
-
 
 @stored
 @dataclass(frozen=True)

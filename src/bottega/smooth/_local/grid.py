@@ -10,8 +10,6 @@ from bottega.smooth._local.blocks import writable
 from bottega.smooth._local.rows import LocalRows
 from bottega.smooth._local.windows import Recipe, Window
 
-__all__ = ["Grid", "make_grid"]
-
 
 @dataclass(frozen=True)
 class Grid:

@@ -21,8 +21,6 @@ from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 from bottega.smooth._local.rows import coefficient_count
 from bottega.smooth._path.scores import Score, loo_path
 
-__all__ = ["LocalSmoother"]
-
 
 class LocalSmoother(LinearSmoother, RegressorMixin, Tuned):
     """A curve or surface of local polynomials.

@@ -10,8 +10,6 @@ from bottega.core.typing import BoolArray, FloatArray
 from bottega.smooth._kernels import nearest as kernels
 from bottega.smooth._local.blocks import in_blocks, writable
 
-__all__ = ["NearestWindows"]
-
 
 @stored
 @dataclass(frozen=True)

@@ -10,8 +10,6 @@ from bottega.core.rows import check_weight
 from bottega.core.typing import FloatArray
 from bottega.smooth._local.weights import get_kernel
 
-__all__ = ["plugin_bandwidth"]
-
 _MOST_BLOCKS = 5
 _ROWS_A_BLOCK = 20
 _TERMS = 5  # of a quartic

@@ -8,8 +8,6 @@ from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
 from bottega.smooth._local.nearest import NearestWindows
 
-__all__ = ["LocalRows", "TrainingFit", "coefficient_count", "make_rows"]
-
 _TRIM = 0.1  # of the rows at each end, for the scale of an input
 
 

@@ -8,8 +8,6 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
 
-__all__ = ["KERNELS", "WeightFunction", "get_kernel", "kernel_weight"]
-
 
 @dataclass(frozen=True)
 class WeightFunction:

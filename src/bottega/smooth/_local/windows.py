@@ -14,8 +14,6 @@ from bottega.smooth._local.blocks import in_blocks, writable
 from bottega.smooth._local.rows import LocalRows, coefficient_count
 from bottega.smooth._local.weights import KERNELS
 
-__all__ = ["LocalValues", "Recipe", "Window"]
-
 _BORDER = 1e-9  # of a radius
 # Sums by boxes take a point about as long as this many rows do, and each row this many to prepare.
 _WIDE, _BUILD = 1_500, 30

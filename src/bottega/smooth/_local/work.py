@@ -14,8 +14,6 @@ from bottega.smooth._local.exact import ExactRows, exact_rows
 from bottega.smooth._local.rows import make_rows
 from bottega.smooth._local.windows import Recipe
 
-__all__ = ["LocalWork", "ReadyRows"]
-
 _EXACT_PLACES = 5_000  # up to this many distinct values method="auto" is exact
 
 

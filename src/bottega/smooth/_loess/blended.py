@@ -24,8 +24,6 @@ from bottega.smooth._local.rows import TrainingFit
 from bottega.smooth._loess.cells import Cells, build_cells
 from bottega.smooth._loess.fits import LocalFits
 
-__all__ = ["BlendedSurface", "blend_surface"]
-
 _ENTRIES = 4_000_000  # of R that are in memory at once
 
 

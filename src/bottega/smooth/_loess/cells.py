@@ -22,8 +22,6 @@ import numpy as np
 from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Cells", "build_cells"]
-
 _MARGIN = 0.005  # of the range, on each side of the box
 
 

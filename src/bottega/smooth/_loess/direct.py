@@ -10,8 +10,6 @@ from bottega.core.typing import FloatArray
 from bottega.smooth._local.rows import TrainingFit
 from bottega.smooth._loess.fits import LocalFits
 
-__all__ = ["DirectSurface"]
-
 _BLOCK = 512  # rows of the smoother that are in memory at once
 
 

@@ -12,8 +12,6 @@ from bottega.smooth._local.blocks import in_blocks, writable
 from bottega.smooth._local.nearest import NearestWindows
 from bottega.smooth._local.rows import LocalRows, coefficient_count
 
-__all__ = ["LocalFits", "local_fits"]
-
 
 @stored
 @dataclass(frozen=True)

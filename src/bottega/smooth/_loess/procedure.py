@@ -12,8 +12,6 @@ from bottega.smooth._loess.direct import DirectSurface
 from bottega.smooth._loess.fits import local_fits
 from bottega.smooth._loess.robust import bisquare_weights, pseudo_values
 
-__all__ = ["LoessFit", "fit_loess"]
-
 LoessSurface = DirectSurface | BlendedSurface
 
 

@@ -4,8 +4,6 @@ import numpy as np
 
 from bottega.core.typing import FloatArray
 
-__all__ = ["bisquare_weights", "pseudo_values"]
-
 
 def bisquare_weights(residuals: FloatArray) -> FloatArray:
     r"""Return :math:`(1 - (r / 6m)^2)^2` inside six times the median absolute residual, else 0.

@@ -7,8 +7,6 @@ import numpy as np
 from bottega.core.smoother import Smoother
 from bottega.core.stored import stored
 
-__all__ = ["LoessSmoother"]
-
 
 @stored
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """What every linear smoother takes for granted, in words for its card."""
 
-__all__ = ["FIXED_KNOB", "NOISE"]
-
 NOISE = (
     "The noise has mean zero, the same variance everywhere (over the weight of the row), and is "
     "not correlated between rows."

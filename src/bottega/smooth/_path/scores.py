@@ -14,8 +14,6 @@ from bottega.core.path import Path
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
 
-__all__ = ["Score", "check_counts", "check_penalties", "loo_path", "score_fit"]
-
 
 @dataclass(frozen=True)
 class Score:

@@ -13,8 +13,6 @@ from bottega.smooth._kernels import banded as kernels
 from bottega.smooth._path.scores import Score, score_fit
 from bottega.smooth._splines.one_input import OneInputSmoother
 
-__all__ = ["BasisSmoother", "SplineFit", "gram", "local_design"]
-
 
 def local_design(
     x: FloatArray, knots: FloatArray, degree: int, derivative: int, linear_ends: bool

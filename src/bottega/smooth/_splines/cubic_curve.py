@@ -9,8 +9,6 @@ from bottega.core.typing import FloatArray
 from bottega.smooth._kernels.cubic import evaluate
 from bottega.smooth._splines.one_input import integrate
 
-__all__ = ["CubicCurve"]
-
 
 @stored
 @dataclass(frozen=True)

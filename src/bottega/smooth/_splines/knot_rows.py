@@ -8,8 +8,6 @@ from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.smooth._kernels import knots as kernels
 
-__all__ = ["KnotRows", "knot_rows"]
-
 # Two x nearer than this share of the range are one x to a fit in double precision.
 TIE = 1e-9
 

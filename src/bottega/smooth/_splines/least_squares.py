@@ -18,8 +18,6 @@ from bottega.core.typing import FloatArray
 from bottega.smooth._path.scores import Score
 from bottega.smooth._splines.basis_smoother import SplineFit, gram, local_design
 
-__all__ = ["KnotChoices"]
-
 # A Gram matrix of B-splines has a condition of some thousands; beyond this a function sees no data.
 _SINGULAR = 1e-13
 

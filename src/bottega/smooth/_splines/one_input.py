@@ -12,8 +12,6 @@ from bottega.core.estimator import Estimator, Tuned
 from bottega.core.smoother import LinearSmoother
 from bottega.core.typing import FloatArray
 
-__all__ = ["OneInputCurve", "OneInputSmoother", "integrate"]
-
 
 def integrate(curve: Any, knots: FloatArray, degree: int, a: float, b: float) -> float:
     """Return the integral from a to b of a curve that is a polynomial between its knots."""

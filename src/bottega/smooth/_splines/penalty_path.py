@@ -21,8 +21,6 @@ from bottega.smooth._kernels.state_space import filter_path
 from bottega.smooth._path.scores import check_penalties, loo_path
 from bottega.smooth._splines.knot_rows import KnotRows
 
-__all__ = ["Trial", "penalty_path", "precision", "try_penalty"]
-
 # Below this, threads cost more than they give.
 _WORTH_THREADS = 20_000
 

@@ -9,8 +9,6 @@ from scipy.spatial import ConvexHull
 from bottega.core.errors import InputError
 from bottega.core.typing import BoolArray, FloatArray
 
-__all__ = ["inside_hull"]
-
 _MOST_FACETS_FOR = 4  # inputs up to which the facets of the hull are found
 _ROUNDING = 1e-9  # of the spread of the points
 _BLOCK = 4096  # points tested at once

@@ -9,15 +9,6 @@ from bottega.core.errors import InputError
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = [
-    "DistinctPoints",
-    "Scaling",
-    "make_points",
-    "make_scaling",
-    "space_filling",
-    "unit_scaling",
-]
-
 
 @stored
 @dataclass(frozen=True)

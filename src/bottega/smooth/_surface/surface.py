@@ -13,8 +13,6 @@ from bottega.core.smoother import LinearSmoother
 from bottega.core.typing import FloatArray
 from bottega.smooth._surface.points import Scaling
 
-__all__ = ["Surface"]
-
 _BLOCK = 2_000  # points at once: F has as many columns as there are coefficients
 
 

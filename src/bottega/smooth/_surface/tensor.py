@@ -27,8 +27,6 @@ from bottega.smooth._kernels.tensor import sparse_quadratic
 from bottega.smooth._splines.basis_smoother import local_design
 from bottega.smooth._surface.points import DistinctPoints
 
-__all__ = ["TensorBasis", "TensorFit", "decompose_tensor"]
-
 _SMALL = 500  # matrices up to this size are decomposed in one thread
 # Directions in which the data say this much less than in their best one are not seen at all.
 _UNSEEN = 1e-10

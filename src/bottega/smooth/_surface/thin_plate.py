@@ -26,8 +26,6 @@ from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray
 from bottega.smooth._surface.points import DistinctPoints
 
-__all__ = ["ThinPlateBasis", "ThinPlateFit", "decompose", "radial"]
-
 _CHUNK = 4_000_000  # numbers in a block of radial functions
 _KEPT = 40_000_000  # shapes at the points are kept up to so many numbers, else made again
 _SMALL = 500  # matrices up to this size are decomposed in one thread

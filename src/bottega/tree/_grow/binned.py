@@ -14,8 +14,6 @@ from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels import grow_binned as kernels
 from bottega.tree._kernels.impurity import SUMS
 
-__all__ = ["as_tree", "binned", "grow_binned"]
-
 NO_LIMIT = 2**31 - 1
 
 

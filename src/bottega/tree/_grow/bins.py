@@ -16,8 +16,6 @@ from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.tree._kernels import bins as kernels
 
-__all__ = ["MAX_BINS", "MISSING", "Bins"]
-
 MAX_BINS = 255
 MISSING = kernels.MISSING
 # Quantiles of more rows are no better than those of so many.

@@ -8,8 +8,6 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray, IntArray
 
-__all__ = ["altered_weights", "check_cost", "check_priors", "class_values", "code_of", "least_cost"]
-
 
 def code_of(label: Any, classes: Array, name: str) -> int:
     """Return the code of a class; `name` says what the label was given for."""

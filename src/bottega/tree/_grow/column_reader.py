@@ -14,8 +14,6 @@ from bottega.core.typing import FloatArray
 from bottega.data.encoder import Encoder
 from bottega.tree._grow.columns import Columns
 
-__all__ = ["ColumnReader"]
-
 
 @stored
 class ColumnReader:

@@ -10,8 +10,6 @@ from bottega.core.parallel import in_threads
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.tree._kernels.order import filter_order
 
-__all__ = ["Columns"]
-
 _THREADED = 200_000  # sorting fewer numbers is over before a pool of threads has started
 
 

@@ -13,8 +13,6 @@ from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels.exact_inputs import Data, Levels, Rules, Scratch
 from bottega.tree._kernels.grow_exact import grow_exact
 
-__all__ = ["grow"]
-
 
 def grow(
     columns: Columns,

@@ -9,8 +9,6 @@ from bottega.core.errors import ParameterError, did_you_mean
 from bottega.core.typing import BoolArray, IntArray
 from bottega.tree._kernels import exact_inputs, impurity
 
-__all__ = ["CRITERIA", "THRESHOLDS", "GrowOptions"]
-
 CRITERIA = {
     "squared_error": impurity.SUMS,
     "gini": impurity.GINI,

@@ -19,8 +19,6 @@ import numpy as np
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
 
-__all__ = ["Tree"]
-
 
 @stored
 @dataclass(frozen=True, eq=False)

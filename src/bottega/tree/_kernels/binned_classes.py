@@ -7,8 +7,6 @@ from bottega.tree._kernels.binned_split import write_sets
 from bottega.tree._kernels.impurity import GINI, impurity_of_part
 from bottega.tree._kernels.order import sort_by_score
 
-__all__ = ["class_impurity", "search_classes"]
-
 
 @kernel
 def class_impurity(criterion, w, t, a, b, W, class_sums):

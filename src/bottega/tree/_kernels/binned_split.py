@@ -5,8 +5,6 @@ import numpy as np
 from bottega._jit import kernel
 from bottega.tree._kernels.order import sort_by_score
 
-__all__ = ["TIE", "split_levels", "split_numbers", "write_sets"]
-
 TIE = 1e-10  # gains nearer than this (relative) are equal: the column tried first wins
 
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["MISSING", "encode_column"]
-
 MISSING = 255
 
 

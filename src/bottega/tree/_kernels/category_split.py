@@ -14,8 +14,6 @@ from bottega.tree._kernels.missing_rows import (
 from bottega.tree._kernels.multiway import gain_of_groups, group_levels
 from bottega.tree._kernels.order import sort_by_score
 
-__all__ = ["scan_category"]
-
 SUBSETS = 10  # levels up to which all subsets are tried with three classes or more
 
 

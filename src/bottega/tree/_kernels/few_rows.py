@@ -5,8 +5,6 @@ import numpy as np
 from bottega._jit import kernel
 from bottega.tree._kernels.binned_split import TIE, split_levels, split_numbers
 
-__all__ = ["FEW", "search_few"]
-
 FEW = 48  # a node of fewer rows is sorted, not counted: 256 bins would cost more than the rows
 
 

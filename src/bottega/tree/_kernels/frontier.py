@@ -3,8 +3,6 @@
 from bottega._jit import kernel
 from bottega.tree._kernels.impurity import TIE
 
-__all__ = ["pop", "push"]
-
 
 @kernel
 def _before(a, b, gain):

@@ -29,8 +29,6 @@ from bottega.tree._kernels.histogram import BLOCK, search_sums
 from bottega.tree._kernels.impurity import GINI, SUMS, impurity_of_part
 from bottega.tree._kernels.random import STEP, below, mix
 
-__all__ = ["describe", "grow"]
-
 
 @kernel
 def grow(

@@ -13,8 +13,6 @@ from bottega.tree._kernels.numeric_split import scan_moments, scan_number
 from bottega.tree._kernels.random import uniform
 from bottega.tree._kernels.surrogates import add_surrogates
 
-__all__ = ["grow_exact"]
-
 
 @kernel
 def _best_split(rows_of, start, stop, sums, W, mu, total, data, rules, scratch, levels, limits):

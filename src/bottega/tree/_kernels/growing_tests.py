@@ -4,8 +4,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["list_levels", "with_room"]
-
 
 @kernel
 def _longer(a):

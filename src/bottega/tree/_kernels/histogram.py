@@ -5,8 +5,6 @@ import numpy as np
 from bottega._jit import kernel
 from bottega.tree._kernels.binned_split import split_levels, split_numbers
 
-__all__ = ["BLOCK", "search_sums"]
-
 BLOCK = 8  # columns whose tables of sums fit into the first-level cache together
 
 

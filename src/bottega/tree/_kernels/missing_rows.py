@@ -5,8 +5,6 @@ import numpy as np
 from bottega._jit import kernel
 from bottega.tree._kernels.impurity import LIGHT, impurity, total_of
 
-__all__ = ["count_present", "present_or_missing", "start_counts", "sum_missing"]
-
 
 @kernel
 def count_present(x, rows, has_missing):

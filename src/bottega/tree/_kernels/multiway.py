@@ -5,8 +5,6 @@ import numpy as np
 from bottega._jit import kernel
 from bottega.tree._kernels.impurity import TIE, impurity
 
-__all__ = ["gain_of_groups", "group_levels"]
-
 RUNS = 256  # of more levels, neighbours in rank are put together into so many runs first
 
 

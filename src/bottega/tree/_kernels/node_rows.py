@@ -5,8 +5,6 @@ import numpy as np
 from bottega._jit import kernel
 from bottega.tree._kernels.impurity import impurity
 
-__all__ = ["describe", "partition"]
-
 
 @kernel
 def describe(rows, child_of, first, n_children, nodes, data, rules):

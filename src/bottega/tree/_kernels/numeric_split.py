@@ -14,8 +14,6 @@ from bottega.tree._kernels.missing_rows import (
 from bottega.tree._kernels.order import lowest
 from bottega.tree._kernels.random import uniform
 
-__all__ = ["scan_moments", "scan_number", "threshold_between"]
-
 
 @kernel
 def threshold_between(a, b, thresholds, candidates):

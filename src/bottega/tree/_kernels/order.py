@@ -4,8 +4,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["filter_order", "lowest", "sort_by_score"]
-
 
 @kernel
 def filter_order(order, start, place, m):

@@ -16,17 +16,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = [
-    "add_up",
-    "collapse_worse",
-    "kept_numbers",
-    "node_losses_classes",
-    "node_losses_numbers",
-    "spread",
-    "stops",
-    "weakest_links",
-]
-
 
 @kernel
 def _sift_down(key, node, size, i):

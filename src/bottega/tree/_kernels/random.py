@@ -4,8 +4,6 @@ import numpy as np
 
 from bottega._jit import kernel
 
-__all__ = ["STEP", "below", "mix", "uniform"]
-
 STEP = np.uint64(0x9E3779B97F4A7C15)  # what the state of the generator grows by at each draw
 
 

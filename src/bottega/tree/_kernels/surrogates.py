@@ -10,8 +10,6 @@ from bottega.tree._kernels.missing_rows import count_present
 from bottega.tree._kernels.numeric_split import threshold_between
 from bottega.tree._kernels.order import lowest
 
-__all__ = ["add_surrogates"]
-
 
 @kernel
 def _imitate_number(k, rows, child_of, data):

@@ -8,8 +8,6 @@ import numpy as np
 from bottega._jit import kernel
 from bottega.tree._kernels.order import lowest
 
-__all__ = ["apply"]
-
 
 @kernel
 def apply(

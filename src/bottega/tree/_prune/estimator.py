@@ -32,8 +32,6 @@ from bottega.tree._prune.sequence import PruningSequence, prune, pruning_sequenc
 from bottega.tree._prune.validation import reduced_error, refit_leaves, stopped_at
 from bottega.tree._read.fitted import FittedTree
 
-__all__ = ["CARD", "GROWTH", "HELD_OUT", "SEED", "SIZE", "GrownTree", "TreeBase"]
-
 SIZE: Mapping[str, params.Parameter] = {
     "alpha": params.Auto(
         params.Real(0, None, log=True), help="penalty per leaf; 0: the tree as it is grown"

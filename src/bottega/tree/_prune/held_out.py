@@ -14,8 +14,6 @@ from bottega.tree._grow.structure import Tree
 from bottega.tree._prune.losses import loss_sums, sums_at
 from bottega.tree._prune.sequence import PruningSequence
 
-__all__ = ["check_alphas", "held_out_error", "members_shown"]
-
 _ALL_UP_TO = 512  # members of a sequence that a path shows one by one
 _LEAVES_ONE_BY_ONE = 256
 

@@ -10,8 +10,6 @@ from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels import prune as kernels
 
-__all__ = ["leaf_labels", "loss_sums", "node_losses", "sums_at"]
-
 
 def leaf_labels(value: FloatArray, cost: FloatArray | None = None, default: int = -1) -> IntArray:
     """Return the class of least expected cost of each node.

@@ -19,15 +19,6 @@ from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels import prune as kernels
 
-__all__ = [
-    "PruningSequence",
-    "class_counts",
-    "cut",
-    "impurity_risk",
-    "prune",
-    "pruning_sequence",
-]
-
 # Links whose penalties differ by less than this share of the root's risk are one link: the sums
 # behind them are not known better.
 _TIE = 1e-12

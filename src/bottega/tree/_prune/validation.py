@@ -18,8 +18,6 @@ from bottega.tree._prune.losses import node_losses, sums_at
 from bottega.tree._prune.sequence import cut
 from bottega.tree.impurity import class_impurity
 
-__all__ = ["reduced_error", "refit_leaves", "stopped_at"]
-
 
 def reduced_error(tree: Tree, loss: FloatArray) -> Tree:
     """Return the subtree with the least loss on validation rows, the smallest among equals.

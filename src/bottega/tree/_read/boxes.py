@@ -12,8 +12,6 @@ import numpy as np
 from bottega.core.typing import FloatArray, IntArray
 from bottega.tree._read.column_conditions import Term
 
-__all__ = ["cell_diameters", "conjunction", "merge", "widen"]
-
 
 def conjunction(a: Term, b: Term, n_levels: IntArray) -> Term | None:
     """Return the conjunction of two terms; None where nothing passes."""

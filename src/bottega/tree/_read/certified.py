@@ -10,8 +10,6 @@ from bottega.core.typing import Array, BoolArray
 from bottega.tree._read.fitted import FittedTree
 from bottega.tree.tree_code import Alphabet, code_length, srm_margin
 
-__all__ = ["CertifiedTree"]
-
 _ASSUMED = (
     "The rows are independent draws from one distribution, and new rows come from it too.",
     "Columns that are 0 or 1 in every training row are so by definition.",

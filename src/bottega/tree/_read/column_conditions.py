@@ -8,8 +8,6 @@ import numpy as np
 
 from bottega.core.typing import BoolArray, FloatArray
 
-__all__ = ["Condition", "Term", "Wording"]
-
 
 @dataclass(frozen=True)
 class Condition:

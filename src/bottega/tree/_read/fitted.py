@@ -21,8 +21,6 @@ from bottega.tree._kernels.walk import apply
 from bottega.tree._read.boxes import cell_diameters
 from bottega.tree._read.column_conditions import Term, Wording
 
-__all__ = ["FittedTree"]
-
 _RULES_SHOWN = 30
 
 
