@@ -8,6 +8,19 @@ import numpy as np
 
 from bottega._jit import kernel
 
+# SUMS: squared error, which needs two sums; Gini's index of two classes is twice that of 0 and 1.
+SUMS, GINI, ENTROPY, DEVIANCE, SQRT, ERROR = range(6)
+TIE = 1e-12  # gains nearer than this, relative to the node's W psi, are equal
+LIGHT = 1e-13  # a child with less of the node's weight is lost in rounding, and not made
+
+
+@kernel
+def xlogx(c, table):
+    """Return c log2 c, from the table of whole numbers if there is one."""
+    if c <= 0.0:
+        return 0.0
+    if table.size:
+        return table[int(c)]
     return c * np.log2(c)
 
 
