@@ -12,9 +12,6 @@ side         child of the missing rows; -1: there are none in the node
 
 from typing import Any, NamedTuple
 
-__all__ = ["ASTRAY", "EVERY_LEVEL", "EXACT", "RANDOM", "UNIFORM", "Data", "Levels", "Rules",
-           "Scratch"]  # fmt: skip
-
 EXACT, UNIFORM, RANDOM = range(3)
 ASTRAY = 2  # where the split sends a row that has no value in its column
 EVERY_LEVEL = -1  # a child for each level
