@@ -133,9 +133,9 @@ def test_fit_is_the_one_of_core(each):
     """Reading rows, choosing and settling are written once; a method writes the hooks."""
     assert each.fit.__module__ == "bottega.core.estimator"
     if each.card.knob is not None:
-        assert each.path.__module__ == "bottega.core.estimator"
+        assert each.path.__module__ == "bottega.core.tuned"
     if each.card.chunks:
-        assert each.fit_chunks.__module__ == "bottega.core.estimator"
+        assert each.fit_chunks.__module__ == "bottega.core.chunked"
 
 
 def test_no_two_classes_have_one_name():

@@ -26,7 +26,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from bottega.core.cards import Card
-from bottega.core.estimator import Tuned
+from bottega.core.tuned import Tuned
 from bottega.core.params import Auto, Real
 from bottega.core.path import Path, Rule, along
 from bottega.core.stored import stored

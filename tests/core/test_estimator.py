@@ -8,14 +8,16 @@ import pytest
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 
 from bottega.core.cards import Card
+from bottega.core.chunked import Chunked
 from bottega.core.chunks import Moments
 from bottega.core.errors import InputError, ParameterError
-from bottega.core.estimator import Chunked, Tuned, Unweighted, tune
+from bottega.core.estimator import Unweighted
 from bottega.core.folds import make_folds
 from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import get_loss
 from bottega.core.params import Auto, Choice, Real
 from bottega.core.path import Path, along
+from bottega.core.tuned import Tuned, tune
 
 CARD = {
     "title": "Toy",

@@ -11,10 +11,10 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from bottega.core.errors import ParameterError
-from bottega.core.estimator import tune
 from bottega.core.judge import mean_and_se
 from bottega.core.losses import get_loss
 from bottega.core.progress import listen
+from bottega.core.tuned import tune
 from bottega.neighbors import (
     NearestNeighborsClassifier,
     NearestNeighborsRegressor,

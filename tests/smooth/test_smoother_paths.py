@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bottega.core.estimator import tune
 from bottega.core.losses import Huber
+from bottega.core.tuned import tune
 from bottega.smooth import (
     LocalRegression,
     Loess,

@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from bottega.core.cards import Card
 from bottega.core.errors import ParameterError
-from bottega.core.estimator import Tuned
 from bottega.core.losses import ZERO_ONE, Loss
 from bottega.core.params import Anything, Auto, Choice, Integer, Parameter, Real, Seed
 from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
+from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._boosting.learners import Stumps, WeakModels, WeakTrees, leaf_labels
 from bottega.ensemble._boosting.reading import BoostReading

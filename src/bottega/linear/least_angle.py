@@ -8,12 +8,12 @@ from sklearn.base import RegressorMixin
 
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
-from bottega.core.estimator import Tuned
 from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import Loss
 from bottega.core.params import Auto, Boolean, Choice, Integer, OrNone, Parameter
 from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
+from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, IntArray
 from bottega.linear._least_angle.angle_path import AnglePath, angle_path
 from bottega.linear._selected.coefficients import SelectedCoefficients, totals_of

@@ -10,9 +10,9 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
+from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import DataWarning
-from bottega.core.estimator import Chunked
 from bottega.core.params import Boolean, Choice, Parameter
 from bottega.core.results import glance_row, shown_terms, term_names
 from bottega.core.rows import Rows

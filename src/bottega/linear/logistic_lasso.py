@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
 from bottega.core.errors import ConvergenceWarning, InputError
-from bottega.core.estimator import Tuned
 from bottega.core.likelihood import information_criteria
 from bottega.core.losses import Loss
 from bottega.core.params import AnyOf, Anything, Auto, Boolean, Choice, Integer, Parameter, Real
 from bottega.core.path import Path, along
 from bottega.core.results import SelectedResults, term_names, tidy_columns
 from bottega.core.rows import Rows
+from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.optimize.coordinate import alpha_grid, check_alphas
 from bottega.optimize.coordinate_columns import columns_of

@@ -7,13 +7,14 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from bottega.core.cards import Card
+from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
-from bottega.core.estimator import Chunked, Tuned
 from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import Loss
 from bottega.core.params import Auto, Boolean, Integer, Parameter, Real
 from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
+from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray
 from bottega.linear._decomposition.coefficients import SpectralCoefficients
 from bottega.linear._decomposition.leave_one_out import leave_one_out

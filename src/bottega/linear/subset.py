@@ -10,13 +10,13 @@ from sklearn.base import RegressorMixin
 
 from bottega.core.cards import Card
 from bottega.core.errors import DataWarning, InputError
-from bottega.core.estimator import Tuned
 from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import Loss
 from bottega.core.params import Anything, Auto, Boolean, Choice, Integer, OrNone, Parameter
 from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
 from bottega.core.threads import one_thread
+from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, IntArray
 from bottega.linear._decomposition.centering import Centering
 from bottega.linear._decomposition.rank import independent_columns

@@ -11,12 +11,13 @@ from bottega.core import progress
 from bottega.core.cards import Card
 from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
-from bottega.core.estimator import Tuned, Unweighted
+from bottega.core.estimator import Unweighted
 from bottega.core.judge import LossSums
 from bottega.core.losses import Loss, get_loss
 from bottega.core.params import Anything, Auto, Choice, Parameter, Real
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
+from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 from bottega.neighbors._kernels.parzen import parzen_log_sums, parzen_shares
 from bottega.neighbors._kernels.votes import winners

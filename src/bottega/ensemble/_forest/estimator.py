@@ -11,7 +11,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
-from bottega.core.estimator import Tuned
 from bottega.core.judge import mean_and_se
 from bottega.core.losses import Loss, get_loss
 from bottega.core.params import (
@@ -28,6 +27,7 @@ from bottega.core.params import (
 )
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
+from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._combination.columns import read_columns
 from bottega.ensemble._forest.growth import BinnedRows, Grower, Grown, Tally

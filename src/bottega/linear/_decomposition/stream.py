@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import InputError
-from bottega.core.estimator import Chunked
 from bottega.core.rows import Rows, check_weight
 from bottega.linear._decomposition.triangle import Triangle
 

@@ -10,14 +10,15 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import ConvergenceWarning, InputError
-from bottega.core.estimator import Chunked, Tuned
 from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.params import AnyOf, Anything, Auto, Boolean, Integer, Parameter, Real
 from bottega.core.path import Path, Rule
 from bottega.core.rows import Rows
+from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray
 from bottega.linear._decomposition.fold_moments import FoldMoments
 from bottega.linear._penalized.constraint import ConstraintForm

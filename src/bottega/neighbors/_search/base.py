@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from bottega.core import progress
 from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
-from bottega.core.estimator import Tuned, Unweighted
+from bottega.core.estimator import Unweighted
 from bottega.core.judge import LossSums
 from bottega.core.losses import Loss, get_loss
 from bottega.core.params import Auto, Integer
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
+from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.neighbors._kernels.votes import COST, INVERSE, UNIFORM, own_weights
 from bottega.neighbors._search.metrics import as_objects, as_strings, metric_parameter

@@ -9,11 +9,11 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from bottega.core.errors import InputError, ParameterError
-from bottega.core.estimator import Tuned, tune
 from bottega.core.folds import make_folds
 from bottega.core.frames import make_frame, take_rows
 from bottega.core.judge import mean_and_se
 from bottega.core.params import Real
+from bottega.core.tuned import Tuned, tune
 from bottega.core.typing import Array, FloatArray
 from bottega.plot import lines_chart
 from bottega.risk.estimate.judged_rows import RowLosses, check_rows, fit_rows, run_fits, task_of

@@ -10,9 +10,10 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from bottega.core.errors import ParameterError
-from bottega.core.estimator import Estimator, Tuned, tune
+from bottega.core.estimator import Estimator
 from bottega.core.folds import make_folds
 from bottega.core.frames import take_rows
+from bottega.core.tuned import Tuned, tune
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.risk.estimate.judged_rows import JudgedRows, class_probabilities
 from bottega.risk.estimate.nested_engine import FittedProcedure, Part

@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from bottega.core import params
 from bottega.core.errors import InputError
-from bottega.core.estimator import Tuned
 from bottega.core.folds import Fold, make_folds
 from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
+from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.tree._grow.binned import grow_binned
 from bottega.tree._grow.column_reader import ColumnReader
