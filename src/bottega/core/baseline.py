@@ -10,8 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
 from bottega.core.estimator import Estimator
+from bottega.core.linear_smoother import LinearSmoother
 from bottega.core.rows import Rows
-from bottega.core.smoother import LinearSmoother, Smoother
+from bottega.core.smoother import Smoother
 from bottega.core.typing import Array, FloatArray
 
 __all__ = ["BaselineClassifier", "BaselineRegressor"]

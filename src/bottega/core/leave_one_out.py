@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.base import clone
 
 from bottega.core.frames import take_rows
+from bottega.core.linear_smoother import LinearSmoother
 from bottega.core.parallel import in_threads
-from bottega.core.smoother import LinearSmoother
 from bottega.core.typing import FloatArray
 
 __all__ = ["loo_by_leverages"]

@@ -13,25 +13,21 @@ df      tr S
 sigma^2 rss / (n - df)
 """
 
-from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import stats
-from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import BottegaError, InputError, NotKept
 from bottega.core.judge import mean_and_se
 from bottega.core.likelihood import gaussian_criteria
-from bottega.core.results import augment_columns, glance_row, glance_section
-from bottega.core.rows import Rows
 from bottega.core.stored import stored
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
 
-__all__ = ["FTest", "LinearSmoother", "Smoother", "SmootherSums", "f_test", "interval"]
+__all__ = ["FTest", "Smoother", "SmootherSums", "f_test", "interval"]
 
 
 class _Scalars:
@@ -244,137 +240,7 @@ class SmootherSums(_Scalars):
     cooks = property(_absent)
 
 
-class LinearSmoother:
-    """What an estimator offers after `fit` because it predicts by ``y_hat = S y``.
-
-    The estimator sets `smoother_` (of the rows that count) and gives `_standard_error(X)`, the
-    standard error of the fitted mean at each row of X, and `_matrix(X)`, the rows of S at checked
-    inputs. The bands say nothing about bias.
-    """
-
-    smoother_: Smoother | SmootherSums
-
-    @property
-    def df_(self) -> float:
-        """Equivalent degrees of freedom, tr S."""
-        return self._fitted_smoother().df
-
-    @property
-    def leverage_(self) -> FloatArray:
-        """Diagonal of S: how far each row pulls its own fitted value."""
-        return self._fitted_smoother().leverage
-
-    @property
-    def sigma_(self) -> Any:
-        """Residual standard deviation."""
-        return self._fitted_smoother().sigma
-
-    @property
-    def loo_residuals_(self) -> FloatArray:
-        """Exact leave-one-out residuals."""
-        return self._fitted_smoother().loo_residuals
-
-    @property
-    def loo_(self) -> float:
-        """Mean squared leave-one-out residual."""
-        return self._fitted_smoother().loo
-
-    @property
-    def loglik_(self) -> float:
-        """Gaussian log-likelihood."""
-        return self._fitted_smoother().loglik
-
-    @property
-    def gcv_(self) -> float:
-        """Generalised cross-validation."""
-        return self._fitted_smoother().criteria["gcv"]
-
-    @property
-    def aic_(self) -> float:
-        """Akaike's criterion."""
-        return self._fitted_smoother().criteria["aic"]
-
-    @property
-    def aicc_(self) -> float:
-        """Akaike's criterion, corrected for small samples."""
-        return self._fitted_smoother().criteria["aicc"]
-
-    @property
-    def bic_(self) -> float:
-        """Schwarz's criterion."""
-        return self._fitted_smoother().criteria["bic"]
-
-    @property
-    def hq_(self) -> float:
-        """Hannan and Quinn's criterion."""
-        return self._fitted_smoother().criteria["hq"]
-
-    @property
-    def cp_(self) -> float:
-        """Mallows' Cp against the scale of the path (against the fit itself without a path)."""
-        return self._fitted_smoother().criteria["cp"]
-
-    def _fitted_smoother(self) -> Smoother | SmootherSums:
-        check_is_fitted(self)
-        return self.smoother_
-
-    @property
-    def _path_scale(self) -> Any:
-        """The residual scale for Cp of the path that was walked, or None."""
-        path = getattr(self, "path_", None)
-        return None if path is None else path.scale
-
-    def _restore(self, rows: Rows) -> None:
-        """Extend the smoother of the rows that count to all that were given.
-
-        A row of weight zero has its fitted value, and no pull on it.
-        """
-        given, kept, fit = rows.given, rows.kept, self.smoother_
-        assert given is not None
-        assert given.weight is not None
-        assert isinstance(fit, Smoother)
-        away = np.flatnonzero(given.weight == 0)
-        fitted = np.empty(given.y.shape)
-        fitted[kept] = fit.fitted
-        X = given.take(away).X
-        fitted[away] = self._unnamed(X).predict(X)  # type: ignore[attr-defined]
-        leverage = np.zeros(len(given))
-        leverage[kept] = fit.leverage
-        self.smoother_ = replace(
-            fit, y=given.y, fitted=fitted, leverage=leverage, weight=given.weight
-        )
-
-    @abstractmethod
-    def _standard_error(self, X: Any) -> FloatArray:
-        """Return the standard error of the fitted mean at each row."""
-
-    @abstractmethod
-    def _matrix(self, X: Any) -> FloatArray:
-        """Return the rows of S at checked inputs, one column per row that counts."""
-
-    def matrix(self, X: Any) -> FloatArray:
-        """Return the matrix S of the smoother at given points: ``predict(X) = S y``.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-            One column per training row, zero for rows of weight zero.
-        """
-        fit = self._fitted_smoother()
-        n = len(fit.y)  # refused for a fit in chunks, which keeps no rows
-        S = self._matrix(self._check_new(X))  # type: ignore[attr-defined]
-        if S.shape[1] == n:
-            return S
-        found = np.zeros((len(S), n))
-        found[:, fit.weight > 0] = S
-        return found
-
-    def interval(
+def interval(
         self, X: Any, level: float = 0.95, kind: str = "confidence"
     ) -> tuple[FloatArray, FloatArray]:
         """Return lower and upper limits at each row of X.

@@ -9,9 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError, NotKept
 from bottega.core.judge import LossSums
+from bottega.core.linear_smoother import LinearSmoother
 from bottega.core.results import CoefficientResults, term_names, tidy_columns
 from bottega.core.rows import Rows
-from bottega.core.smoother import LinearSmoother, Smoother, SmootherSums
+from bottega.core.smoother import Smoother, SmootherSums
 from bottega.core.typing import FloatArray
 from bottega.linear._decomposition.centering import Centering, squeeze
 from bottega.linear._decomposition.problem import DecomposedProblem

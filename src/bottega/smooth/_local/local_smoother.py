@@ -11,11 +11,11 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import DataWarning, InputError
+from bottega.core.linear_smoother import LinearSmoother
 from bottega.core.losses import Loss
 from bottega.core.parallel import in_threads
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
-from bottega.core.smoother import LinearSmoother
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 from bottega.smooth._local.rows import coefficient_count

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
 from bottega.core.estimator import Estimator
-from bottega.core.smoother import LinearSmoother
+from bottega.core.linear_smoother import LinearSmoother
 from bottega.core.tuned import Tuned
 from bottega.core.typing import FloatArray
 

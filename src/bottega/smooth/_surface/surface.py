@@ -8,7 +8,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
-from bottega.core.smoother import LinearSmoother
+from bottega.core.linear_smoother import LinearSmoother
 from bottega.core.tuned import Tuned
 from bottega.core.typing import FloatArray
 from bottega.smooth._surface.points import Scaling

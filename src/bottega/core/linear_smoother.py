@@ -1,0 +1,108 @@
+"""What an estimator offers because it predicts by a matrix that does not depend on y."""
+
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from bottega.core.rows import Rows
+from bottega.core.smoother import Smoother, SmootherSums
+from bottega.core.typing import FloatArray
+
+__all__ = ["LinearSmoother"]
+
+
+def _of_smoother(name: str, doc: str) -> Any:
+    """Return a property that shows a number of the fitted smoother."""
+    return property(lambda self: getattr(self._fitted_smoother(), name), doc=doc)
+
+
+def _of_criteria(name: str, doc: str) -> Any:
+    """Return a property that shows a criterion of the fitted smoother."""
+    return property(lambda self: self._fitted_smoother().criteria[name], doc=doc)
+
+
+class LinearSmoother:
+    """What an estimator offers after `fit` because it predicts by ``y_hat = S y``.
+
+    The estimator sets `smoother_` (of the rows that count) and gives `_standard_error(X)`, the
+    standard error of the fitted mean at each row of X, and `_matrix(X)`, the rows of S at checked
+    inputs. The bands say nothing about bias.
+    """
+
+    smoother_: Smoother | SmootherSums
+
+    df_ = _of_smoother("df", "Equivalent degrees of freedom, tr S.")
+    leverage_ = _of_smoother("leverage", "Diagonal of S: how far each row pulls its own fit.")
+    sigma_ = _of_smoother("sigma", "Residual standard deviation.")
+    loo_residuals_ = _of_smoother("loo_residuals", "Exact leave-one-out residuals.")
+    loo_ = _of_smoother("loo", "Mean squared leave-one-out residual.")
+    loglik_ = _of_smoother("loglik", "Gaussian log-likelihood.")
+    gcv_ = _of_criteria("gcv", "Generalised cross-validation.")
+    aic_ = _of_criteria("aic", "Akaike's criterion.")
+    aicc_ = _of_criteria("aicc", "Akaike's criterion, corrected for small samples.")
+    bic_ = _of_criteria("bic", "Schwarz's criterion.")
+    hq_ = _of_criteria("hq", "Hannan and Quinn's criterion.")
+    cp_ = _of_criteria("cp", "Mallows' Cp against the scale of the path (its own without one).")
+
+    def _fitted_smoother(self) -> Smoother | SmootherSums:
+        check_is_fitted(self)
+        return self.smoother_
+
+    @property
+    def _path_scale(self) -> Any:
+        """The residual scale for Cp of the path that was walked, or None."""
+        path = getattr(self, "path_", None)
+        return None if path is None else path.scale
+
+    def _restore(self, rows: Rows) -> None:
+        """Extend the smoother of the rows that count to all that were given.
+
+        A row of weight zero has its fitted value, and no pull on it.
+        """
+        given, kept, fit = rows.given, rows.kept, self.smoother_
+        assert given is not None
+        assert given.weight is not None
+        assert isinstance(fit, Smoother)
+        away = np.flatnonzero(given.weight == 0)
+        fitted = np.empty(given.y.shape)
+        fitted[kept] = fit.fitted
+        X = given.take(away).X
+        fitted[away] = self._unnamed(X).predict(X)  # type: ignore[attr-defined]
+        leverage = np.zeros(len(given))
+        leverage[kept] = fit.leverage
+        self.smoother_ = replace(
+            fit, y=given.y, fitted=fitted, leverage=leverage, weight=given.weight
+        )
+
+    @abstractmethod
+    def _standard_error(self, X: Any) -> FloatArray:
+        """Return the standard error of the fitted mean at each row."""
+
+    @abstractmethod
+    def _matrix(self, X: Any) -> FloatArray:
+        """Return the rows of S at checked inputs, one column per row that counts."""
+
+    def matrix(self, X: Any) -> FloatArray:
+        """Return the matrix S of the smoother at given points: ``predict(X) = S y``.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+            One column per training row, zero for rows of weight zero.
+        """
+        fit = self._fitted_smoother()
+        n = len(fit.y)  # refused for a fit in chunks, which keeps no rows
+        S = self._matrix(self._check_new(X))  # type: ignore[attr-defined]
+        if S.shape[1] == n:
+            return S
+        found = np.zeros((len(S), n))
+        found[:, fit.weight > 0] = S
+        return found
