@@ -241,66 +241,6 @@ class SmootherSums(_Scalars):
 
 
 def interval(
-        self, X: Any, level: float = 0.95, kind: str = "confidence"
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return lower and upper limits at each row of X.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            Points.
-        level : float
-            Coverage of each interval, pointwise.
-        kind : {"confidence", "prediction"}
-            For the mean at the point, or for a new observation there.
-
-        Returns
-        -------
-        lower, upper : ndarray
-            The bands ignore bias: they cover the mean of the fit, not the true mean, where the
-            fit is too smooth.
-        """
-        mean = self.predict(X)  # type: ignore[attr-defined]
-        return interval(
-            mean, self._standard_error(X), self._fitted_smoother(), level=level, kind=kind
-        )
-
-    # ---- results --------------------------------------------------------------------------------
-
-    def glance(self) -> Any:
-        """Return one row about the model: size, df, scale, fit and criteria."""
-        row = glance_row(self._fitted_smoother())
-        return self._make_frame({k: [v] for k, v in row.items()})  # type: ignore[attr-defined]
-
-    def augment(self, X: Any = None, y: Any = None) -> Any:
-        """Return one row per observation: fitted, residual, and influence on the fit.
-
-        Parameters
-        ----------
-        X, y : array-like, optional
-            New rows: their fitted values and residuals; what only training rows have is missing.
-            Left out, the training rows are shown.
-        """
-        fit = self._fitted_smoother()
-        if np.ndim(fit.rss) != 0:
-            raise InputError("augment is for one response; select one and fit it alone.")
-        if X is None:
-            columns = augment_columns(fit.fitted, fit.residuals, fit)
-        else:
-            fitted = self.predict(X)  # type: ignore[attr-defined]
-            residual = None if y is None else np.asarray(y, dtype=np.float64) - fitted
-            columns = augment_columns(fitted, residual)
-        return self._make_frame(columns)  # type: ignore[attr-defined]
-
-    def _glance_section(self) -> Section:
-        return glance_section(glance_row(self._fitted_smoother()))
-
-    def summary(self) -> Summary:
-        """Return a table about the fit that shows itself as text, HTML and Markdown."""
-        return Summary(type(self).__name__, (self._glance_section(),))
-
-
-def interval(
     mean: FloatArray,
     standard_error: FloatArray,
     smoother: "Smoother | SmootherSums",
