@@ -9,15 +9,15 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
-from bottega.core.likelihood import gaussian_path
+from bottega.core.likelihood import gaussian_criteria, residual_scale
+from bottega.core.losses import Loss
 from bottega.core.params import Anything, Choice, Parameter
-from bottega.core.path import Path, Rule, along
+from bottega.core.path import Path, Rule
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.neighbors._kernels.votes import neighbor_means, neighbor_votes
 from bottega.neighbors._search.base import (
     K_MAX,
-    METRIC,
     SCHEMES,
     K,
     NearestNeighborsBase,
@@ -25,6 +25,7 @@ from bottega.neighbors._search.base import (
     Training,
     default_code,
 )
+from bottega.neighbors._search.metrics import METRIC
 
 __all__ = ["NearestNeighborsClassifier", "NearestNeighborsRegressor"]
 
@@ -168,11 +169,6 @@ class NearestNeighborsClassifier(ClassifierMixin, NearestNeighborsBase):
         labels, shares = neighbor_votes(*lists, y, ks, scheme, counts, default_code(self), wanted)
         return shares if wanted else labels
 
-    def _assemble(
-        self, ks: IntArray, df: FloatArray, train_error: FloatArray, n: int, **judged: Any
-    ) -> Path:
-        return Path(along(self.knob, ks), df=df, train_error=train_error, **judged)
-
 
 @documented_like(NearestNeighborsClassifier, without=("classes_",))
 class NearestNeighborsRegressor(RegressorMixin, NearestNeighborsBase):
@@ -252,13 +248,14 @@ class NearestNeighborsRegressor(RegressorMixin, NearestNeighborsBase):
     def _from_lists(self, lists: NeighborLists, y: Array, ks: IntArray, method: str) -> FloatArray:
         return neighbor_means(*lists, y, ks, SCHEMES[self.weights])
 
-    def _assemble(
-        self, ks: IntArray, df: FloatArray, train_error: FloatArray, n: int, **judged: Any
-    ) -> Path:
-        curve = gaussian_path(along(self.knob, ks), rss=n * train_error, df=df, n=n, **judged)
+    def _path(self, work: Training, values: Any, loss: Loss | None) -> Path:
+        curve, n = super()._path(work, values, loss), len(work.y)
+        rss, df = n * curve.train_error, curve.df
+        scale = residual_scale(rss, df, n)
         # A likelihood without residuals is unbounded: it says nothing about new rows.
         saturated = df > n * (1 - 1e-9)
         criteria = {
-            name: np.where(saturated, np.inf, column) for name, column in curve.criteria.items()
+            name: np.where(saturated, np.inf, column)
+            for name, column in gaussian_criteria(rss, df, n, scale=scale).items()
         }
-        return replace(curve, criteria=criteria)
+        return replace(curve, criteria=criteria, scale=scale)

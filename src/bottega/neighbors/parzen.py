@@ -1,27 +1,22 @@
 """Classification by Parzen's density estimates: one normal around every training row."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bottega.core import progress
 from bottega.core.cards import Card
 from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
-from bottega.core.estimator import Unweighted
-from bottega.core.judge import LossSums
-from bottega.core.losses import Loss, get_loss
+from bottega.core.losses import Loss
 from bottega.core.params import Anything, Auto, Choice, Parameter, Real
-from bottega.core.path import Path, along
 from bottega.core.rows import Rows
-from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 from bottega.neighbors._kernels.parzen import parzen_log_sums, parzen_shares
 from bottega.neighbors._kernels.votes import winners
-from bottega.neighbors._search.base import default_code
+from bottega.neighbors._search.base import JudgedPart, LeaveOneOut, default_code
 from bottega.neighbors.search import NeighborSearch
 
 __all__ = ["ParzenClassifier"]
@@ -33,7 +28,7 @@ _LONGEST_GRID = 40
 _PAIRS = 10_000_000
 
 
-class ParzenClassifier(ClassifierMixin, Unweighted, Tuned):
+class ParzenClassifier(ClassifierMixin, LeaveOneOut):
     r"""Classify by Bayes' rule with a normal density around every training row.
 
     .. math:: p(x \mid c) = \frac{1}{N_c} \sum_{j \in c} N(x \mid x_j, \sigma^2 I), \qquad
@@ -164,10 +159,9 @@ class ParzenClassifier(ClassifierMixin, Unweighted, Tuned):
     @property
     def df_(self) -> float:
         """Equivalent degrees of freedom: the sum of each row's share in its own prediction."""
-        check_is_fitted(self)
-        path: Path | None = getattr(self, "path_", None)
-        if path is not None and path.df is not None:
-            return float(path.df[path.values == self.bandwidth_][0])
+        found = self._path_df()
+        if found is not None:
+            return found
         own = self._run(self.X_, self.X_, self.y_, np.arange(len(self.y_)), [self.bandwidth_])[2]
         return float(own.sum())
 
@@ -191,50 +185,25 @@ class ParzenClassifier(ClassifierMixin, Unweighted, Tuned):
             points, X, y, len(self.classes_), left_out, 0.5 / values**2, _squared(values)
         )
 
-    def _path(self, work: Rows, values: Any, loss: Loss | None) -> Path:
-        X, y = work.X, work.y
-        n = len(y)
-        if n < 2:
-            raise InputError(
-                f"Choosing a bandwidth needs at least two rows to leave one out; "
-                f"got n_samples = {n}."
-            )
-        bandwidths = _grid(X) if values is None else _checked(values)
-        own_loss, default = get_loss(None, self.card.task), default_code(self)
-        honest, fitted = LossSums(), LossSums()
-        df = np.zeros(len(bandwidths))
-        for part in split_rows(n, max(1, _PAIRS // n)):
+    def _parts(self, work: Rows, grid: FloatArray, loss: Loss | None) -> Iterator[JudgedPart]:
+        X, y, default = work.X, work.y, default_code(self)
+        for part in split_rows(len(y), max(1, _PAIRS // len(y))):
             rows = np.arange(part.start, part.stop)
-            shares, with_row, own = self._run(X[rows], X, y, rows, bandwidths)
-            fitted.update(own_loss.of_rows(y[rows], winners(with_row, default)))
-            if loss is not None:
-                predicted = shares if loss.method == "predict_proba" else winners(shares, default)
-                honest.update(loss.of_rows(y[rows], predicted))
-            df += own.sum(axis=0)
-            progress.report("rows", part.stop, n)
-        error, error_se = (None, None) if loss is None else honest.mean_and_se()
-        return Path(
-            along(self.knob, bandwidths),
-            df=df,
-            train_error=fitted.mean,
-            error=error,
-            error_se=error_se,
-            estimate=None if loss is None else "loo",
-            loss=(loss or own_loss).title,
-        )
+            shares, with_row, own = self._run(X[rows], X, y, rows, grid)
+            if loss is not None and loss.method == "predict":
+                shares = winners(shares, default)
+            held_out = [(slice(None), shares)]
+            yield JudgedPart(rows, winners(with_row, default), held_out, own.sum(axis=0))
 
-    def _bare_path(self, work: Rows, values: Any) -> Path:
-        # Training errors would take as many pairs of rows as all folds together.
-        bandwidths = _grid(work.X) if values is None else _checked(values)
-        return Path(
-            along(self.knob, bandwidths),
-            complexity=1 / bandwidths,
-            train_error=np.full(len(bandwidths), np.nan),
-            error=None,
-            error_se=None,
-            estimate=None,
-            loss=get_loss(None, self.card.task).title,
-        )
+    def _grid(self, work: Rows, values: Any) -> FloatArray:
+        if values is None:
+            return _bandwidths(work.X)
+        found: FloatArray = np.unique(np.asarray(values, dtype=np.float64))[::-1]
+        if not len(found) or not np.all(np.isfinite(found)) or found[-1] <= 0:
+            raise InputError(
+                f"values={values!r} is not allowed; bandwidths must be positive numbers."
+            )
+        return found
 
     def _predictions(
         self, work: Rows, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
@@ -244,7 +213,7 @@ class ParzenClassifier(ClassifierMixin, Unweighted, Tuned):
         return shares if method == "predict_proba" else winners(shares, default_code(self))
 
 
-def _grid(X: FloatArray) -> FloatArray:
+def _bandwidths(X: FloatArray) -> FloatArray:
     """Return bandwidths from the simplest on, each the one before divided by the root of 2."""
     largest = float(np.sqrt(2 * np.sum(np.var(X, axis=0))))
     nearest = NeighborSearch(X).query(X, 2)[0][:, 1]
@@ -256,13 +225,6 @@ def _grid(X: FloatArray) -> FloatArray:
     steps = int(np.ceil(2 * np.log2(max(largest / smallest, 1.0))))
     halvings = np.arange(min(steps, _LONGEST_GRID) + 1) / 2
     return np.asarray(largest * 0.5**halvings)
-
-
-def _checked(values: Any) -> FloatArray:
-    found: FloatArray = np.unique(np.asarray(values, dtype=np.float64))[::-1]
-    if not len(found) or not np.all(np.isfinite(found)) or found[-1] <= 0:
-        raise InputError(f"values={values!r} is not allowed; bandwidths must be positive numbers.")
-    return found
 
 
 def _squared(bandwidths: FloatArray) -> BoolArray:

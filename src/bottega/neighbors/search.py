@@ -1,12 +1,15 @@
 """Exact search for nearest neighbours, whatever the distance."""
 
+import threading
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_array
+from threadpoolctl import ThreadpoolController
 
 from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
@@ -24,14 +27,13 @@ from bottega.neighbors._kernels.votes import TIE
 from bottega.neighbors._search.metrics import (
     BRUTE_NAMES,
     CODES,
+    METRIC,
     TREE_POWERS,
     as_objects,
-    as_strings,
     letters,
-    metric_parameter,
+    takes_objects,
     whitening,
 )
-from bottega.neighbors._search.threads import search_threads
 
 __all__ = ["NeighborSearch"]
 
@@ -39,6 +41,10 @@ __all__ = ["NeighborSearch"]
 _ENTRIES = 4_000_000
 # Directions closer than this are the same: it is the rounding of their normalisation.
 _SAME_DIRECTION = 1e-28
+# Pairs of rows from which brute force is spread over the cores (measured).
+_PAIRS_TO_SPREAD = 50_000_000
+
+_controller = cache(ThreadpoolController)
 
 
 @stored
@@ -75,7 +81,7 @@ class NeighborSearch:
     """
 
     def __init__(self, X: Any, metric: str | Callable[[Any, Any], float] = "euclidean") -> None:
-        metric_parameter().check("NeighborSearch", "metric", metric)
+        METRIC.check("NeighborSearch", "metric", metric)
         self.metric = metric
         self.n_columns: int | None = None
         self.directions: FloatArray | None = None
@@ -147,7 +153,7 @@ class NeighborSearch:
     def _lists(
         self, points: Array, rows: IntArray, k: int, width: int
     ) -> Iterator[tuple[IntArray, FloatArray, IntArray]]:
-        exhaustive = self.metric == "edit" or callable(self.metric)
+        exhaustive = takes_objects(self.metric)
         width = self.n if exhaustive else min(width, self.n)
         for part in split_rows(len(rows), max(1, _ENTRIES // width)):
             block = rows[part]
@@ -171,7 +177,11 @@ class NeighborSearch:
             bound, indices = self._tree.query(points, width, p=TREE_POWERS[code])
             bound, indices = bound.reshape(-1, width), indices.reshape(-1, width)
         else:
-            with search_threads(len(points) * self.n):
+            # Work too small is slower on several threads than on one, and a search inside a worker
+            # thread has others beside it that want the cores.
+            alone = threading.current_thread() is threading.main_thread()
+            spread = alone and len(points) * self.n >= _PAIRS_TO_SPREAD
+            with _controller().limit(limits=None if spread else 1, user_api="openmp"):
                 bound, indices = self._brute.kneighbors(points - self._center, width)
         distances = listed_distances(points, self.points, indices, code)
         order = np.argsort(distances, axis=1, kind="stable")
@@ -218,10 +228,8 @@ class NeighborSearch:
 
     def _encode(self, X: Any) -> Array:
         """Return rows in the coordinates in which they are searched."""
-        if self.metric == "edit":
-            return as_strings(X)
-        if callable(self.metric):
-            return as_objects(X)
+        if takes_objects(self.metric):
+            return as_objects(X, self.metric)
         table: FloatArray = check_array(X, dtype=np.float64, order="C")
         if self.n_columns is None:
             self.n_columns = table.shape[1]
@@ -241,7 +249,7 @@ class NeighborSearch:
     def _build(self) -> None:
         self._tree: Any = None
         self._brute: Any = None
-        if self.metric == "edit" or callable(self.metric):
+        if takes_objects(self.metric):
             return
         code = CODES[self.metric]
         n, p = self.points.shape

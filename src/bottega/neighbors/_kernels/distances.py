@@ -1,43 +1,37 @@
 """Distances between rows, and between strings."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from bottega._jit import kernel
-
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.intp]
 
 EUCLIDEAN, MANHATTAN, CHEBYSHEV, HAMMING = 0, 1, 2, 3
 
 
 @kernel
-def distance(a: Floats, i: int, b: Floats, j: int, metric: int) -> float:
+def distance(a, i, b, j, metric):
     total = 0.0
     p = a.shape[1]
     if metric == EUCLIDEAN:
         for d in range(p):
             gap = a[i, d] - b[j, d]
             total += gap * gap
-        return float(np.sqrt(total))
+        return np.sqrt(total)
     if metric == MANHATTAN:
         for d in range(p):
             total += abs(a[i, d] - b[j, d])
         return total
     if metric == CHEBYSHEV:
         for d in range(p):
-            total = float(max(total, abs(a[i, d] - b[j, d])))
+            total = max(total, abs(a[i, d] - b[j, d]))
         return total
     for d in range(p):
         if a[i, d] != b[j, d]:
             total += 1.0
-    return float(total / p)
+    return total / p
 
 
 @kernel
-def listed_distances(points: Floats, stored: Floats, indices: Ints, metric: int) -> Floats:
+def listed_distances(points, stored, indices, metric):
     """Return the distance from each point to the stored rows its list names."""
     found = np.empty(indices.shape)
     for i in range(indices.shape[0]):
@@ -47,7 +41,7 @@ def listed_distances(points: Floats, stored: Floats, indices: Ints, metric: int)
 
 
 @kernel
-def all_distances(points: Floats, stored: Floats, metric: int) -> Floats:
+def all_distances(points, stored, metric):
     """Return the distance from each point to every stored row."""
     found = np.empty((points.shape[0], stored.shape[0]))
     for i in range(points.shape[0]):
@@ -57,7 +51,7 @@ def all_distances(points: Floats, stored: Floats, metric: int) -> Floats:
 
 
 @kernel
-def project(points: Floats, directions: Floats) -> Floats:
+def project(points, directions):
     """Return ``points @ directions``, each row by the same operations in the same order.
 
     A BLAS product may round equal rows differently; here equal rows stay equal.
@@ -72,9 +66,7 @@ def project(points: Floats, directions: Floats) -> Floats:
 
 
 @kernel
-def edit_distances(
-    letters: Ints, starts: Ints, stored_letters: Ints, stored_starts: Ints
-) -> Floats:
+def edit_distances(letters, starts, stored_letters, stored_starts):
     """Return the least number of insertions, deletions and replacements between strings.
 
     String i is ``letters[starts[i] : starts[i + 1]]``.

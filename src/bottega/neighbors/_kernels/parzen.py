@@ -1,43 +1,17 @@
 """Sums of normal densities around the stored rows, for every bandwidth at once."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from bottega._jit import kernel
 from bottega.neighbors._kernels.distances import EUCLIDEAN, distance
 
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.intp]
-Flags: TypeAlias = NDArray[np.bool_]
-
 
 @kernel
-def parzen_shares(
-    points: Floats,
-    stored: Floats,
-    codes: Ints,
-    n_classes: int,
-    left_out: Ints,
-    precisions: Floats,
-    squared: Flags,
-) -> tuple[Floats, Floats, Floats]:
-    """Return the probabilities of the classes by sums of normal densities.
+def parzen_shares(points, stored, codes, n_classes, left_out, precisions, squared):
+    """Return the shares of the classes without and with the row left out, and its own weight.
 
-    Parameters
-    ----------
-    points, stored : (m, p) and (n, p) arrays
-    codes : classes of the stored rows
-    left_out : for each point the stored row that is the point itself, or -1
-    precisions : ascending ``1 / (2 sigma^2)``, v of them
-    squared : where True, the kernel is the square of that of the bandwidth before
-
-    Returns
-    -------
-    shares : (m, v, n_classes) without the row left out
-    fitted : (m, v, n_classes) with it
-    own : (m, v) weight of the row left out in its own fit
+    `left_out` is the stored row that a point is itself, or -1; `precisions` are ascending
+    1 / (2 sigma^2), and where `squared` a kernel is the square of the one before.
     """
     m, n, v = points.shape[0], stored.shape[0], len(precisions)
     shares, fitted = np.empty((m, v, n_classes)), np.empty((m, v, n_classes))
@@ -78,9 +52,7 @@ def parzen_shares(
 
 
 @kernel
-def parzen_log_sums(
-    points: Floats, stored: Floats, codes: Ints, n_classes: int, precision: float
-) -> Floats:
+def parzen_log_sums(points, stored, codes, n_classes, precision):
     """Return for each class the logarithm of the sum of ``exp(-precision |x - x_j|^2)``."""
     m, n = points.shape[0], stored.shape[0]
     found = np.empty((m, n_classes))

@@ -6,15 +6,9 @@ that does not count (-1: none), which is what leave-one-out is made of. `ks` asc
 neighbour is looked at once for all of them.
 """
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from bottega._jit import kernel
-
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.intp]
 
 # Distances, and votes, that differ by less than this share are equal: what is equal in exact
 # arithmetic must not be separated by rounding.
@@ -24,23 +18,23 @@ UNIFORM, INVERSE, COST = 0, 1, 2
 
 
 @kernel
-def _find(indices: Ints, i: int, wanted: int) -> int:
+def _find(indices, i, wanted):
     """Return where a list names `wanted`; behind its end where it does not."""
     if wanted >= 0:
         for j in range(indices.shape[1]):
             if indices[i, j] == wanted:
                 return j
-    return int(indices.shape[1])
+    return indices.shape[1]
 
 
 @kernel
-def _limit(distances: Floats, i: int, k: int, gap: int) -> float:
+def _limit(distances, i, k, gap):
     """Return the radius of the neighbourhood for k in a list whose entry `gap` does not count."""
-    return float(distances[i, k - 1 if k - 1 < gap else k] * (1 + TIE))
+    return distances[i, k - 1 if k - 1 < gap else k] * (1 + TIE)
 
 
 @kernel
-def _weight(distance: float, nearest: float, scheme: int) -> float:
+def _weight(distance, nearest, scheme):
     """Return the weight of a neighbour; inverse distances are taken relative to the nearest."""
     if scheme != INVERSE:
         return 1.0
@@ -50,9 +44,7 @@ def _weight(distance: float, nearest: float, scheme: int) -> float:
 
 
 @kernel
-def neighbor_means(
-    distances: Floats, indices: Ints, left_out: Ints, y: Floats, ks: Ints, scheme: int
-) -> Floats:
+def neighbor_means(distances, indices, left_out, y, ks, scheme):
     """Return the (weighted) mean response of the neighbourhood, one column per value of `ks`."""
     rows, width = distances.shape
     found = np.empty((rows, len(ks)))
@@ -73,7 +65,7 @@ def neighbor_means(
 
 
 @kernel
-def _score(votes: Floats, counts: Ints, scheme: int, scores: Floats) -> None:
+def _score(votes, counts, scheme, scores):
     """Write the score of each class; by cost a vote counts n_largest / n_class."""
     if scheme != COST:
         scores[:] = votes
@@ -85,7 +77,7 @@ def _score(votes: Floats, counts: Ints, scheme: int, scores: Floats) -> None:
 
 
 @kernel
-def winner(scores: Floats, default: int) -> int:
+def winner(scores, default):
     """Return the class of the highest score; of equals the default, else the first."""
     enough = scores.max() * (1 - TIE)
     if default >= 0 and scores[default] >= enough:
@@ -97,7 +89,7 @@ def winner(scores: Floats, default: int) -> int:
 
 
 @kernel
-def winners(scores: Floats, default: int) -> Ints:
+def winners(scores, default):
     """Return the class of the highest of the scores (points, models, classes)."""
     found = np.empty(scores.shape[:2], dtype=np.intp)
     for i in range(scores.shape[0]):
@@ -107,17 +99,7 @@ def winners(scores: Floats, default: int) -> Ints:
 
 
 @kernel
-def neighbor_votes(
-    distances: Floats,
-    indices: Ints,
-    left_out: Ints,
-    codes: Ints,
-    ks: Ints,
-    scheme: int,
-    counts: Ints,
-    default: int,
-    with_shares: bool,
-) -> tuple[Ints, Floats]:
+def neighbor_votes(distances, indices, left_out, codes, ks, scheme, counts, default, with_shares):
     """Return the class each neighbourhood votes for, and the shares of all classes where wanted.
 
     The labels have one column per value of `ks`; the shares are (points, values, classes), or
@@ -152,7 +134,7 @@ def neighbor_votes(
 
 
 @kernel
-def own_weights(distances: Floats, ks: Ints, scheme: int) -> Floats:
+def own_weights(distances, ks, scheme):
     """Return the sum over rows of the weight each training row has in its own neighbourhood.
 
     The lists are those of the training rows, each row at distance 0 of itself.

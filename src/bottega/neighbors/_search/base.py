@@ -1,8 +1,7 @@
-"""What the classifier and the regressor by nearest neighbours share."""
+"""What estimators that keep their rows share: a path judged by leaving each row out."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -23,21 +22,19 @@ from bottega.core.rows import Rows
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.neighbors._kernels.votes import COST, INVERSE, UNIFORM, own_weights
-from bottega.neighbors._search.metrics import as_objects, as_strings, metric_parameter
+from bottega.neighbors._search.metrics import as_objects, takes_objects
 from bottega.neighbors.search import NeighborSearch
 
 SCHEMES = {"uniform": UNIFORM, "distance": INVERSE, "cost": COST}
 
 K = Auto(Integer(1), help="number of neighbours; 'auto': by leave-one-out error")
-METRIC = metric_parameter()
 K_MAX = Auto(Integer(1), help="largest k of the path; 'auto': a third of the rows, within limits")
 
 # Probabilities that are held at once.
 _ENTRIES = 4_000_000
 
 
-@dataclass(frozen=True)
-class Training:
+class Training(NamedTuple):
     """The training rows: what finds the neighbours of a point, and their responses."""
 
     search: NeighborSearch
@@ -52,7 +49,77 @@ class NeighborLists(NamedTuple):
     left_out: IntArray  # -1: none
 
 
-class NearestNeighborsBase(Unweighted, Tuned):
+class JudgedPart(NamedTuple):
+    """What all settings, simplest first, predict for some of their own rows."""
+
+    rows: IntArray
+    fitted: Array
+    held_out: Iterable[tuple[Any, Array]]  # parts of the rows, and what is predicted without each
+    own_weight: FloatArray  # of the rows in their own predictions, summed
+
+
+class LeaveOneOut(Unweighted, Tuned):
+    """Keeps its rows, and judges every value of its knob by predicting each without itself."""
+
+    @abstractmethod
+    def _grid(self, work: Any, values: Any) -> Array:
+        """Return the values of the knob for a path, simplest first."""
+
+    @abstractmethod
+    def _parts(self, work: Any, grid: Array, loss: Loss | None) -> Iterator[JudgedPart]:
+        """Yield predictions for all training rows, part by part."""
+
+    def _path(self, work: Any, values: Any, loss: Loss | None) -> Path:
+        n = len(work.y)
+        if n < 2:
+            raise InputError(
+                f"Choosing {self.knob} needs at least two rows to leave one out; got n_samples = "
+                f"{n}."
+            )
+        grid, own = self._grid(work, values), get_loss(None, self.card.task)
+        honest, fitted, df = LossSums(), LossSums(), np.zeros(len(grid))
+        for part in self._parts(work, grid, loss):
+            y = work.y[part.rows]
+            fitted.update(own.of_rows(y, part.fitted))
+            if loss is not None:
+                for some, predicted in part.held_out:
+                    honest.update(loss.of_rows(y[some], predicted))
+            df += part.own_weight
+            progress.report("rows", fitted.count, n)
+        error, error_se = (None, None) if loss is None else honest.mean_and_se()
+        return Path(
+            along(self.knob, grid),
+            df=df,
+            train_error=fitted.mean,
+            error=error,
+            error_se=error_se,
+            estimate=None if loss is None else "loo",
+            loss=(loss or own).title,
+        )
+
+    def _bare_path(self, work: Any, values: Any) -> Path:
+        # Training errors would take as long a search as all folds together.
+        grid = self._grid(work, values)
+        return Path(
+            along(self.knob, grid),
+            complexity=len(work.y) / grid,
+            train_error=np.full(len(grid), np.nan),
+            error=None,
+            error_se=None,
+            estimate=None,
+            loss=get_loss(None, self.card.task).title,
+        )
+
+    def _path_df(self) -> float | None:
+        """Return the degrees of freedom of the setting in use, where a path was walked."""
+        check_is_fitted(self)
+        path: Path | None = getattr(self, "path_", None)
+        if path is None or path.df is None:
+            return None
+        return float(path.df[path.values == getattr(self, f"{self.knob}_")][0])
+
+
+class NearestNeighborsBase(LeaveOneOut):
     """Predicts from the neighbourhood of a point: all rows up to its k-th distance."""
 
     knob: ClassVar[str] = "k"
@@ -64,12 +131,6 @@ class NearestNeighborsBase(Unweighted, Tuned):
     @abstractmethod
     def _from_lists(self, lists: NeighborLists, y: Array, ks: IntArray, method: str) -> Array:
         """Return what lists of neighbours predict: (points, values of `ks`, ...)."""
-
-    @abstractmethod
-    def _assemble(
-        self, ks: IntArray, df: FloatArray, train_error: FloatArray, n: int, **judged: Any
-    ) -> Path:
-        """Return the path, all columns with the simplest model first."""
 
     def _prepare(self, rows: Rows) -> Training:
         return Training(NeighborSearch(rows.X, self.metric), rows.y)
@@ -88,10 +149,9 @@ class NearestNeighborsBase(Unweighted, Tuned):
     @property
     def df_(self) -> float:
         """Equivalent degrees of freedom: the sum of each row's weight in its own prediction."""
-        check_is_fitted(self)
-        path: Path | None = getattr(self, "path_", None)
-        if path is not None and path.df is not None:
-            return float(path.df[path.values == self.k_][0])
+        found = self._path_df()
+        if found is not None:
+            return found
         ks, scheme = np.array([self.k_]), SCHEMES[self.weights]
         lists = self.search_.neighborhoods(None, self.k_)
         return float(sum(own_weights(distances, ks, scheme)[0] for _, distances, _ in lists))
@@ -142,56 +202,25 @@ class NearestNeighborsBase(Unweighted, Tuned):
             some = NeighborLists._make(column[part] for column in lists)
             yield part, self._from_lists(some, y, ks, method)
 
-    def _path(self, work: Training, values: Any, loss: Loss | None) -> Path:
-        y = work.y
-        ks = self._ks(values, len(y))
-        own = get_loss(None, self.card.task)
-        scheme = SCHEMES[self.weights]
-        honest, fitted = LossSums(), LossSums()
-        df = np.zeros(len(ks))
+    def _parts(self, work: Training, grid: IntArray, loss: Loss | None) -> Iterator[JudgedPart]:
+        y, ks, scheme = work.y, grid[::-1], SCHEMES[self.weights]
+        method = "predict" if loss is None else loss.method
         # A row is its own nearest neighbour, so one more than k_max leaves k_max others.
         for rows, distances, indices in work.search.neighborhoods(None, int(ks[-1]) + 1):
             lists = NeighborLists(distances, indices, np.full(len(rows), -1))
-            fitted.update(own.of_rows(y[rows], self._from_lists(lists, y, ks, "predict")))
-            if loss is not None:
-                lists = lists._replace(left_out=rows)
-                for part, predicted in self._in_parts(lists, y, ks, loss.method):
-                    honest.update(loss.of_rows(y[rows[part]], predicted))
-            df += own_weights(distances, ks, scheme)
-            progress.report("neighbours", fitted.count, len(y))
-        judged: dict[str, Any] = {"error": None, "error_se": None, "estimate": None}
-        if loss is not None:
-            error, error_se = honest.mean_and_se()
-            judged = {"error": error[::-1], "error_se": error_se[::-1], "estimate": "loo"}
-        judged["loss"] = (loss or own).title
-        return self._assemble(ks[::-1], df[::-1], fitted.mean[::-1], len(y), **judged)
+            fitted = self._from_lists(lists, y, ks, "predict")[:, ::-1]
+            parts = self._in_parts(lists._replace(left_out=rows), y, ks, method)
+            held_out = ((part, predicted[:, ::-1]) for part, predicted in parts)
+            yield JudgedPart(rows, fitted, held_out, own_weights(distances, ks, scheme)[::-1])
 
-    def _bare_path(self, work: Training, values: Any) -> Path:
-        # Training errors would take as long a search as all folds together.
+    def _grid(self, work: Training, values: Any) -> IntArray:
         n = len(work.y)
-        ks = self._ks(values, n)[::-1]
-        return Path(
-            along(self.knob, ks),
-            complexity=n / ks,
-            train_error=np.full(len(ks), np.nan),
-            error=None,
-            error_se=None,
-            estimate=None,
-            loss=get_loss(None, self.card.task).title,
-        )
-
-    def _ks(self, values: Any, n: int) -> IntArray:
-        """Return the values of k for a path, ascending."""
-        if n < 2:
-            raise InputError(
-                f"Choosing k needs at least two rows to leave one out; got n_samples = {n}."
-            )
         if values is None:
             most = max(200, int(np.sqrt(n)))
             k_max = max(50, min(n // 3, most)) if self.k_max == "auto" else int(self.k_max)
-            return np.arange(1, min(k_max, n - 1) + 1)
-        ks = np.unique(np.asarray(values))
-        if not len(ks) or ks.dtype.kind not in "iu" or ks[0] < 1 or ks[-1] > n - 1:
+            return np.arange(min(k_max, n - 1), 0, -1)
+        ks = np.unique(np.asarray(values))[::-1]
+        if not len(ks) or ks.dtype.kind not in "iu" or ks[-1] < 1 or ks[0] > n - 1:
             raise InputError(
                 f"values={values!r} is not allowed; with one of {n} rows left out, k must be a "
                 f"whole number in [1, {n - 1}]."
@@ -200,16 +229,10 @@ class NearestNeighborsBase(Unweighted, Tuned):
 
     # ---- objects and strings --------------------------------------------------------------------
 
-    def _takes_objects(self) -> bool:
-        return callable(self.metric) or self.metric == "edit"
-
-    def _objects(self, X: Any) -> Array:
-        return as_strings(X) if self.metric == "edit" else as_objects(X)
-
     def _check_rows(self, X: Any, y: Any) -> tuple[Array, Array]:
-        if not self._takes_objects():
+        if not takes_objects(self.metric):
             return super()._check_rows(X, y)
-        X = self._objects(X)
+        X = as_objects(X, self.metric)
         classes = is_classifier(self)
         y = validate_data(self, X="no_validation", y=y, **({} if classes else {"y_numeric": True}))
         check_consistent_length(X, y)
@@ -218,7 +241,9 @@ class NearestNeighborsBase(Unweighted, Tuned):
         return X, y
 
     def _check_new(self, X: Any) -> Any:
-        return self._objects(X) if self._takes_objects() else super()._check_new(X)
+        if takes_objects(self.metric):
+            return as_objects(X, self.metric)
+        return super()._check_new(X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -25,40 +25,38 @@ BRUTE_NAMES = ("euclidean", "manhattan", "chebyshev", "hamming")
 TREE_POWERS = (2.0, 1.0, np.inf)
 
 
-def metric_parameter() -> AnyOf:
-    """Declare a parameter that names a distance."""
-    return AnyOf(Choice(*METRICS), Function(), help="distance: its name, or a callable(a, b)")
+METRIC = AnyOf(Choice(*METRICS), Function(), help="distance: its name, or a callable(a, b)")
 
 
-def as_objects(X: Any) -> Array:
+def takes_objects(metric: Any) -> bool:
+    """Return True if a distance compares strings or objects, not rows of numbers."""
+    return callable(metric) or metric == "edit"
+
+
+def as_objects(X: Any, metric: Any) -> Array:
     """Return rows for a callable: a numeric table as it is, anything else as a list of objects.
 
-    A table (frame or array) with one column that is not numeric stands for its entries.
+    A table (frame or array) with one column that is not numeric stands for its entries. The edit
+    distance takes nothing but strings.
     """
     if hasattr(X, "columns") or (isinstance(X, np.ndarray) and X.ndim == 2):
-        table = np.asarray(X)
-        if table.shape[1] != 1 or table.dtype.kind in "biuf":
-            return table
-        X = table[:, 0]
+        X = np.asarray(X)
+        X = X[:, 0] if X.shape[1] == 1 and X.dtype.kind not in "biuf" else X
     elif isinstance(X, str) or not hasattr(X, "__len__"):
         raise InputError(f"X must be a table or a sequence of objects; got {type(X).__name__}.")
+    table = isinstance(X, np.ndarray) and X.ndim == 2
+    if metric == "edit":
+        strange = next((repr(item) for item in X if not isinstance(item, str)), None)
+        if strange is not None:
+            raise InputError(
+                "metric='edit' compares strings: X must be a sequence of strings or a table with "
+                f"one column of them; got {'a table of several columns' if table else strange}."
+            )
+    if table:
+        return X
     found = np.empty(len(X), dtype=object)
     for i, item in enumerate(X):
         found[i] = item
-    return found
-
-
-def as_strings(X: Any) -> Array:
-    """Return strings as an array of objects."""
-    found = as_objects(X)
-    strange = "a table of several columns" if found.ndim != 1 else None
-    if strange is None:
-        strange = next((repr(item) for item in found if not isinstance(item, str)), None)
-    if strange is not None:
-        raise InputError(
-            "metric='edit' compares strings: X must be a sequence of strings or a table with one "
-            f"column of them; got {strange}."
-        )
     return found
 
 
