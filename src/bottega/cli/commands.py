@@ -136,7 +136,10 @@ def _card_in_words(card: Card) -> str:
     """Write a card for a reader."""
     title = f"{card.title} ({card.task}): {in_words(card, 'estimator')}"
     lines = [title, "=" * len(title)]
-    lines.append(f"knob: {card.knob or 'none'}; cost of a fit with its path: {card.cost}")
+    lines.append(
+        f"knob: {card.knob or 'none'}; takes: {in_words(card, 'takes')}; cost of a fit with its "
+        f"path: {card.cost}"
+    )
     offers = [words for name, words in CAPABILITIES.items() if getattr(card, name)]
     lines += [f"It {'; '.join(offers)}."] if offers else []
     for heading in ("strengths", "weaknesses", "assumptions"):

@@ -254,6 +254,7 @@ def _method(comparison: Any, method: str, result: Any, place: int) -> dict[str, 
         "weaknesses": card.weaknesses,
         "assumptions": card.assumptions,
         "offers": offers,
+        "takes": ", ".join(sorted(card.takes)),
         "cost": card.cost,
         "figures": figures,
     }

@@ -33,7 +33,7 @@ def warmup() -> float:
             warnings.simplefilter("ignore")
             try:
                 _use(model, X, y)
-            except (TypeError, ValueError):
+            except (AttributeError, TypeError, ValueError):
                 continue  # a method or a variant for other data than numbers (text, say)
             finally:
                 progress.report("compiling", done + 1, len(variants), type(model).__name__)
@@ -52,8 +52,12 @@ def _use(model: Any, X: Any, y: Any) -> None:
 
 def _variants(estimator_class: type[Estimator]) -> Iterator[Any]:
     """Yield the default model and one for each named option of each parameter."""
-    yield estimator_class()
-    defaults = estimator_class().get_params(deep=False)
+    try:
+        model = estimator_class()
+    except TypeError:  # it cannot be made without arguments
+        return
+    yield model
+    defaults = model.get_params(deep=False)
     for name, declared in estimator_class.params.items():
         parts = declared.parts if isinstance(declared, AnyOf) else (declared,)
         for part in parts:
