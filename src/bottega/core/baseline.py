@@ -26,18 +26,18 @@ _SHARED: dict[str, Any] = {
 }
 
 
-class _Baseline(Estimator):
-    """Takes any inputs, because it ignores them."""
+class _Baseline:
+    """Takes any inputs, because it ignores them; what it predicts scores poorly."""
 
     def _input_options(self, new: bool = False) -> dict[str, Any]:
         return {"dtype": None, "ensure_all_finite": False}
 
     def _count_rows(self, X: Any) -> int:
         check_is_fitted(self)
-        return len(self._check_new(X))
+        return len(self._check_new(X))  # type: ignore[attr-defined]
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
@@ -47,7 +47,7 @@ class _Baseline(Estimator):
         return tags
 
 
-class BaselineRegressor(RegressorMixin, LinearSmoother, _Baseline):
+class BaselineRegressor(_Baseline, RegressorMixin, LinearSmoother, Estimator):
     r"""Predict the mean of the training responses.
 
     Minimises :math:`\sum_i w_i (y_i - c)^2` over constants :math:`c`; as a linear smoother,
@@ -92,7 +92,8 @@ class BaselineRegressor(RegressorMixin, LinearSmoother, _Baseline):
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return the mean for each row of X, and with `return_std` its standard error too."""
-        mean = np.full(self._count_rows(X), self.constant_)
+        rows = self._count_rows(X)
+        mean = np.full(rows, self.constant_)
         return (mean, self._standard_error(X)) if return_std else mean
 
     def _standard_error(self, X: Any) -> FloatArray:
@@ -105,7 +106,7 @@ class BaselineRegressor(RegressorMixin, LinearSmoother, _Baseline):
         return np.tile(self.leverage_, (len(X), 1))
 
 
-class BaselineClassifier(ClassifierMixin, _Baseline):
+class BaselineClassifier(_Baseline, ClassifierMixin, Estimator):
     """Predict the most frequent class, with the class shares as probabilities.
 
     Attributes
@@ -145,8 +146,10 @@ class BaselineClassifier(ClassifierMixin, _Baseline):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the class shares for each row of X."""
-        return np.tile(self.shares_, (self._count_rows(X), 1))
+        rows = self._count_rows(X)
+        return np.tile(self.shares_, (rows, 1))
 
     def predict(self, X: Any) -> Array:
         """Return the most frequent class for each row of X."""
-        return np.full(self._count_rows(X), self.classes_[np.argmax(self.shares_)])
+        rows = self._count_rows(X)
+        return np.full(rows, self.classes_[np.argmax(self.shares_)])
