@@ -26,6 +26,8 @@ from bottega.core.losses import Cost, get_loss
 from bottega.core.params import Parameter, schema
 from bottega.core.path import Path
 from bottega.registry import cards, catalogue, estimators, methods
+from bottega.smooth import SmoothingSpline
+from bottega.tree import TreeRegressor
 from bottega.workbench import trusted_types
 
 # Methods that predict; those without a response have contracts of their own.
@@ -286,6 +288,17 @@ def test_auto_walks_the_path_and_picks_by_the_rule(each):
         assert_same_predictions(each, model.predict(X), fixed.predict(X))
         assert_same_predictions(each, curve.at(curve.best(rule)).predict(X), fixed.predict(X))
         assert np.array_equal(model.path_.error, curve.error)
+
+
+@pytest.mark.parametrize(
+    ("model", "other"), [(TreeRegressor(n_leaves=3), "n_leaves"), (SmoothingSpline(df=4), "df")]
+)
+def test_a_model_of_the_path_is_fixed_by_its_knob_alone(model, other):
+    X, y = sample(type(model), p=1)
+    curve = model.path(X, y)
+    at = curve.at(len(curve) // 2)
+    assert getattr(at, other) is None
+    assert clone(at).fit(X, y).predict(X) == pytest.approx(at.predict(X))
 
 
 def other_loss(each):

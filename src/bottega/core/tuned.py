@@ -35,6 +35,9 @@ class Tuned(Estimator):
     select: str
     path_: Path
 
+    # Other parameters that fix the knob: they are None in a model taken from the path.
+    _instead: ClassVar[tuple[str, ...]] = ()
+
     def __init_subclass__(cls, **options: Any) -> None:
         if "knob" in cls.__dict__ and "knobs" not in cls.__dict__:
             cls.knobs = (cls.knob,)
@@ -215,7 +218,8 @@ class _Refit:
     rows: Rows
 
     def __call__(self, setting: Mapping[str, Any]) -> Any:
-        model = copy(self.worker).set_params(**setting)
+        model = copy(self.worker)
+        model.set_params(**setting, **dict.fromkeys(model._instead))
         model._finish(self.work, self.rows, setting)
         return model
 

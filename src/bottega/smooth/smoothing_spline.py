@@ -1,7 +1,6 @@
 """The cubic smoothing spline."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,15 +12,13 @@ from bottega.core.losses import Loss
 from bottega.core.params import AnyOf, Auto, Choice, Integer, OrNone, Parameter, Real
 from bottega.core.path import RULES, Path
 from bottega.core.rows import Rows
-from bottega.core.smoother import Smoother
 from bottega.core.typing import Array, FloatArray
 from bottega.smooth._kernels import state_space as kernels
 from bottega.smooth._kernels.cubic import evaluate
-from bottega.smooth._path.assumptions import FIXED_KNOB, NOISE
-from bottega.smooth._splines.cubic_curve import CubicCurve
+from bottega.smooth._path.scores import FIXED_KNOB, NOISE
 from bottega.smooth._splines.knot_rows import KnotRows, knot_rows
 from bottega.smooth._splines.one_input import OneInputSmoother
-from bottega.smooth._splines.penalty_path import penalty_path, precision, try_penalty
+from bottega.smooth._splines.penalty_path import penalty_path, try_penalty
 
 __all__ = ["SmoothingSpline"]
 
@@ -31,21 +28,6 @@ _ALL_KNOTS = 10_000
 _TRACE_KNOTS = 1_000_000
 # S has a column for each row.
 _MATRIX_ROWS = 20_000
-
-
-@dataclass(frozen=True)
-class _KnotWork:
-    """The rows and their knots."""
-
-    rows: Rows
-    knots: KnotRows
-
-    def curve(self, lam: float) -> CubicCurve:
-        """Return the curve at a penalty."""
-        knots = self.knots
-        q = precision(lam / knots.span**3, knots.gaps, knots.total)
-        found = kernels.full_pass(knots.mean, knots.total, knots.gaps, q, False)
-        return CubicCurve(knots.low, knots.span, knots.knots, *found[:3])
 
 
 class SmoothingSpline(OneInputSmoother):
@@ -206,53 +188,46 @@ class SmoothingSpline(OneInputSmoother):
                 f"SmoothingSpline: lam={self.lam!r} and df={self.df!r} were both given; give one."
             )
 
-    def _prepare(self, rows: Rows) -> _KnotWork:
+    def _prepare(self, rows: Rows) -> KnotRows:
         most = None if self.knots == "all" else _ALL_KNOTS
         if not isinstance(self.knots, str):
             most = int(self.knots)
-        x = np.ascontiguousarray(rows.X[:, 0])
-        return _KnotWork(rows, knot_rows(x, rows.y, rows.weight, most=most))
+        return knot_rows(rows, most)
 
-    def _given(self, work: _KnotWork) -> dict[str, Any] | None:
+    _instead: ClassVar[tuple[str, ...]] = ("df",)
+
+    def _given(self, work: KnotRows) -> dict[str, Any] | None:
         if self.df is None:
             return super()._given(work)
-        return {"lam": _lam_for(work.knots, float(self.df))}
+        return {"lam": _lam_for(work, float(self.df))}
 
-    def _path(self, work: _KnotWork, values: Any, loss: Loss | None) -> Path:
-        return penalty_path(work.knots, work.rows, values, self.n_lams, loss)
+    def _path(self, work: KnotRows, values: Any, loss: Loss | None) -> Path:
+        return penalty_path(work, values, self.n_lams, loss)
 
-    def _predictions(
-        self, work: _KnotWork, settings: Sequence[Mapping[str, Any]], X_new: FloatArray, method: str
-    ) -> Array:
-        x_new = np.ascontiguousarray(X_new[:, 0])
-        return np.column_stack([work.curve(setting["lam"])(x_new) for setting in settings])
+    def _curves(self, work: KnotRows, values: Sequence[Any], X_new: FloatArray) -> Array:
+        x = np.ascontiguousarray(X_new[:, 0])
+        return np.column_stack([work.curve(work.states(lam))(x) for lam in values])
 
-    def _settle(self, work: _KnotWork, setting: Mapping[str, Any]) -> None:
-        rows, knots = work.rows, work.knots
+    def _settle(self, work: KnotRows, setting: Mapping[str, Any]) -> None:
+        rows = work.rows
         self.lam_ = float(setting["lam"])
-        self._q = q = precision(self.lam_ / knots.span**3, knots.gaps, knots.total)
-        traced = len(knots.knots) <= _TRACE_KNOTS
-        found = kernels.full_pass(knots.mean, knots.total, knots.gaps, q, traced)
-        leverage, noise_variance = found[4], found[-1]
-        self.curve_ = CubicCurve(knots.low, knots.span, knots.knots, *found[:3])
-        self._range = (knots.low, knots.low + knots.span)
-        self._mean, self._total = knots.mean, knots.total
-        share = knots.shares
+        self._q = work.precision(self.lam_ / work.span**3)
+        traced = len(work.knots) <= _TRACE_KNOTS
+        states = work.states(self.lam_, traced)
+        leverage, noise_variance = states[4], states[-1]
+        self.curve_ = work.curve(states)
+        self._range = (work.low, work.low + work.span)
+        self._mean, self._total = work.mean, work.total
+        share = work.shares
         # Which rows make up each knot is needed for `matrix` alone.
         self._members = None
         if len(rows) <= _MATRIX_ROWS:
-            self._members = (knots.order, knots.per_row(np.arange(len(knots.knots))), share)
+            self._members = (work.order, work.per_row(np.arange(len(work.knots))), share)
         pull = np.empty(len(rows))
-        pull[knots.order] = share * knots.per_row(leverage)
-        self.smoother_ = Smoother(
-            rows.y,
-            self.curve_(np.ascontiguousarray(rows.X[:, 0])),
-            pull,
-            df=float(leverage.sum()),
-            weight=rows.weight,
-            trace_sst=float(knots.total @ noise_variance) if traced else None,
-            scale=self._path_scale,
-        )
+        pull[work.order] = share * work.per_row(leverage)
+        fitted = self.curve_(np.ascontiguousarray(rows.X[:, 0]))
+        trace_sst = float(work.total @ noise_variance) if traced else None
+        self._keep_smoother(rows, fitted, pull, trace_sst, float(leverage.sum()))
 
     # ---- predicting -----------------------------------------------------------------------------
 
@@ -278,10 +253,8 @@ class SmoothingSpline(OneInputSmoother):
             at, mean, total, grid = unit[part], self._mean, self._total, knots
             if flip:
                 at, mean, total, grid = -at, mean[::-1].copy(), total[::-1].copy(), -knots[::-1]
-            P, C, N, B = kernels.full_pass(mean, total, np.diff(grid), q, True)[5:9]
-            found[part] = kernels.curve_variance(
-                at, grid, 1, q, P[1:], C[1:], N[1:], B[1:], derivative, posterior
-            )
+            states = kernels.full_pass(mean, total, np.diff(grid), q, True)[5:9]
+            found[part] = kernels.curve_variance(at, grid, q, *states, derivative, posterior)
         sigma = self.smoother_.sigma
         return np.asarray(sigma * np.sqrt(np.maximum(found, 0.0)) / curve.span**derivative)
 

@@ -258,6 +258,8 @@ class TreeBase(FittedTree, Tuned):
     def _own_loss(self, work: GrownTree) -> Loss:
         return self._loss_under(work.target)
 
+    _instead: ClassVar[tuple[str, ...]] = ("n_leaves",)
+
     def _given(self, work: GrownTree) -> dict[str, Any] | None:
         if self.n_leaves is not None:
             return {"alpha": work.sequence.alpha_for(self.n_leaves)}
