@@ -12,7 +12,7 @@ from bottega.core.errors import InputError
 from bottega.core.losses import Loss, get_loss
 from bottega.core.params import Choice, Integer, OrNone, Parameter, Real
 from bottega.core.typing import Array, FloatArray
-from bottega.online._kernels.experts import aggregate, aggregate_losses
+from bottega.online._kernels.experts import aggregate
 from bottega.online._learner.base import OnlineModel
 
 __all__ = ["ExponentialWeights"]
@@ -168,12 +168,13 @@ class ExponentialWeights(OnlineModel):
         self.expert_losses_, self.loss_ = np.zeros(self.n_experts_), 0.0
 
     def _learn_rows(self, X: Array, targets: Array | None, *, charge: bool) -> FloatArray:
-        L, losses, seen = self.expert_losses_.copy(), np.empty(len(X)), float(self.n_samples_seen_)
-        if targets is None or self.loss == "zero_one":
-            lost = X if targets is None else (targets[:, None] != X).astype(np.float64)
-            aggregate_losses(lost, L, self._rate(), seen, losses)
-        else:
-            aggregate(X, targets, L, self._rate(), seen, self.loss == "squared_error", losses)
+        loss = self._charged_loss()
+        lost = X if targets is None else loss.of_rows(targets, X)
+        values = lost if self.loss == "zero_one" else X
+        L, losses = self.expert_losses_.copy(), np.empty(len(X))
+        aggregate(values, lost, L, self._rate(), float(self.n_samples_seen_), losses)
+        if values is not lost:  # the mean is a prediction, not yet a loss
+            losses = loss(targets, losses)
         self.expert_losses_ = L
         self.n_samples_seen_ += len(losses)
         self.loss_ += float(losses.sum())

@@ -5,9 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
@@ -15,6 +13,7 @@ from bottega.core.errors import ParameterError
 from bottega.core.losses import LOGISTIC, LOSSES, Huber, Loss, get_loss
 from bottega.core.params import AnyOf, Choice, Function, Parameter, Real
 from bottega.core.typing import Array, FloatArray
+from bottega.online._learner.base import OnlineRegressor
 from bottega.online._learner.classifier import OnlineClassifier
 from bottega.online._learner.descent import LOSS_NAMES, STEP_PARAMS, GradientDescent
 
@@ -161,33 +160,6 @@ class OnlineGradientDescentClassifier(GradientDescent, OnlineClassifier):
         **_SHARED,
     )
 
-    def __init__(
-        self,
-        *,
-        loss: str | Loss = "logistic",
-        step: str = "sqrt",
-        eta: float | None = None,
-        radius: float = 1.0,
-        gradient_bound: float | None = None,
-        horizon: int | None = None,
-        projection: str | None = None,
-        penalty: float = 0.0,
-        average: bool = False,
-        fit_intercept: bool = True,
-        epochs: int = 1,
-    ) -> None:
-        self.loss = loss
-        self.step = step
-        self.eta = eta
-        self.radius = radius
-        self.gradient_bound = gradient_bound
-        self.horizon = horizon
-        self.projection = projection
-        self.penalty = penalty
-        self.average = average
-        self.fit_intercept = fit_intercept
-        self.epochs = epochs
-
     def _check_params(self) -> None:
         super()._check_params()
         loss = self._charged_loss()
@@ -220,7 +192,7 @@ class OnlineGradientDescentClassifier(GradientDescent, OnlineClassifier):
 
 
 @documented_like(OnlineGradientDescentClassifier, without=("classes_",))
-class OnlineGradientDescentRegressor(RegressorMixin, GradientDescent):
+class OnlineGradientDescentRegressor(GradientDescent, OnlineRegressor):
     r"""Linear regression by online gradient descent.
 
     At each row the loss of the present weights is charged, penalty included, and then they step
@@ -326,19 +298,6 @@ class OnlineGradientDescentRegressor(RegressorMixin, GradientDescent):
         if loss.labels != "real":
             loss(y, 0.5)  # refuses truths that are not its labels, which kernels do not notice
         return [y]
-
-    @property
-    def coef_(self) -> FloatArray:
-        """Weights of the columns."""
-        check_is_fitted(self)
-        return self._prediction_weights()[0, : self.n_features_in_].copy()
-
-    @property
-    def intercept_(self) -> float:
-        """Weight of the constant, zero without `fit_intercept`."""
-        check_is_fitted(self)
-        weights = self._prediction_weights()[0]
-        return float(weights[-1]) if len(weights) > self.n_features_in_ else 0.0
 
     def predict(self, X: Any) -> FloatArray:
         """Return w.x for each row."""

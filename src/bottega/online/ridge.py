@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
@@ -13,12 +12,12 @@ from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.params import Boolean, Choice, Parameter, Real
 from bottega.core.typing import FloatArray
 from bottega.online._kernels.ridge import ridge_rows
-from bottega.online._learner.base import OnlineModel, dense_parts
+from bottega.online._learner.base import OnlineRegressor, dense_parts
 
 __all__ = ["OnlineRidge"]
 
 
-class OnlineRidge(RegressorMixin, OnlineModel):
+class OnlineRidge(OnlineRegressor):
     r"""Ridge regression, row by row, with a regret that grows like a logarithm.
 
     After every row the coefficients are those of ridge regression on all rows so far, the minimum
@@ -123,10 +122,6 @@ class OnlineRidge(RegressorMixin, OnlineModel):
         wide=True,
     )
 
-    _triangle: FloatArray
-    max_response_: float
-    max_error_: float
-
     def __init__(
         self, *, alpha: float = 1.0, forecaster: str = "vovk", fit_intercept: bool = True
     ) -> None:
@@ -161,20 +156,9 @@ class OnlineRidge(RegressorMixin, OnlineModel):
         self.max_error_ = max(self.max_error_, float(np.max(np.abs(errors))))
         return np.asarray((y - predictions) ** 2)
 
-    def _solution(self) -> FloatArray:
+    def _prediction_weights(self) -> FloatArray:
         check_is_fitted(self)
-        return np.asarray(solve_triangular(self._triangle[:-1, :-1], self._triangle[:-1, -1]))
-
-    @property
-    def coef_(self) -> FloatArray:
-        """Coefficients of ridge regression on all rows so far."""
-        return self._solution()[: self.n_features_in_]
-
-    @property
-    def intercept_(self) -> float:
-        """Weight of the constant, zero without `fit_intercept`."""
-        weights = self._solution()
-        return float(weights[-1]) if len(weights) > self.n_features_in_ else 0.0
+        return np.atleast_2d(solve_triangular(self._triangle[:-1, :-1], self._triangle[:-1, -1]))
 
     @property
     def regret_bound_(self) -> float:
@@ -205,7 +189,7 @@ class OnlineRidge(RegressorMixin, OnlineModel):
     def predict(self, X: Any) -> FloatArray:
         """Return the forecast of each row, as it would be made if the row came next."""
         X = self._check_new(X)
-        weights, R = self._solution(), self._triangle[:-1, :-1]
+        weights, R = self._prediction_weights()[0], self._triangle[:-1, :-1]
         forecasts = np.empty(X.shape[0])
         for part, rows in dense_parts(X):
             if self.fit_intercept:

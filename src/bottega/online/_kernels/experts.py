@@ -21,35 +21,18 @@ def _weights(L, eta, weights):
 
 
 @kernel
-def aggregate(P, y, L, eta, t, squared, losses):
-    """Charge the weighted mean of the experts' predictions, then add up what each expert lost.
+def aggregate(values, lost, L, eta, t, means):
+    """Take the weighted mean of each row of values, then add up what each expert lost by it.
 
-    `eta` 0 stands for sqrt(8 ln K / t). The loss is the squared or the absolute error.
+    `eta` 0 stands for sqrt(8 ln K / t).
     """
-    n, K = P.shape
+    n, K = values.shape
     weights = np.empty(K)
     for i in range(n):
         t += 1.0
         _weights(L, eta if eta > 0.0 else np.sqrt(8.0 * np.log(K) / t), weights)
         mean = 0.0
         for k in range(K):
-            mean += weights[k] * P[i, k]
-            gap = abs(y[i] - P[i, k])
-            L[k] += gap * gap if squared else gap
-        gap = abs(y[i] - mean)
-        losses[i] = gap * gap if squared else gap
-
-
-@kernel
-def aggregate_losses(losses_of_experts, L, eta, t, losses):
-    """Charge the weighted mean of the experts' losses, then add up what each expert lost."""
-    n, K = losses_of_experts.shape
-    weights = np.empty(K)
-    for i in range(n):
-        t += 1.0
-        _weights(L, eta if eta > 0.0 else np.sqrt(8.0 * np.log(K) / t), weights)
-        mixed = 0.0
-        for k in range(K):
-            mixed += weights[k] * losses_of_experts[i, k]
-            L[k] += losses_of_experts[i, k]
-        losses[i] = mixed
+            mean += weights[k] * values[i, k]
+            L[k] += lost[i, k]
+        means[i] = mean

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
-from scipy import sparse
+from scipy.sparse import issparse
+from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -18,11 +19,6 @@ from bottega.core.typing import Array, FloatArray
 from bottega.online._kernels.rows import all_finite
 
 _PART = 1 << 20  # numbers in a part of a sparse block that is made dense
-
-
-def is_sparse(X: Any) -> bool:
-    """Return True if X is a sparse matrix or array."""
-    return bool(sparse.issparse(X))
 
 
 class OnlineModel(Unweighted):
@@ -151,7 +147,7 @@ class OnlineModel(Unweighted):
             reset=reset,
             **self._input_options(),
         )
-        if is_sparse(X) and not X.has_canonical_format:
+        if issparse(X) and not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
         return X, np.ascontiguousarray(y, dtype=np.float64) if self._numeric else np.asarray(y)
@@ -170,7 +166,7 @@ class OnlineModel(Unweighted):
             return False
         if type(X) is np.ndarray:
             values = X.ravel() if X.flags.c_contiguous else None
-        elif is_sparse(X) and X.format == "csr" and X.has_canonical_format:
+        elif issparse(X) and X.format == "csr" and X.has_canonical_format:
             values = X.data
         else:
             return False
@@ -228,9 +224,17 @@ class OnlineModel(Unweighted):
 
     def _prediction_weights(self) -> FloatArray:
         """Return the weights to predict with, one row per vector: the last or their mean."""
+        check_is_fitted(self)
         if self._past.shape[1]:
             return np.asarray(self._weights - self._past / self.n_samples_seen_)
         return self._weights
+
+    def _linear_parts(self) -> tuple[FloatArray, FloatArray]:
+        """Return coefficients (one row per vector) and intercepts."""
+        weights, p = self._prediction_weights(), self.n_features_in_
+        if weights.shape[1] == p:
+            return weights.copy(), np.zeros(len(weights))
+        return weights[:, :p].copy(), weights[:, p].copy()
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -238,9 +242,23 @@ class OnlineModel(Unweighted):
         return tags
 
 
+class OnlineRegressor(RegressorMixin, OnlineModel):
+    """A linear regression: one vector of weights."""
+
+    @property
+    def coef_(self) -> FloatArray:
+        """Weights of the columns."""
+        return self._linear_parts()[0][0]
+
+    @property
+    def intercept_(self) -> float:
+        """Weight of the constant, zero without `fit_intercept`."""
+        return float(self._linear_parts()[1][0])
+
+
 def dense_parts(X: Any) -> Iterator[tuple[slice, FloatArray]]:
     """Return a block as dense rows, part by part where it is sparse."""
-    if not is_sparse(X):
+    if not issparse(X):
         yield slice(0, X.shape[0]), X
         return
     rows = max(1, _PART // max(1, X.shape[1]))

@@ -5,7 +5,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray
@@ -102,23 +101,15 @@ class OnlineClassifier(ClassifierMixin, OnlineModel):
 
     # ---- predicting -----------------------------------------------------------------------------
 
-    def _linear_parts(self) -> tuple[FloatArray, FloatArray]:
-        """Return coefficients (one row per vector) and intercepts."""
-        check_is_fitted(self)
-        weights = self._prediction_weights()
-        if weights.shape[1] == self.n_features_in_:
-            return weights, np.zeros(len(weights))
-        return weights[:, :-1], weights[:, -1]
-
     @property
     def coef_(self) -> FloatArray:
         """Coefficients: one row for two classes, one per class for more."""
-        return self._linear_parts()[0].copy()
+        return self._linear_parts()[0]
 
     @property
     def intercept_(self) -> FloatArray:
         """Intercepts, zero without `fit_intercept`."""
-        return self._linear_parts()[1].copy()
+        return self._linear_parts()[1]
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return w.x: for two classes at least 0 means the second; else one column per class."""

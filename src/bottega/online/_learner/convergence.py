@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy.sparse import hstack, issparse
 
 from bottega.core.typing import Array, FloatArray
-from bottega.online._learner.base import is_sparse
+from bottega.online._stream.blocks import dense_rows
 from bottega.risk.bounds import perceptron_convergence
 from bottega.risk.theory.margin import hard_margin, separable
 
@@ -16,7 +16,7 @@ def with_constant(X: Any, intercept: bool) -> Any:
     if not intercept:
         return X
     ones: Any = np.ones((X.shape[0], 1))
-    return sparse.hstack([X, ones]).tocsr() if is_sparse(X) else np.hstack([X, ones])
+    return hstack([X, ones]).tocsr() if issparse(X) else np.hstack([X, ones])
 
 
 def convergence_trace(
@@ -27,20 +27,10 @@ def convergence_trace(
     After M updates :math:`\lVert w \rVert^2 \le M \max_t \lVert x_t \rVert^2`, for an update adds
     at most that; and :math:`w^\top u \ge M` for any u with :math:`y_t u^\top x_t \ge 1`, for it
     adds at least 1. By Cauchy and Schwarz
-    :math:`M \le \lVert u \rVert^2 \max_t \lVert x_t \rVert^2`.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n, p)
-        Rows.
-    signs : ndarray of shape (n,)
-        Labels -1 and +1.
-    updated : list of ndarray
-        Rows that caused an update, epoch by epoch.
-    intercept : bool
-        Whether the constant 1 is the last column.
+    :math:`M \le \lVert u \rVert^2 \max_t \lVert x_t \rVert^2`. The rows `updated` caused
+    an update, epoch by epoch; with an intercept the constant 1 is the last column.
     """
-    rows = with_constant(X.toarray() if is_sparse(X) else X, intercept)
+    rows = dense_rows(X, intercept)
     order = np.concatenate(updated)
     w = np.cumsum(signs[order, None] * rows[order], axis=0)
     longest = float(np.max(np.sum(rows**2, axis=1)))

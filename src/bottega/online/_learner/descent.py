@@ -1,4 +1,23 @@
-"""Online gradient descent: its state, and its pass over a block."""
+r"""Online gradient descent: its steps, its pass over a block, and what it promises.
+
+================== ========================================== ===================================
+Rule               Step at row t                              Meant for
+================== ========================================== ===================================
+`sqrt`             :math:`\eta / \sqrt t`                     a stream without known end, in a
+                                                              bounded set
+`constant`         :math:`\eta`                               a known number of rows
+`strongly_convex`  :math:`1 / (\sigma t)`                     losses with an L2 penalty
+                                                              :math:`\sigma > 0`
+`adagrad`          :math:`\eta / \sqrt{\sum_{s \le t}         columns on different scales, or rare
+                   g_{s,j}^2}` for weight j                   ones
+================== ========================================== ===================================
+
+Where :math:`\eta` is not given it is :math:`\sqrt 2\, U / G` (over :math:`\sqrt T` for `constant`,
+and :math:`\sqrt 2\, U` for `adagrad`): U is the radius of the comparators in Euclidean norm, G
+bounds the norm of every gradient. Where G is not known either, the largest gradient so far stands
+for it. The steps still never grow, and the proof goes through with the largest gradient of all for
+G: what is promised is the same.
+"""
 
 import math
 import warnings
@@ -7,6 +26,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import ConvergenceWarning, ParameterError
@@ -15,9 +35,23 @@ from bottega.core.params import Boolean, Choice, Integer, OrNone, Parameter, Rea
 from bottega.core.typing import FloatArray
 from bottega.online._kernels import gradient_descent as _kernels
 from bottega.online._kernels.rows import all_finite
-from bottega.online._learner.base import OnlineModel, dense_parts, is_sparse
-from bottega.online._learner.steps import PROJECTIONS, STEPS, StepRule
+from bottega.online._learner.base import OnlineModel, dense_parts
+from bottega.optimize._kernels import projections as _sets
 from bottega.optimize.projections import onto_simplex
+
+STEPS = {
+    "sqrt": _kernels.SQRT,
+    "constant": _kernels.CONSTANT,
+    "strongly_convex": _kernels.STRONGLY_CONVEX,
+    "adagrad": _kernels.ADAGRAD,
+}
+PROJECTIONS = {
+    None: _sets.NOWHERE,
+    "ball": _sets.BALL,
+    "box": _sets.BOX,
+    "simplex": _sets.SIMPLEX,
+    "l1_ball": _sets.L1_BALL,
+}
 
 _POSITIVE = Real(0, open_low=True)
 
@@ -51,36 +85,50 @@ STEP_PARAMS: Mapping[str, Parameter] = {
 class GradientDescent(OnlineModel):
     """Weights that step down the gradient of each row's loss."""
 
-    step: str
-    eta: float | None
-    radius: float
-    gradient_bound: float | None
-    horizon: int | None
-    projection: str | None
-    penalty: float
-    average: bool
-    epochs: int
-    loss: str | Loss
-
     _may_change: ClassVar[tuple[str, ...]] = ("epochs",)
+
+    def __init__(
+        self,
+        *,
+        loss: str | Loss = "logistic",
+        step: str = "sqrt",
+        eta: float | None = None,
+        radius: float = 1.0,
+        gradient_bound: float | None = None,
+        horizon: int | None = None,
+        projection: str | None = None,
+        penalty: float = 0.0,
+        average: bool = False,
+        fit_intercept: bool = True,
+        epochs: int = 1,
+    ) -> None:
+        self.loss = loss
+        self.step = step
+        self.eta = eta
+        self.radius = radius
+        self.gradient_bound = gradient_bound
+        self.horizon = horizon
+        self.projection = projection
+        self.penalty = penalty
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.epochs = epochs
 
     def _charged_loss(self) -> Loss:
         return get_loss(self.loss)
 
-    def _rule(self) -> StepRule:
-        return StepRule(
-            step=self.step,
-            eta=self.eta,
-            gradient_bound=self.gradient_bound,
-            horizon=self.horizon,
-            sigma=self.penalty,
-            projection=self.projection,
-            radius=self.radius,
-        )
-
     def _check_params(self) -> None:
         super()._check_params()
-        self._rule()
+        if self.step == "strongly_convex" and not self.penalty > 0:
+            raise ParameterError(
+                "step='strongly_convex' divides by the L2 penalty, which is "
+                f"penalty={self.penalty!r}; give a penalty above 0 or another step rule."
+            )
+        if self.step == "constant" and self.eta is None and self.horizon is None:
+            raise ParameterError(
+                "step='constant' needs eta, or horizon (the number of rows to come) to choose it "
+                "by; give one of them, or use step='sqrt', which needs neither."
+            )
         if not self._charged_loss().convex:
             raise ParameterError(
                 f"loss={self.loss!r} has no gradient to follow; choose one of "
@@ -101,21 +149,29 @@ class GradientDescent(OnlineModel):
         self._squares = np.zeros((vectors, width if self.step == "adagrad" else 0))
         self._past = np.zeros((vectors, width if self.average else 0))
 
+    def _reach(self) -> float:
+        """Return the largest norm of a comparator."""
+        return self.radius * (math.sqrt(self._width()) if self.projection == "box" else 1.0)
+
+    def _factor(self) -> tuple[float, float]:
+        """Return eta (0: to be found from the gradients) and the reach that it is found with."""
+        reach = self._reach()
+        if self.eta is not None:
+            return float(self.eta), reach
+        if self.step == "adagrad":
+            return math.sqrt(2.0) * self.radius, reach
+        if self.step == "constant":
+            assert self.horizon is not None
+            reach /= math.sqrt(self.horizon)
+        return 0.0, reach
+
     def _for_kernel(self, loss: Loss) -> tuple[Any, ...]:
         """Return what the kernels take beside the rows, the weights and the state."""
-        eta, reach = self._rule().factor(self._width())
-        return (
-            bool(self.fit_intercept),
-            loss.code if type(loss) in _KERNEL_TYPES else _kernels.GIVEN,
-            float(getattr(loss, "delta", 1.0)),
-            STEPS[self.step],
-            eta,
-            reach,
-            float(self.gradient_bound or 0.0),
-            float(self.penalty),
-            PROJECTIONS[self.projection],
-            float(self.radius),
-        )
+        code = loss.code if type(loss) in _KERNEL_TYPES else _kernels.GIVEN
+        of_loss = (bool(self.fit_intercept), code, float(getattr(loss, "delta", 1.0)))
+        bounds = (float(self.gradient_bound or 0.0), float(self.penalty))
+        region = (PROJECTIONS[self.projection], float(self.radius))
+        return (*of_loss, STEPS[self.step], *self._factor(), *bounds, *region)
 
     def _learn_rows(self, X: Any, targets: list[FloatArray], *, charge: bool) -> FloatArray:
         """Go through the rows once, for one vector of weights per target; return summed losses."""
@@ -131,7 +187,7 @@ class GradientDescent(OnlineModel):
         by_rows: Any = _kernels.descend_dense if known else partial(_descend_by, loss)
         for k, y in enumerate(targets):
             memory = (state[k], squares[k], past[k])
-            if known and is_sparse(X) and self._touches_few():
+            if known and issparse(X) and self._touches_few():
                 losses = np.empty(len(total))
                 entries = (X.indptr, X.indices, X.data, y)
                 finite += by_entries(*entries, weights[k], *settings, *memory, losses)
@@ -174,7 +230,7 @@ class GradientDescent(OnlineModel):
         if not unsafe or type(loss) in _BOUNDED_SLOPE or self.n_samples_seen_ >= _FIRST_ROWS:
             return
         rows = X[:_FIRST_ROWS]
-        squares = rows.multiply(rows).sum(axis=1) if is_sparse(X) else np.sum(rows**2, axis=1)
+        squares = rows.multiply(rows).sum(axis=1) if issparse(X) else np.sum(rows**2, axis=1)
         norms = np.asarray(squares).ravel() + bool(self.fit_intercept)
         start = rows @ self._weights[:, : rows.shape[1]].T
         curvature = max(
@@ -203,9 +259,38 @@ class GradientDescent(OnlineModel):
     def regret_bound_(self) -> float:
         """What the summed regret so far is at most, see Notes; infinite where nothing is known."""
         check_is_fitted(self)
-        rule, d = self._rule(), self._weights.shape[1]
-        parts = zip(self._state, self._squares, strict=True)
-        return float(sum(rule.regret_bound(d, state, squares) for state, squares in parts))
+        return sum(map(self._bound_of, self._state, self._squares))
+
+    def _bound_of(self, state: FloatArray, squares: FloatArray) -> float:
+        r"""Return a bound on the summed regret of one vector of weights.
+
+        For steps :math:`\eta_t` that never grow, in a set of diameter D, the regret is at most
+        :math:`D^2 / (2 \eta_T) + \tfrac12 \sum_t \eta_t \lVert g_t \rVert^2`; with a constant step
+        D is only the distance of the comparator from the start, and no set is needed. With
+        :math:`\eta_t = \sqrt 2 U / (G \sqrt t)` on the ball this is at most
+        :math:`U G \sqrt{8 T}`; with :math:`1 / (\sigma t)` the first term is paid by the
+        strong convexity. AdaGrad in the box has
+        :math:`(2U^2 / \eta + \eta) \sum_j \sqrt{\sum_t g_{t,j}^2}`; in other sets its proof needs
+        another projection than the nearest point.
+        """
+        rate, spent = float(state[_kernels.RATE]), float(state[_kernels.SPENT])
+        if self.step == "strongly_convex":
+            return spent / 2
+        if self.step == "adagrad":
+            if self.projection != "box":
+                return math.inf
+            eta, _ = self._factor()
+            return float((2 * self.radius**2 / eta + eta) * (squares**0.5).sum())
+        if rate == 0:  # every gradient was zero: each loss was already at its least
+            return 0.0
+        known = self.eta is not None or self.gradient_bound is not None
+        if self.step == "constant" and known:
+            distance = self._reach()
+        elif self.projection is None:
+            return math.inf
+        else:
+            distance = (math.sqrt(2.0) if self.projection == "simplex" else 2.0) * self._reach()
+        return distance**2 / (2 * rate) + spent / 2
 
 
 def _descend_by(

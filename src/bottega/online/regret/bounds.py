@@ -20,7 +20,7 @@ import numpy as np
 
 from bottega.core.losses import ABSOLUTE_ERROR, HINGE, LOGISTIC, SQUARED_ERROR, Huber, Loss
 from bottega.core.typing import FloatArray
-from bottega.online._learner.steps import StepRule
+from bottega.online._learner.descent import GradientDescent
 from bottega.online.regret.setting import RegretSetting
 from bottega.online.ridge import OnlineRidge
 from bottega.optimize.regions import Ball, Everything, Region, Simplex, get_region
@@ -65,57 +65,47 @@ def slope_of_loss(loss: Loss, losses: FloatArray) -> FloatArray:
 
 def regret_bound(learner: Any, setting: RegretSetting, rows: int) -> RegretBound:
     """Return a bound on the average regret after `rows` rows."""
+    nothing = math.nan
+    if setting.kind not in ("experts", "linear") or not hasattr(learner, "regret_bound_"):
+        return RegretBound(nothing, nothing, "no bound is known for this learner")
+    own = learner.regret_bound_ / rows
     if setting.kind == "experts":
-        return RegretBound(learner.regret_bound_ / rows, math.nan, "exponential weights")
-    if setting.kind != "linear" or not hasattr(learner, "regret_bound_"):
-        return RegretBound(math.nan, math.nan, "no bound is known for this learner")
+        return RegretBound(own, nothing, "exponential weights")
     if isinstance(learner, OnlineRidge):
-        words = "Y^2 ln det(A / alpha)"
-        if isinstance(setting.region, Everything):
-            return RegretBound(learner.regret_bound_ / rows, math.nan, words)
-        return RegretBound(
-            learner.regret_bound_ / rows, math.nan, f"{words}, against a smaller set"
-        )
-    if not hasattr(learner, "_rule"):
-        return RegretBound(learner.regret_bound_ / rows, math.nan, "the learner's own bound")
-    rule: StepRule = learner._rule()
-    if not _covered(rule, setting.region):
-        return RegretBound(
-            math.nan,
-            math.nan,
-            f"no bound: the theory of step={rule.step!r} with projection={rule.projection!r} does "
-            "not cover these comparators",
-        )
-    return _of_descent(learner, rule, rows)
+        smaller = "" if isinstance(setting.region, Everything) else ", against a smaller set"
+        return RegretBound(own, nothing, f"Y^2 ln det(A / alpha){smaller}")
+    if not isinstance(learner, GradientDescent):
+        return RegretBound(own, nothing, "the learner's own bound")
+    if not _covered(learner, setting.region):
+        words = f"step={learner.step!r} with projection={learner.projection!r}"
+        words = f"no bound: the theory of {words} does not cover these comparators"
+        return RegretBound(nothing, nothing, words)
+    return _of_descent(learner, rows, own if math.isfinite(own) else nothing)
 
 
-def _of_descent(learner: Any, rule: StepRule, rows: int) -> RegretBound:
-    vectors, d = learner._weights.shape
-    G, own = float(learner.max_gradient_), learner.regret_bound_ / rows
-    of_steps = own if math.isfinite(own) else math.nan
-    if rule.step == "strongly_convex":
-        bound = vectors * float(ogd_strongly_convex_regret(G, rule.sigma, rows)) if G else 0.0
-        return RegretBound(
-            bound, of_steps, f"G^2 (1 + ln T) / (2 sigma T), G = {G:.4g}, sigma = {rule.sigma:g}"
-        )
-    in_theory = rule.step == "sqrt" and rule.eta is None and rule.projection is not None
-    if in_theory and (rule.gradient_bound is None or rule.gradient_bound >= G):
+def _of_descent(learner: GradientDescent, rows: int, of_steps: float) -> RegretBound:
+    vectors, G, sigma = len(learner._weights), learner.max_gradient_, learner.penalty
+    if learner.step == "strongly_convex":
+        bound = vectors * float(ogd_strongly_convex_regret(G, sigma, rows)) if G else 0.0
+        words = f"G^2 (1 + ln T) / (2 sigma T), G = {G:.4g}, sigma = {sigma:g}"
+        return RegretBound(bound, of_steps, words)
+    in_theory = learner.step == "sqrt" and learner.eta is None and learner.projection is not None
+    if in_theory and (learner.gradient_bound is None or learner.gradient_bound >= G):
         # Steps made for a larger G than was met promise what that G does.
-        G, U = max(G, rule.gradient_bound or 0.0), rule.reach(d)
+        G, U = max(G, learner.gradient_bound or 0.0), learner._reach()
         bound = vectors * float(ogd_regret(U, G, rows)) if G else 0.0
         return RegretBound(bound, of_steps, f"U G sqrt(8 / T), U = {U:.4g}, G = {G:.4g}")
     if math.isnan(of_steps):
-        return RegretBound(math.nan, math.nan, f"no bound is known for step={rule.step!r} here")
+        return RegretBound(math.nan, math.nan, f"no bound is known for step={learner.step!r} here")
     return RegretBound(of_steps, math.nan, "the bound of the steps taken")
 
 
-def _covered(rule: StepRule, region: Region | None) -> bool:
+def _covered(learner: GradientDescent, region: Region | None) -> bool:
     """Return True if the learner's bound holds against a region."""
-    if rule.projection is None:
-        if rule.step == "strongly_convex":
-            return True
-        return rule.step == "constant" and isinstance(region, Ball) and region.radius <= rule.radius
-    own = get_region(rule.projection, rule.radius)
+    if learner.projection is None:
+        small = isinstance(region, Ball) and region.radius <= learner.radius
+        return learner.step == "strongly_convex" or (learner.step == "constant" and small)
+    own = get_region(learner.projection, learner.radius)
     if isinstance(region, Simplex):
         return region == own
     return type(region) is type(own) and region.radius <= own.radius
