@@ -1,14 +1,16 @@
-"""Pieces that several charts share: the colour of a series, the points that can be seen."""
+"""Pieces that several charts share: axes, colours, tooltips, the points that can be seen."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray, IntArray
-from bottega.plot.theme import altair
+from bottega.plot.theme import altair, plain
 
 _MOST_POINTS = 2_000  # more data points than this only darken the picture
+_OF_SCALE = ("type", "domain", "zero", "nice", "padding", "reverse", "constant")
 
 
 def colors(field: str, names: list[str], *, show: bool = True, **legend: Any) -> Any:
@@ -22,11 +24,97 @@ def colors(field: str, names: list[str], *, show: bool = True, **legend: Any) ->
     )
 
 
+def apart(channel: Any, field: str, names: list[str], values: Any) -> Any:
+    """Return the channel that gives each name its dashes, size or the like, without a legend."""
+    scale = altair().Scale(domain=names, range=values)
+    return channel(field, type="nominal", scale=scale, legend=None)
+
+
 def dashes(field: str, names: list[str], patterns: list[list[int]]) -> Any:
     """Return the channel that gives each name its pattern of dashes."""
+    return apart(altair().StrokeDash, field, names, patterns)
+
+
+def shade(channel: Any, field: str, low: float, high: float) -> Any:
+    """Return the channel that turns shares from 0 to 1 into values from low to high."""
+    scale = altair().Scale(domain=[0, 1], range=[low, high])
+    return channel(field, type="quantitative", scale=scale, legend=None)
+
+
+def axis(channel: Any, field: str, title: str | None, **options: Any) -> Any:
+    """Return a channel of numbers with its title; options are of the scale or of the axis."""
     alt = altair()
-    scale = alt.Scale(domain=names, range=patterns)
-    return alt.StrokeDash(field, type="nominal", scale=scale, legend=None)
+    scale = alt.Scale(**{name: options.pop(name) for name in _OF_SCALE if name in options})
+    labels = alt.Axis(**options)
+    return channel(field, type="quantitative", title=title, scale=scale, axis=labels)
+
+
+def x_axis(field: str, title: str | None, **options: Any) -> Any:
+    """Return `axis` across."""
+    return axis(altair().X, field, title, **options)
+
+
+def y_axis(field: str, title: str | None, **options: Any) -> Any:
+    """Return `axis` upwards."""
+    return axis(altair().Y, field, title, **options)
+
+
+def plane(low: FloatArray, high: FloatArray, names: Any, **options: Any) -> Callable[..., Any]:
+    """Return the function from two fields to the axes of a plane between two corners."""
+    alt = altair()
+
+    def channels(*fields: str) -> dict[str, Any]:
+        return {
+            at: axis(
+                kind,
+                field,
+                str(names[j]),
+                domain=[plain(float(low[j])), plain(float(high[j]))],
+                nice=False,
+                zero=False,
+                grid=False,
+                **options,
+            )
+            for j, (at, kind, field) in enumerate(zip("xy", (alt.X, alt.Y), fields, strict=True))
+        }
+
+    return channels
+
+
+def y_names(field: str, names: list[str], title: str | None = None, **options: Any) -> Any:
+    """Return the channel of named rows, from the top; options are of the axis."""
+    alt = altair()
+    words = alt.Axis(domain=False, ticks=False, **options)
+    return alt.Y(field, type="nominal", sort=names, title=title, axis=words)
+
+
+def tips(*lines: tuple[Any, ...]) -> list[Any]:
+    """Return the lines of a tooltip: a field ("x:Q", "name:N"), its title, its format."""
+    alt = altair()
+    return [
+        alt.Tooltip(field, **dict(zip(("title", "format"), more, strict=False)))
+        for field, *more in lines
+    ]
+
+
+def only(chart: Any, kind: str, field: str = "kind") -> Any:
+    """Return a chart of the rows of one kind."""
+    return chart.transform_filter(f"datum.{field} == '{kind}'")
+
+
+def segment(start: Any, stop: Any, **mark: Any) -> Any:
+    """Return the piece of the diagonal between two values."""
+    alt = altair()
+    ends = {"x": start, "y": start, "x2": stop, "y2": stop}
+    return alt.Chart().mark_rule(**mark).encode(**{at: alt.datum(v) for at, v in ends.items()})
+
+
+def facets(chart: Any, field: str, names: list[str], columns: int) -> Any:
+    """Return a chart as one panel per name."""
+    alt = altair()
+    head = alt.Header(labelAnchor="start")
+    facet = alt.Facet(field, type="nominal", title=None, sort=names, header=head)
+    return chart.facet(facet=facet, columns=columns)
 
 
 def thinned(n: int, most: int) -> IntArray:

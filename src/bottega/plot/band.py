@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.plot._parts import some_points, values_along
+from bottega.plot._parts import only, some_points, values_along, x_axis, y_axis
 from bottega.plot.theme import altair, finish, number, plain
 
 __all__ = ["band_chart", "smooth_chart"]
@@ -76,25 +76,21 @@ def band_chart(
         n = len(data_x)
         rows += [_row("data", 0, a, b) for a, b in zip(data_x, data_y, strict=True)]
     base = alt.Chart().encode(
-        x=alt.X("x", type="quantitative", title=names[0], scale=alt.Scale(zero=False)),
-        y=alt.Y("y", type="quantitative", title=names[1], scale=alt.Scale(zero=False)),
+        x=x_axis("x", names[0], zero=False), y=y_axis("y", names[1], zero=False)
     )
-
-    def only(kind: str) -> Any:
-        return base.transform_filter(f"datum.kind == '{kind}'")
-
+    fit = only(base, "fit")
     layers = []
     if band is not None:
-        area = only("fit").mark_area(style="honest", opacity=0.2)
-        layers.append(area.encode(y=alt.Y("low", type="quantitative"), y2="high"))
+        area = fit.mark_area(style="honest", opacity=0.2)
+        layers.append(area.encode(y="low:Q", y2="high"))
     if drawn:
-        lines = only("draw").mark_line(style="faint", strokeWidth=1.2)
-        layers.append(lines.encode(detail=alt.Detail("curve", type="nominal")))
+        lines = only(base, "draw").mark_line(style="faint", strokeWidth=1.2)
+        layers.append(lines.encode(detail="curve:N"))
     if truth is not None:
-        layers.append(only("truth").mark_line(style="reference"))
-    layers.append(only("fit").mark_line(style="honest", strokeWidth=2.2))
+        layers.append(only(base, "truth").mark_line(style="reference"))
+    layers.append(fit.mark_line(style="honest", strokeWidth=2.2))
     if n:
-        layers.append(only("data").mark_circle(style="picked", size=36, opacity=0.8))
+        layers.append(only(base, "data").mark_circle(style="picked", size=36, opacity=0.8))
     legend = ["fitted mean (solid)"]
     legend += ["its band"] if band is not None else []
     legend += [f"{len(drawn)} draws (thin)"] if drawn else []
@@ -152,14 +148,8 @@ def smooth_chart(
             "the others fixed."
         )
     shown = None if points is None else some_points(*points)
-    chart = band_chart(
-        band.X[:, 0],
-        band.mean,
-        (band.lower, band.upper),
-        points=shown,
-        truth=truth,
-        names=names,
-    )
+    limits = (band.lower, band.upper)
+    chart = band_chart(band.X[:, 0], band.mean, limits, points=shown, truth=truth, names=names)
     reach = {
         "pointwise": "about noise at each x by itself; bias is not in it.",
         "simultaneous": "about noise at all x at once; bias is not in it.",

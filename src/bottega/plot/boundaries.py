@@ -7,7 +7,7 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray
-from bottega.plot._parts import colors, frame_of, thinned
+from bottega.plot._parts import colors, facets, frame_of, plane, thinned
 from bottega.plot.theme import altair, panels, plain
 
 __all__ = ["boundaries_chart"]
@@ -84,57 +84,30 @@ def boundaries_chart(
             for i in shown
         ]
 
-    def channel(kind: Any, field: str, j: int) -> Any:
-        return kind(
-            field,
-            type="quantitative",
-            title=str(names[j]),
-            scale=alt.Scale(domain=[plain(low[j]), plain(high[j])], nice=False, zero=False),
-            axis=alt.Axis(grid=False, tickCount=5),
-        )
-
+    channels = plane(low, high, names, tickCount=5)
     color = colors("label", labels, symbolOpacity=1)
     base = alt.Chart()
     layers = [
         base.transform_filter("isValid(datum.left)")
         .mark_rect(strokeWidth=0, opacity=0.28)
-        .encode(
-            x=channel(alt.X, "left", 0),
-            x2="right",
-            y=channel(alt.Y, "bottom", 1),
-            y2="top",
-            color=color,
-        ),
+        .encode(**channels("left", "bottom"), x2="right", y2="top", color=color),
         base.transform_filter("isValid(datum.px)")
         .mark_point(filled=True, size=13, opacity=0.85)
-        .encode(x=channel(alt.X, "px", 0), y=channel(alt.Y, "py", 1), color=color),
+        .encode(**channels("px", "py"), color=color),
     ]
     if bayes is not None:
         layers.append(
             base.transform_filter("isValid(datum.ax)")
             .mark_rule(style="label", strokeWidth=1.5, strokeCap="square")
-            .encode(x=channel(alt.X, "ax", 0), x2="bx", y=channel(alt.Y, "ay", 1), y2="by")
+            .encode(**channels("ax", "ay"), x2="bx", y2="by")
         )
-    chart = (
-        alt.layer(*layers, data=alt.Data(values=rows))
-        .properties(width=_SIDE, height=_SIDE)
-        .facet(
-            facet=alt.Facet(
-                "panel",
-                type="nominal",
-                title=None,
-                sort=titles,
-                header=alt.Header(labelAnchor="start"),
-            ),
-            columns=columns,
-        )
-    )
+    panel = alt.layer(*layers, data=alt.Data(values=rows)).properties(width=_SIDE, height=_SIDE)
     note = "Colour: predicted class; points: observed, and what share of them is wrong."
     if bayes is not None:
         note += " Line: best boundary."
     count = f"{len(titles)} model{'' if len(titles) == 1 else 's'}"
     return panels(
-        chart,
+        facets(panel, "panel", titles, columns),
         title=f"Regions of {count}",
         subtitle=note,
         description=f"The plane as {count} see it. " + "; ".join(titles) + ".",

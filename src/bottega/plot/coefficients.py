@@ -7,13 +7,14 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
-from bottega.plot._parts import colors
+from bottega.plot._parts import colors, tips, y_axis
 from bottega.plot.path import (
-    df_tooltip,
+    complexity_axis,
     knob_axis,
     name_of_knob,
     place_on_axis,
     setting_in_words,
+    tip_of_df,
     value_in_words,
 )
 from bottega.plot.theme import altair, finish, number, plain
@@ -85,7 +86,7 @@ def coefficient_chart(
         raise InputError(
             f"The path along {name_of_knob(path)!r} has no degrees of freedom; use 'knob' or 'l1'."
         )
-    x, place = _axis(alt, path, coef, against)
+    x, place = _axis(path, coef, against)
     height = np.nan_to_num(np.abs(coef)).max(axis=0)
     drawn = np.argsort(-height, kind="stable")[:_MOST_LINES]
     picked = path.best(rule)
@@ -105,14 +106,14 @@ def coefficient_chart(
     ]
     base = alt.Chart().encode(
         x=x,
-        y=alt.Y("coef", type="quantitative", title="coefficient"),
-        detail=alt.Detail("term", type="nominal"),
-        tooltip=[
-            alt.Tooltip("name", type="nominal", title="column"),
-            alt.Tooltip("value", type="nominal", title=name_of_knob(path)),
-            *df_tooltip(alt, path),
-            alt.Tooltip("coef", type="quantitative", title="coefficient", format=".4~g"),
-        ],
+        y=y_axis("coef", "coefficient"),
+        detail="term:N",
+        tooltip=tips(
+            ("name:N", "column"),
+            ("value:N", name_of_knob(path)),
+            *tip_of_df(path),
+            ("coef:Q", "coefficient", ".4~g"),
+        ),
     )
     legend = [terms[j] for j in drawn[:_NAMED]]
     layers = []
@@ -144,16 +145,12 @@ def coefficient_chart(
     )
 
 
-def _axis(alt: Any, path: Any, coef: FloatArray, against: str) -> tuple[Any, list[Any]]:
+def _axis(path: Any, coef: FloatArray, against: str) -> tuple[Any, list[Any]]:
     """Return the x channel and each model's place on it."""
     if against == "knob":
-        return knob_axis(alt, path)[0], [place_on_axis(path, i) for i in range(len(path))]
-    title = "degrees of freedom" if against == "df" else "sum of absolute coefficients"
-    channel = alt.X(
-        "df" if against == "df" else "x",
-        type="quantitative",
-        title=f"{title}  (more complex →)",
-        scale=alt.Scale(zero=False, nice=False, padding=6),
-        axis=alt.Axis(grid=False, tickCount=8),
-    )
-    return channel, [plain(size) for size in np.abs(coef).sum(axis=1)]
+        return knob_axis(path)[0], [place_on_axis(path, i) for i in range(len(path))]
+    field, title = ("df", "degrees of freedom")
+    if against == "l1":
+        field, title = ("x", "sum of absolute coefficients")
+    sizes = [plain(size) for size in np.abs(coef).sum(axis=1)]
+    return complexity_axis(field, title, padding=6), sizes

@@ -7,6 +7,7 @@ import numpy as np
 from bottega.core.cross_table import cross_table
 from bottega.core.errors import InputError
 from bottega.core.typing import Array, IntArray
+from bottega.plot._parts import apart, shade, tips, y_names
 from bottega.plot.theme import altair, finish, plain
 
 __all__ = ["confusion_chart", "confusion_table_chart"]
@@ -43,8 +44,7 @@ def confusion_chart(y_true: Any, y_pred: Any, classes: Any = None) -> Any:
             f"they have shapes {true.shape} and {pred.shape}."
         )
     known = np.unique(np.concatenate([true, pred])) if classes is None else np.asarray(classes)
-    wrong = true.size - np.count_nonzero(true == pred)
-    return _draw(cross_table(pred, true, known), known, int(wrong))
+    return _draw(cross_table(pred, true, known), known)
 
 
 def confusion_table_chart(table: Any, labels: Any) -> Any:
@@ -74,11 +74,10 @@ def confusion_table_chart(table: Any, labels: Any) -> Any:
             f"table has shape {counts.shape}; with {len(known)} labels it must be square of that "
             "size."
         )
-    wrong = counts.sum() - np.trace(counts)
-    return _draw(np.pad(counts, (0, 1)), known, int(wrong))
+    return _draw(np.pad(counts, (0, 1)), known)
 
 
-def _draw(counts: IntArray, known: Array, wrong: int) -> Any:
+def _draw(counts: IntArray, known: Array) -> Any:
     """Draw counts whose last row and column are of what is none of the classes."""
     alt = altair()
     rows_in_all = int(counts.sum())
@@ -100,55 +99,25 @@ def _draw(counts: IntArray, known: Array, wrong: int) -> Any:
     few = len(labels) <= _FEW_CLASSES
     step = min(360 // len(labels), 110) if few else 30
     long_names = max(len(label) for label in labels) * 7 > step
+    names = alt.Axis(
+        orient="top", domain=False, ticks=False, labelAngle=-45 if long_names else 0, labelLimit=110
+    )
     base = alt.Chart().encode(
-        x=alt.X(
-            "observed",
-            type="nominal",
-            sort=labels,
-            title="observed class",
-            axis=alt.Axis(
-                orient="top",
-                domain=False,
-                ticks=False,
-                labelAngle=-45 if long_names else 0,
-                labelLimit=110,
-            ),
+        x=alt.X("observed", type="nominal", sort=labels, title="observed class", axis=names),
+        y=y_names("predicted", labels, "predicted class", labelLimit=130),
+        tooltip=tips(
+            ("predicted:N", "predicted"),
+            ("observed:N", "observed"),
+            ("count:Q", "rows", ","),
+            ("of_observed:Q", "share of the observed class", ".1%"),
+            ("of_all:Q", "share of all rows", ".1%"),
         ),
-        y=alt.Y(
-            "predicted",
-            type="nominal",
-            sort=labels,
-            title="predicted class",
-            axis=alt.Axis(domain=False, ticks=False, labelLimit=130),
-        ),
-        tooltip=[
-            alt.Tooltip("predicted", type="nominal", title="predicted"),
-            alt.Tooltip("observed", type="nominal", title="observed"),
-            alt.Tooltip("count", type="quantitative", title="rows", format=","),
-            alt.Tooltip(
-                "of_observed",
-                type="quantitative",
-                title="share of the observed class",
-                format=".1%",
-            ),
-            alt.Tooltip("of_all", type="quantitative", title="share of all rows", format=".1%"),
-        ],
     )
     # Shares of a column keep a rare class as visible as a frequent one; half opacity at most
     # keeps the number in the cell readable.
     cells = base.mark_rect(stroke=None, cornerRadius=3).encode(
-        fillOpacity=alt.FillOpacity(
-            "of_observed",
-            type="quantitative",
-            scale=alt.Scale(domain=[0, 1], range=[0.04, 0.5]),
-            legend=None,
-        ),
-        fill=alt.Fill(
-            "kind",
-            type="nominal",
-            scale=alt.Scale(domain=["right", "wrong", "mixed"], range="category"),
-            legend=None,
-        ),
+        fillOpacity=shade(alt.FillOpacity, "of_observed", 0.04, 0.5),
+        fill=apart(alt.Fill, "kind", ["right", "wrong", "mixed"], "category"),
     )
     counts = base.mark_text(style="label", fontSize=10 if step < 40 else 14).encode(
         text=alt.Text("count", type="quantitative", format=",")

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.plot._parts import colors
-from bottega.plot.path import name_of_knob, setting_in_words, value_in_words
+from bottega.plot._parts import apart, colors, dashes, tips, y_axis
+from bottega.plot.path import complexity_axis, name_of_knob, setting_in_words, value_in_words
 from bottega.plot.theme import altair, finish, plain
 
 __all__ = ["criteria_chart"]
@@ -74,36 +74,21 @@ def criteria_chart(path: Any, *, which: Sequence[str] = ("aic", "bic", "cp")) ->
         ]
     steep = max(row["loss"] for row in rows) > 60
     base = alt.Chart().encode(
-        x=alt.X(
-            "df",
-            type="quantitative",
-            title=f"{what}  (more complex →)",
-            scale=alt.Scale(zero=False, nice=False, padding=12),
-            axis=alt.Axis(grid=False, tickCount=8),
-        ),
-        y=alt.Y(
-            "loss",
-            type="quantitative",
-            title="criterion less its least value",
-            scale=alt.Scale(type="sqrt") if steep else alt.Scale(),
-        ),
+        x=complexity_axis("df", what),
+        y=y_axis("loss", "criterion less its least value", **({"type": "sqrt"} if steep else {})),
         color=colors("criterion", legend, symbolType="stroke"),
-        tooltip=[
-            alt.Tooltip("criterion", type="nominal", title="criterion"),
-            alt.Tooltip("value", type="nominal", title=name_of_knob(path)),
-            alt.Tooltip("df", type="quantitative", title=what, format=".4~g"),
-            alt.Tooltip("height", type="quantitative", title="value", format=".6~g"),
-            alt.Tooltip("loss", type="quantitative", title="less the least", format=".4~g"),
-        ],
+        tooltip=tips(
+            ("criterion:N", "criterion"),
+            ("value:N", name_of_knob(path)),
+            ("df:Q", what, ".4~g"),
+            ("height:Q", "value", ".6~g"),
+            ("loss:Q", "less the least", ".4~g"),
+        ),
     )
-
-    def apart(values: list[Any]) -> dict[str, Any]:
-        scale = alt.Scale(domain=legend, range=values[: len(legend)])
-        return {"shorthand": "criterion", "type": "nominal", "scale": scale, "legend": None}
-
     # Criteria may run on top of one another: dashes and rings let the one below show.
-    dash = alt.StrokeDash(**apart([[1, 0], [7, 4], [2, 3], [9, 3, 2, 3], [4, 2]]))
-    ring = alt.Size(**apart([300, 190, 105, 50, 20]))
+    patterns = [[1, 0], [7, 4], [2, 3], [9, 3, 2, 3], [4, 2]]
+    dash = dashes("criterion", legend, patterns[: len(legend)])
+    ring = apart(alt.Size, "criterion", legend, [300, 190, 105, 50, 20][: len(legend)])
     return finish(
         alt.layer(
             base.mark_line(strokeWidth=2).encode(strokeDash=dash),

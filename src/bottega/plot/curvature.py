@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.typing import FloatArray
-from bottega.plot._parts import colors, some_points, values_along
+from bottega.plot._parts import colors, only, some_points, values_along, x_axis, y_axis
 from bottega.plot.theme import WIDTH, altair, number, panels, plain
 
 __all__ = ["curvature_chart"]
@@ -75,37 +75,23 @@ def curvature_chart(
             {"kind": "data", "x": plain(a), "y": plain(b)}
             for a, b in zip(*some_points(*points), strict=True)
         ]
-    span = alt.Scale(domain=[plain(x.min()), plain(x.max())], nice=False)
-
-    def across(title: str | None) -> Any:
-        axis = alt.Axis(grid=False, labels=title is not None)
-        return alt.X("x", type="quantitative", title=title, scale=span, axis=axis)
-
+    span = {"domain": [plain(x.min()), plain(x.max())], "nice": False, "grid": False}
     curve = alt.Chart().encode(
-        x=across(None),
-        y=alt.Y("y", type="quantitative", title=names[1], scale=alt.Scale(zero=False)),
+        x=x_axis("x", None, labels=False, **span), y=y_axis("y", names[1], zero=False)
     )
-    color = colors("sign", list(words.values()), symbolType="stroke")
     layers = []
     if points is not None:
-        dots = curve.transform_filter("datum.kind == 'data'")
-        layers.append(dots.mark_circle(style="faint", size=18, clip=True))
-    whole = curve.transform_filter("datum.kind == 'fit'")
-    layers.append(whole.mark_line(style="reference", strokeWidth=2, strokeDash=[1, 0]))
-    layers.append(
-        curve.transform_filter("datum.kind == 'sure'")
-        .mark_line(strokeWidth=4)
-        .encode(color=color, detail=alt.Detail("part", type="nominal"))
-    )
+        layers.append(only(curve, "data").mark_circle(style="faint", size=18, clip=True))
+    solid = {"strokeWidth": 2, "strokeDash": [1, 0]}
+    layers.append(only(curve, "fit").mark_line(style="reference", **solid))
+    color = colors("sign", list(words.values()), symbolType="stroke")
+    sure = only(curve, "sure").mark_line(strokeWidth=4)
+    layers.append(sure.encode(color=color, detail="part:N"))
     what = "second derivative" if order == 2 else "slope"
-    below = (
-        alt.Chart()
-        .transform_filter("datum.kind == 'fit'")
-        .encode(x=across(names[0]), y=alt.Y("slope", type="quantitative", title=what))
+    below = only(alt.Chart(), "fit").encode(
+        x=x_axis("x", names[0], labels=True, **span), y=y_axis("slope", what)
     )
-    limits = below.mark_area(style="honest", opacity=0.2).encode(
-        y=alt.Y("low", type="quantitative"), y2="high"
-    )
+    limits = below.mark_area(style="honest", opacity=0.2).encode(y="low:Q", y2="high")
     zero = alt.Chart().mark_rule(style="reference").encode(y=alt.datum(0))
     lower = alt.layer(limits, zero, below.mark_line(style="honest", strokeWidth=2))
     stretches = [f"{words[sign]} from {number(a)} to {number(b)}" for a, b, sign in regions]

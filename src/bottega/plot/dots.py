@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bottega.plot._parts import colors
+from bottega.plot._parts import colors, tips, x_axis
 from bottega.plot.theme import altair, finish
 
 __all__ = ["dots_chart"]
@@ -51,24 +51,13 @@ def dots_chart(
         for name, value in zip(names, np.asarray(series[kind]), strict=True)
         if np.isfinite(value) and (value > 0 or not log_x)
     ]
+    # Padding would draw an axis that starts at zero on below it.
+    fit = {"type": "log"} if log_x else {"zero": zero, **({} if zero else {"padding": 12})}
     base = alt.Chart(alt.Data(values=rows)).encode(
         y=alt.Y("name", type="nominal", sort=list(names), title=None, axis=alt.Axis(grid=True)),
-        x=alt.X(
-            "x",
-            type="quantitative",
-            title=x_title,
-            # Padding would draw an axis that starts at zero on below it.
-            scale=alt.Scale(type="log")
-            if log_x
-            else alt.Scale(zero=zero, padding=alt.Undefined if zero else 12),
-            axis=alt.Axis(grid=False, format="~g"),
-        ),
+        x=x_axis("x", x_title, grid=False, format="~g", **fit),
         color=colors("series", kinds, show=len(kinds) > 1, symbolType="circle"),
-        tooltip=[
-            alt.Tooltip("name", type="nominal"),
-            alt.Tooltip("series", type="nominal"),
-            alt.Tooltip("x", type="quantitative", title=x_title, format=".4~g"),
-        ],
+        tooltip=tips(("name:N",), ("series:N",), ("x:Q", x_title, ".4~g")),
     )
     return finish(
         alt.layer(base.mark_point(size=90, filled=True, opacity=1)),

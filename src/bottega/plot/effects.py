@@ -7,6 +7,7 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
+from bottega.plot._parts import facets, tips, x_axis, y_axis
 from bottega.plot.theme import altair, panels, plain
 
 __all__ = ["effects_chart"]
@@ -47,59 +48,28 @@ def effects_chart(effects: Any, *, names: Any = None, most: int = 12, columns: i
         raise InputError("No input has an effect: there is nothing to draw.")
     pairs.sort(key=lambda each: -float(np.ptp(each[2])))
     shown = pairs[:most]
-    rows = []
-    for name, ends, heights in shown:
-        for k in range(len(heights)):
-            for place, end in enumerate((ends[k], ends[k + 1])):
-                rows.append(
-                    {
-                        "input": name,
-                        "x": plain(end),
-                        "effect": plain(heights[k]),
-                        "step": 2 * k + place,
-                    }
-                )
+    rows = [
+        {"input": name, "x": plain(end), "effect": plain(height), "step": 2 * k + place}
+        for name, ends, heights in shown
+        for k, height in enumerate(heights)
+        for place, end in enumerate(ends[k : k + 2])
+    ]
     sizes = f"{len(shown)} of {len(pairs)} inputs" if len(pairs) > most else "all that are used"
-    lines = (
-        alt.Chart()
-        .mark_line(style="honest", strokeWidth=2)
-        .encode(
-            x=alt.X(
-                "x",
-                type="quantitative",
-                title=None,
-                scale=alt.Scale(zero=False, nice=False),
-                axis=alt.Axis(grid=False, tickCount=4, labelOverlap=True),
-            ),
-            y=alt.Y("effect", type="quantitative", title="effect", axis=alt.Axis(tickCount=5)),
-            order=alt.Order("step", type="quantitative"),
-            tooltip=[
-                alt.Tooltip("x", type="quantitative", title="at", format=".4~g"),
-                alt.Tooltip("effect", type="quantitative", title="effect", format=".4~g"),
-            ],
-        )
+    lines = alt.Chart().mark_line(style="honest", strokeWidth=2)
+    lines = lines.encode(
+        x=x_axis("x", None, zero=False, nice=False, grid=False, tickCount=4, labelOverlap=True),
+        y=y_axis("effect", "effect", tickCount=5),
+        order="step:Q",
+        tooltip=tips(("x:Q", "at", ".4~g"), ("effect:Q", "effect", ".4~g")),
     )
     zero = alt.Chart().mark_rule(style="guide").encode(y=alt.datum(0))
-    chart = (
-        alt.layer(zero, lines, data=alt.Data(values=rows))
-        .properties(width=190, height=130)
-        .facet(
-            facet=alt.Facet(
-                "input",
-                type="nominal",
-                title=None,
-                sort=[each[0] for each in shown],
-                header=alt.Header(labelAnchor="start"),
-            ),
-            columns=columns,
-        )
-        .resolve_scale(x="independent")
-    )
+    panel = alt.layer(zero, lines, data=alt.Data(values=rows)).properties(width=190, height=130)
+    names = [each[0] for each in shown]
     return panels(
-        chart,
+        facets(panel, "input", names, columns).resolve_scale(x="independent"),
         title="Effect of each input",
         subtitle=f"The widest effects first; {sizes}.",
-        description="Step curves of the effects of " + ", ".join(each[0] for each in shown) + ".",
+        description="Step curves of the effects of " + ", ".join(names) + ".",
     )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
+from bottega.plot._parts import tips, x_axis, y_names
 from bottega.plot.theme import altair, finish, number, plain
 
 __all__ = ["importance_chart"]
@@ -55,41 +56,20 @@ def importance_chart(
         if ends is not None:
             row |= {"low": plain(ends[i, 0]), "high": plain(ends[i, 1])}
         rows.append(row)
-    y = alt.Y(
-        "name",
-        type="nominal",
-        sort=[row["name"] for row in rows],
-        title=None,
-        axis=alt.Axis(
-            domain=False, ticks=False, labelPadding=8, labelLimit=190, labelFontSize=12.5
-        ),
+    names = [row["name"] for row in rows]
+    base = alt.Chart().encode(
+        y=y_names("name", names, labelPadding=8, labelLimit=190, labelFontSize=12.5)
     )
-    base = alt.Chart().encode(y=y)
-    x = alt.X(
-        "value",
-        type="quantitative",
-        title=what,
-        scale=alt.Scale(zero=True, nice=False, padding=8),
-        axis=alt.Axis(tickCount=6),
-    )
-    tooltip = [
-        alt.Tooltip("name", type="nominal", title="input"),
-        alt.Tooltip("value", type="quantitative", title=what, format=".4~g"),
-    ]
+    x = x_axis("value", what, zero=True, nice=False, padding=8, tickCount=6)
+    lines = [("name:N", "input"), ("value:Q", what, ".4~g")]
     layers = [base.mark_bar(style="honest", height={"band": 0.62}, opacity=0.55).encode(x=x)]
     note = "The most important on top"
     if ends is not None:
-        tooltip += [
-            alt.Tooltip("low", type="quantitative", title="from", format=".4~g"),
-            alt.Tooltip("high", type="quantitative", title="to", format=".4~g"),
-        ]
-        layers.append(
-            base.mark_rule(style="label", strokeWidth=1.6).encode(
-                x=alt.X("low", type="quantitative", title=what), x2="high"
-            )
-        )
+        lines += [("low:Q", "from", ".4~g"), ("high:Q", "to", ".4~g")]
+        rule = base.mark_rule(style="label", strokeWidth=1.6)
+        layers.append(rule.encode(x=x_axis("low", what), x2="high"))
         note += "; lines are intervals"
-    layers[0] = layers[0].encode(tooltip=tooltip)
+    layers[0] = layers[0].encode(tooltip=tips(*lines))
     left_out = len(labels) - len(rows)
     rest = f" {left_out} less important inputs are left out." if left_out else ""
     best = rows[0]

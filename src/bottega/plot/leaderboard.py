@@ -6,6 +6,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.plot._parts import tips, x_axis, y_names
 from bottega.plot.theme import altair, finish, number, plain
 
 __all__ = ["leaderboard_chart"]
@@ -64,33 +65,15 @@ def leaderboard_chart(leaderboard: Any, *, loss: str = "error", best: str | None
     log = min(ends) > 0 and max(ends) > 100 * min(ends)
     # An error axis from zero shows how much is left; far from zero it would hide the differences.
     zero = min(ends) < 0.4 * max(ends)
-    scale = alt.Scale(type="log") if log else alt.Scale(zero=zero, nice=True)
-    y = alt.Y(
-        "title",
-        type="nominal",
-        sort=names,
-        title=None,
-        axis=alt.Axis(
-            domain=False,
-            ticks=False,
-            labelPadding=10,
-            labelLimit=190,
-            grid=True,
-            labelFontSize=12.5,
+    scale = {"type": "log"} if log else {"zero": zero, "nice": True}
+    x = x_axis("error", f"mean {loss}", tickCount=6, **scale)
+    base = alt.Chart().encode(
+        y=y_names("title", names, labelPadding=10, labelLimit=190, grid=True, labelFontSize=12.5),
+        tooltip=tips(
+            ("title:N", "method"),
+            ("error:Q", f"mean {loss}", ".5~g"),
+            ("se:Q", "its standard error", ".3~g"),
         ),
-    )
-    tooltip = [
-        alt.Tooltip("title", type="nominal", title="method"),
-        alt.Tooltip("error", type="quantitative", title=f"mean {loss}", format=".5~g"),
-        alt.Tooltip("se", type="quantitative", title="its standard error", format=".3~g"),
-    ]
-    base = alt.Chart().encode(y=y, tooltip=tooltip)
-    x = alt.X(
-        "error",
-        type="quantitative",
-        title=f"mean {loss}",
-        scale=scale,
-        axis=alt.Axis(tickCount=6),
     )
     layers = []
     reference = next((row for row in rows if row["method"] == "baseline"), None)
@@ -100,9 +83,7 @@ def leaderboard_chart(leaderboard: Any, *, loss: str = "error", best: str | None
     for style, which, size in (("honest", "!datum.best", 90), ("picked", "datum.best", 140)):
         part = base.transform_filter(which)
         layers += [
-            part.mark_rule(style=style, strokeWidth=2).encode(
-                x=alt.X("low", type="quantitative"), x2="high"
-            ),
+            part.mark_rule(style=style, strokeWidth=2).encode(x="low:Q", x2="high"),
             part.mark_point(style=style, filled=True, size=size, opacity=1).encode(x=x),
         ]
     words = "the dashed line is the baseline" if reference is not None else "no baseline was run"

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.losses import get_loss
-from bottega.plot._parts import colors, dashes
+from bottega.plot._parts import colors, dashes, tips, x_axis, y_axis
 from bottega.plot.lines import lines_chart
 from bottega.plot.theme import altair, decades, finish, number, plain
 
@@ -37,29 +37,20 @@ def learning_curve_chart(curve: Any) -> Any:
         if known:
             rows.append(_row(m, float(curve.bayes_risk), _BAYES))
     ticks = decades(float(curve.sizes[0]), float(curve.sizes[-1]))
+    at = {"format": "~s", "grid": False} | ({"values": ticks} if ticks else {})
     what = f"mean {get_loss(curve.loss).title}"
     base = alt.Chart().encode(
-        x=alt.X(
-            "m",
-            type="quantitative",
-            title="training rows",
-            scale=alt.Scale(type="log", nice=False, padding=12),
-            axis=alt.Axis(grid=False, format="~s", **({"values": ticks} if ticks else {})),
-        ),
-        y=alt.Y("y", type="quantitative", title=what, axis=alt.Axis(format="~g")),
+        x=x_axis("m", "training rows", type="log", nice=False, padding=12, **at),
+        y=y_axis("y", what, format="~g"),
         color=colors("line", names, symbolType="stroke"),
-        tooltip=[
-            alt.Tooltip("line", type="nominal"),
-            alt.Tooltip("m", type="quantitative", title="training rows", format=","),
-            alt.Tooltip("y", type="quantitative", title=what, format=".4~g"),
-        ],
+        tooltip=tips(("line:N",), ("m:Q", "training rows", ","), ("y:Q", what, ".4~g")),
     )
     patterns = [[1, 0], [1, 0], [6, 4]][: len(names)]
     solid = alt.FieldOneOfPredicate(field="line", oneOf=names[:2])
     layers = [
         base.transform_filter(alt.FieldEqualPredicate(field="line", equal=_RISK))
         .mark_rule(strokeWidth=1.3, opacity=0.75, aria=False)
-        .encode(y=alt.Y("low", type="quantitative"), y2="high"),
+        .encode(y="low:Q", y2="high"),
         base.mark_line(strokeWidth=2).encode(strokeDash=dashes("line", names, patterns)),
         base.transform_filter(solid).mark_point(size=26, filled=True, opacity=1),
     ]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bottega.plot._parts import colors, dashes
+from bottega.plot._parts import colors, dashes, tips, x_axis, y_axis
 from bottega.plot.theme import altair, finish
 
 __all__ = ["lines_chart"]
@@ -60,56 +60,35 @@ def lines_chart(
     ]
     patterns = [[6, 4] if name in dashed else [1, 0] for name in names]
     base = alt.Chart(alt.Data(values=rows)).encode(
-        x=_axis(places.tolist() if named else None, x_title, log_x),
-        y=alt.Y(
-            "y",
-            type="quantitative",
-            title=y_title,
-            scale=alt.Scale(type="log" if log_y else "linear", zero=False),
-            axis=alt.Axis(**_numbers(log_y)),
-        ),
+        x=_across(places.tolist() if named else None, x_title, log_x),
+        y=y_axis("y", y_title, **_numbers(log_y), zero=False),
         color=colors("line", names, symbolType="stroke", labelLimit=320),
-        tooltip=[
-            alt.Tooltip("line", type="nominal"),
-            alt.Tooltip("x", type="nominal", title=x_title)
-            if named
-            else alt.Tooltip("x", type="quantitative", title=x_title, format=".4~g"),
-            alt.Tooltip("y", type="quantitative", title=y_title, format=".4~g"),
-        ],
+        tooltip=tips(
+            ("line:N",),
+            ("x:N", x_title) if named else ("x:Q", x_title, ".4~g"),
+            ("y:Q", y_title, ".4~g"),
+        ),
     )
-    layers = [
-        base.mark_line(strokeWidth=2).encode(strokeDash=dashes("line", names, patterns)),
-    ]
+    layers = [base.mark_line(strokeWidth=2).encode(strokeDash=dashes("line", names, patterns))]
     marked = [name for name in names if name not in dashed]
     if points and marked:
-        layers.append(
-            base.transform_filter(alt.FieldOneOfPredicate(field="line", oneOf=marked)).mark_point(
-                size=26, filled=True, opacity=1
-            )
-        )
-    shown = ", ".join(names)
+        solid = base.transform_filter(alt.FieldOneOfPredicate(field="line", oneOf=marked))
+        layers.append(solid.mark_point(size=26, filled=True, opacity=1))
     return finish(
         alt.layer(*layers),
         title=title,
         subtitle=subtitle,
-        description=f"{title}: {y_title} against {x_title}; lines: {shown}.",
+        description=f"{title}: {y_title} against {x_title}; lines: {', '.join(names)}.",
     )
 
 
-def _axis(names: Sequence[str] | None, title: str, log: bool) -> Any:
-    alt = altair()
-    if names is not None:
-        axis = alt.Axis(grid=False, labelAngle=0, labelLimit=140)
-        return alt.X("x", type="ordinal", title=title, sort=list(names), axis=axis)
-    return alt.X(
-        "x",
-        type="quantitative",
-        title=title,
-        scale=alt.Scale(type="log" if log else "linear", zero=False, nice=False, padding=8),
-        axis=alt.Axis(grid=False, **_numbers(log)),
-    )
+def _across(names: Sequence[str] | None, title: str, log: bool) -> Any:
+    if names is None:
+        return x_axis("x", title, **_numbers(log), zero=False, nice=False, padding=8, grid=False)
+    words = altair().Axis(grid=False, labelAngle=0, labelLimit=140)
+    return altair().X("x", type="ordinal", title=title, sort=list(names), axis=words)
 
 
 def _numbers(log: bool) -> dict[str, str]:
     """Return how numbers are written: on a linear axis "~g" would make 100 into 1e+2."""
-    return {"format": "~g"} if log else {}
+    return {"type": "log", "format": "~g"} if log else {"type": "linear"}

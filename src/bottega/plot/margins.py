@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.plot._parts import colors, thinned
+from bottega.plot._parts import colors, thinned, x_axis, y_axis
 from bottega.plot.theme import altair, finish, plain
 
 __all__ = ["margin_chart"]
@@ -56,19 +56,13 @@ def margin_chart(margins: Any, *, unit: str = "margin") -> Any:
         ]
     labels = list(dict.fromkeys(row["series"] for row in rows))
     base = alt.Chart().encode(
-        x=alt.X(
-            "margin",
-            type="quantitative",
-            title=unit,
-            scale=alt.Scale(zero=True, nice=True),
-            axis=alt.Axis(grid=False, tickCount=8),
-        ),
-        y=alt.Y(
+        x=x_axis("margin", unit, zero=True, nice=True, grid=False, tickCount=8),
+        y=y_axis(
             "share",
-            type="quantitative",
-            title="share of the rows with at most this margin",
-            axis=alt.Axis(format="%", tickCount=5),
-            scale=alt.Scale(domain=[0, 1]),
+            "share of the rows with at most this margin",
+            format="%",
+            tickCount=5,
+            domain=[0, 1],
         ),
         color=colors("series", labels, show=len(labels) > 1, columns=2),
     )

@@ -6,7 +6,16 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray
-from bottega.plot._parts import colors, frame_of, thinned
+from bottega.plot._parts import (
+    colors,
+    frame_of,
+    plane,
+    shade,
+    thinned,
+    tips,
+    x_axis,
+    y_axis,
+)
 from bottega.plot.theme import altair, finish, plain
 from bottega.plot.tree import DrawnTree, describe, leaves_in_words
 
@@ -48,74 +57,39 @@ def partition_chart(model: Any, X: Any, y: Any, *, names: Any = None) -> Any:
     low, high = frame_of(X, 0.04)
     leaves, lower, upper = _cells(drawn.tree, low, high)
     rows = []
-    scale = _height_scale(drawn, y)
     for leaf, a, b in zip(leaves.tolist(), lower, upper, strict=True):
-        row = {
-            "left": plain(a[0]),
-            "right": plain(b[0]),
-            "bottom": plain(a[1]),
-            "top": plain(b[1]),
-            "predicted": drawn.prediction(leaf),
-            "n": int(drawn.tree.n[leaf]),
-        }
-        if drawn.label is not None:
-            row["tint"] = plain(drawn.tree.value[leaf, drawn.label[leaf]])
-        else:
-            row["tint"] = plain(scale(drawn.tree.value[leaf, 0]))
-        rows.append(row)
+        rows.append(
+            {
+                "left": plain(a[0]),
+                "right": plain(b[0]),
+                "bottom": plain(a[1]),
+                "top": plain(b[1]),
+                "predicted": drawn.prediction(leaf),
+                "n": int(drawn.tree.n[leaf]),
+                "tint": plain(_darkness(drawn, leaf, y)),
+            }
+        )
     for i in thinned(len(y), _MOST):
         row = {"x": plain(X[i, 0]), "y": plain(X[i, 1])}
         if drawn.label is not None:
             row["predicted"] = str(y[i])
         else:
-            row |= {"tint": plain(scale(y[i])), "observed": plain(y[i])}
+            row |= {"tint": plain(_height(y[i], y)), "observed": plain(y[i])}
         rows.append(row)
-
-    axes = [
-        (
-            name,
-            alt.Scale(domain=[plain(low[j]), plain(high[j])], nice=False, zero=False),
-        )
-        for j, name in enumerate(names)
-    ]
-
-    def channel(kind: Any, field: str, j: int) -> Any:
-        title, domain = axes[j]
-        return kind(
-            field,
-            type="quantitative",
-            title=title,
-            scale=domain,
-            axis=alt.Axis(grid=False, tickCount=6),
-        )
-
-    opacity = alt.FillOpacity(
-        "tint",
-        type="quantitative",
-        scale=alt.Scale(domain=[0, 1], range=[0.04, 0.55 if drawn.label is None else 0.36]),
-        legend=None,
-    )
-    tooltip = [
-        alt.Tooltip("predicted", type="nominal", title="predicts"),
-        alt.Tooltip("n", type="quantitative", title="training rows", format=","),
-    ]
+    channels = plane(low, high, names, tickCount=6)
+    shades = (0.04, 0.55 if drawn.label is None else 0.36)
     cells = (
         alt.Chart()
         .transform_filter("isValid(datum.left)")
         .encode(
-            x=channel(alt.X, "left", 0),
+            **channels("left", "bottom"),
             x2="right",
-            y=channel(alt.Y, "bottom", 1),
             y2="top",
-            fillOpacity=opacity,
-            tooltip=tooltip,
+            fillOpacity=shade(alt.FillOpacity, "tint", *shades),
+            tooltip=tips(("predicted:N", "predicts"), ("n:Q", "training rows", ",")),
         )
     )
-    points = (
-        alt.Chart()
-        .transform_filter("isValid(datum.x)")
-        .encode(x=channel(alt.X, "x", 0), y=channel(alt.Y, "y", 1))
-    )
+    points = alt.Chart().transform_filter("isValid(datum.x)").encode(**channels("x", "y"))
     frame = cells.mark_rect(style="faint", filled=False, strokeWidth=1)
     if drawn.label is None:
         layers = [
@@ -124,13 +98,8 @@ def partition_chart(model: Any, X: Any, y: Any, *, names: Any = None) -> Any:
             points.mark_point(
                 style="honest", filled=True, size=26, stroke=None, opacity=1, clip=True
             ).encode(
-                fillOpacity=alt.FillOpacity(
-                    "tint",
-                    type="quantitative",
-                    scale=alt.Scale(domain=[0, 1], range=[0.15, 1]),
-                    legend=None,
-                ),
-                tooltip=[alt.Tooltip("observed", type="quantitative", format=".4~g")],
+                fillOpacity=shade(alt.FillOpacity, "tint", 0.15, 1),
+                tooltip=tips(("observed:Q", "observed", ".4~g")),
             ),
             points.mark_point(style="label", size=26, strokeWidth=0.5, opacity=0.6, clip=True),
         ]
@@ -141,7 +110,7 @@ def partition_chart(model: Any, X: Any, y: Any, *, names: Any = None) -> Any:
             cells.mark_rect(strokeWidth=0).encode(color=color),
             frame,
             points.mark_point(filled=True, size=26, opacity=0.9, clip=True).encode(
-                color=color, tooltip=[alt.Tooltip("predicted", type="nominal", title="observed")]
+                color=color, tooltip=tips(("predicted:N", "observed"))
             ),
         ]
         note = "Rectangles: label of the leaf, the darker the purer; points: observed."
@@ -195,13 +164,9 @@ def step_chart(model: Any, X: Any, y: Any, *, name: str | None = None) -> Any:
     order = np.argsort(lower[:, 0])
     leaves, lower, upper = leaves[order], lower[order], upper[order]
     curves = drawn.labels or [""]
+    steps = drawn.tree.value
     rows = [
-        {
-            "x": plain(end),
-            "step": plain(drawn.tree.value[leaf, k]),
-            "predicted": curve,
-            "leaf": int(i),
-        }
+        {"x": plain(end), "step": plain(steps[leaf, k]), "predicted": curve, "leaf": i}
         for k, curve in enumerate(curves)
         for i, (leaf, a, b) in enumerate(zip(leaves, lower[:, 0], upper[:, 0], strict=True))
         for end in (a, b)
@@ -215,49 +180,39 @@ def step_chart(model: Any, X: Any, y: Any, *, name: str | None = None) -> Any:
             {**row, "predicted": row["observed"], "rug": plain(lane.get(row["observed"]))}
             for row in points
         ]
-    x_scale = alt.Scale(domain=[plain(low[0]), plain(high[0])], nice=False, zero=False)
-    axis = alt.Axis(grid=False, tickCount=7)
-    x = alt.X("x", type="quantitative", title=name, scale=x_scale, axis=axis)
-    at = alt.X("at", type="quantitative", title=name, scale=x_scale, axis=axis)
-    lines = alt.Chart().transform_filter("isValid(datum.step)").encode(x=x)
-    dots = alt.Chart().transform_filter("isValid(datum.at)").encode(x=at)
-    order_of = alt.Order("leaf", type="quantitative")
+    span = {"domain": [plain(low[0]), plain(high[0])], "nice": False, "zero": False}
+
+    def along(field: str) -> Any:
+        base = alt.Chart().transform_filter(f"isValid(datum.{'step' if field == 'x' else field})")
+        return base.encode(x=x_axis(field, name, grid=False, tickCount=7, **span))
+
+    lines, dots = along("x").encode(order="leaf:Q"), along("at")
     if drawn.classes is None:
         shown = [row["observed"] for row in points] + [row["step"] for row in rows]
         bottom, top = min(shown), max(shown)
         margin = 0.05 * ((top - bottom) or 1.0)
-        y_scale = alt.Scale(
-            domain=[plain(bottom - margin), plain(top + margin)], nice=False, zero=False
-        )
+        room = {"domain": [plain(bottom - margin), plain(top + margin)], "nice": False}
         layers = [
             dots.mark_point(style="faint", filled=True, size=26, opacity=0.9).encode(
-                y=alt.Y("observed", type="quantitative", title="response", scale=y_scale),
-                tooltip=[
-                    alt.Tooltip("at", type="quantitative", title=name, format=".4~g"),
-                    alt.Tooltip("observed", type="quantitative", format=".4~g"),
-                ],
+                y=y_axis("observed", "response", zero=False, **room),
+                tooltip=tips(("at:Q", name, ".4~g"), ("observed:Q", "observed", ".4~g")),
             ),
             lines.mark_line(style="picked", strokeWidth=2.4).encode(
-                y=alt.Y("step", type="quantitative", title="response", scale=y_scale),
-                order=order_of,
-                tooltip=[alt.Tooltip("step", type="quantitative", title="mean", format=".4~g")],
+                y=y_axis("step", "response", zero=False, **room),
+                tooltip=tips(("step:Q", "mean", ".4~g")),
             ),
         ]
         note = "The line is the mean of the rows of each leaf."
     else:
-        y_scale = alt.Scale(domain=[plain(min(lane.values()) - 0.04), 1.02], nice=False)
-        y_axis = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format="%")
+        share = {"domain": [plain(min(lane.values()) - 0.04), 1.02], "nice": False}
+        share |= {"values": [0, 0.25, 0.5, 0.75, 1], "format": "%"}
         color = colors("predicted", drawn.labels, symbolOpacity=1)
+        ticks = dots.mark_tick(orient="vertical", size=10, thickness=1.2, opacity=0.7)
         layers = [
             lines.mark_line(strokeWidth=2.4).encode(
-                y=alt.Y("step", type="quantitative", title="share", scale=y_scale, axis=y_axis),
-                color=color,
-                order=order_of,
+                y=y_axis("step", "share", **share), color=color
             ),
-            dots.mark_tick(orient="vertical", size=10, thickness=1.2, opacity=0.7).encode(
-                y=alt.Y("rug", type="quantitative", title="share", scale=y_scale, axis=y_axis),
-                color=color,
-            ),
+            ticks.encode(y=y_axis("rug", "share", **share), color=color),
         ]
         note = "Lines: share of each class among the rows of a leaf; ticks: the rows."
     total = leaves_in_words(len(leaves))
@@ -307,12 +262,16 @@ def _cells(tree: Any, low: FloatArray, high: FloatArray) -> tuple[Array, FloatAr
     return leaves, lower[leaves], upper[leaves]
 
 
-def _height_scale(drawn: DrawnTree, y: Array) -> Any:
-    """Return the function from a response to its darkness between 0 and 1."""
+def _darkness(drawn: DrawnTree, leaf: int, y: Array) -> float:
+    """Return how dark a leaf is drawn, from 0 to 1: the share of its label, or how high it is."""
     if drawn.label is not None:
-        return None
+        return float(drawn.tree.value[leaf, drawn.label[leaf]])
+    return _height(drawn.tree.value[leaf, 0], y)
+
+
+def _height(value: float, y: Array) -> float:
     low, high = float(np.min(y)), float(np.max(y))
-    return lambda value: float(np.clip((value - low) / ((high - low) or 1.0), 0, 1))
+    return float(np.clip((value - low) / ((high - low) or 1.0), 0, 1))
 
 
 def _observed(drawn: DrawnTree, value: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.typing import FloatArray
-from bottega.plot._parts import thinned
+from bottega.plot._parts import only, thinned, tips, x_axis, y_axis
 from bottega.plot.theme import HEIGHT, altair, decades, finish, number, plain
 
 __all__ = ["path_chart"]
@@ -60,51 +60,47 @@ def path_chart(path: Any, *, rule: str = "one_se") -> Any:
     alt = altair()
     picked, least = path.best(rule), path.best("min")
     limit = plain(path.error[least] + path.error_se[least])
-    x, share = knob_axis(alt, path)
-    scale, axis, floor = _error_scale(alt, path, limit)
-
+    x, share = knob_axis(path)
+    error_axis, floor = _error_axis(path, limit)
     honest = f"honest error ({ESTIMATES.get(path.estimate, path.estimate)}) ± 1 SE"
     series = [honest, "training error", "least error + 1 SE"][: 2 if limit is None else 3]
 
     def named(chart: Any, place: int) -> Any:
         """Give a layer its name in the legend, which is made of all of them."""
-        dashes = [[1, 0], [1, 0], [5, 4]][: len(series)]
+        patterns = [[1, 0], [1, 0], [5, 4]][: len(series)]
         kind: dict[str, Any] = {"type": "nominal", "legend": alt.Legend(title=None)}
         return chart.transform_calculate(series=json.dumps(series[place])).encode(
             color=alt.Color("series", scale=alt.Scale(domain=series, range="ordinal"), **kind),
             strokeDash=alt.StrokeDash(
-                "series", scale=alt.Scale(domain=series, range=dashes), **kind
+                "series", scale=alt.Scale(domain=series, range=patterns), **kind
             ),
         )
 
-    y = alt.Y("error", type="quantitative", scale=scale, axis=axis, title=f"mean {path.loss}")
-    train = alt.Y("train", type="quantitative")
+    y = y_axis("error", f"mean {path.loss}", **error_axis)
     knob = name_of_knob(path)
-    tooltip = [
-        alt.Tooltip("value", type="nominal", title=knob),
-        *df_tooltip(alt, path),
-        alt.Tooltip("error", type="quantitative", title="honest error", format=".5~g"),
-        alt.Tooltip("se", type="quantitative", title="its standard error", format=".3~g"),
-        alt.Tooltip("train", type="quantitative", title="training error", format=".5~g"),
-    ]
+    tooltip = tips(
+        ("value:N", knob),
+        *tip_of_df(path),
+        ("error:Q", "honest error", ".5~g"),
+        ("se:Q", "its standard error", ".3~g"),
+        ("train:Q", "training error", ".5~g"),
+    )
+    point = {"y": y, "tooltip": tooltip}
     base = alt.Chart().encode(x=x)
-    spread = {"y": alt.Y("low", type="quantitative"), "y2": "high"}
+    bars = base.encode(y="low:Q", y2="high")
+    clip = floor is not None
     layers = [
-        base.mark_area(style="honest", opacity=0.16, strokeWidth=0, aria=False).encode(**spread)
+        bars.mark_area(style="honest", opacity=0.16, strokeWidth=0, aria=False)
         if len(path) > _MANY
-        else base.mark_rule(style="honest", strokeWidth=1.3, opacity=0.75, aria=False).encode(
-            **spread
-        ),
-        named(base.mark_line(strokeWidth=1.8, clip=True).encode(y=train), 1),
-        named(base.mark_line(strokeWidth=2, clip=floor is not None).encode(y=y), 0),
-        base.mark_point(
-            style="honest", size=22, opacity=1, filled=True, clip=floor is not None
-        ).encode(y=y, tooltip=tooltip),
+        else bars.mark_rule(style="honest", strokeWidth=1.3, opacity=0.75, aria=False),
+        named(base.mark_line(strokeWidth=1.8, clip=True).encode(y="train:Q"), 1),
+        named(base.mark_line(strokeWidth=2, clip=clip).encode(y=y), 0),
+        base.mark_point(style="honest", size=22, opacity=1, filled=True, clip=clip).encode(**point),
     ]
     if limit is not None:
-        line = alt.Chart().transform_filter("datum.mark == 'least'").mark_rule(style="reference")
-        layers.append(named(line.encode(y=alt.Y("limit", type="quantitative")), 2))
-    layers += _marked(alt, path, x, y, tooltip, share, picked, least)
+        line = only(alt.Chart(), "least", "mark").mark_rule(style="reference")
+        layers.append(named(line.encode(y="limit:Q"), 2))
+    layers += _marked(base, point, path, share, picked, least)
     rows = _rows(path, picked, least, limit, floor)
     how = RULE_WORDS.get(rule, f"least {rule.upper()}")
     return finish(
@@ -121,7 +117,7 @@ def path_chart(path: Any, *, rule: str = "one_se") -> Any:
 
 
 def _marked(
-    alt: Any, path: Any, x: Any, y: Any, tooltip: Any, share: FloatArray, picked: int, least: int
+    base: Any, point: dict[str, Any], path: Any, share: FloatArray, picked: int, least: int
 ) -> list[Any]:
     """Mark the picked and the least point, each labelled on a line of its own above the curves."""
 
@@ -145,21 +141,22 @@ def _marked(
         ]
     layers = []
     for code, i, top, align in marks:
-        base = alt.Chart().transform_filter(f"datum.mark == '{code}'").encode(x=x)
+        chart = only(base, code, "mark")
         style = "picked" if i == picked else "honest"
         words = "picked" if i == picked else "least error"
+        guide = chart.mark_rule(style="guide")
         layers += [
-            base.mark_rule(style="guide").encode(y=y, y2=alt.value(top + 7)),
-            base.mark_point(
+            guide.encode(y=point["y"], y2=altair().value(top + 7)),
+            chart.mark_point(
                 style=style, size=110, opacity=1, filled=style == "picked", strokeWidth=2.5
-            ).encode(y=y, tooltip=tooltip),
-            base.mark_text(
+            ).encode(**point),
+            chart.mark_text(
                 style="strong-label" if i == picked else "label",
                 text=f"{words}: {setting_in_words(path, i)}",
                 align=align,
                 dx=4 if align == "right" else -4,
                 baseline="middle",
-            ).encode(y=alt.value(top)),
+            ).encode(y=altair().value(top)),
         ]
     return layers
 
@@ -224,11 +221,9 @@ def setting_in_words(path: Any, i: int) -> str:
     return ", ".join(f"{name} = {number(path.settings[i][name])}" for name in _varying(path))
 
 
-def df_tooltip(alt: Any, path: Any) -> list[Any]:
+def tip_of_df(path: Any) -> list[tuple[str, ...]]:
     """Return the line of a tooltip about degrees of freedom, for a path that has them."""
-    if path.df is None:
-        return []
-    return [alt.Tooltip("df", type="quantitative", title="degrees of freedom", format=".4~g")]
+    return [] if path.df is None else [("df:Q", "degrees of freedom", ".4~g")]
 
 
 def place_on_axis(path: Any, i: int) -> Any:
@@ -249,58 +244,51 @@ def is_axis_of_numbers(path: Any) -> bool:
     return bool(np.all(step > 0) or np.all(step < 0))
 
 
-def _complexity_axis(alt: Any, path: Any) -> tuple[Any, FloatArray]:
-    """Return what `knob_axis` does, for a path over several parameters."""
-    span = path.complexity[-1] - path.complexity[0]
-    title = "complexity" if path.df is None else "degrees of freedom"
-    channel = alt.X(
-        "x",
-        type="quantitative",
-        title=f"{title}  (more complex →)",
-        scale=alt.Scale(zero=False, nice=False, padding=12),
-        axis=alt.Axis(grid=False, tickCount=8),
+def complexity_axis(field: str, title: str, padding: int = 12) -> Any:
+    """Return the x channel of a size of models, simplest left."""
+    return x_axis(
+        field,
+        f"{title}  (more complex →)",
+        zero=False,
+        nice=False,
+        padding=padding,
+        grid=False,
+        tickCount=8,
     )
-    return channel, (path.complexity - path.complexity[0]) / (span or 1.0)
 
 
-def knob_axis(alt: Any, path: Any) -> tuple[Any, FloatArray]:
+def knob_axis(path: Any) -> tuple[Any, FloatArray]:
     """Return the x channel, simplest left, and each value's place on it as a share of its width."""
     if len(_varying(path)) > 1:
-        return _complexity_axis(alt, path)
+        span = path.complexity[-1] - path.complexity[0]
+        channel = complexity_axis("x", "complexity" if path.df is None else "degrees of freedom")
+        return channel, (path.complexity - path.complexity[0]) / (span or 1.0)
     title = f"{path.knob}  (more complex →)"
     if not is_axis_of_numbers(path):
         place = np.linspace(0, 1, len(path)) if len(path) > 1 else np.zeros(1)
         order = [number(value) for value in path.values]
-        axis = alt.Axis(labelAngle=0, labelOverlap=True)
-        return alt.X("x", type="ordinal", sort=order, title=title, axis=axis), place
+        words = altair().Axis(labelAngle=0, labelOverlap=True)
+        return altair().X("x", type="ordinal", sort=order, title=title, axis=words), place
     values = path.values.astype(np.float64)
     positive = values[values > 0]
     wide = values.min() >= 0 and positive.size > 0 and _is_log_scaled(positive)
-    scale: dict[str, Any] = {"reverse": bool(values[0] > values[-1]), "nice": False}
-    ticks_at: dict[str, Any] = {"tickCount": 8, "labelOverlap": True, "grid": False}
+    given: dict[str, Any] = {"reverse": bool(values[0] > values[-1])}
     place = values
     if wide:
         ticks = decades(positive.min(), positive.max())
         if values.min() > 0:
-            scale["type"] = "log"
+            given["type"] = "log"
             place = np.log10(values)
         else:  # zero has no logarithm: linear up to the least positive value, logarithmic above
-            scale |= {"type": "symlog", "constant": float(positive.min())}
+            given |= {"type": "symlog", "constant": float(positive.min())}
             place = np.log1p(values / positive.min())
             ticks = [0.0, *ticks]
-        ticks_at |= {"values": ticks, "format": "~g"}
+        given |= {"values": ticks, "format": "~g"}
     else:
-        scale["zero"] = False
-    span = place[-1] - place[0]
-    share = (place - place[0]) / (span if span else 1.0)
-    channel = alt.X(
-        "x",
-        type="quantitative",
-        title=title,
-        scale=alt.Scale(padding=12, **scale),
-        axis=alt.Axis(**ticks_at),
-    )
-    return channel, share
+        given["zero"] = False
+    given |= {"nice": False, "padding": 12, "tickCount": 8, "labelOverlap": True, "grid": False}
+    share = (place - place[0]) / ((place[-1] - place[0]) or 1.0)
+    return x_axis("x", title, **given), share
 
 
 def _is_log_scaled(values: FloatArray) -> bool:
@@ -311,8 +299,8 @@ def _is_log_scaled(values: FloatArray) -> bool:
     return values.max() > 5 * values.min() and bool(np.ptp(ratios) < 0.01 * np.abs(ratios).max())
 
 
-def _error_scale(alt: Any, path: Any, limit: float | None) -> tuple[Any, Any, float | None]:
-    """Return y scale and axis, with room for labels on top; on a log scale the lowest value too."""
+def _error_axis(path: Any, limit: float | None) -> tuple[dict[str, Any], float | None]:
+    """Return options of the y axis, with room for labels on top; the lowest value if it is log."""
     error, se = path.error, np.nan_to_num(path.error_se)
     candidates = np.concatenate([error, error + se, path.train_error, [limit or np.nan]])
     finite = candidates[np.isfinite(candidates)]
@@ -324,13 +312,13 @@ def _error_scale(alt: Any, path: Any, limit: float | None) -> tuple[Any, Any, fl
         least = max(min(honest.min(), train.min(initial=np.inf)), honest.min() / 10)
         floor = float(max(least / 1.3, high * 1e-12))
         top = floor * (high / floor) ** stretch
-        axis = alt.Axis(values=decades(floor, high, most=7), format="~g")
-        return alt.Scale(type="log", domain=[plain(floor), plain(top)], nice=False), axis, floor
+        ticks = {"values": decades(floor, high, most=7), "format": "~g", "nice": False}
+        return {"type": "log", "domain": [plain(floor), plain(top)], **ticks}, floor
     low = float(np.concatenate([finite, (error - se)[np.isfinite(error)]]).min())
     if low < 0.35 * high:
         low = min(low, 0.0)  # near zero already: show how far from it the errors are
     else:
         low -= 0.06 * (high - low)
     top = low + ((high - low) or 1.0) * stretch
-    axis = alt.Axis(tickCount=7)
-    return alt.Scale(domain=[plain(low), plain(top)], nice=False, zero=False), axis, None
+    span = [plain(low), plain(top)]
+    return {"domain": span, "nice": False, "zero": False, "tickCount": 7}, None

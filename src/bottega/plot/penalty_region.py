@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
-from bottega.plot._parts import colors
+from bottega.plot._parts import apart, colors, only, tips, x_axis, y_axis
 from bottega.plot.theme import altair, finish, number, plain
 
 __all__ = ["region_chart"]
@@ -53,62 +53,57 @@ def region_chart(X: Any, y: Any, *, q: float | Sequence[float] = (1, 2), s: Any 
     sizes = _sizes(s, exponents, best)
     curves: list[dict[str, Any]] = []
     marks: list[dict[str, Any]] = []
-    labels = []
+    labels, levels = [], []
     for each, size in zip(exponents, sizes, strict=True):
         label = _NAMES.get(float(each), "bridge") + f" (q = {number(each)})"
         labels.append(label)
         solution = _solve(gram, best, float(each), float(size))
         gap = solution - best
         level = float(np.sqrt(gap @ gram @ gap))
+        levels.append(level)
         curves += _curve(_edge(np.linspace(0, 2 * np.pi, _POINTS + 1), each, size), label, "region")
         if level > 0:
             curves += _curve(_ellipse(gram, best, level), label, "contour")
         marks.append({"series": label, "what": "solution", **_point(solution)})
     marks.append({"what": "least squares", **_point(best)})
     # Further contours, for the shape: half-way to the farthest touching one, and beyond it.
-    far = max(float(np.sqrt(g @ gram @ g)) for g in _gaps(marks, best))
+    far = max(levels)
     for share in (0.5, 1.4) if far > 0 else ():
         curves += _curve(_ellipse(gram, best, share * far), None, "further", piece=share)
+    span = {"nice": False, "grid": False, "tickCount": 7}
     domain = _domain(curves, marks)
     base = alt.Chart().encode(
-        x=_axis(alt.X, alt, "b1", "first coefficient", domain),
-        y=_axis(alt.Y, alt, "b2", "second coefficient", domain),
+        x=x_axis("b1", "first coefficient", domain=domain[0], **span),
+        y=y_axis("b2", "second coefficient", domain=domain[1], **span),
     )
-    lines = base.encode(order=alt.Order("step", type="quantitative"))
     color = colors("series", labels, symbolOpacity=1)
     # Solutions may coincide (in a corner): the dot below is larger and shows around the one above.
-    size = alt.Size(
-        "series",
-        type="nominal",
-        scale=alt.Scale(domain=labels, range=_dot_sizes(len(labels))),
-        legend=None,
+    sizes = [70.0 * 1.8**above for above in reversed(range(len(labels)))]
+    tooltip = tips(
+        ("what:N", "point"),
+        ("b1:Q", "first coefficient", ".4~g"),
+        ("b2:Q", "second coefficient", ".4~g"),
     )
-    detail = alt.Detail("piece", type="nominal")
-    tooltip = [
-        alt.Tooltip("what", type="nominal", title="point"),
-        alt.Tooltip("b1", type="quantitative", title="first coefficient", format=".4~g"),
-        alt.Tooltip("b2", type="quantitative", title="second coefficient", format=".4~g"),
-    ]
-
-    def only(chart: Any, what: str) -> Any:
-        return chart.transform_filter(f"datum.what == '{what}'")
-
+    rows = {what: only(base, what, "what") for what in ("solution", "least squares")}
+    rows |= {
+        what: only(base.encode(order="step:Q"), what, "what")
+        for what in ("further", "region", "contour")
+    }
+    dashed = {"strokeWidth": 1.6, "strokeDash": [5, 3], "clip": True}
     layers = [
         alt.Chart().mark_rule(style="guide", aria=False).encode(x=alt.datum(0)),
         alt.Chart().mark_rule(style="guide", aria=False).encode(y=alt.datum(0)),
-        only(lines.mark_line(style="faint", clip=True), "further").encode(detail=detail),
-        only(lines.mark_line(filled=True, opacity=0.13, clip=True), "region").encode(color=color),
-        only(lines.mark_line(strokeWidth=1.6, clip=True), "region").encode(color=color),
-        only(lines.mark_line(strokeWidth=1.6, strokeDash=[5, 3], clip=True), "contour").encode(
-            color=color
-        ),
-        only(base.mark_point(filled=True, opacity=1), "solution").encode(
-            color=color, size=size, tooltip=tooltip
-        ),
-        only(
-            base.mark_point(style="label", size=70, filled=True, opacity=1), "least squares"
-        ).encode(tooltip=tooltip),
-        only(base.mark_text(style="label", text="least squares", dy=-13), "least squares"),
+        rows["further"].mark_line(style="faint", clip=True).encode(detail="piece:N"),
+        rows["region"].mark_line(filled=True, opacity=0.13, clip=True).encode(color=color),
+        rows["region"].mark_line(strokeWidth=1.6, clip=True).encode(color=color),
+        rows["contour"].mark_line(**dashed).encode(color=color),
+        rows["solution"]
+        .mark_point(filled=True, opacity=1)
+        .encode(color=color, size=apart(alt.Size, "series", labels, sizes), tooltip=tooltip),
+        rows["least squares"]
+        .mark_point(style="label", size=70, filled=True, opacity=1)
+        .encode(tooltip=tooltip),
+        rows["least squares"].mark_text(style="label", text="least squares", dy=-13),
     ]
     found = [
         f"{label}: ({number(mark['b1'])}, {number(mark['b2'])})"
@@ -187,14 +182,6 @@ def _solve(gram: FloatArray, best: FloatArray, q: float, s: float) -> FloatArray
     return _edge(min([nearest, *inside], key=rise), q, s)
 
 
-def _dot_sizes(count: int) -> list[float]:
-    return [70.0 * 1.8 ** (count - 1 - i) for i in range(count)]
-
-
-def _gaps(marks: list[dict[str, Any]], best: FloatArray) -> list[FloatArray]:
-    return [np.array([mark["b1"], mark["b2"]]) - best for mark in marks[:-1]]
-
-
 def _point(b: FloatArray) -> dict[str, Any]:
     return {"b1": plain(float(b[0])), "b2": plain(float(b[1]))}
 
@@ -217,14 +204,3 @@ def _domain(curves: list[dict[str, Any]], marks: list[dict[str, Any]]) -> list[l
     half = 0.68 * float((high - low).max())
     middle = (low + high) / 2
     return [[plain(float(m - half)), plain(float(m + half))] for m in middle]
-
-
-def _axis(channel: Any, alt: Any, field: str, title: str, domain: Any) -> Any:
-    limits = domain[0] if field == "b1" else domain[1]
-    return channel(
-        field,
-        type="quantitative",
-        title=title,
-        scale=alt.Scale(domain=limits, nice=False),
-        axis=alt.Axis(grid=False, tickCount=7),
-    )

@@ -7,14 +7,13 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
-from bottega.plot._parts import frame_of, values_along
+from bottega.plot._parts import frame_of, plane, shade, values_along
 from bottega.plot.theme import altair, panels, plain
 
 __all__ = ["posterior_chart"]
 
 _CELLS = 80  # per side of a picture of a density: two pixels each
 _SIDE = 160
-_WEIGHTS = ("intercept", "slope")
 
 
 def posterior_chart(
@@ -137,24 +136,18 @@ def _density(formula: str, limits: tuple[FloatArray, FloatArray], truth: Any, ti
         .transform_calculate(density=formula)
     )
 
-    def channel(kind: Any, field: str, j: int) -> Any:
-        scale = alt.Scale(domain=[plain(low[j]), plain(high[j])], nice=False, zero=False)
-        axis = alt.Axis(grid=False, tickCount=4)
-        return kind(field, type="quantitative", title=_WEIGHTS[j], scale=scale, axis=axis)
-
-    shade = alt.Scale(domain=[0, 1], range=[0, 1])
+    channels = plane(low, high, ("intercept", "slope"), tickCount=4)
     chart = cells.mark_rect(style="honest", strokeWidth=0).encode(
-        x=channel(alt.X, "left", 0),
+        **channels("left", "bottom"),
         x2="right",
-        y=channel(alt.Y, "bottom", 1),
         y2="top",
-        opacity=alt.Opacity("density", type="quantitative", scale=shade, legend=None),
+        opacity=shade(alt.Opacity, "density", 0, 1),
     )
     if truth is not None:
         cross = [{"left": plain(truth[0]), "bottom": plain(truth[1])}]
         chart = chart + alt.Chart(alt.Data(values=cross)).mark_point(
             style="picked", shape="cross", size=60, filled=True
-        ).encode(x=channel(alt.X, "left", 0), y=channel(alt.Y, "bottom", 1))
+        ).encode(**channels("left", "bottom"))
     return chart.properties(width=_SIDE, height=_SIDE, title=title)
 
 
@@ -175,16 +168,10 @@ def _lines(
     ]
     points = [{"x": plain(a), "y": plain(b)} for a, b in zip(x, y, strict=True)]
 
-    def channel(kind: Any, field: str, low: Any, high: Any) -> Any:
-        scale = alt.Scale(domain=[plain(float(low)), plain(float(high))], nice=False, zero=False)
-        axis = alt.Axis(grid=False, tickCount=4)
-        return kind(field, type="quantitative", title=field, scale=scale, axis=axis)
-
-    across = channel(alt.X, "x", *ends)
-    up = channel(alt.Y, "y", *bounds)
+    where = plane(*zip(ends, bounds, strict=True), "xy", tickCount=4)("x", "y")
     base = alt.Chart(alt.Data(values=drawn)).mark_line(style="honest", clip=True, strokeWidth=1.2)
-    layers = [base.encode(x=across, y=up, detail=alt.Detail("line", type="nominal"))]
+    layers = [base.encode(**where, detail="line:N")]
     if points:
         seen = alt.Chart(alt.Data(values=points)).mark_point(style="picked", filled=True, size=30)
-        layers.append(seen.encode(x=across, y=up))
+        layers.append(seen.encode(**where))
     return alt.layer(*layers).properties(width=_SIDE, height=_SIDE, title=title)

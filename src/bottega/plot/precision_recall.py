@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.plot._parts import colors
+from bottega.plot._parts import colors, tips, x_axis, y_axis
 from bottega.plot.theme import altair, finish, plain
 
 __all__ = ["precision_recall_chart"]
@@ -47,28 +47,19 @@ def precision_recall_chart(curves: Mapping[str, Any]) -> Any:
                 )
     if not rows:
         raise InputError("No value of the knob predicts the positive class: nothing to draw.")
-    axes = {
-        name: {
-            "type": "quantitative",
-            "title": name,
-            "scale": alt.Scale(domain=[0, 1]),
-            "axis": alt.Axis(format="~g"),
-        }
-        for name in ("precision", "recall")
-    }
     base = alt.Chart().encode(
-        x=alt.X("precision", **axes["precision"]),
-        y=alt.Y("recall", **axes["recall"]),
+        x=x_axis("precision", "precision", domain=[0, 1], format="~g"),
+        y=y_axis("recall", "recall", domain=[0, 1], format="~g"),
         color=colors("method", names, symbolType="stroke"),
-        tooltip=[
-            alt.Tooltip("method", type="nominal"),
-            alt.Tooltip("knob", type="nominal", title="at"),
-            alt.Tooltip("precision", type="quantitative", format=".3~f"),
-            alt.Tooltip("recall", type="quantitative", format=".3~f"),
-        ],
+        tooltip=tips(
+            ("method:N",),
+            ("knob:N", "at"),
+            ("precision:Q", "precision", ".3~f"),
+            ("recall:Q", "recall", ".3~f"),
+        ),
     )
     layers = [
-        base.mark_line(strokeWidth=1.6).encode(order=alt.Order("place", type="quantitative")),
+        base.mark_line(strokeWidth=1.6).encode(order="place:Q"),
         base.mark_point(size=34, filled=True, opacity=1),
     ]
     return finish(

@@ -6,6 +6,7 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
+from bottega.plot._parts import segment, tips, x_axis, y_axis
 from bottega.plot.theme import altair, finish, number, plain
 
 __all__ = ["observed_chart", "residual_chart"]
@@ -35,29 +36,17 @@ def residual_chart(fitted: Any, residual: Any, *, what: str = "response") -> Any
     >>> residual_chart([1.0, 2.0], [0.5, -0.5]).to_dict()["title"]["text"]
     'Residuals against fitted values'
     """
-    alt = altair()
     x, y, note = _points(fitted, residual, ("fitted", "residual"))
-    rows = [{"fitted": plain(a), "residual": plain(b)} for a, b in zip(x, y, strict=True)]
-    cloud = (
-        alt.Chart()
-        .mark_circle(style="honest", **_dot(len(rows)))
-        .encode(
-            x=alt.X("fitted", type="quantitative", title=f"fitted {what}", scale=_SNUG),
-            y=alt.Y("residual", type="quantitative", title="observed − fitted", scale=_NICE),
-            tooltip=[
-                alt.Tooltip("fitted", type="quantitative", format=".5~g"),
-                alt.Tooltip("residual", type="quantitative", format=".5~g"),
-            ],
-        )
-    )
-    zero = alt.Chart().mark_rule(style="reference", aria=False).encode(y=alt.datum(0))
+    zero = altair().Chart().mark_rule(style="reference", aria=False)
     spread = float(np.sqrt(np.mean(y**2))) if y.size else float("nan")
-    return finish(
-        alt.layer(cloud, zero, data=alt.Data(values=rows)),
+    return _cloud(
+        (x, y),
+        (f"fitted {what}", y_axis("residual", "observed − fitted", nice=True)),
+        zero.encode(y=altair().datum(0)),
         title="Residuals against fitted values",
         subtitle=note or "A shapeless cloud about zero is what a good model leaves.",
         description=(
-            f"Scatter plot of {len(rows):,} residuals against fitted values with a line at zero; "
+            f"Scatter plot of {len(x):,} residuals against fitted values with a line at zero; "
             f"root mean square residual {number(spread)}."
         ),
     )
@@ -84,52 +73,39 @@ def observed_chart(y: Any, fitted: Any, *, what: str = "response") -> Any:
     >>> observed_chart([1.0, 2.0], [1.5, 1.5]).to_dict()["title"]["text"]
     'Observed against fitted values'
     """
-    alt = altair()
     a, b, note = _points(fitted, y, ("fitted", "y"))
-    rows = [{"fitted": plain(f), "observed": plain(o)} for f, o in zip(a, b, strict=True)]
-    ends = [plain(v) for v in (max(a.min(), b.min()), min(a.max(), b.max()))] if a.size else [0, 0]
-    cloud = (
-        alt.Chart()
-        .mark_circle(style="honest", **_dot(len(rows)))
-        .encode(
-            x=alt.X("fitted", type="quantitative", title=f"fitted {what}", scale=_SNUG),
-            y=alt.Y("observed", type="quantitative", title=f"observed {what}", scale=_SNUG),
-            tooltip=[
-                alt.Tooltip("fitted", type="quantitative", format=".5~g"),
-                alt.Tooltip("observed", type="quantitative", format=".5~g"),
-            ],
-        )
-    )
-    diagonal = (
-        alt.Chart()
-        .mark_rule(style="reference", clip=True, aria=False)
-        .encode(
-            x=alt.datum(ends[0]), y=alt.datum(ends[0]), x2=alt.datum(ends[1]), y2=alt.datum(ends[1])
-        )
-    )
+    ends = (max(a.min(), b.min()), min(a.max(), b.max())) if a.size else (0, 0)
     r = np.corrcoef(a, b)[0, 1] if a.size > 1 and np.ptp(a) > 0 and np.ptp(b) > 0 else np.nan
-    return finish(
-        alt.layer(cloud, diagonal, data=alt.Data(values=rows)),
+    return _cloud(
+        (a, b),
+        (f"fitted {what}", y_axis("observed", f"observed {what}", zero=False, nice=True)),
+        segment(*map(plain, ends), style="reference", clip=True, aria=False),
         title="Observed against fitted values",
         subtitle=note or "On the dashed line a prediction is exact.",
         description=(
-            f"Scatter plot of {len(rows):,} observed against fitted values with the diagonal; "
+            f"Scatter plot of {len(a):,} observed against fitted values with the diagonal; "
             f"correlation {number(float(r))}."
         ),
     )
 
 
-_SNUG = {"zero": False, "nice": True}
-_NICE = {"nice": True}
-
-
-def _dot(n: int) -> dict[str, Any]:
-    """Return size and opacity of the points: the more there are, the lighter."""
-    return {
-        "size": 34 if n <= 500 else 20,
-        "opacity": 0.65 if n <= 500 else 0.4,
-        "aria": False,  # the chart's description speaks for its points
-    }
+def _cloud(
+    values: tuple[FloatArray, FloatArray], axes: tuple[str, Any], line: Any, **words: str
+) -> Any:
+    """Draw points against fitted values (the more there are, the lighter), and a line."""
+    alt, field = altair(), axes[1].shorthand
+    rows = [{"fitted": plain(a), field: plain(b)} for a, b in zip(*values, strict=True)]
+    few = len(rows) <= 500
+    # No words for single points: the chart's description speaks for them.
+    cloud = alt.Chart().mark_circle(
+        style="honest", size=34 if few else 20, opacity=0.65 if few else 0.4, aria=False
+    )
+    cloud = cloud.encode(
+        x=x_axis("fitted", axes[0], zero=False, nice=True),
+        y=axes[1],
+        tooltip=tips(("fitted:Q", "fitted", ".5~g"), (f"{field}:Q", field, ".5~g")),
+    )
+    return finish(alt.layer(cloud, line, data=alt.Data(values=rows)), **words)
 
 
 def _points(first: Any, second: Any, names: tuple[str, str]) -> tuple[FloatArray, FloatArray, str]:

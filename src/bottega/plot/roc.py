@@ -7,6 +7,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray
+from bottega.plot._parts import colors, segment, tips, x_axis, y_axis
 from bottega.plot.theme import altair, finish, plain
 
 __all__ = ["roc_chart"]
@@ -74,50 +75,20 @@ def roc_chart(y_true: Any, scores: Any, classes: Any) -> Any:
             f"Of {shown} against the rest; mean AUC {np.mean(areas):.3f} "
             "(1 is perfect, 0.5 is chance)."
         )
-    curve = (
-        alt.Chart()
-        .mark_line(strokeWidth=2, interpolate="linear")
-        .encode(
-            x=alt.X(
-                "false",
-                type="quantitative",
-                title="false alarms (share of the other rows)",
-                scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(format="~%", tickCount=5),
-            ),
-            y=alt.Y(
-                "true",
-                type="quantitative",
-                title="found (share of the rows of the class)",
-                scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(format="~%", tickCount=5),
-            ),
-            order=alt.Order("order", type="quantitative"),
-            color=alt.Color(
-                "curve",
-                type="nominal",
-                sort=legend,
-                scale=alt.Scale(domain=legend, range="category"),
-                legend=None
-                if len(names) == 2
-                else alt.Legend(
-                    orient="bottom" if len(legend) > 4 else "top",
-                    columns=2 if len(legend) > 4 else 1,
-                    labelLimit=130 if len(legend) > 4 else 320,
-                ),
-            ),
-            tooltip=[
-                alt.Tooltip("curve", type="nominal", title="class"),
-                alt.Tooltip("false", type="quantitative", title="false alarms", format=".1%"),
-                alt.Tooltip("true", type="quantitative", title="found", format=".1%"),
-            ],
-        )
+    share = {"domain": [0, 1], "format": "~%", "tickCount": 5}
+    many = len(legend) > 4
+    place = {"orient": "bottom", "columns": 2, "labelLimit": 130} if many else {"columns": 1}
+    curve = alt.Chart().mark_line(strokeWidth=2, interpolate="linear")
+    curve = curve.encode(
+        x=x_axis("false", "false alarms (share of the other rows)", **share),
+        y=y_axis("true", "found (share of the rows of the class)", **share),
+        order="order:Q",
+        color=colors("curve", legend, show=len(names) > 2, **place),
+        tooltip=tips(
+            ("curve:N", "class"), ("false:Q", "false alarms", ".1%"), ("true:Q", "found", ".1%")
+        ),
     )
-    chance = (
-        alt.Chart()
-        .mark_rule(style="reference", aria=False)
-        .encode(x=alt.datum(0), y=alt.datum(0), x2=alt.datum(1), y2=alt.datum(1))
-    )
+    chance = segment(0, 1, style="reference", aria=False)
     return finish(
         alt.layer(chance, curve, data=alt.Data(values=rows)),
         title="How well the scores separate the classes (ROC)",

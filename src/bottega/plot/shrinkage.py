@@ -6,7 +6,7 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
-from bottega.plot._parts import colors, dashes
+from bottega.plot._parts import colors, dashes, only, segment, tips, x_axis, y_axis
 from bottega.plot.theme import altair, finish, number, plain
 
 __all__ = ["shrinkage_chart", "threshold_chart"]
@@ -70,36 +70,32 @@ def shrinkage_chart(d: Any, alphas: Any = (), components: Any = ()) -> Any:
     names = [name for name, _, _ in series]
     patterns = [[1, 0] if kind == "ridge" else [6, 4] for _, kind, _ in series]
     base = alt.Chart().encode(
-        x=alt.X(
+        x=x_axis(
             "direction",
-            type="quantitative",
-            title="direction, by falling singular value",
-            scale=alt.Scale(domain=[1, max(d.size, 2)], nice=False, padding=14),
-            axis=alt.Axis(grid=False, tickMinStep=1, format="d", tickCount=min(d.size, 12)),
+            "direction, by falling singular value",
+            **{"domain": [1, max(d.size, 2)], "nice": False, "padding": 14},
+            **{"grid": False, "tickMinStep": 1, "format": "d", "tickCount": min(d.size, 12)},
         ),
-        y=alt.Y(
+        y=y_axis(
             "kept",
-            type="quantitative",
-            title="share kept",
-            scale=alt.Scale(domain=[0, 1.04], nice=False),
-            axis=alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1]),
+            "share kept",
+            domain=[0, 1.04],
+            nice=False,
+            values=[0, 0.2, 0.4, 0.6, 0.8, 1],
         ),
         color=colors("series", names, orient="right", columns=1, symbolType="stroke"),
-        tooltip=[
-            alt.Tooltip("series", type="nominal", title="fit"),
-            alt.Tooltip("direction", type="quantitative", title="direction"),
-            alt.Tooltip("d", type="quantitative", title="singular value", format=".4~g"),
-            alt.Tooltip("kept", type="quantitative", title="share kept", format=".3~g"),
-        ],
+        tooltip=tips(
+            ("series:N", "fit"),
+            ("direction:Q", "direction"),
+            ("d:Q", "singular value", ".4~g"),
+            ("kept:Q", "share kept", ".3~g"),
+        ),
     )
-    dash = dashes("series", names, patterns)
-    lines = base.encode(strokeDash=dash)
+    lines = base.encode(strokeDash=dashes("series", names, patterns))
     return finish(
         alt.layer(
-            lines.transform_filter("datum.kind == 'ridge'").mark_line(strokeWidth=2),
-            lines.transform_filter("datum.kind == 'components'").mark_line(
-                strokeWidth=2, interpolate="step"
-            ),
+            only(lines, "ridge").mark_line(strokeWidth=2),
+            only(lines, "components").mark_line(strokeWidth=2, interpolate="step"),
             base.mark_point(size=40, filled=True, opacity=1),
             data=alt.Data(values=rows),
         ),
@@ -159,34 +155,17 @@ def threshold_chart(lam: float = 1.0, *, limit: float | None = None) -> Any:
     ]
     rules = ["ridge", "lasso", "subset"]
     domain = [plain(-end), plain(end)]
+    span = {"domain": domain, "nice": False, "tickCount": 7}
     base = alt.Chart().encode(
-        x=alt.X(
-            "b",
-            type="quantitative",
-            title="least-squares coefficient",
-            scale=alt.Scale(domain=domain, nice=False),
-            axis=alt.Axis(grid=False, tickCount=7),
-        ),
-        y=alt.Y(
-            "shrunk",
-            type="quantitative",
-            title="coefficient after shrinkage",
-            scale=alt.Scale(domain=domain, nice=False),
-            axis=alt.Axis(tickCount=7),
-        ),
-        detail=alt.Detail("piece", type="nominal"),
+        x=x_axis("b", "least-squares coefficient", grid=False, **span),
+        y=y_axis("shrunk", "coefficient after shrinkage", **span),
+        detail="piece:N",
         color=colors("rule", rules),
         strokeDash=dashes("rule", rules, [[1, 0], [1, 0], [6, 4]]),
     )
-    diagonal = alt.Chart().mark_rule(style="guide", aria=False)
     return finish(
         alt.layer(
-            diagonal.encode(
-                x=alt.datum(domain[0]),
-                y=alt.datum(domain[0]),
-                x2=alt.datum(domain[1]),
-                y2=alt.datum(domain[1]),
-            ),
+            segment(*domain, style="guide", aria=False),
             base.mark_line(strokeWidth=2.2),
             data=alt.Data(values=rows),
         ),

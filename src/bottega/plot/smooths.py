@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.plot._parts import some_points, values_along
+from bottega.plot._parts import only, some_points, values_along, x_axis, y_axis
 from bottega.plot.theme import WIDTH, altair, panels, plain
 
 __all__ = ["smooths_chart"]
@@ -78,31 +78,17 @@ def smooths_chart(
     seen = [row["y"] for row in rows if row["y"] is not None and (not n or row["kind"] != "fit")]
     drawn = []
     for k, name in enumerate(map(str, curves)):
+        across_title = names[0] if k >= len(curves) - across else None
+        up_title = names[1] if k % across == 0 else None
         base = alt.Chart().encode(
-            x=alt.X(
-                "x",
-                type="quantitative",
-                title=names[0] if k >= len(curves) - across else None,
-                scale=alt.Scale(zero=False, nice=False),
-                axis=alt.Axis(tickCount=4, grid=False),
-            ),
-            y=alt.Y(
-                "y",
-                type="quantitative",
-                title=names[1] if k % across == 0 else None,
-                scale=alt.Scale(domain=[min(seen), max(seen)], nice=True),
-                axis=alt.Axis(tickCount=4),
-            ),
+            x=x_axis("x", across_title, zero=False, nice=False, tickCount=4, grid=False),
+            y=y_axis("y", up_title, domain=[min(seen), max(seen)], nice=True, tickCount=4),
         )
-
-        def only(test: str, base: Any = base) -> Any:
-            return base.transform_filter(test)
-
-        layers = [only("datum.kind == 'data'").mark_circle(style="faint", size=14)] if n else []
+        layers = [only(base, "data").mark_circle(style="faint", size=14)] if n else []
         if truth is not None:
-            layers.append(only("datum.kind == 'truth'").mark_line(style="reference"))
-        test = alt.FieldEqualPredicate(field="panel", equal=name)
-        layers.append(only(test).mark_line(style="honest", strokeWidth=2, clip=True))
+            layers.append(only(base, "truth").mark_line(style="reference"))
+        own = base.transform_filter(alt.FieldEqualPredicate(field="panel", equal=name))
+        layers.append(own.mark_line(style="honest", strokeWidth=2, clip=True))
         heading = alt.TitleParams(name, anchor="middle", fontSize=12.5, offset=6)
         drawn.append(alt.layer(*layers).properties(title=heading, width=size, height=170))
     legend = ["the fit (solid)"]

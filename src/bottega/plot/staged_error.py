@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.plot._parts import colors, thinned
+from bottega.plot._parts import colors, thinned, tips, x_axis, y_axis
 from bottega.plot.theme import altair, decades, finish, number, plain
 
 __all__ = ["error_against_trees_chart"]
@@ -79,24 +79,14 @@ def error_against_trees_chart(
     names = list(curves)
     log = count[-1] > 50
     ticks = {"values": decades(count[0], count[-1]), "format": "~g"} if log else {"tickCount": 8}
-    x = alt.X(
-        "x",
-        type="quantitative",
-        title=unit if not log else f"{unit} (logarithmic)",
-        scale=alt.Scale(type="log" if log else "linear", nice=False, zero=False),
-        axis=alt.Axis(grid=False, **ticks),
-    )
-    y = alt.Y("error", type="quantitative", title=f"mean {loss}", scale=alt.Scale(zero=True))
+    words = f"{unit} (logarithmic)" if log else unit
+    kind = "log" if log else "linear"
     base = alt.Chart().transform_filter("isValid(datum.series)")
     lines = base.encode(
-        x=x,
-        y=y,
+        x=x_axis("x", words, type=kind, nice=False, zero=False, grid=False, **ticks),
+        y=y_axis("error", f"mean {loss}", zero=True),
         color=colors("series", names),
-        tooltip=[
-            alt.Tooltip("series", type="nominal", title="error on"),
-            alt.Tooltip("x", type="quantitative", title=unit),
-            alt.Tooltip("error", type="quantitative", title=loss, format=".4~g"),
-        ],
+        tooltip=tips(("series:N", "error on"), ("x:Q", unit), ("error:Q", loss, ".4~g")),
     )
     layers = [lines.mark_line(strokeWidth=2)]
     if len(shown) <= 40:

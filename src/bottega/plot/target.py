@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.plot._parts import tips, x_axis, y_axis, y_names
 from bottega.plot.theme import altair, finish, number, plain
 
 __all__ = ["target_chart"]
@@ -55,26 +56,14 @@ def _histogram(values: Any, name: str) -> Any:
         {"low": plain(low), "high": plain(high), "rows": int(count)}
         for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
     ]
-    chart = (
-        alt.Chart(alt.Data(values=rows))
-        .mark_bar(style="honest", binSpacing=1)
-        .encode(
-            x=alt.X(
-                "low",
-                type="quantitative",
-                bin="binned",
-                title=name,
-                scale=alt.Scale(zero=False, nice=True),
-                axis=alt.Axis(grid=False, tickCount=8),
-            ),
-            x2="high",
-            y=alt.Y("rows", type="quantitative", title="rows"),
-            tooltip=[
-                alt.Tooltip("low", type="quantitative", title="from", format=".5~g"),
-                alt.Tooltip("high", type="quantitative", title="to", format=".5~g"),
-                alt.Tooltip("rows", type="quantitative", title="rows", format=","),
-            ],
-        )
+    bars = alt.Chart(alt.Data(values=rows)).mark_bar(style="honest", binSpacing=1)
+    across = x_axis("low", name, zero=False, nice=True, grid=False, tickCount=8)
+    across.bin = "binned"
+    chart = bars.encode(
+        x=across,
+        x2="high",
+        y=y_axis("rows", "rows"),
+        tooltip=tips(("low:Q", "from", ".5~g"), ("high:Q", "to", ".5~g"), ("rows:Q", "rows", ",")),
     )
     middle = float(np.median(values))
     return finish(
@@ -96,39 +85,18 @@ def _bars(values: Any, name: str) -> Any:
     alt = altair()
     labels, counts = np.unique(values, return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    shown = order[:_MOST_BARS]
-    rows = [
-        {
-            "label": str(labels[i]),
-            "rows": int(counts[i]),
-            "share": plain(counts[i] / values.size),
-        }
-        for i in shown
-    ]
-    if order.size > shown.size:
+    counted = [(str(labels[i]), int(counts[i])) for i in order[:_MOST_BARS]]
+    if order.size > _MOST_BARS:
         rest = int(counts[order[_MOST_BARS:]].sum())
-        rows.append(
-            {
-                "label": f"{order.size - shown.size:,} other classes",
-                "rows": rest,
-                "share": plain(rest / values.size),
-            }
-        )
-    names = [row["label"] for row in rows]
+        counted.append((f"{order.size - _MOST_BARS:,} other classes", rest))
+    rows = [
+        {"label": label, "rows": count, "share": plain(count / values.size)}
+        for label, count in counted
+    ]
     base = alt.Chart().encode(
-        y=alt.Y(
-            "label",
-            type="nominal",
-            sort=names,
-            title=name,
-            axis=alt.Axis(domain=False, ticks=False, labelPadding=8),
-        ),
-        x=alt.X("rows", type="quantitative", title="rows", axis=alt.Axis(tickCount=6)),
-        tooltip=[
-            alt.Tooltip("label", type="nominal", title=name),
-            alt.Tooltip("rows", type="quantitative", title="rows", format=","),
-            alt.Tooltip("share", type="quantitative", title="share", format=".1%"),
-        ],
+        y=y_names("label", [label for label, _ in counted], name, labelPadding=8),
+        x=x_axis("rows", "rows", tickCount=6),
+        tooltip=tips(("label:N", name), ("rows:Q", "rows", ","), ("share:Q", "share", ".1%")),
     )
     bars = base.mark_bar(style="honest", cornerRadiusEnd=2)
     words = base.mark_text(style="label", align="left", dx=6).encode(

@@ -7,7 +7,7 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import Array
-from bottega.plot._parts import colors
+from bottega.plot._parts import colors, only, shade, tips
 from bottega.plot.theme import altair, finish, number, plain
 
 __all__ = ["tree_chart"]
@@ -22,20 +22,10 @@ _LONGEST = 26  # characters of a label
 
 @dataclass(frozen=True)
 class DrawnTree:
-    """A tree with the words for its columns, levels and classes.
+    """A tree with the words for its columns, levels and classes (None for regression).
 
-    Attributes
-    ----------
-    tree : Tree
-        Its arrays.
-    names : list of str
-        Of the columns.
-    levels : list
-        For each column the names of its categories, or None for numbers.
-    classes : ndarray or None
-        Labels; None for regression.
-    label : ndarray or None
-        Number of the class that each node predicts.
+    `levels` has the names of each column's categories, None for numbers; `label` the number of the
+    class that each node predicts.
     """
 
     tree: Any
@@ -136,39 +126,30 @@ def tree_chart(model: Any, *, max_leaves: int = 40) -> Any:
     depth = int(tree.depth[shown].max())
 
     height = depth * _LEVEL + _BOX + 8
-    across = alt.Scale(domain=[0, plain(width)], nice=False, zero=False)
-    down = alt.Scale(domain=[0, height], nice=False, reverse=True)
-    where = {
-        "x": alt.X("x", type="quantitative", scale=across, axis=None),
-        "y": alt.Y("y", type="quantitative", scale=down, axis=None),
-    }
-    base = alt.Chart().encode(**where)
-    tooltip = [
-        alt.Tooltip("predicted", type="nominal", title="predicts"),
-        alt.Tooltip("n", type="quantitative", title="training rows", format=","),
-        alt.Tooltip("part", type="quantitative", title="share of all rows", format=".1%"),
-        alt.Tooltip("detail", type="nominal", title="classes" if drawn.classes is not None else ""),
-        alt.Tooltip("impurity", type="quantitative", title="impurity", format=".4~g"),
-        alt.Tooltip("test", type="nominal", title="test"),
-        alt.Tooltip("gain", type="quantitative", title="gain of the test", format=".4~g"),
-    ]
-    if drawn.classes is None:
-        del tooltip[3]
 
-    def only(chart: Any, condition: str) -> Any:
-        return chart.transform_filter(condition)
+    def at(x: str, y: str) -> dict[str, Any]:
+        across = alt.Scale(domain=[0, plain(width)], nice=False, zero=False)
+        down = alt.Scale(domain=[0, height], nice=False, reverse=True)
+        return {
+            "x": alt.X(x, type="quantitative", scale=across, axis=None),
+            "y": alt.Y(y, type="quantitative", scale=down, axis=None),
+        }
 
-    boxes = only(alt.Chart(), "datum.kind == 'leaf'").encode(
-        x=alt.X("left", type="quantitative", scale=across, axis=None),
+    base = alt.Chart().encode(**at("x", "y"))
+    tooltip = tips(
+        ("predicted:N", "predicts"),
+        ("n:Q", "training rows", ","),
+        ("part:Q", "share of all rows", ".1%"),
+        *([] if drawn.classes is None else [("detail:N", "classes")]),
+        ("impurity:Q", "impurity", ".4~g"),
+        ("test:N", "test"),
+        ("gain:Q", "gain of the test", ".4~g"),
+    )
+    boxes = only(alt.Chart(), "leaf").encode(
+        **at("left", "top"),
         x2="right",
-        y=alt.Y("top", type="quantitative", scale=down, axis=None),
         y2="bottom",
-        fillOpacity=alt.FillOpacity(
-            "tint",
-            type="quantitative",
-            scale=alt.Scale(domain=[0, 1], range=[0.06, 0.5]),
-            legend=None,
-        ),
+        fillOpacity=shade(alt.FillOpacity, "tint", 0.06, 0.5),
         tooltip=tooltip,
     )
     if drawn.classes is None:
@@ -177,34 +158,16 @@ def tree_chart(model: Any, *, max_leaves: int = 40) -> Any:
         boxes = boxes.mark_rect(cornerRadius=5).encode(
             color=colors("predicted", drawn.labels, show=len(drawn.labels) <= 10, symbolOpacity=0.5)
         )
+    edges = only(base.mark_rule(style="faint", strokeCap="round"), "edge")
+    groups = base.mark_text(style="label", fontSize=11, baseline="top", dy=1)
+    inner, leaf = (only(base, kind).encode(tooltip=tooltip) for kind in ("inner", "leaf"))
     layers = [
-        only(base.mark_rule(style="faint", strokeCap="round"), "datum.kind == 'edge'").encode(
-            x2="x2",
-            y2="y2",
-            strokeWidth=alt.StrokeWidth(
-                "part",
-                type="quantitative",
-                scale=alt.Scale(domain=[0, 1], range=[0.8, 7]),
-                legend=None,
-            ),
-        ),
-        only(
-            base.mark_text(style="label", fontSize=11, baseline="top", dy=1), "datum.group"
-        ).encode(
-            x=alt.X("x2", type="quantitative", scale=across, axis=None),
-            y=alt.Y("y2", type="quantitative", scale=down, axis=None),
-            text=alt.Text("group", type="nominal"),
-        ),
+        edges.encode(x2="x2", y2="y2", strokeWidth=shade(alt.StrokeWidth, "part", 0.8, 7)),
+        groups.transform_filter("datum.group").encode(**at("x2", "y2"), text="group:N"),
         boxes,
-        only(base.mark_text(style="label"), "datum.kind == 'inner'").encode(
-            text=alt.Text("text", type="nominal"), tooltip=tooltip
-        ),
-        only(base.mark_text(style="label", fontWeight=600, dy=-8), "datum.kind == 'leaf'").encode(
-            text=alt.Text("text", type="nominal"), tooltip=tooltip
-        ),
-        only(base.mark_text(style="label", fontSize=11, dy=8), "datum.kind == 'leaf'").encode(
-            text=alt.Text("under", type="nominal"), tooltip=tooltip
-        ),
+        inner.mark_text(style="label").encode(text="text:N"),
+        leaf.mark_text(style="label", fontWeight=600, dy=-8).encode(text="text:N"),
+        leaf.mark_text(style="label", fontSize=11, dy=8).encode(text="under:N"),
     ]
     boxed = "label, its share, rows" if drawn.classes is not None else "mean (dark is high), rows"
     notes = [
