@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core import progress
 from bottega.core.cards import Card
 from bottega.core.certificate import Certificate
+from bottega.core.documents import documented_like
 from bottega.core.errors import ConvergenceWarning, InputError
 from bottega.core.losses import ZERO_ONE, Loss
 from bottega.core.params import AnyOf, Boolean, Choice, Integer, OrNone, Parameter
@@ -20,6 +21,7 @@ from bottega.online._kernels import perceptron as _kernels
 from bottega.online._learner.classifier import OnlineClassifier
 from bottega.online._learner.convergence import convergence_trace, with_constant
 from bottega.online._stream.blocks import dense_rows
+from bottega.online.gradient_descent import OnlineGradientDescentClassifier
 from bottega.online.regret.mistake_bound import mistake_bound
 from bottega.risk.bounds import perceptron_compression
 from bottega.risk.theory.margin import separable
@@ -41,6 +43,7 @@ _OF_A_FIT = (
 )
 
 
+@documented_like(OnlineGradientDescentClassifier, without=("max_gradient_", "regret_bound_"))
 class Perceptron(OnlineClassifier):
     r"""The perceptron: learn from mistakes only.
 
@@ -72,19 +75,11 @@ class Perceptron(OnlineClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, p) or (K, p)
-        Weights of the columns: one row for two classes, one per class for more.
-    intercept_ : ndarray of shape (1,) or (K,)
-        Weights of the constant.
-    classes_ : ndarray of shape (K,)
-        The classes, sorted.
     n_updates_ : int
         Updates made, M in the convergence and mistake bounds.
     n_updated_rows_ : int
         Distinct rows that caused an update, M in the compression bound. In a stream every row is
         distinct.
-    n_samples_seen_ : int
-        Rows learned, all epochs counted.
     max_norm_ : float
         Largest norm of a row, the constant included.
     converged_ : bool
@@ -109,10 +104,6 @@ class Perceptron(OnlineClassifier):
     convergence_bound_ : float
         With `trace`, the most updates a perceptron can make on these rows:
         :math:`\lVert u \rVert^2 \max_t \lVert x_t \rVert^2`; infinite where they are not separable.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----

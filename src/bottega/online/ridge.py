@@ -8,15 +8,18 @@ from scipy.linalg import solve_triangular
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
+from bottega.core.documents import documented_like
 from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.params import Boolean, Choice, Parameter, Real
 from bottega.core.typing import FloatArray
 from bottega.online._kernels.ridge import ridge_rows
 from bottega.online._learner.base import OnlineRegressor, dense_parts
+from bottega.online.gradient_descent import OnlineGradientDescentRegressor
 
 __all__ = ["OnlineRidge"]
 
 
+@documented_like(OnlineGradientDescentRegressor, without=("max_gradient_",))
 class OnlineRidge(OnlineRegressor):
     r"""Ridge regression, row by row, with a regret that grows like a logarithm.
 
@@ -41,8 +44,6 @@ class OnlineRidge(OnlineRegressor):
     ----------
     coef_ : ndarray of shape (p,)
         Coefficients of ridge regression on all rows so far.
-    intercept_ : float
-        Weight of the constant.
     n_samples_seen_ : int
         Rows seen.
     max_response_ : float
@@ -51,10 +52,6 @@ class OnlineRidge(OnlineRegressor):
         Largest absolute error of predicting a row by ridge regression before it was seen.
     regret_bound_ : float
         What the summed loss is at most above the least penalised one, see `regret_bound`.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----

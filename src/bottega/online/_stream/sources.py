@@ -92,18 +92,12 @@ def _is_pair(stream: Any) -> bool:
 
 
 def _is_table(X: Any) -> bool:
-    if isinstance(X, np.ndarray):
-        return X.ndim == 2
-    if isinstance(X, list):
-        return _dimensions(X) == 2
+    if isinstance(X, np.ndarray | list):
+        try:
+            return np.ndim(X) == 2
+        except ValueError:  # lists of unequal lengths
+            return False
     return not isinstance(X, tuple | Mapping | str) and (sparse.issparse(X) or is_frame(X))
-
-
-def _dimensions(X: Any) -> int:
-    try:
-        return np.ndim(X)
-    except ValueError:  # of unequal lengths
-        return -1
 
 
 def _split(frame: Any, target: str | None) -> tuple[Any, Any]:
@@ -120,30 +114,28 @@ def _split(frame: Any, target: str | None) -> tuple[Any, Any]:
 
 def _items(stream: Iterable[Any], target: str | None, block: int) -> Iterator[tuple[Any, Any]]:
     """Yield what comes as blocks as it is, and gather what comes row by row."""
-    rows: list[Any] = []
-    truths: list[Any] = []
+    waiting: list[tuple[Any, Any]] = []
     try:
         for item in stream:
             frame = not isinstance(item, tuple | list) and is_frame(item)
             X, y = _split(item, target) if frame else _parts(item)
             table = frame or _is_table(X)
-            if rows and (table or not _alike(rows[0], X)):
-                yield _gathered(rows), truths
-                rows, truths = [], []
+            if waiting and (table or not _alike(waiting[0][0], X)):
+                yield _gathered(waiting)
+                waiting = []
             if table:
                 yield X, np.atleast_1d(np.asarray(y))
                 continue
-            rows.append(X)
-            truths.append(y)
-            if len(rows) == block:
-                yield _gathered(rows), truths
-                rows, truths = [], []
+            waiting.append((X, y))
+            if len(waiting) == block:
+                yield _gathered(waiting)
+                waiting = []
     except Exception:
-        if rows:  # what had come is learned before the stream's own error is shown
-            yield _gathered(rows), truths
+        if waiting:  # what had come is learned before the stream's own error is shown
+            yield _gathered(waiting)
         raise
-    if rows:
-        yield _gathered(rows), truths
+    if waiting:
+        yield _gathered(waiting)
 
 
 def _parts(item: Any) -> tuple[Any, Any]:
@@ -162,21 +154,22 @@ def _parts(item: Any) -> tuple[Any, Any]:
 
 def _alike(first: Any, row: Any) -> bool:
     """Return True if two rows fit in one block; if not, the learner will raise what is wrong."""
-    if isinstance(first, Mapping) or isinstance(row, Mapping):
-        return (
-            isinstance(row, Mapping) and isinstance(first, Mapping) and row.keys() == first.keys()
-        )
-    return np.shape(first) == np.shape(row)
+    if isinstance(first, Mapping) and isinstance(row, Mapping):
+        return row.keys() == first.keys()
+    named = isinstance(first, Mapping) or isinstance(row, Mapping)
+    return not named and np.shape(first) == np.shape(row)
 
 
-def _gathered(rows: list[Any]) -> Any:
-    if isinstance(rows[0], Mapping):
-        # Columns are known by their names, in the order of the first row.
-        for name, value in rows[0].items():
-            if isinstance(value, str):
-                raise InputError(
-                    f"Column {name!r} holds text ({value!r}); turn rows of named values into "
-                    "numbers with bottega.online.hashed_rows."
-                )
-        return make_frame({str(name): [row[name] for row in rows] for name in rows[0]})
-    return np.asarray(rows)
+def _gathered(waiting: list[tuple[Any, Any]]) -> tuple[Any, tuple[Any, ...]]:
+    """Return rows that came one by one as a block."""
+    rows, truths = zip(*waiting, strict=True)
+    if not isinstance(rows[0], Mapping):
+        return np.asarray(rows), truths
+    # Columns are known by their names, in the order of the first row.
+    for name, value in rows[0].items():
+        if isinstance(value, str):
+            raise InputError(
+                f"Column {name!r} holds text ({value!r}); turn rows of named values into numbers "
+                "with bottega.online.hashed_rows."
+            )
+    return make_frame({str(name): [row[name] for row in rows] for name in rows[0]}), truths

@@ -34,19 +34,18 @@ class Hindsight:
         if self.setting.kind not in ("linear", "perceptron"):
             return
         targets, constant = self._targets(y), self.setting.constant
-        width = X.shape[1] + constant
-        if self.setting.loss == SQUARED_ERROR and targets.shape[1] == 1:
-            if self.memory is None:
+        if self.memory is None:
+            width, count = X.shape[1] + constant, targets.shape[1]
+            exact = self.setting.loss == SQUARED_ERROR and count == 1
+            if exact:
                 self.memory = SquareSums(width)
-            assert isinstance(self.memory, SquareSums)
+            else:
+                self.memory = KeptRows(self.max_rows, width, count, self.seed)
+        if isinstance(self.memory, SquareSums):
             self.memory.update(dense_rows(X, constant), targets[:, 0])
             return
-        if self.memory is None:
-            self.memory = KeptRows(self.max_rows, width, targets.shape[1], self.seed)
-        assert isinstance(self.memory, KeptRows)
         which, where = self.memory.places(len(y))
-        if len(which) < len(y):
-            X = X[which] if hasattr(X, "toarray") else take_rows(X, which)
+        X = take_rows(X, which) if len(which) < len(y) else X
         self.memory.put(where, dense_rows(X, constant), targets[which], losses[which], len(y))
 
     def _targets(self, y: Array) -> FloatArray:

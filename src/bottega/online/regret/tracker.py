@@ -1,6 +1,8 @@
 """Regret on a live stream: against the best fixed predictor so far, with what theory promises."""
 
 import math
+from collections.abc import Callable
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,10 @@ from bottega.optimize.regions import Region
 __all__ = ["RegretTracker"]
 
 _MAX_WIDTH = 2000  # columns: a comparator is found with a matrix of their square
+_OF_MISTAKES = ("mistake_bound", "hinge", "norm", "regret", "average_regret", "bound")
+_OF_REGRET = (
+    "best", "best_se", "gap", "regret", "average_regret", "bound", "bound_of_steps", "gradient",
+)  # fmt: skip
 
 
 class RegretTracker:
@@ -193,11 +199,8 @@ class RegretTracker:
         self.total_loss += float(losses.sum())
         setting = self._setting
         self._hindsight.update(X, y, losses)
-        if (
-            setting.kind == "linear"
-            and setting.loss is not None
-            and not hasattr(self.learner, "max_gradient_")
-        ):
+        if setting.kind == "linear" and not hasattr(self.learner, "max_gradient_"):
+            assert setting.loss is not None
             norms = np.linalg.norm(dense_rows(X, setting.constant), axis=1)
             sizes = slope_of_loss(setting.loss, losses) * norms
             self._largest = max(self._largest, float(np.max(sizes, initial=0.0)))
@@ -246,10 +249,9 @@ class RegretTracker:
         Comparator
         """
         self._need_rows()
-        if "comparator" not in self._present:
-            self._present["comparator"] = self._hindsight.comparator(self.rows, self.total_loss)
-        found: Comparator = self._present["comparator"]
-        return found
+        return self._once(
+            "comparator", lambda: self._hindsight.comparator(self.rows, self.total_loss)
+        )
 
     def mistake_bound(self, u: Any = None) -> MistakeBound:
         """Return the most mistakes a perceptron can have made, by a comparator u.
@@ -268,10 +270,7 @@ class RegretTracker:
         self._need_rows()
         self._need_perceptron()
         if u is None:
-            if "mistakes" not in self._present:
-                self._present["mistakes"] = self._best_mistake_bound(1e-3)
-            found: MistakeBound = self._present["mistakes"]
-            return found
+            return self._once("mistakes", lambda: self._best_mistake_bound(1e-3))
         return self._hindsight.mistake_bound(u)
 
     def _best_mistake_bound(self, tol: float) -> MistakeBound:
@@ -322,46 +321,31 @@ class RegretTracker:
 
     def _now(self) -> dict[str, float]:
         self._need_rows()
-        if "record" not in self._present:
-            self._present["record"] = self._record(checkpoint=False)
-        found: dict[str, float] = self._present["record"]
-        return found
+        return self._once("record", lambda: self._record(checkpoint=False))
+
+    def _once(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Return something about the rows so far, computed when it is first asked for."""
+        if name not in self._present:
+            self._present[name] = compute()
+        return self._present[name]
 
     def _record(self, *, checkpoint: bool) -> dict[str, float]:
-        nothing = math.nan
-        if self._setting.kind == "perceptron":
-            record = {"rows": self.rows, "risk": self.risk, "mistakes": self.mistakes}
-            if len(self.learner.classes_) > 2:
-                return record | dict.fromkeys(
-                    ("mistake_bound", "hinge", "norm", "regret", "average_regret", "bound"), nothing
-                )
-            # Every u gives a bound, so on the way a hundredth above the least will do.
-            found = self._best_mistake_bound(1e-2) if checkpoint else self.mistake_bound()
-            return record | {
-                "mistake_bound": found.value,
-                "hinge": found.hinge,
-                "norm": found.norm,
-                "regret": nothing,
-                "average_regret": nothing,
-                "bound": nothing,
-            }
-        record = {"rows": self.rows, "risk": self.risk}
-        names = ("best", "best_se", "gap", "regret", "average_regret", "bound", "bound_of_steps")
-        if self._setting.kind == "alone":
-            return record | dict.fromkeys((*names, "gradient"), nothing)
-        best, theory = self.comparator(), self._bound()
-        regret = self.total_loss - best.loss
-        values = (
-            best.average,
-            best.se / self.rows,
-            best.gap / self.rows,
-            regret,
-            regret / self.rows,
-            theory.bound,
-            theory.of_steps,
-        )
-        gradient = nothing if self._setting.kind == "experts" else self.gradient
-        return record | dict(zip(names, values, strict=True)) | {"gradient": gradient}
+        kind, T = self._setting.kind, self.rows
+        record: dict[str, float] = {"rows": T, "risk": self.risk}
+        values: tuple[float, ...] = ()  # what is not known is NaN
+        if kind == "perceptron":
+            record["mistakes"] = self.mistakes
+            if len(self.learner.classes_) == 2:
+                # Every u gives a bound, so on the way a hundredth above the least will do.
+                found = self._best_mistake_bound(1e-2) if checkpoint else self.mistake_bound()
+                values = (found.value, found.hinge, found.norm)
+        elif kind != "alone":
+            best, theory = self.comparator(), self._bound()
+            regret = self.total_loss - best.loss
+            values = (best.average, best.se / T, best.gap / T, regret, regret / T)
+            values += (theory.bound, theory.of_steps, *([self.gradient] * (kind == "linear")))
+        names = _OF_MISTAKES if kind == "perceptron" else _OF_REGRET
+        return record | dict(zip_longest(names, values, fillvalue=math.nan))
 
     def _bound(self) -> RegretBound:
         return regret_bound(self.learner, self._setting, self.rows)
