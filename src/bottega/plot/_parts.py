@@ -41,41 +41,28 @@ def shade(channel: Any, field: str, low: float, high: float) -> Any:
     return channel(field, type="quantitative", scale=scale, legend=None)
 
 
-def axis(channel: Any, field: str, title: str | None, **options: Any) -> Any:
-    """Return a channel of numbers with its title; options are of the scale or of the axis."""
+def x_axis(field: str, title: str | None, channel: Any = "X", **options: Any) -> Any:
+    """Return a channel of numbers across; options are of the scale or of the axis."""
     alt = altair()
     scale = alt.Scale(**{name: options.pop(name) for name in _OF_SCALE if name in options})
-    labels = alt.Axis(**options)
-    return channel(field, type="quantitative", title=title, scale=scale, axis=labels)
-
-
-def x_axis(field: str, title: str | None, **options: Any) -> Any:
-    """Return `axis` across."""
-    return axis(altair().X, field, title, **options)
+    make, labels = getattr(alt, channel), alt.Axis(**options)
+    return make(field, type="quantitative", title=title, scale=scale, axis=labels)
 
 
 def y_axis(field: str, title: str | None, **options: Any) -> Any:
-    """Return `axis` upwards."""
-    return axis(altair().Y, field, title, **options)
+    """Return a channel of numbers upwards, as `x_axis` does across."""
+    return x_axis(field, title, "Y", **options)
 
 
 def plane(low: FloatArray, high: FloatArray, names: Any, **options: Any) -> Callable[..., Any]:
     """Return the function from two fields to the axes of a plane between two corners."""
-    alt = altair()
+    across, up = ([plain(float(a)), plain(float(b))] for a, b in zip(low, high, strict=True))
+    options |= {"nice": False, "zero": False, "grid": False}
 
-    def channels(*fields: str) -> dict[str, Any]:
+    def channels(x: str, y: str) -> dict[str, Any]:
         return {
-            at: axis(
-                kind,
-                field,
-                str(names[j]),
-                domain=[plain(float(low[j])), plain(float(high[j]))],
-                nice=False,
-                zero=False,
-                grid=False,
-                **options,
-            )
-            for j, (at, kind, field) in enumerate(zip("xy", (alt.X, alt.Y), fields, strict=True))
+            "x": x_axis(x, str(names[0]), domain=across, **options),
+            "y": y_axis(y, str(names[1]), domain=up, **options),
         }
 
     return channels

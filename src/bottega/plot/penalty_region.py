@@ -78,7 +78,7 @@ def region_chart(X: Any, y: Any, *, q: float | Sequence[float] = (1, 2), s: Any 
     )
     color = colors("series", labels, symbolOpacity=1)
     # Solutions may coincide (in a corner): the dot below is larger and shows around the one above.
-    sizes = [70.0 * 1.8**above for above in reversed(range(len(labels)))]
+    dots = [70.0 * 1.8**above for above in reversed(range(len(labels)))]
     tooltip = tips(
         ("what:N", "point"),
         ("b1:Q", "first coefficient", ".4~g"),
@@ -99,7 +99,7 @@ def region_chart(X: Any, y: Any, *, q: float | Sequence[float] = (1, 2), s: Any 
         rows["contour"].mark_line(**dashed).encode(color=color),
         rows["solution"]
         .mark_point(filled=True, opacity=1)
-        .encode(color=color, size=apart(alt.Size, "series", labels, sizes), tooltip=tooltip),
+        .encode(color=color, size=apart(alt.Size, "series", labels, dots), tooltip=tooltip),
         rows["least squares"]
         .mark_point(style="label", size=70, filled=True, opacity=1)
         .encode(tooltip=tooltip),

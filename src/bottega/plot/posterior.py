@@ -168,7 +168,8 @@ def _lines(
     ]
     points = [{"x": plain(a), "y": plain(b)} for a, b in zip(x, y, strict=True)]
 
-    where = plane(*zip(ends, bounds, strict=True), "xy", tickCount=4)("x", "y")
+    low, high = np.array([ends, bounds]).T
+    where = plane(low, high, "xy", tickCount=4)("x", "y")
     base = alt.Chart(alt.Data(values=drawn)).mark_line(style="honest", clip=True, strokeWidth=1.2)
     layers = [base.encode(**where, detail="line:N")]
     if points:

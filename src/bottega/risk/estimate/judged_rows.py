@@ -18,18 +18,6 @@ from bottega.core.rows import check_weight
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.data.table import Table
 
-__all__ = [
-    "JudgedRows",
-    "RowLosses",
-    "check_rows",
-    "class_probabilities",
-    "fit_rows",
-    "independent_units",
-    "read_rows",
-    "run_fits",
-    "task_of",
-]
-
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
@@ -59,27 +47,13 @@ def check_rows(X: Any, y: Any) -> tuple[Any, Array]:
 
 @dataclass(frozen=True, eq=False)
 class JudgedRows:
-    """Responses that predictions are compared with, and what is known about their rows.
+    """Responses that predictions are compared with, and what is known about their rows."""
 
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-        Numbers or labels, as they came.
-    task : {"regression", "classification"}
-        What is predicted.
-    weight : ndarray of shape (n,), optional
-        How much each row counts; a row of weight zero does not.
-    groups : ndarray of shape (n,), optional
-        Rows of one group depend on each other: no fold divides a group.
-    time : ndarray of shape (n,), optional
-        The order of the rows: models are judged on what comes after their training rows.
-    """
-
-    y: Array
-    task: str
-    weight: FloatArray | None = None
-    groups: Array | None = None
-    time: Array | None = None
+    y: Array  # numbers or labels, as they came
+    task: str  # "regression" or "classification"
+    weight: FloatArray | None = None  # how much each row counts; a row of weight zero does not
+    groups: Array | None = None  # rows of one group depend on each other: no fold divides a group
+    time: Array | None = None  # models are judged on what comes after their training rows
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -158,15 +132,7 @@ def read_rows(
 
 
 class RowLosses:
-    """The loss of each row: ``RowLosses(loss, task)(y, predicted)``.
-
-    Parameters
-    ----------
-    loss : None, str, Loss or callable
-        As `bottega.core.losses.get_loss` takes it.
-    task : {"classification", "regression"}
-        What is predicted.
-    """
+    """The loss of each row: ``RowLosses(loss, task)(y, predicted)``, a loss as `get_loss` takes."""
 
     def __init__(self, loss: Any, task: str) -> None:
         self.loss = get_loss(loss, task)

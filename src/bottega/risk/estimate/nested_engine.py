@@ -22,26 +22,14 @@ from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.risk.estimate.judged_rows import JudgedRows, RowLosses
 from bottega.risk.estimate.nested_interval import pairs_of
 
-__all__ = ["Answer", "FittedProcedure", "Judge", "Part", "Procedure", "parts_of", "run_parts"]
-
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The rows that one run of a procedure may see, and those it is judged on.
+    """The rows that one run of a procedure may see, and those it is judged on."""
 
-    Attributes
-    ----------
-    key : tuple
-        The repetition, and the outer folds left out: one, a pair, or none for all rows.
-    train : ndarray of int
-        Positions of the rows to fit to.
-    tests : tuple of ndarray of int
-        Positions of the rows of each fold left out.
-    """
-
-    key: tuple[int, tuple[int, ...]]
-    train: IntArray
-    tests: tuple[IntArray, ...]
+    key: tuple[int, tuple[int, ...]]  # the repetition, and the outer folds left out: 0, 1 or 2
+    train: IntArray  # positions of the rows to fit to
+    tests: tuple[IntArray, ...]  # positions of the rows of each fold left out
 
     def __str__(self) -> str:
         repeat, left_out = self.key
@@ -51,26 +39,13 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class FittedProcedure:
-    """A procedure after its fit to the training rows of a part.
-
-    Attributes
-    ----------
-    predict, predict_proba : callable
-        From positions of rows to predictions, and to one probability per class of the judged rows
-        (None: there are none).
-    model : object
-        What to keep of it.
-    setting : mapping or None
-        What it chose.
-    least : float
-        The least error on the way; NaN if not known.
-    """
+    """A procedure after its fit to the training rows of a part: functions of positions of rows."""
 
     predict: Callable[[IntArray], Array]
-    predict_proba: Callable[[IntArray], FloatArray] | None
-    model: Any
-    setting: Mapping[str, Any] | None = None
-    least: float = np.nan
+    predict_proba: Callable[[IntArray], FloatArray] | None  # one column per class of the rows
+    model: Any  # what to keep of it
+    setting: Mapping[str, Any] | None = None  # what it chose
+    least: float = np.nan  # the least error on the way, where it is known
 
 
 class Procedure(Protocol):
@@ -101,21 +76,11 @@ class Answer:
 
 @dataclass
 class Runs:
-    """The answers of all procedures, by name and by the key of the part.
-
-    Attributes
-    ----------
-    answers : dict
-        Of each procedure, its answers by the key of the part.
-    failures : dict of str to str
-        Procedures that failed on some part, with the reason.
-    complete : bool
-        Whether all of the work was done, not interrupted.
-    """
+    """The answers of all procedures, by name and by the key of the part."""
 
     answers: dict[str, dict[Any, Answer]]
-    failures: dict[str, str] = field(default_factory=dict)
-    complete: bool = True
+    failures: dict[str, str] = field(default_factory=dict)  # procedures that failed, and why
+    complete: bool = True  # all of the work was done, not interrupted
 
 
 def parts_of(repeat: int, folds: Sequence[Fold], *, pairs: bool) -> Iterator[Part]:
@@ -141,24 +106,12 @@ class _Task:
 
 @dataclass(frozen=True)
 class Judge:
-    """Runs a procedure on a part, and judges it by the rows left out.
-
-    Attributes
-    ----------
-    rows : JudgedRows
-        The rows that the parts name.
-    row_losses : RowLosses
-        What procedures are judged by.
-    probabilities : bool
-        Keep the class probabilities of procedures that have them, whatever the loss.
-    keep_models : bool
-        Keep the models of the folds; that of all rows is always kept.
-    """
+    """Runs a procedure on a part, and judges it by the rows left out."""
 
     rows: JudgedRows
     row_losses: RowLosses
-    probabilities: bool = False
-    keep_models: bool = False
+    probabilities: bool = False  # keep those of the classes, whatever the loss
+    keep_models: bool = False  # of the folds too; that of all rows is always kept
 
     def __call__(self, procedure: Procedure, part: Part) -> Answer:
         """Return what the procedure answers."""
@@ -225,11 +178,11 @@ def run_parts(
         for part in parts
         if (len(part.tests) > 1) == pairs
     ]
-    together = [task for task in tasks if getattr(procedures[task.name], "in_threads", True)]
-    in_turn = [task for task in tasks if not getattr(procedures[task.name], "in_threads", True)]
+    alone = {name for name in procedures if not getattr(procedures[name], "in_threads", True)}
+    jobs = [(task, partial(attempt, task)) for task in tasks if task.name not in alone]
+    in_turn = [task for task in tasks if task.name in alone]
     found: dict[_Task, Answer | None] = {}
-    if together:
-        jobs = [(task, partial(attempt, task)) for task in together]
+    if jobs:
         found, runs.complete = run_tasks(jobs, n_jobs=n_jobs, stage=stage)
     try:
         for done, task in enumerate(in_turn if runs.complete else ()):

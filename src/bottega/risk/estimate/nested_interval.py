@@ -29,20 +29,6 @@ from scipy import stats
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
 
-__all__ = [
-    "INTERVALS",
-    "ErrorInterval",
-    "check_folds",
-    "corrected_variance",
-    "effective_size",
-    "mean_and_variance",
-    "nadeau_bengio",
-    "naive",
-    "nested",
-    "pairs_of",
-    "widest",
-]
-
 INTERVALS = ("auto", "nested", "nadeau_bengio", "naive")
 
 # For each repetition, for each fold: one number per unit.
@@ -51,25 +37,13 @@ ByFold: TypeAlias = list[list[FloatArray]]
 
 @dataclass(frozen=True)
 class ErrorInterval:
-    """A center, a standard error and the limits.
-
-    Attributes
-    ----------
-    estimate : float
-        The estimated risk of the model fitted to all rows.
-    std_error : float
-        Its standard error.
-    lower, upper : float
-        Limits, before they are cut off where no loss can be.
-    inflation : float
-        How many times larger the standard error is than the naive one.
-    """
+    """Risk of the model fitted to all rows: its limits may lie where no loss can be."""
 
     estimate: float
     std_error: float
     lower: float
     upper: float
-    inflation: float
+    inflation: float  # how many times larger the standard error is than the naive one
 
 
 def pairs_of(k: int) -> list[tuple[int, int]]:
@@ -122,19 +96,9 @@ def _all_folds(losses: ByFold, weights: ByFold) -> tuple[float, float]:
 
 
 def naive(losses: ByFold, delta: float, weights: ByFold | None = None) -> ErrorInterval:
-    """Take the losses as independent: too narrow.
-
-    Parameters
-    ----------
-    losses : list of list of ndarray
-        Losses of the units of each fold, for each repetition.
-    delta : float
-        Probability with which the interval would miss, if they were.
-    weights : list of list of ndarray, optional
-        Weights of the units.
-    """
+    """Take the losses of the units of each fold as independent: too narrow."""
     mean, variance = _all_folds(losses, _weights_of(losses, weights))
-    return _interval(mean, variance, float(stats.norm.ppf(1 - delta / 2)), variance)
+    return _interval(mean, variance, delta, variance)
 
 
 def corrected_variance(
@@ -148,14 +112,8 @@ def corrected_variance(
     estimated without bias, under this model, from the spread of the fold means. With equal folds
     the answer is :math:`(1/K + n_{test}/n_{train})` times the variance of the K means.
 
-    Parameters
-    ----------
-    means : ndarray of shape (K,)
-        Mean loss of each fold, or mean difference of two losses.
-    shares : ndarray of shape (K,)
-        Weight of each fold in the mean; they sum to 1.
-    n_test, n_train : ndarray of shape (K,)
-        Units that each fold tests on and trains on.
+    All arrays have one entry per fold: the mean loss (or difference of two losses), its weight in
+    the mean of all, and the numbers of units that the fold tests on and trains on.
 
     References
     ----------
@@ -178,10 +136,7 @@ def corrected_variance(
 
 
 def nadeau_bengio(
-    losses: ByFold,
-    train_sizes: Any,
-    delta: float,
-    weights: ByFold | None = None,
+    losses: ByFold, train_sizes: Any, delta: float, weights: ByFold | None = None
 ) -> ErrorInterval:
     """Correct the variance of the fold means for the training rows they share.
 
@@ -204,14 +159,8 @@ def nadeau_bengio(
 def widest(variance: float, df: int, usual: float, delta: float) -> tuple[float, float]:
     """Return a standard error and half the width of an interval: the larger of two each.
 
-    Parameters
-    ----------
-    variance, df : float, int
-        Corrected variance of a mean, and the degrees of freedom of Student's t.
-    usual : float
-        Variance of the mean if the losses were independent, with normal limits; NaN: not known.
-    delta : float
-        Probability with which the interval may miss.
+    One pair is of a corrected variance, with Student's t; the other of the variance if the losses
+    were independent (NaN: not known), with normal limits.
     """
     half = stats.t.ppf(1 - delta / 2, df) * np.sqrt(variance)
     normal = stats.norm.ppf(1 - delta / 2) * np.sqrt(usual)
@@ -236,17 +185,8 @@ def nested(
 ) -> ErrorInterval:
     r"""Return the interval of Bates, Hastie and Tibshirani.
 
-    Parameters
-    ----------
-    losses : list of list of ndarray
-        :math:`e_k` for each repetition and fold.
-    inner : list of dict
-        For each repetition, by ``(k, j)``: losses of fold j by the model fitted without folds k
-        and j.
-    delta : float
-        Probability with which the interval may miss the risk of the model fitted to all rows.
-    weights : list of list of ndarray, optional
-        Weights of the units of each fold; all means and variances are then weighted.
+    `losses` has :math:`e_k` for each repetition and fold; `inner`, for each repetition and by
+    ``(k, j)``, the losses of fold j by the model fitted without folds k and j.
 
     Notes
     -----
@@ -280,10 +220,11 @@ def nested(
     variance = float(np.clip(measured, usual, k * usual))
     err_ncv = float(np.mean(inside))
     center = err_ncv - (1 + (k - 2) / k) * (err_ncv - err_cv)
-    return _interval(center, variance, float(stats.norm.ppf(1 - delta / 2)), usual)
+    return _interval(center, variance, delta, usual)
 
 
-def _interval(center: float, variance: float, factor: float, usual: float) -> ErrorInterval:
+def _interval(center: float, variance: float, delta: float, usual: float) -> ErrorInterval:
     se = float(np.sqrt(variance))
+    half = float(stats.norm.ppf(1 - delta / 2)) * se
     inflation = se / float(np.sqrt(usual)) if usual > 0 else 1.0
-    return ErrorInterval(center, se, center - factor * se, center + factor * se, inflation)
+    return ErrorInterval(center, se, center - half, center + half, inflation)

@@ -18,8 +18,6 @@ from bottega.risk.estimate.nested_engine import Answer, Judge, Part, Procedure, 
 from bottega.risk.estimate.nested_interval import effective_size
 from bottega.risk.estimate.nested_result import NestedCV
 
-__all__ = ["AFFORDABLE_ROWS", "run_procedures"]
-
 # With more rows than this the fits without two folds cost more than their interval is worth.
 AFFORDABLE_ROWS = 2_000
 
@@ -49,32 +47,11 @@ def run_procedures(
     classes, groups and time of the rows. After Ctrl-C the procedures whose folds are done are
     returned; those that lack fits without two folds get Nadeau and Bengio's interval.
 
-    Parameters
-    ----------
-    procedures : mapping of str to Procedure
-        What is judged.
-    rows : JudgedRows
-        The rows that it is judged on.
-    loss, outer, interval, repeats, delta, seed
-        As in `nested_cv`; `repeats` is 1 by default.
-    rule : str, optional
-        The rule of the inner choices, for the record.
-    final : bool
-        Run each procedure on all rows too.
-    probabilities, keep_models : bool
-        Keep the class probabilities of each fold whatever the loss, and the models of the folds.
-    raise_errors : bool
-        Raise the exception of a procedure instead of going on with the others.
-    n_jobs : int, optional
-        Number of threads; all cores by default.
-    stage : str
-        What the work is called where its progress is shown.
-    X : array-like, optional
-        Inputs, where `outer` is a splitter that looks at them.
-
-    Returns
-    -------
-    NestedComparison
+    `loss`, `outer`, `interval`, `repeats` (1 by default), `delta` and `seed` are those of
+    `nested_cv`; `rule` is for the record. With `final` each procedure is run on all rows too; with
+    `probabilities` and `keep_models` those of each fold are kept. `raise_errors` raises what a
+    procedure raises, instead of going on with the others. `stage` is what the work is called where
+    its progress is shown, and `X` is for an `outer` splitter that looks at it.
     """
     if interval not in nested_interval.INTERVALS:
         raise ParameterError(

@@ -18,8 +18,6 @@ from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.risk.estimate.judged_rows import JudgedRows, class_probabilities
 from bottega.risk.estimate.nested_engine import FittedProcedure, Part
 
-__all__ = ["EstimatorProcedure", "Inputs", "PlainInputs", "fit_weighted"]
-
 
 class Inputs(Protocol):
     """What an estimator gets to see of the rows of a part.
@@ -60,33 +58,17 @@ class PlainInputs:
 class EstimatorProcedure:
     """An estimator with its data and the way its knob is chosen.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Cloned before each fit.
-    inputs : Inputs
-        What it sees of the rows.
-    rows : JudgedRows
-        Responses, weights, groups and time. Weights are given to estimators whose `fit` (or that
-        of the last step of a pipeline) takes them; others are fitted without.
-    rule : str, optional
-        Rule of the choice; that of the estimator by default.
-    inner : int, splitter or None
-        Folds of the training rows that judge the path, which respect groups and time; None for
-        the method's own estimate.
-    values : array-like, optional
-        Values of the knob; the method's own grid by default.
-    loss : Loss, optional
-        What the inner folds are judged by.
+    It is cloned before each fit, and gets the weights of the rows if its `fit` (or that of the
+    last step of a pipeline) takes them.
     """
 
     estimator: Any
     inputs: Inputs
     rows: JudgedRows
-    rule: str | None = None
-    inner: Any = None
-    values: Any = None
-    loss: Any = None
+    rule: str | None = None  # that of the estimator by default
+    inner: Any = None  # folds that judge the path; None: by the method's own estimate
+    values: Any = None  # of the knob; the method's own grid by default
+    loss: Any = None  # what the inner folds are judged by
 
     def __post_init__(self) -> None:
         chosen = self._is_chosen_here  # refuses values that nothing could be done with

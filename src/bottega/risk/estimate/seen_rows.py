@@ -17,8 +17,6 @@ from scipy.stats import hypergeom
 from bottega.core.smoother import Smoother
 from bottega.core.typing import Array, FloatArray
 
-__all__ = ["SeenRows", "seen_rows"]
-
 _FALSE_ALARM = 1e-6
 # Attributes, of estimators here and in scikit-learn, that hold training rows as they came.
 _KEPT = ("X_", "X_fit_", "X_train_")
@@ -27,20 +25,12 @@ _SAME = 1e-9  # fitted values are recomputed by predict, so they are equal up to
 
 @dataclass(frozen=True)
 class SeenRows:
-    """How many test rows have an equal among the training rows.
+    """How many test rows have an equal among the training rows."""
 
-    Attributes
-    ----------
-    seen, n : int
-        Test rows with an equal among the training rows, and test rows in all.
-    twins, n_train : int
-        Training rows with an equal among the other training rows, and training rows in all.
-    """
-
-    seen: int
-    n: int
-    twins: int
-    n_train: int
+    seen: int  # test rows with an equal among the training rows
+    n: int  # test rows
+    twins: int  # training rows with an equal among the other training rows
+    n_train: int  # training rows
 
     @property
     def p_value(self) -> float:
@@ -57,13 +47,7 @@ class SeenRows:
 def seen_rows(
     model: Any, X_test: Any, y_test: Array, predicted: Array, X_train: Any = None
 ) -> SeenRows | None:
-    """Compare test rows with the training rows, given or kept by the model.
-
-    Returns
-    -------
-    SeenRows or None
-        None where there is nothing to compare with.
-    """
+    """Compare test rows with the training rows, given or kept by the model; None if neither."""
     if X_train is not None:
         return _compare(_keys(X_test), _keys(X_train))
     model, X = _innermost(model, X_test)

@@ -56,17 +56,8 @@ def labellings(n_points: int, labels: Sequence[Any] = (1, -1)) -> Array:
 def predictions_on(hypotheses: Any, X: Any) -> Array:
     """Return what each hypothesis predicts for each row, one row per hypothesis.
 
-    Parameters
-    ----------
-    hypotheses : array-like of shape (h, k), or sequence of callables or fitted models
-        An array is a list of labellings of k numbered points, and X then holds the numbers of
-        points (one column); a callable maps inputs to predictions.
-    X : array-like of shape (m,) or (m, d)
-        Rows.
-
-    Returns
-    -------
-    ndarray of shape (h, m)
+    Hypotheses are callables, fitted models, or a table of labellings of numbered points: X then
+    holds the numbers of points (one column).
     """
     if not are_labellings(hypotheses):
         found = [np.asarray(predictor(each)(X)) for each in hypotheses]

@@ -19,17 +19,6 @@ from bottega.core.losses import SQUARED_ERROR, Loss, get_loss
 from bottega.core.typing import Array, FloatArray
 from bottega.data.make import Sample
 
-__all__ = [
-    "Generator",
-    "check_count",
-    "draw",
-    "draw_seeds",
-    "excess_losses",
-    "fit",
-    "loss_of_sample",
-    "predictor",
-]
-
 Generator = Callable[..., Sample]
 
 
