@@ -7,18 +7,18 @@ from typing import Any, TypeVar
 
 __all__ = ["documented_like"]
 
-T = TypeVar("T", bound=type)
+T = TypeVar("T", bound=Callable[..., Any])  # a class, or a function
 
 _HEADING = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}$", re.MULTILINE)
 _SHARED = ("Parameters", "Attributes")
 
 
 def documented_like(other: Any, *, without: tuple[str, ...] = ()) -> Callable[[T], T]:
-    r"""Complete the docstring of a class by the entries that another class describes.
+    r"""Complete the docstring of a class or a function by the entries that another describes.
 
     The numpydoc sections Parameters and Attributes get the entries of `other` that the docstring
-    does not have itself: parameters of the constructor, in its order, and attributes, but for
-    those named in `without`.
+    does not have itself: parameters, in the order of the signature, and attributes, but for those
+    named in `without`.
 
     Examples
     --------
