@@ -5,7 +5,7 @@ import pytest
 
 from bottega.smooth import KERNELS, LocalRegression, binned_curve
 from bottega.smooth._kernels.bins import bin_linear, look_up
-from bottega.smooth._local.grid import Grid
+from bottega.smooth._local.binned import Grid
 
 
 def rows(n, seed=0):

@@ -63,7 +63,7 @@ def test_agrees_with_r(case):
 def test_inputs_are_scaled_as_r_does(case):
     model, *_ = fitted(case)
     # 13 digits are stored.
-    assert model._divisor == pytest.approx(np.ravel(case["divisor"]), rel=1e-12)
+    assert model._rows.divisor == pytest.approx(np.ravel(case["divisor"]), rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bottega.smooth import Loess
-from bottega.smooth._loess.robust import bisquare_weights, pseudo_values
+from bottega.smooth._loess.procedure import bisquare_weights, pseudo_values
 
 
 def spoiled(n=150, seed=0):

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-
 from bottega.basis._expansion.splines import SplineBasis
 from bottega.basis.bspline import BSpline
 from bottega.basis.spline_functions import clamped_knots, design, natural_transform
@@ -70,9 +68,5 @@ class NaturalSpline(SplineBasis):
         low, high = self.boundary_[j]
         knots = clamped_knots(self.knots_[j], low, high, 3)
         skip = 0 if self.intercept else 1
-        inside = np.clip(x, low, high)
-        B = design(inside, knots).toarray()
-        out = x != inside
-        if np.any(out):  # on along the tangent
-            B[out] += (x - inside)[out, None] * design(inside[out], knots, 3, 1).toarray()
+        B = design(x, knots, linear_ends=True).toarray()
         return B[:, skip:] @ natural_transform(knots, skip=skip)

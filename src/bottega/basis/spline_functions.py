@@ -133,7 +133,9 @@ def check_knots(knots: Any, low: float, high: float, name: str = "knots") -> Flo
     return given
 
 
-def design(x: Any, knots: Any, degree: int = 3, derivative: int = 0) -> LocalDesign:
+def design(
+    x: Any, knots: Any, degree: int = 3, derivative: int = 0, *, linear_ends: bool = False
+) -> LocalDesign:
     """Return the B-splines of all knots at each x, or a derivative of them.
 
     Parameters
@@ -146,6 +148,8 @@ def design(x: Any, knots: Any, degree: int = 3, derivative: int = 0) -> LocalDes
         Degree of the pieces.
     derivative : int
         Order of the derivative; above the degree all are zero.
+    linear_ends : bool
+        Whether the functions go on along their tangents beyond the boundary knots instead.
 
     Returns
     -------
@@ -159,8 +163,17 @@ def design(x: Any, knots: Any, degree: int = 3, derivative: int = 0) -> LocalDes
     """
     points = np.ascontiguousarray(x, dtype=np.float64)
     knots = np.ascontiguousarray(knots, dtype=np.float64)
-    values, first = kernels.local_basis(points, knots, degree, derivative)
-    return LocalDesign(values, first, len(knots) - degree - 1)
+    size = len(knots) - degree - 1
+    inside = np.clip(points, knots[degree], knots[size]) if linear_ends else points
+    values, first = kernels.local_basis(inside, knots, degree, derivative)
+    beyond = points != inside
+    if np.any(beyond):
+        if derivative == 0:
+            slope = kernels.local_basis(inside[beyond], knots, degree, 1)[0]
+            values[beyond] += (points - inside)[beyond, None] * slope
+        elif derivative > 1:
+            values[beyond] = 0.0
+    return LocalDesign(values, first, size)
 
 
 def penalty(knots: Any, degree: int = 3, order: int = 2) -> FloatArray:
@@ -185,9 +198,8 @@ def penalty(knots: Any, degree: int = 3, order: int = 2) -> FloatArray:
     half = np.diff(ends) / 2
     points = ((ends[:-1] + ends[1:]) / 2)[:, None] + half[:, None] * nodes
     mass = (half[:, None] * weights).ravel()
-    B = design(points.ravel(), knots, degree, order)
-    dense = B.tocsr()
-    found = (dense.T @ (dense * mass[:, None])).toarray()
+    B = design(points.ravel(), knots, degree, order).tocsr()
+    found = (B.T @ (B * mass[:, None])).toarray()
     return np.asarray((found + found.T) / 2)
 
 

@@ -130,9 +130,9 @@ def _local_rows(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the mean of the local linear fit at points, and its variance over sigma^2."""
     data = exact_rows(make_rows(x[:, None], truth, None, normalize=False, by_weight=True))
-    window = Window(data.places, data.square, Recipe(kernel, 1, False, True), bandwidth)
-    found = window.at(points[:, None], spread=window.variances())
-    return found.found[:, 0], found.length[:, 0]
+    window = Window(data, Recipe(kernel, 1), bandwidth)
+    mean, length = window.evaluate(points[:, None], lengths=True)
+    return mean[:, 0], length[:, 0]
 
 
 def bias_and_variance(

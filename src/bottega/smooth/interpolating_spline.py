@@ -157,8 +157,7 @@ class InterpolatingSpline(OneInputCurve, Unweighted):
         -------
         ndarray of shape (m,)
         """
-        x = self._points(X)
-        return self._curve_at(x, self._check_derivative(derivative))
+        return self._derived(X, derivative)[1]
 
     def _curve_at(self, x: FloatArray, derivative: int = 0) -> FloatArray:
         last = len(self.knots_) - 2
@@ -169,12 +168,8 @@ class InterpolatingSpline(OneInputCurve, Unweighted):
             if np.any(beyond):  # about the last knot, along the tangent
                 h = self.knots_[-1] - self.knots_[-2]
                 a0, a1, a2, a3 = self.coef_[-1]
-                c[beyond] = [
-                    a0 + h * (a1 + h * (a2 + h * a3)),
-                    a1 + h * (2 * a2 + 3 * h * a3),
-                    0,
-                    0,
-                ]
+                value, slope = a0 + h * (a1 + h * (a2 + h * a3)), a1 + h * (2 * a2 + 3 * h * a3)
+                c[beyond] = [value, slope, 0, 0]
                 d[beyond] = x[beyond] - self.knots_[-1]
             c[x < self.knots_[0], 2:] = 0.0
         for _ in range(derivative):

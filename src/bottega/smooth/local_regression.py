@@ -1,7 +1,7 @@
 """Local regression: a polynomial of its own at every point, near rows counting most."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,6 @@ from bottega.core.losses import Loss
 from bottega.core.params import AnyOf, Auto, Boolean, Choice, Integer, Parameter, Real
 from bottega.core.path import Rule
 from bottega.core.rows import Rows
-from bottega.core.smoother import Smoother
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.smooth._local.binned import BinnedInput
 from bottega.smooth._local.local_smoother import LocalSmoother
@@ -20,9 +19,8 @@ from bottega.smooth._local.plugin import plugin_bandwidth
 from bottega.smooth._local.rows import coefficient_count
 from bottega.smooth._local.weights import KERNELS
 from bottega.smooth._local.windows import Recipe
-from bottega.smooth._local.work import LocalWork
-from bottega.smooth._path.assumptions import FIXED_KNOB, NOISE
-from bottega.smooth._path.scores import Score, score_fit
+from bottega.smooth._local.work import LocalWork, local_work
+from bottega.smooth._path.scores import FIXED_KNOB, NOISE, Score, score_fit
 
 __all__ = ["LocalRegression"]
 
@@ -237,17 +235,19 @@ class LocalRegression(LocalSmoother):
         self.n_bandwidths = n_bandwidths
         self.select = select
 
-    def _prepare(self, rows: Rows) -> LocalWork:
-        recipe = Recipe(
-            self.kernel, self.degree, self.kind == "nearest", self.weighting == "product"
-        )
+    def _prepare(self, rows: Rows, each: Any = None) -> LocalWork:
+        nearest, product = self.kind == "nearest", self.weighting == "product"
+        recipe = Recipe(self.kernel, self.degree, nearest, product)
         bins = None if isinstance(self.n_bins, str) else int(self.n_bins)
-        return LocalWork(rows, recipe, self.method, bins, self.normalize)
+        work = local_work(rows, recipe, self.method, bins, self.normalize, each)
+        if np.ndim(self.bandwidth):
+            return work
+        return replace(work, spare=work.data.spare(work.recipe))  # for all bandwidths of a path
 
     def _given(self, work: LocalWork) -> dict[str, Any] | None:
         if not (isinstance(self.bandwidth, str) and self.bandwidth == "plugin"):
             return super()._given(work)
-        rows, columns = work.rows, work.plain.data.columns
+        rows, columns = work.rows, work.data.columns
         if len(columns) != 1 or self.kind != "fixed" or self.degree != 1:
             raise InputError(
                 "bandwidth='plugin' is for one input, kind='fixed' and degree=1; use 'auto', or "
@@ -258,37 +258,29 @@ class LocalRegression(LocalSmoother):
         return {"bandwidth": found}
 
     def _settle(self, work: LocalWork, setting: Mapping[str, Any]) -> None:
-        rows, bandwidth = work.rows, setting["bandwidth"]
+        bandwidth = setting["bandwidth"]
         each = np.ndim(bandwidth) > 0
-        ready = work.scaled_by(bandwidth) if each else work.plain
-        self._rows = data = ready.data
+        if each:
+            work = self._prepare(work.rows, bandwidth)
+        p = len(work.data.columns)
         self.bandwidth_ = np.array(bandwidth, dtype=np.float64) if each else float(bandwidth)
-        self.degree_ = ready.recipe.degree
-        self.method_ = "binned" if isinstance(data, BinnedInput) else "exact"
-        self._warn_degree(len(data.columns))
-        surface, training = ready.fit(1.0 if each else float(bandwidth))
+        self.degree_ = work.recipe.degree
+        self.method_ = "binned" if isinstance(work.data, BinnedInput) else "exact"
+        self._warn_degree(p)
+        surface, training = work.fit(1.0 if each else float(bandwidth))
         self.binning_error_ = surface.error if self.method_ == "binned" else 0.0
-        cure = ", a lower degree, or kind='nearest'"
-        self._warn_widened(training.widened, len(data.columns), cure)
-        self._keep(surface, data.columns, data.divisor, rows)
-        self.smoother_ = Smoother(
-            rows.y,
-            training.fitted,
-            training.leverage,
-            weight=rows.weight,
-            trace_sst=training.trace_sst,
-            scale=self._path_scale,
-        )
+        self._warn_widened(training.widened, p, ", a lower degree, or kind='nearest'")
+        self._keep(surface, work)
+        self._keep_smoother(work.rows, training.fitted, training.leverage, training.trace_sst)
 
     def _score(self, work: LocalWork, value: float, loss: Loss | None) -> tuple[Score, bool]:
-        training = work.plain.fit(value, lengths=False)[1]
-        rows = work.rows
-        score = score_fit(rows.y, rows.weight, training.fitted, training.leverage, loss)
+        training = work.fit(value, lengths=False)[1]
+        score = score_fit(work.rows, training.fitted, training.leverage, loss)
         return score, training.widened == 0
 
     def _grid(self, work: LocalWork) -> FloatArray:
         """Return bandwidths from nearly the global polynomial to a few rows per window."""
-        data, recipe, n = work.plain.data, work.plain.recipe, len(work.rows)
+        data, recipe, n = work.data, work.recipe, len(work.rows)
         p = len(data.columns)
         k = coefficient_count(p, recipe.degree)
         kernel = KERNELS[self.kernel]
@@ -305,13 +297,11 @@ class LocalRegression(LocalSmoother):
         # Few digits, so that a value can be written down and given again.
         return np.array(list(dict.fromkeys(float(f"{value:.5g}") for value in found)))
 
-    def _evaluate_at(self, work: LocalWork, value: float, X_new: FloatArray) -> FloatArray:
-        ready = work.plain
-        surface = ready.data.surface(ready.recipe, value)
-        return np.asarray(surface.evaluate(ready.scale(X_new))[0][:, 0])
+    def _surface_of(self, work: LocalWork, value: float) -> Any:
+        return work.data.surface(work.recipe, value)
 
     def _inside(self, Z: FloatArray) -> BoolArray:
         return self._rows.inside(Z)
 
     def _matrix(self, X: FloatArray) -> FloatArray:
-        return np.asarray(self._rows.matrix(self._surface, self._scale(X)))
+        return np.asarray(self._rows.matrix(self._surface, self._rows.scale(X)))

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bottega.core.cards import Card
+from bottega.core.documents import documented_like
 from bottega.core.errors import InputError
 from bottega.core.losses import Loss
 from bottega.core.params import Auto, Boolean, Choice, Integer, Parameter, Real
@@ -15,11 +16,10 @@ from bottega.core.rows import Rows
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.smooth._local.local_smoother import LocalSmoother
 from bottega.smooth._local.rows import LocalRows, coefficient_count, make_rows
-from bottega.smooth._loess.procedure import LoessFit, fit_loess
-from bottega.smooth._loess.smoother import LoessSmoother
-from bottega.smooth._path.assumptions import FIXED_KNOB, NOISE
-from bottega.smooth._path.scores import Score, score_fit
+from bottega.smooth._loess.procedure import LoessFit, LoessSmoother, fit_loess
+from bottega.smooth._path.scores import FIXED_KNOB, NOISE, Score, score_fit
 from bottega.smooth._surface.hull import inside_hull
+from bottega.smooth.local_regression import LocalRegression
 
 __all__ = ["Loess"]
 
@@ -34,11 +34,12 @@ class _LoessWork:
     """The rows that count, the rows of the windows, and where the former are among the latter."""
 
     rows: Rows
-    local: LocalRows
+    data: LocalRows
     place: IntArray
     degree: int
 
 
+@documented_like(LocalRegression, without=("bandwidth_", "method_", "binning_error_"))
 class Loess(LocalSmoother):
     r"""Local polynomial regression on the nearest fraction of the rows.
 
@@ -78,21 +79,13 @@ class Loess(LocalSmoother):
     span_of : {"weight", "rows"}, default="weight"
         What the fraction counts when there are sample weights: the weight (a row of weight k is k
         copies of it, one of weight zero is not there), or rows whatever their weight, as R does.
-    outside : {"extrapolate", "warn", "nan"}, default="extrapolate"
-        What `predict` does with points outside the convex hull of the training rows: fit
-        there as anywhere, do so and warn, or give nan.
     n_spans : int, default=20
         Number of spans on the path.
-    select : str, default="one_se"
-        Rule that picks from the path: ``"min"`` or ``"one_se"`` of the leave-one-out error, or a
-        criterion (``"aic"``, ``"aicc"``, ``"bic"``, ``"hq"``, ``"gcv"``, ``"cp"``).
 
     Attributes
     ----------
     span_ : float
         The span in use.
-    degree_ : int
-        The degree in use: lower than `degree` where the rows lie at too few places for it.
     surface_ : {"direct", "interpolate"}
         How the surface is made.
     statistics_ : dict
@@ -105,10 +98,6 @@ class Loess(LocalSmoother):
         What df, sigma, leverages, leave-one-out and the criteria follow from.
     path_ : Path
         The whole curve, when `span` is ``"auto"``.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----
@@ -169,9 +158,7 @@ class Loess(LocalSmoother):
         "iterations": Integer(1, None, help="number of fits of the robust family"),
         "statistics": Choice("auto", "exact", "plain", help="whether to compute two_delta"),
         "span_of": Choice("weight", "rows", help="what the fraction counts"),
-        "outside": Choice(
-            "extrapolate", "warn", "nan", help="points outside the convex hull of the rows"
-        ),
+        "outside": LocalRegression.params["outside"],
         "n_spans": Integer(2, None, help="number of spans on the path"),
         "select": Rule(),
     }
@@ -247,7 +234,7 @@ class Loess(LocalSmoother):
         return _LoessWork(rows, local, place, local.highest_degree(self.degree))
 
     def _settle(self, work: _LoessWork, setting: Mapping[str, Any]) -> None:
-        rows, local = work.rows, work.local
+        rows, local = work.rows, work.data
         p = len(local.columns)
         self.span_, self.degree_ = float(setting["span"]), work.degree
         self._warn_degree(p)
@@ -258,7 +245,7 @@ class Loess(LocalSmoother):
         training, place = fit.training, work.place
         self._warn_widened(training.widened if np.ptp(local.X) > 0 else 0, p, " or a lower degree")
         self.surface_ = "interpolate" if blends else "direct"
-        self._keep(fit.surface, local.columns, local.divisor, rows)
+        self._keep(fit.surface, work)
         self._place = place
         self.robust_weight_ = np.ones(len(rows if rows.given is None else rows.given))
         self.robust_weight_[slice(None) if rows.kept is None else rows.kept] = fit.robust[place]
@@ -277,10 +264,10 @@ class Loess(LocalSmoother):
 
     def _fit_at(self, work: _LoessWork, span: float, two_delta: bool = False) -> LoessFit:
         return fit_loess(
-            work.local,
+            work.data,
             span,
             work.degree,
-            cell=self.cell if self._blends(work.local) else None,
+            cell=self.cell if self._blends(work.data) else None,
             rounds=self.iterations if self.family == "symmetric" else 1,
             two_delta=two_delta,
         )
@@ -299,23 +286,21 @@ class Loess(LocalSmoother):
 
     def _score(self, work: _LoessWork, value: float, loss: Loss | None) -> tuple[Score, bool]:
         training, rows, place = self._fit_at(work, value).training, work.rows, work.place
-        fitted, leverage = training.fitted[place], training.leverage[place]
-        return score_fit(rows.y, rows.weight, fitted, leverage, loss), training.widened == 0
+        score = score_fit(rows, training.fitted[place], training.leverage[place], loss)
+        return score, training.widened == 0
 
     def _grid(self, work: _LoessWork) -> FloatArray:
         """Return spans from all rows at nearly equal weight to a few rows per coefficient."""
-        local = work.local
+        local = work.data
         few = 3 * coefficient_count(local.X.shape[1], work.degree) / len(local.y)
         narrow = min(max(few, _NARROWEST), 1.0)
         return np.unique(np.geomspace(_WIDEST, narrow, self.n_spans).round(4))[::-1]
 
-    def _evaluate_at(self, work: _LoessWork, value: float, X_new: FloatArray) -> FloatArray:
-        local = work.local
-        Z = np.ascontiguousarray(X_new[:, local.columns] / local.divisor)
-        return self._fit_at(work, value).surface.evaluate(Z)[0][:, 0]
+    def _surface_of(self, work: _LoessWork, value: float) -> Any:
+        return self._fit_at(work, value).surface
 
     def _inside(self, Z: FloatArray) -> BoolArray:
-        return inside_hull(self._surface.fits.X, Z)
+        return inside_hull(self._rows.X, Z)
 
     def _matrix(self, X: FloatArray) -> FloatArray:
-        return np.asarray(self._surface.matrix(self._scale(X))[:, self._place])
+        return np.asarray(self._surface.matrix(self._rows.scale(X))[:, self._place])

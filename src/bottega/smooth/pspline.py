@@ -1,23 +1,22 @@
 """P-splines: many B-splines, and a penalty on the differences of their coefficients."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import linalg
 
-from bottega.basis.spline_functions import LocalDesign, difference_penalty, even_knots
+from bottega.basis.spline_functions import LocalDesign, design, difference_penalty, even_knots
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
 from bottega.core.losses import Loss
 from bottega.core.params import Auto, Integer, Parameter, Real
 from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
-from bottega.core.threads import one_thread
 from bottega.core.typing import Array, FloatArray
-from bottega.smooth._path.scores import check_penalties, loo_path
-from bottega.smooth._splines.basis_smoother import BasisSmoother, SplineFit, gram, local_design
+from bottega.smooth._path.penalized import PenalizedAxes, penalized_axes, penalty_grid
+from bottega.smooth._path.scores import FIXED_KNOB, NOISE, check_values, loo_path
+from bottega.smooth._splines.basis_smoother import BasisSmoother, SplineFit, gram
 
 __all__ = ["PSpline"]
 
@@ -27,37 +26,26 @@ _UNSEEN = 1e-12
 
 @dataclass(frozen=True)
 class _PenalizedBasis:
-    """Gram matrix and penalty in coordinates in which both are diagonal.
-
-    ``coef = root z``; there the Gram matrix is diag(seen) and the penalty diag(rough), and
-    ``seen + mix * rough = 1``.
-    """
+    """The rows and their B-splines, in coordinates from which every penalty follows."""
 
     rows: Rows
     knots: FloatArray
     degree: int
     B: LocalDesign
-    right: FloatArray
-    root: FloatArray
-    seen: FloatArray
-    rough: FloatArray
+    axes: PenalizedAxes
 
     def fit(self, alpha: float) -> SplineFit:
         """Return the fit at a penalty: M is (B'WB + alpha D'D)^-1."""
-        if alpha == 0 and np.any(self.seen == 0):
+        axes, at = self.axes, np.array([alpha])
+        if alpha == 0 and np.any(axes.seen == 0):
             raise InputError(
                 "alpha=0 leaves coefficients that no row determines; give a positive alpha or a "
                 "smaller n_basis."
             )
-        M = (self.root / (self.seen + alpha * self.rough)) @ self.root.T
-        share = self.seen / (self.seen + alpha * self.rough)  # eigenvalues of the smoother
+        M = (axes.Z * axes.gains(at)[:, 0]) @ axes.Z.T
+        share, coef = axes.shares(at)[:, 0], axes.coef(at)[:, 0]
         df, trace_sst = float(share.sum()), float(share @ share)
-        return SplineFit(self.knots, self.degree, True, M, self.right, df, trace_sst)
-
-    def noise(self, alpha: float) -> FloatArray:
-        """Return the covariance of the coefficients over sigma^2."""
-        scaled = self.root * (np.sqrt(self.seen) / (self.seen + alpha * self.rough))
-        return np.asarray(scaled @ scaled.T)
+        return SplineFit(self.knots, self.degree, True, M, coef, df, trace_sst)
 
 
 class PSpline(BasisSmoother):
@@ -153,10 +141,8 @@ class PSpline(BasisSmoother):
         ),
         assumptions=(
             "The mean of the response is a smooth function of one input.",
-            "The noise has mean zero, the same variance everywhere (over the weight of the row) "
-            "and no correlation between rows.",
-            "The penalty does not depend on the response: one chosen from the same rows makes "
-            "standard errors and criteria a little too small.",
+            NOISE,
+            FIXED_KNOB,
         ),
         cost="n + n_basis^3",
         source="D118-D120, D123-D126",
@@ -198,48 +184,26 @@ class PSpline(BasisSmoother):
                 f"take at least {max(degree, order) + 1}."
             )
         knots = even_knots(low, high, size, degree)
-        B = local_design(x, knots, degree, 0, True)
+        B = design(x, knots, degree, linear_ends=True)
         G, right = gram(B, rows)
         D = difference_penalty(size, order)
-        mix = float(np.trace(G) / np.trace(D))
-        with one_thread():
-            rough, root = linalg.eigh(D, G + mix * D)
-        # Polynomials below the order are free of penalty, to the last digit.
-        rough[:order] = 0.0
-        seen = 1 - mix * rough
-        seen[seen < _UNSEEN] = 0.0
-        return _PenalizedBasis(rows, knots, degree, B, right, root, seen, rough)
+        # Polynomials below the order are free of penalty.
+        axes = penalized_axes(G, D, right, free=order, unseen=_UNSEEN)
+        return _PenalizedBasis(rows, knots, degree, B, axes)
 
     def _path(self, work: _PenalizedBasis, values: Any, loss: Loss | None) -> Path:
-        alphas = self._alphas(work) if values is None else check_penalties(values)
+        own = values is None
+        alphas = penalty_grid(work.axes.ratio, self.n_alphas) if own else check_values(values)
         scores = [work.fit(alpha).score(work.B, work.rows, loss) for alpha in alphas]
         return loo_path(along(self.knob, alphas), scores, work.rows, loss)
 
-    def _alphas(self, work: _PenalizedBasis) -> FloatArray:
-        """Return penalties from one that bends almost nothing to one that bends almost all."""
-        felt = (work.rough > 0) & (work.seen > 0)
-        ratio = work.seen[felt] / work.rough[felt]
-        if not len(ratio):
-            return np.ones(1)
-        top, bottom = 1e2 * ratio.max(), 1e-2 * ratio.min()
-        # The directions that rows hardly see do not lengthen the grid.
-        return np.geomspace(top, max(bottom, 1e-10 * top), self.n_alphas)
-
-    def _predictions(
-        self,
-        work: _PenalizedBasis,
-        settings: Sequence[Mapping[str, Any]],
-        X_new: FloatArray,
-        method: str,
-    ) -> Array:
-        B = local_design(np.ascontiguousarray(X_new[:, 0]), work.knots, work.degree, 0, True)
-        return B @ np.column_stack([work.fit(setting["alpha"]).coef for setting in settings])
+    def _curves(self, work: _PenalizedBasis, values: Sequence[Any], X_new: FloatArray) -> Array:
+        B = design(X_new[:, 0], work.knots, work.degree, linear_ends=True)
+        return B @ np.column_stack([work.fit(alpha).coef for alpha in values])
 
     def _settle(self, work: _PenalizedBasis, setting: Mapping[str, Any]) -> None:
         self.alpha_ = float(setting["alpha"])
-        self._keep(work.fit(self.alpha_), work.rows)
-        self.knots_, self.coef_ = self._all_knots, self._coef
-        self._noise = work.noise(self.alpha_)
-
-    def _coefficient_covariance(self) -> FloatArray:
-        return self._noise
+        fit, axes = work.fit(self.alpha_), work.axes
+        scaled = axes.Z * (np.sqrt(axes.seen) * axes.gains(np.array([self.alpha_]))[:, 0])
+        self._keep(replace(fit, noise=scaled @ scaled.T), work.rows)
+        self.knots_, self.coef_ = fit.knots, fit.coef

@@ -7,22 +7,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bottega.basis.spline_functions import check_knots, design, natural_transform
+from bottega.basis.spline_functions import check_knots, natural_transform
 from bottega.core.cards import Card
+from bottega.core.documents import documented_like
 from bottega.core.errors import DataWarning, InputError, ParameterError
 from bottega.core.losses import Loss
 from bottega.core.params import Anything, Auto, Choice, Integer, Parameter
 from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
-from bottega.smooth._path.assumptions import FIXED_KNOB, NOISE
-from bottega.smooth._path.scores import check_counts, loo_path
-from bottega.smooth._splines.basis_smoother import BasisSmoother
+from bottega.smooth._path.scores import FIXED_KNOB, NOISE, check_counts, loo_path
+from bottega.smooth._splines.basis_smoother import BasisSmoother, SplineFit
 from bottega.smooth._splines.least_squares import KnotChoices
+from bottega.smooth.pspline import PSpline
 
 __all__ = ["RegressionSpline"]
 
 
+@documented_like(PSpline, without=("alpha_",))
 class RegressionSpline(BasisSmoother):
     r"""A piecewise polynomial with few knots, fitted by least squares.
 
@@ -46,9 +48,6 @@ class RegressionSpline(BasisSmoother):
         coincide), evenly spaced, or given; then `n_knots` stays ``"auto"``.
     max_knots : int or "auto", default="auto"
         Most knots on the path; ``"auto"`` is a fifth of the number of distinct x, at most 40.
-    select : str, default="one_se"
-        Rule that picks from the path: ``"min"`` or ``"one_se"`` of the leave-one-out error, or a
-        criterion (``"aic"``, ``"aicc"``, ``"bic"``, ``"hq"``, ``"gcv"``, ``"cp"``).
 
     Attributes
     ----------
@@ -62,12 +61,6 @@ class RegressionSpline(BasisSmoother):
         Coefficients of the basis named by `kind`.
     path_ : Path
         The whole curve over the number of knots, when `n_knots` is ``"auto"``.
-    smoother_ : Smoother
-        What df, sigma, leverages, leave-one-out and the criteria follow from.
-    n_features_in_ : int
-        Number of columns seen in `fit`, 1.
-    feature_names_in_ : ndarray of shape (1,)
-        Name of the column, when X is a data frame.
 
     Notes
     -----
@@ -214,16 +207,9 @@ class RegressionSpline(BasisSmoother):
         most = self.max_knots
         return range(1 + (min(40, len(work.distinct) // 5) if isinstance(most, str) else int(most)))
 
-    def _predictions(
-        self,
-        work: KnotChoices,
-        settings: Sequence[Mapping[str, Any]],
-        X_new: FloatArray,
-        method: str,
-    ) -> Array:
-        x = np.ascontiguousarray(X_new[:, 0])
-        fits = [work.fit_count(setting["n_knots"])[1] for setting in settings]
-        return np.column_stack([fit.design(x) @ fit.coef for fit in fits])
+    def _curves(self, work: KnotChoices, values: Sequence[Any], X_new: FloatArray) -> Array:
+        fits = [work.fit_count(count)[1] for count in values]
+        return np.column_stack([fit.design(X_new[:, 0]) @ fit.coef for fit in fits])
 
     def _settle(self, work: KnotChoices, setting: Mapping[str, Any]) -> None:
         if work.degree < self.degree:
@@ -240,24 +226,23 @@ class RegressionSpline(BasisSmoother):
             fit, _ = work.fit(interior)
         self.n_knots_, self.knots_, self.degree_ = len(interior), interior, work.degree
         self._keep(fit, work.rows)
-        self.coef_ = self._reported()
+        self.coef_ = self._reported(fit)
 
-    def _reported(self) -> FloatArray:
+    def _reported(self, fit: SplineFit) -> FloatArray:
         """Return the coefficients of the basis that `kind` names."""
-        degree = self._degree
+        degree, knots = fit.degree, fit.knots
         if self.kind == "bspline":
-            return self._coef
+            return fit.coef
         if self.kind == "natural":
-            return np.asarray(natural_transform(self._all_knots).T @ self._coef)
+            return np.asarray(natural_transform(knots).T @ fit.coef)
         # The first piece as a polynomial about its left end, then in powers of x; then the jumps.
-        low = self._all_knots[:1]
+        low = knots[:1]
         about = [
-            float((design(low, self._all_knots, degree, k) @ self._coef)[0]) / factorial(k)
-            for k in range(degree + 1)
+            float((fit.design(low, k) @ fit.coef)[0]) / factorial(k) for k in range(degree + 1)
         ]
         powers = np.polynomial.Polynomial(about)(np.polynomial.Polynomial([-low[0], 1.0]))
-        middle = np.concatenate([low, self.knots_, self._all_knots[-1:]])
-        top = design((middle[:-1] + middle[1:]) / 2, self._all_knots, degree, degree) @ self._coef
+        middle = np.concatenate([low, self.knots_, knots[-1:]])
+        top = fit.design((middle[:-1] + middle[1:]) / 2, degree) @ fit.coef
         start = np.zeros(degree + 1)
         start[: len(powers.coef)] = powers.coef
         return np.concatenate([start, np.diff(top) / factorial(degree)])

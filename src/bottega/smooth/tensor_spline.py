@@ -9,18 +9,19 @@ import numpy as np
 
 from bottega.basis.spline_functions import check_knots, clamped_knots, place_knots
 from bottega.core.cards import Card
+from bottega.core.documents import documented_like
 from bottega.core.errors import DataWarning, InputError, ParameterError
 from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.params import Anything, Auto, Integer, Parameter, Real
 from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
-from bottega.core.smoother import Smoother
 from bottega.core.typing import Array, FloatArray
-from bottega.smooth._path.assumptions import FIXED_KNOB, NOISE
-from bottega.smooth._path.scores import Score, check_counts, loo_path, score_fit
+from bottega.smooth._path.penalized import penalty_grid
+from bottega.smooth._path.scores import FIXED_KNOB, NOISE, Score, check_counts, loo_path
 from bottega.smooth._surface.points import DistinctPoints, Scaling, make_points, unit_scaling
 from bottega.smooth._surface.surface import Surface
 from bottega.smooth._surface.tensor import TensorBasis, TensorFit, decompose_tensor
+from bottega.smooth.thin_plate_spline import ThinPlateSpline
 
 __all__ = ["TensorSpline"]
 
@@ -40,16 +41,8 @@ class _TensorWork:
     degree: int
     fits: dict[int, tuple[TensorFit, float]] = field(default_factory=dict)
 
-    def score(self, fit: TensorFit, alphas: FloatArray, loss: Loss | None) -> list[Score]:
-        """Reduce the fits at some penalties to what a path needs."""
-        rows, found = self.rows, []
-        fitted, leverage = fit.at_points(alphas)
-        for i, df in enumerate(fit.shares(alphas).sum(axis=0)):
-            at_rows = fit.points.at_rows(fitted[:, i], leverage[:, i], rows.weight)
-            found.append(score_fit(rows.y, rows.weight, *at_rows, loss, df))
-        return found
 
-
+@documented_like(ThinPlateSpline, without=("lam_", "rank_", "rank_error_"))
 class TensorSpline(Surface):
     r"""A surface made of products of B-splines, one factor per input.
 
@@ -82,9 +75,6 @@ class TensorSpline(Surface):
     max_knots : int or "auto", default="auto"
         Most knots per input on the path; ``"auto"`` stops at 400 coefficients, or when there are
         more than half as many coefficients as distinct points.
-    select : str, default="one_se"
-        Rule that picks from the path: ``"min"`` or ``"one_se"`` of the leave-one-out error, or a
-        criterion (``"aic"``, ``"aicc"``, ``"bic"``, ``"hq"``, ``"gcv"``, ``"cp"``).
 
     Attributes
     ----------
@@ -100,12 +90,6 @@ class TensorSpline(Surface):
         Coefficients, one axis per input that varies.
     path_ : Path
         The whole curve, when `n_knots` is ``"auto"``.
-    smoother_ : Smoother
-        What df, sigma, leverages, leave-one-out and the criteria follow from.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----
@@ -275,14 +259,12 @@ class TensorSpline(Surface):
         """Return the penalty: as given, or picked for these knots."""
         if not isinstance(self.alpha, str):
             return float(self.alpha)
-        felt = (fit.rough > 0) & (fit.seen > 0)
-        ratio = fit.seen[felt] / fit.rough[felt]
-        if not len(ratio):
+        if not len(fit.axes.ratio):
             return 0.0
-        top = 1e2 * ratio.max()
-        alphas = np.geomspace(top, max(1e-2 * ratio.min(), 1e-10 * top), _N_ALPHAS)
+        alphas = penalty_grid(fit.axes.ratio, _N_ALPHAS)
         loss = SQUARED_ERROR if loss is None else loss
-        curve = loo_path(along("alpha", alphas), work.score(fit, alphas, loss), work.rows, loss)
+        scores = fit.scores(alphas, work.rows, loss)
+        curve = loo_path(along("alpha", alphas), scores, work.rows, loss)
         return float(alphas[curve.best(self.select)])
 
     # ---- the path -------------------------------------------------------------------------------
@@ -296,7 +278,7 @@ class TensorSpline(Surface):
         found: list[tuple[float, int, Score]] = []
         for count in self._counts(work) if values is None else check_counts(values):
             fit, alpha = self._fit_knots(work, count, loss)
-            (score,) = work.score(fit, np.array([alpha]), loss)
+            (score,) = fit.scores(np.array([alpha]), work.rows, loss)
             # A row that is fitted exactly whatever its response has no leave-one-out error.
             if values is None and found and score.leverage > 1 - 1e-9:
                 continue
@@ -315,41 +297,25 @@ class TensorSpline(Surface):
             most += 1
         return range(most + 1)
 
-    def _predictions(
-        self,
-        work: _TensorWork,
-        settings: Sequence[Mapping[str, Any]],
-        X_new: FloatArray,
-        method: str,
-    ) -> Array:
+    def _curves(self, work: _TensorWork, values: Sequence[Any], X_new: FloatArray) -> Array:
         u, columns = work.scaling(X_new), []
-        for setting in settings:
-            fit, alpha = self._fit_knots(work, setting["n_knots"], None)
-            columns.append(fit.basis(u) @ fit.coef(np.array([alpha]))[:, 0])
+        for count in values:
+            fit, alpha = self._fit_knots(work, count, None)
+            columns.append(fit.basis(u) @ fit.axes.coef(np.array([alpha]))[:, 0])
         return np.column_stack(columns)
 
     def _settle(self, work: _TensorWork, setting: Mapping[str, Any]) -> None:
-        rows, scaling = work.rows, work.scaling
+        scaling = work.scaling
         self.n_knots_, self.degree_ = int(setting["n_knots"]), work.degree
         fit, self.alpha_ = self._fit_knots(work, self.n_knots_, None)
-        alpha = np.array([self.alpha_])
-        self._scaling, self._basis, self._points = scaling, fit.basis, work.points
-        self._Z, self._seen, self._gain = fit.Z, fit.seen, fit.gains(alpha)[:, 0]
+        alpha, axes = np.array([self.alpha_]), fit.axes
+        self._basis, self._Z, self._seen = fit.basis, axes.Z, axes.seen
+        self._gain, self._flat = axes.gains(alpha)[:, 0], axes.coef(alpha)[:, 0]
+        self.coef_ = self._flat.reshape(fit.basis.sizes)
         ends = zip(scaling.center, scaling.divisor, fit.basis.knots, strict=True)
         end = work.degree + 1
         self.knots_ = [low + width * each[end:-end] for low, width, each in ends]
-        self._flat = fit.coef(alpha)[:, 0]
-        self.coef_ = self._flat.reshape(fit.basis.sizes)
-        fitted, leverage = fit.at_points(alpha)
-        share = fit.shares(alpha)[:, 0]
-        self.smoother_ = Smoother(
-            rows.y,
-            *work.points.at_rows(fitted[:, 0], leverage[:, 0], rows.weight),
-            df=float(share.sum()),
-            weight=rows.weight,
-            trace_sst=float(share @ share),
-            scale=self._path_scale,
-        )
+        self._keep(scaling, fit, alpha, work.rows)
 
     # ---- predicting -----------------------------------------------------------------------------
 
@@ -369,6 +335,4 @@ class TensorSpline(Surface):
     def _matrix(self, X: FloatArray) -> FloatArray:
         at = self._basis(self._scaling(X)) @ (self._Z * self._gain)
         S = at @ (self._basis(self._points.u) @ self._Z).T
-        weight = self.smoother_.weight
-        pull = 1.0 if weight is None else weight[weight > 0]
-        return np.asarray(S[:, self._points.of_row] * pull)
+        return np.asarray(S[:, self._points.of_row] * self._pull)

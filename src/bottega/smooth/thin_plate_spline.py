@@ -12,13 +12,12 @@ from bottega.core.losses import Loss
 from bottega.core.params import Auto, Boolean, Integer, Parameter, Real
 from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
-from bottega.core.smoother import Smoother
 from bottega.core.typing import Array, FloatArray
-from bottega.smooth._path.assumptions import FIXED_KNOB, NOISE
-from bottega.smooth._path.scores import check_penalties, loo_path, score_fit
+from bottega.smooth._path.penalized import penalty_grid
+from bottega.smooth._path.scores import FIXED_KNOB, NOISE, check_values, loo_path
 from bottega.smooth._surface.points import Scaling, make_points, make_scaling, space_filling
 from bottega.smooth._surface.surface import Surface
-from bottega.smooth._surface.thin_plate import ThinPlateFit, decompose
+from bottega.smooth._surface.thin_plate import ThinPlateFit, decompose, with_ones
 
 __all__ = ["ThinPlateSpline"]
 
@@ -200,55 +199,30 @@ class ThinPlateSpline(Surface):
         return _PlateWork(rows, scaling, fit)
 
     def _path(self, work: _PlateWork, values: Any, loss: Loss | None) -> Path:
-        rows, fit = work.rows, work.fit
-        lams = self._grid(fit) * work.scaling.unit if values is None else check_penalties(values)
-        penalties = work.unit(lams)
-        fitted, leverage = fit.at_points(penalties)
-        scores = []
-        for i, df in enumerate(fit.df(penalties)):
-            at_rows = fit.points.at_rows(fitted[:, i], leverage[:, i], rows.weight)
-            scores.append(score_fit(rows.y, rows.weight, *at_rows, loss, df))
-        return loo_path(along(self.knob, lams), scores, rows, loss)
+        if values is None:
+            seen = work.fit.seen
+            # From a penalty that flattens every shape to one that flattens none.
+            lams = penalty_grid(seen[seen > 0], self.n_lams) * work.scaling.unit
+        else:
+            lams = check_values(values)
+        scores = work.fit.scores(work.unit(lams), work.rows, loss)
+        return loo_path(along(self.knob, lams), scores, work.rows, loss)
 
-    def _grid(self, fit: ThinPlateFit) -> FloatArray:
-        """Return penalties from one that flattens every shape to one that flattens none."""
-        seen = fit.seen[fit.seen > 0]
-        if not len(seen):
-            return np.ones(1)
-        top = 1e2 * seen.max()
-        return np.geomspace(top, max(1e-2 * seen.min(), 1e-10 * top), self.n_lams)
-
-    def _predictions(
-        self,
-        work: _PlateWork,
-        settings: Sequence[Mapping[str, Any]],
-        X_new: FloatArray,
-        method: str,
-    ) -> Array:
-        bent = work.fit.coordinates(work.unit([setting["lam"] for setting in settings]))
-        found = np.empty((len(X_new), len(settings)))
+    def _curves(self, work: _PlateWork, values: Sequence[Any], X_new: FloatArray) -> Array:
+        bent = work.fit.coordinates(work.unit(values))
+        found = np.empty((len(X_new), len(values)))
         for part, b, shapes in work.fit.basis.rows(work.scaling(X_new)):
             found[part] = (b @ work.fit.on_plane)[:, None] + shapes @ bent
         return found
 
     def _settle(self, work: _PlateWork, setting: Mapping[str, Any]) -> None:
-        rows, fit = work.rows, work.fit
+        fit = work.fit
         self.lam_ = float(setting["lam"])
         penalty = work.unit(self.lam_)
-        self._scaling, self._basis, self._points = work.scaling, fit.basis, fit.points
-        self._lam = float(penalty[0])
+        self._basis, self._lam = fit.basis, float(penalty[0])
         self._flat, self._bent = fit.on_plane, fit.coordinates(penalty)[:, 0]
-        self.rank_ = len(fit.basis.knots)
-        fitted, leverage = fit.at_points(penalty)
-        self.rank_error_ = _rank_error(fit, fitted, penalty)
-        self.smoother_ = Smoother(
-            rows.y,
-            *fit.points.at_rows(fitted[:, 0], leverage[:, 0], rows.weight),
-            df=float(fit.df(penalty)[0]),
-            weight=rows.weight,
-            trace_sst=fit.trace_sst(self._lam),
-            scale=self._path_scale,
-        )
+        self.rank_, self.rank_error_ = len(fit.basis.knots), _rank_error(fit, penalty)
+        self._keep(work.scaling, fit, penalty, work.rows)
 
     # ---- predicting -----------------------------------------------------------------------------
 
@@ -276,23 +250,22 @@ class ThinPlateSpline(Surface):
     def _matrix(self, X: FloatArray) -> FloatArray:
         points = self._points
         if self.rank_ == len(points.u):
-            b = np.column_stack([np.ones(len(points.u)), points.u]) @ self._basis.free
+            b = with_ones(points.u) @ self._basis.free
             V = self._basis.mix / points.root[:, None]
         else:
             blocks = [(b, shapes / self._basis.seen) for _, b, shapes in self._basis.rows(points.u)]
             b, V = (np.concatenate(each) for each in zip(*blocks, strict=True))
             V = V * points.root[:, None]
         at_points = np.hstack([points.root[:, None] * b, V])
-        weight = self.smoother_.weight
-        pull = (1.0 if weight is None else weight[weight > 0]) / points.root[points.of_row]
+        pull = self._pull / points.root[points.of_row]
         return np.asarray((self._noise_rows(X) @ at_points.T)[:, points.of_row] * pull)
 
 
-def _rank_error(fit: ThinPlateFit, fitted: FloatArray, penalty: FloatArray) -> float:
+def _rank_error(fit: ThinPlateFit, penalty: FloatArray) -> float:
     """Return the difference to a fit with half as many knots, over the points."""
     knots = fit.basis.knots
     if len(knots) == len(fit.points.u):
         return 0.0
     fewer = decompose(fit.points, knots[: len(knots) // 2])
-    gap = (fitted - fewer.at_points(penalty)[0])[:, 0]
+    gap = (fit.at_points(penalty)[0] - fewer.at_points(penalty)[0])[:, 0]
     return float(np.sqrt(np.average(gap**2, weights=fit.points.root**2)))

@@ -178,29 +178,27 @@ def full_pass(y, w, h, q, want_variance):
 
 
 @kernel
-def curve_variance(x, knots, first, q, P, C, N, B, derivative, posterior):
+def curve_variance(x, knots, q, P, C, N, B, derivative, posterior):
     """Return the variance (in units of sigma^2) of the curve or a derivative at each x.
 
-    The states of knot t are in row ``t - first``; x is not left of knot `first`. `posterior` is
-    for f and f' alone: f'' is white noise under the prior.
+    x is not left of the second knot, with which the filter starts. `posterior` is for f and f'
+    alone: f'' is white noise under the prior.
     """
     m = len(knots)
     found = np.empty(len(x))
     for i in range(len(x)):
-        t = min(np.searchsorted(knots, x[i], side="right") - 1, m - 1)
-        t = max(t, first)
-        s = t - first
+        t = max(min(np.searchsorted(knots, x[i], side="right") - 1, m - 1), 1)
         d = x[i] - knots[t]
         n11 = n12 = n22 = b11 = b12 = b22 = 0.0
         if t < m - 1:
             e = knots[t + 1] - x[i]
-            n11, n12 = N[s, 0], N[s, 1] + e * N[s, 0]
-            n22 = N[s, 2] + e * (2 * N[s, 1] + e * N[s, 0])
-            b11, b12 = B[s, 0], B[s, 1] + e * B[s, 0]
-            b22 = B[s, 2] + e * (2 * B[s, 1] + e * B[s, 0])
-        p11, p12, p22, _ = _predict(P[s, 0], P[s, 1], P[s, 2], 0.0, d, q)
-        c11 = C[s, 0] + d * (2 * C[s, 1] + d * C[s, 2])
-        c12, c22 = C[s, 1] + d * C[s, 2], C[s, 2]
+            n11, n12 = N[t, 0], N[t, 1] + e * N[t, 0]
+            n22 = N[t, 2] + e * (2 * N[t, 1] + e * N[t, 0])
+            b11, b12 = B[t, 0], B[t, 1] + e * B[t, 0]
+            b22 = B[t, 2] + e * (2 * B[t, 1] + e * B[t, 0])
+        p11, p12, p22, _ = _predict(P[t, 0], P[t, 1], P[t, 2], 0.0, d, q)
+        c11 = C[t, 0] + d * (2 * C[t, 1] + d * C[t, 2])
+        c12, c22 = C[t, 1] + d * C[t, 2], C[t, 2]
         if derivative >= 2:  # q (b - N a), second or first part
             if derivative == 2:
                 z1, z2, own = n12, n22, b22

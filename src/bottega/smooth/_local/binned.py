@@ -14,15 +14,14 @@ left; with a weight function that has a kink and few rows it may be no more than
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray, IntArray
-from bottega.smooth._kernels.bins import look_up
-from bottega.smooth._local.grid import Grid, make_grid
-from bottega.smooth._local.rows import TrainingFit
+from bottega.smooth._kernels.bins import bin_linear, look_up
+from bottega.smooth._local.blocks import writable
+from bottega.smooth._local.rows import LocalRows, TrainingFit
 from bottega.smooth._local.weights import KERNELS
 from bottega.smooth._local.windows import Recipe, Window
 
@@ -31,29 +30,67 @@ _FEWEST, _MOST = 401, 20_001
 _SOME = 1_000  # rows in which enough distinct values are looked for first
 
 
+@dataclass(frozen=True)
+class Grid:
+    """Sums of rows on an even grid: of weights, of weights times responses, of squared weights."""
+
+    low: float
+    step: float
+    weight: FloatArray
+    total: FloatArray
+    square: FloatArray
+
+    @property
+    def points(self) -> FloatArray:
+        """The grid points."""
+        return np.asarray(self.low + self.step * np.arange(len(self.weight)), dtype=np.float64)
+
+    def halved(self) -> "Grid":
+        """Return the grid of twice the step: what sharing the rows on it would have given."""
+        sums = [
+            each[::2] + 0.5 * (np.append(0.0, each[1::2]) + np.append(each[1::2], 0.0))
+            for each in (self.weight, self.total, self.square)
+        ]
+        return Grid(self.low, 2 * self.step, *sums)
+
+    def window(self, recipe: Recipe, bandwidth: float) -> Window:
+        """Return the grid points that carry weight as rows to fit to."""
+        kept = np.flatnonzero(self.weight > 0)
+        weight = self.weight[kept]
+        rows = LocalRows(
+            np.ascontiguousarray(self.points[kept, None]),
+            self.total[kept] / weight,
+            weight,
+            self.square[kept],
+            mass=weight,
+            order=kept,
+            columns=np.array([0]),
+            divisor=np.ones(1),
+        )
+        return Window(rows, recipe, bandwidth)
+
+
+def make_grid(
+    x: FloatArray, y: FloatArray, w: FloatArray, low: float, high: float, size: int
+) -> Grid:
+    """Share rows on a grid from low to high; an even size is raised by one, to be halved."""
+    size += 1 - size % 2
+    step = (high - low) / (size - 1)
+    x, y, w = writable(x, y, w)
+    return Grid(low, step, *bin_linear(x, y, w, low, step, size))
+
+
 @stored
 @dataclass(frozen=True)
 class BinnedSurface:
-    """Curve and statistics on a grid, and the window that they came from.
+    """Curve and statistics on a grid, and the window that they came from."""
 
-    Attributes
-    ----------
-    window : Window
-        Fits directly where a point is beyond the grid.
-    low, step : float
-        The grid.
-    found, length : ndarray of shape (M, count)
-        Functionals and their variances over sigma^2.
-    error : float
-        Bound on the error of the curve against that from all rows, at the grid points with rows.
-    """
-
-    window: Window
+    window: Window  # fits directly where a point is beyond the grid
     low: float
     step: float
-    found: FloatArray
+    found: FloatArray  # functionals, one column each, and their variances over sigma^2
     length: FloatArray
-    error: float
+    error: float  # bound against the curve from all rows, at the grid points with rows
 
     def evaluate(
         self, Z: FloatArray, *, lengths: bool = False, count: int = 1
@@ -73,23 +110,17 @@ class BinnedSurface:
 @stored
 @dataclass(frozen=True)
 class BinnedInput:
-    """Training rows of one input, to be binned.
-
-    Attributes
-    ----------
-    x, y, weight : ndarray of shape (n,)
-        Rows, in any order; one weight may stand for all rows.
-    divisor : ndarray of shape (1,)
-        What the input was divided by.
-    n_bins : int or None
-        Size of the grid; None: as the bandwidth needs.
-    """
+    """Training rows of one input, to be binned."""
 
     x: FloatArray
     y: FloatArray
-    weight: FloatArray
-    divisor: FloatArray
-    n_bins: int | None
+    weight: FloatArray  # one may stand for all rows
+    divisor: FloatArray  # what the input was divided by
+    n_bins: int | None  # size of the grid; None: as the bandwidth needs
+
+    def scale(self, X: FloatArray) -> FloatArray:
+        """Return inputs on the scale of the rows."""
+        return np.asarray(X / self.divisor)
 
     @property
     def columns(self) -> IntArray:
@@ -120,7 +151,7 @@ class BinnedInput:
         return int(np.clip(np.ceil(steps) + 1, _FEWEST, _MOST))
 
     def fit(
-        self, recipe: Recipe, bandwidth: float, *, lengths: bool = True, spare: Any = None
+        self, recipe: Recipe, bandwidth: float, lengths: bool, spare: None = None
     ) -> tuple[BinnedSurface, TrainingFit]:
         """Return the curve and its fit to the training rows, on request with tr SS'."""
         low, high = float(self.x.min()), float(self.x.max())
@@ -131,19 +162,12 @@ class BinnedInput:
         points = window.at(at, count=window.functionals, spread=window.variances())
         columns = [points.found[:, 0], points.C[:, 0, 0]]
         if lengths:
-            unit = self.weight.size == 1
-            columns.append(
-                (points if unit else window.at(at, spread=window.squares())).length[:, 0]
-            )
+            weighted = self.weight.size > 1
+            squares = window.at(at, spread=window.squares()) if weighted else points
+            columns.append(squares.length[:, 0])
         training = look_up(self.x, grid.low, grid.step, np.column_stack(columns))
-        surface = BinnedSurface(
-            window,
-            grid.low,
-            grid.step,
-            points.found,
-            points.length,
-            _halving_error(grid, recipe, bandwidth, points.found[:, :1]) if lengths else np.nan,
-        )
+        error = _halving_error(grid, recipe, bandwidth, points.found[:, :1]) if lengths else np.nan
+        surface = BinnedSurface(window, low, grid.step, points.found, points.length, error)
         return surface, TrainingFit(
             training[:, 0],
             self.weight * training[:, 1],
@@ -153,7 +177,7 @@ class BinnedInput:
 
     def surface(self, recipe: Recipe, bandwidth: float) -> BinnedSurface:
         """Return the curve alone."""
-        return self.fit(recipe, bandwidth, lengths=False)[0]
+        return self.fit(recipe, bandwidth, False)[0]
 
     def matrix(self, surface: BinnedSurface, Z: FloatArray) -> FloatArray:
         """Return the weight of each row's response in the value at points."""

@@ -7,7 +7,7 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.rows import check_weight
 from bottega.core.typing import FloatArray
-from bottega.smooth._local.grid import make_grid
+from bottega.smooth._local.binned import make_grid
 from bottega.smooth._local.weights import get_kernel
 from bottega.smooth._local.windows import Recipe
 
@@ -86,7 +86,7 @@ def binned_curve(
         x, y = x[inside], y[inside]
         weight = None if weight is None else weight[inside]
     grid = make_grid(x, y, np.ones(1) if weight is None else weight, low, high, n_bins)
-    window = grid.window(Recipe(kernel, degree, False, True), float(bandwidth))
+    window = grid.window(Recipe(kernel, degree), float(bandwidth))
     if len(window.rows.y) <= degree:
         raise InputError(f"Only {len(window.rows.y)} bins hold rows: too few for degree {degree}.")
     found = window.at(grid.points[:, None], count=derivative + 1).found[:, derivative]

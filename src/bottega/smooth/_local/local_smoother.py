@@ -2,13 +2,11 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import DataWarning, InputError
 from bottega.core.linear_smoother import LinearSmoother
@@ -16,21 +14,20 @@ from bottega.core.losses import Loss
 from bottega.core.parallel import in_threads
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
-from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 from bottega.smooth._local.rows import coefficient_count
-from bottega.smooth._path.scores import Score, loo_path
+from bottega.smooth._path.path_smoother import PathSmoother
+from bottega.smooth._path.scores import Score, check_values, loo_path
 
 
-class LocalSmoother(LinearSmoother, RegressorMixin, Tuned):
+class LocalSmoother(PathSmoother):
     """A curve or surface of local polynomials.
 
-    `_settle` calls `_keep`. The prepared work has ``rows``, the rows that count. A surface has
-    ``evaluate(Z, lengths, count)``: functionals of the local polynomials at points, and their
-    variances over sigma^2.
+    `_settle` calls `_keep`. The prepared work has ``rows``, the rows that count, and ``data``, how
+    they are fitted to. A surface has ``evaluate(Z, lengths, count)``: functionals of the local
+    polynomials at points, and their variances over sigma^2.
     """
 
-    _least_rows: ClassVar[int] = 2
     _slope_errors: ClassVar[bool] = True
     degree: int
     outside: str
@@ -38,10 +35,9 @@ class LocalSmoother(LinearSmoother, RegressorMixin, Tuned):
 
     # ---- fitting --------------------------------------------------------------------------------
 
-    def _keep(self, surface: Any, columns: IntArray, divisor: FloatArray, rows: Rows) -> None:
-        """Keep the surface, and how inputs become the points it is over."""
-        self._surface, self._columns, self._divisor = surface, columns, divisor
-        self._first = rows.X[0]
+    def _keep(self, surface: Any, work: Any) -> None:
+        """Keep the surface, and the rows whose inputs it is over."""
+        self._surface, self._rows, self._first = surface, work.data, work.rows.X[0]
 
     def _restore(self, rows: Rows) -> None:
         # Rows of weight zero have fitted values wherever they lie.
@@ -84,11 +80,13 @@ class LocalSmoother(LinearSmoother, RegressorMixin, Tuned):
         """Return the score of a fit, and whether every window held enough rows."""
 
     @abstractmethod
-    def _evaluate_at(self, work: Any, value: float, X_new: FloatArray) -> FloatArray:
-        """Return the fit at checked new inputs."""
+    def _surface_of(self, work: Any, value: float) -> Any:
+        """Return the surface alone."""
 
     def _path(self, work: Any, values: Any, loss: Loss | None) -> Path:
-        grid = self._grid(work) if values is None else self._check_values(values)
+        grid = self._grid(work)
+        if values is not None:
+            grid = check_values(values, f"{self.knob}s above zero", zero=False)
         found = in_threads(
             lambda value: self._score(work, value, loss), grid.tolist(), stage=f"{self.knob}s"
         )
@@ -99,19 +97,10 @@ class LocalSmoother(LinearSmoother, RegressorMixin, Tuned):
         settings = along(self.knob, grid[chosen])
         return loo_path(settings, [scores[i] for i in chosen], work.rows, loss)
 
-    def _check_values(self, values: Any) -> FloatArray:
-        found = np.asarray(values, dtype=np.float64)
-        if found.ndim != 1 or not len(found) or not np.all(np.isfinite(found) & (found > 0)):
-            raise InputError(
-                f"values must be a list of finite {self.knob}s above zero; got {values!r}."
-            )
-        return np.sort(found)[::-1]
-
-    def _predictions(
-        self, work: Any, settings: Sequence[Mapping[str, Any]], X_new: FloatArray, method: str
-    ) -> Array:
-        values = [setting[self.knob] for setting in settings]
-        return np.column_stack([self._evaluate_at(work, value, X_new) for value in values])
+    def _curves(self, work: Any, values: Sequence[Any], X_new: FloatArray) -> Array:
+        Z = work.data.scale(X_new)
+        surfaces = (self._surface_of(work, value) for value in values)
+        return np.column_stack([surface.evaluate(Z)[0][:, 0] for surface in surfaces])
 
     # ---- predicting -----------------------------------------------------------------------------
 
@@ -139,21 +128,18 @@ class LocalSmoother(LinearSmoother, RegressorMixin, Tuned):
         std : ndarray of the same shape
             Only with `return_std`.
         """
-        check_is_fitted(self)
-        X = self._check_new(X)
+        X = self._check_points(X)
         self._check_derivative(derivative, return_std)
         away = self._outside(X)
-        p = len(self._columns)
+        p = len(self._rows.columns)
         count = 1 if not derivative else 1 + (derivative if p == 1 else p)
-        found, length = self._surface.evaluate(self._scale(X), lengths=return_std, count=count)
+        found, length = self._surface.evaluate(self._rows.scale(X), lengths=return_std, count=count)
         mean = self._in_units(found, derivative)
-        if away is not None:
-            mean[away] = np.nan
+        mean[away] = np.nan
         if not return_std:
             return mean
         std = self._in_units(self.smoother_.sigma * np.sqrt(length), derivative)
-        if away is not None:
-            std[away] = np.nan
+        std[away] = np.nan
         return mean, std
 
     def _in_units(self, found: FloatArray, derivative: int) -> FloatArray:
@@ -161,9 +147,11 @@ class LocalSmoother(LinearSmoother, RegressorMixin, Tuned):
         if not derivative:
             return found[:, 0]
         if self.n_features_in_ == 1:
-            return np.asarray(found[:, derivative] / self._divisor[0] ** derivative)
+            return np.asarray(found[:, derivative] / self._rows.divisor[0] ** derivative)
         slopes = np.zeros((len(found), self.n_features_in_))
-        slopes[:, self._columns] = found[:, 1 : 1 + len(self._columns)] / self._divisor
+        slopes[:, self._rows.columns] = (
+            found[:, 1 : 1 + len(self._rows.columns)] / self._rows.divisor
+        )
         return slopes
 
     def _check_derivative(self, derivative: Any, return_std: bool) -> None:
@@ -177,20 +165,19 @@ class LocalSmoother(LinearSmoother, RegressorMixin, Tuned):
         if derivative and return_std and not self._slope_errors:
             raise InputError("Standard errors are given for the mean alone: derivative=0.")
 
-    def _scale(self, X: FloatArray) -> FloatArray:
-        return np.ascontiguousarray(X[:, self._columns] / self._divisor)
-
     def _standard_error(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        length = self._surface.evaluate(self._scale(self._check_new(X)), lengths=True)[1]
+        length = self._surface.evaluate(self._rows.scale(self._check_points(X)), lengths=True)[1]
         return np.asarray(self.smoother_.sigma * np.sqrt(length[:, 0]))
 
-    def _outside(self, X: FloatArray) -> BoolArray | None:
+    def _outside(self, X: FloatArray) -> BoolArray:
         """Return which points are to be nan, having warned where that was asked for."""
+        nowhere = np.zeros(len(X), dtype=bool)
         if self.outside == "extrapolate":
-            return None
-        still = np.setdiff1d(np.arange(X.shape[1]), self._columns)  # inputs that do not vary
-        away = ~self._inside(self._scale(X)) | np.any(X[:, still] != self._first[still], axis=1)
+            return nowhere
+        still = np.setdiff1d(np.arange(X.shape[1]), self._rows.columns)  # inputs that do not vary
+        away = ~self._inside(self._rows.scale(X)) | np.any(
+            X[:, still] != self._first[still], axis=1
+        )
         if self.outside == "nan":
             return np.asarray(away)
         if np.any(away):
@@ -201,7 +188,7 @@ class LocalSmoother(LinearSmoother, RegressorMixin, Tuned):
                 DataWarning,
                 stacklevel=3,
             )
-        return None
+        return nowhere
 
 
 def _usable(found: list[tuple[Score, bool]]) -> IntArray:

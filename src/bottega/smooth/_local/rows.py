@@ -1,12 +1,14 @@
 """The training rows of local polynomials: scaled, sorted, counted for the nearest fraction."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bottega.core.stored import stored
-from bottega.core.typing import FloatArray, IntArray
-from bottega.smooth._local.nearest import NearestWindows
+from bottega.core.typing import BoolArray, FloatArray, IntArray
+from bottega.smooth._kernels import nearest as kernels
+from bottega.smooth._local.blocks import in_blocks, writable
 
 _TRIM = 0.1  # of the rows at each end, for the scale of an input
 
@@ -22,53 +24,81 @@ def coefficient_count(p: int, degree: int) -> int:
     return (1, 1 + p, 1 + p + p * (p + 1) // 2)[degree]
 
 
+def derivative_units(h: FloatArray, count: int, line: bool) -> FloatArray:
+    """Return what turns coefficients in u = (x - point) / h into value, slopes and curvature."""
+    factor = np.ones((len(h), count))
+    factor[:, 1:] /= h[:, None]
+    if line:
+        factor[:, 2:] *= 2 / h[:, None]
+    return factor
+
+
 @dataclass(frozen=True)
 class TrainingFit:
-    """A surface at the rows it was fitted to.
-
-    Attributes
-    ----------
-    fitted, leverage : ndarray of shape (n,)
-        S y and the diagonal of S.
-    trace_sst : float
-        tr SS', nan unless asked for.
-    widened : int
-        Windows that held too few rows.
-    two_delta : float
-        tr(((I - S)(I - S)')^2), nan unless asked for.
-    """
+    """A surface at the rows it was fitted to."""
 
     fitted: FloatArray
     leverage: FloatArray
-    trace_sst: float
-    widened: int
-    two_delta: float = np.nan
+    trace_sst: float  # nan unless asked for
+    widened: int  # windows that held too few rows
+    two_delta: float = np.nan  # tr(((I - S)(I - S)')^2), nan unless asked for
+
+
+@stored
+@dataclass(frozen=True)
+class NearestWindows:
+    """The nearest fraction of the rows about any point."""
+
+    X: FloatArray  # rows on the scale of the distances, ascending in the first column
+    weight: FloatArray  # in the local fits: rows of weight zero do not help a fit
+    mass: FloatArray  # what each row counts for in the nearest fraction
+    target: float  # mass that a window must reach
+    stretch: float  # factor on the radius of the window (fractions over one)
+    least: int  # distinct rows that a window must hold
+
+    @property
+    def rows_inside(self) -> float:
+        """Number of rows in a window, about."""
+        return float(min(1.0, self.target / self.mass.sum()) * len(self.X))
+
+    def radii(self, at: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """Return the radius of the window of each point, and which of them had to be widened."""
+        settings = (self.target, self.stretch)
+        if self.X.shape[1] > 1:
+            X, weight, mass = writable(self.X, self.weight, self.mass)
+
+            def block(rows: slice) -> Any:
+                return kernels.radii_space(X, weight, mass, *settings, at[rows], self.least)
+
+            h, widened = in_blocks(len(at), float(len(at)) * len(X), block)
+            return h, widened
+        x, weight = writable(np.ascontiguousarray(self.X[:, 0]), self.weight)
+        sums = np.concatenate([[0.0], np.cumsum(self.mass)])
+        order = np.argsort(at[:, 0], kind="stable")
+        h, widened = np.empty(len(at)), np.empty(len(at), dtype=bool)
+        h[order], widened[order] = kernels.radii_line(
+            x, weight, sums, *settings, at[order, 0], self.least
+        )
+        return h, widened
 
 
 @stored
 @dataclass(frozen=True)
 class LocalRows:
-    """Training rows, ascending in the first column.
+    """Training rows, ascending in the first column."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, p)
-        Inputs that vary, on the scale of the distances.
-    y, weight, mass : ndarray of shape (n,)
-        Responses, sample weights, and what each row counts for in the nearest fraction.
-    order : ndarray of shape (n,)
-        Their positions in the data as given.
-    columns, divisor : ndarray of shape (p,)
-        Which inputs vary, and what they were divided by.
-    """
-
-    X: FloatArray
+    X: FloatArray  # inputs that vary, on the scale of the distances
     y: FloatArray
     weight: FloatArray
-    mass: FloatArray
-    order: IntArray
-    columns: IntArray
-    divisor: FloatArray
+    square: FloatArray  # sum of the squared weights, where rows were put together
+    mass: FloatArray  # what each row counts for in the nearest fraction
+    order: IntArray  # positions in the data as given
+    columns: IntArray  # which inputs vary
+    divisor: FloatArray  # what they were divided by
+
+    def scale(self, X: FloatArray) -> FloatArray:
+        """Return inputs on the scale of the rows."""
+        return np.ascontiguousarray(X[:, self.columns] / self.divisor)
 
     def highest_degree(self, degree: int) -> int:
         """Return the highest degree, up to the given, with fewer coefficients than places."""
@@ -101,17 +131,7 @@ class LocalRows:
 def make_rows(
     X: FloatArray, y: FloatArray, weight: FloatArray | None, *, normalize: bool, by_weight: bool
 ) -> LocalRows:
-    """Prepare the rows.
-
-    Parameters
-    ----------
-    X, y, weight : ndarray
-        Checked data.
-    normalize : bool
-        Whether to divide each of several inputs by its trimmed standard deviation.
-    by_weight : bool
-        Whether the nearest fraction counts weights, or rows.
-    """
+    """Prepare checked rows; the nearest fraction counts weights, or rows."""
     weight = np.ones(len(y)) if weight is None else weight
     mass = np.ones(len(y))
     if by_weight:
@@ -124,15 +144,8 @@ def make_rows(
         divisor = np.array([_trimmed_deviation(X[:, c], mass) for c in columns])
     X = X[:, columns] / divisor
     order = np.argsort(X[:, 0], kind="stable")
-    return LocalRows(
-        np.ascontiguousarray(X[order]),
-        np.ascontiguousarray(y[order]),
-        np.ascontiguousarray(weight[order]),
-        np.ascontiguousarray(mass[order]),
-        order,
-        columns,
-        divisor,
-    )
+    X, y, weight, mass = (np.ascontiguousarray(each[order]) for each in (X, y, weight, mass))
+    return LocalRows(X, y, weight, weight**2, mass, order, columns, divisor)
 
 
 def _trimmed_deviation(x: FloatArray, mass: FloatArray) -> float:

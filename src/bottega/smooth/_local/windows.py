@@ -11,7 +11,7 @@ from bottega.smooth._kernels.boxes import sums_normal, sums_polynomial
 from bottega.smooth._kernels.local_line import fit_line
 from bottega.smooth._kernels.local_space import fit_space, rows_of
 from bottega.smooth._local.blocks import in_blocks, writable
-from bottega.smooth._local.rows import LocalRows, coefficient_count
+from bottega.smooth._local.rows import LocalRows, coefficient_count, derivative_units
 from bottega.smooth._local.weights import KERNELS
 
 _BORDER = 1e-9  # of a radius
@@ -22,66 +22,31 @@ _WIDE, _BUILD = 1_500, 30
 @stored
 @dataclass(frozen=True)
 class Recipe:
-    """What kind of local fit is wanted.
-
-    Attributes
-    ----------
-    kernel : str
-        Name of the weight function.
-    degree : int
-        Degree of the polynomials.
-    nearest : bool
-        Whether the bandwidth is a fraction of the rows.
-    product : bool
-        Whether the weight of several inputs is a product, or that of the distance.
-    """
+    """What kind of local fit is wanted."""
 
     kernel: str
     degree: int
-    nearest: bool
-    product: bool
+    nearest: bool = False  # the bandwidth is a fraction of the rows
+    product: bool = True  # the weight of several inputs is a product, not that of the distance
 
 
 @dataclass(frozen=True)
 class LocalValues:
-    """Local polynomials at points.
+    """Local polynomials at points."""
 
-    Attributes
-    ----------
-    found, length : ndarray of shape (m, count)
-        Functionals and the squared lengths of their rows of the smoother.
-    C : ndarray of shape (m, count, k)
-        From which those rows follow.
-    used, widened : ndarray of shape (m,)
-        Bandwidths, and which had to be widened.
-    """
-
-    found: FloatArray
-    length: FloatArray
-    C: FloatArray
-    used: FloatArray
-    widened: BoolArray
+    found: FloatArray  # functionals, one column each
+    length: FloatArray  # squared lengths of their rows of the smoother
+    C: FloatArray  # from which those rows follow: (m, count, k)
+    used: FloatArray  # bandwidths
+    widened: BoolArray  # which of them had to be
 
 
 @stored
 @dataclass(frozen=True)
 class Window:
-    """Distinct rows with a bandwidth: fits a polynomial about any point.
-
-    Attributes
-    ----------
-    rows : LocalRows
-        Distinct places, their mean responses and total weights.
-    square : ndarray of shape (n,)
-        Sum of the squared weights at each place.
-    recipe : Recipe
-        Kind of fit.
-    bandwidth : float
-        Bandwidth on the scale of `rows`, or fraction of the rows.
-    """
+    """Distinct places with a bandwidth: fits a polynomial about any point."""
 
     rows: LocalRows
-    square: FloatArray
     recipe: Recipe
     bandwidth: float
 
@@ -110,18 +75,10 @@ class Window:
         spread: FloatArray | None = None,
         spare: FloatArray | None = None,
     ) -> LocalValues:
-        """Fit the polynomials about points.
+        """Fit the polynomials about points on the scale of the rows, `count` functionals each.
 
-        Parameters
-        ----------
-        at : ndarray of shape (m, p)
-            Points on the scale of the rows.
-        count : int
-            How many functionals.
-        spread : ndarray of shape (n,), optional
-            Variances for the lengths of rows, which are nan without (for one input).
-        spare : ndarray of shape (m,), optional
-            What `spare` gives for these points, where it is known.
+        `spread` has the variances for the lengths of rows, which are nan without (for one input);
+        `spare` what the method of this name gives for these points, where it is known.
         """
         kernel, recipe, rows = KERNELS[self.recipe.kernel], self.recipe, self.rows
         if recipe.nearest:
@@ -168,18 +125,17 @@ class Window:
 
         pairs = 0 if boxed else len(at) * len(rows.y)
         found, C, length, used = in_blocks(len(at), pairs, block)
-        factor = np.ones((len(at), count))
-        if count > 1:
-            factor[:, 1:] /= used[:, None]
-        if line and count > 2:
-            factor[:, 2] *= 2 / used
+        unit = derivative_units(used, count, line)
         return LocalValues(
-            found * factor,
-            length * factor**2,
-            C * factor[:, :, None],
-            used,
-            widened | (used != h),
+            found * unit, length * unit**2, C * unit[:, :, None], used, widened | (used != h)
         )
+
+    def evaluate(
+        self, Z: FloatArray, *, lengths: bool = False, count: int = 1
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return functionals at points and, on request, their variances over sigma^2."""
+        values = self.at(Z, count=count, spread=self.variances() if lengths else None)
+        return values.found, values.length
 
     def _boxes_pay(self, points: int) -> bool:
         """Return True if sums by boxes are faster than row by row: many points, wide windows."""
@@ -222,4 +178,4 @@ class Window:
 
     def squares(self) -> FloatArray:
         """Return what makes lengths of rows sum to tr SS', every response counting alike."""
-        return np.asarray(self.square / self.rows.weight**2)
+        return np.asarray(self.rows.square / self.rows.weight**2)

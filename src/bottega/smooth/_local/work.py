@@ -1,7 +1,6 @@
 """The rows of local regression, made ready once for all its bandwidths."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,86 +17,51 @@ _EXACT_PLACES = 5_000  # up to this many distinct values method="auto" is exact
 
 
 @dataclass(frozen=True)
-class ReadyRows:
-    """Rows on one scale, the kind of fit that they allow, and what windows are widened to."""
+class LocalWork:
+    """The rows, as they are fitted to, and the kind of fit that they allow."""
 
+    rows: Rows
     data: ExactRows | BinnedInput
     recipe: Recipe
-    spare: FloatArray | None
+    spare: FloatArray | None = None  # what windows at the rows may be widened to, where known
 
     def fit(self, bandwidth: float, *, lengths: bool = True) -> Any:
         """Return the surface and its fit to the rows, on request with tr SS'."""
-        return self.data.fit(self.recipe, bandwidth, lengths=lengths, spare=self.spare)
-
-    def scale(self, X: FloatArray) -> FloatArray:
-        """Return inputs on the scale of the rows."""
-        return np.ascontiguousarray(X[:, self.data.columns] / self.data.divisor)
+        return self.data.fit(self.recipe, bandwidth, lengths, self.spare)
 
 
-@dataclass(frozen=True)
-class LocalWork:
-    """The rows, and how they are to be prepared.
-
-    Attributes
-    ----------
-    rows : Rows
-        The rows that count.
-    recipe : Recipe
-        What kind of fit is wanted.
-    method : {"auto", "exact", "binned"}
-        Whether rows are binned.
-    n_bins : int or None
-        Size of the grid; None: as the bandwidth needs.
-    normalize : bool
-        Whether several inputs are put on one scale.
-    """
-
-    rows: Rows
-    recipe: Recipe
-    method: str
-    n_bins: int | None
-    normalize: bool
-
-    @cached_property
-    def plain(self) -> ReadyRows:
-        """Rows for one bandwidth of all inputs."""
-        return self._ready(None)
-
-    def scaled_by(self, bandwidth: Any) -> ReadyRows:
-        """Return rows in units of a bandwidth for each input."""
-        each = np.asarray(bandwidth, dtype=np.float64)
-        p = self.rows.X.shape[1]
+def local_work(
+    rows: Rows, recipe: Recipe, method: str, n_bins: int | None, normalize: bool, each: Any
+) -> LocalWork:
+    """Prepare rows: to be binned or not, in units of a bandwidth for each input where given."""
+    if each is not None:
+        each, p = np.asarray(each, dtype=np.float64), rows.X.shape[1]
         if len(each) != p:
             raise InputError(
                 f"bandwidth has {len(each)} numbers and X has {p} columns: give one per input, or "
                 "a single number."
             )
-        if self.recipe.nearest:
+        if recipe.nearest:
             raise InputError("kind='nearest' takes one fraction for all inputs; got an array.")
-        return self._ready(each)
-
-    def _ready(self, each: FloatArray | None) -> ReadyRows:
-        data = self._data(each)
-        recipe = replace(self.recipe, degree=data.highest_degree(self.recipe.degree))
-        return ReadyRows(data, recipe, data.spare(recipe))
-
-    def _data(self, each: FloatArray | None) -> ExactRows | BinnedInput:
-        X, y, weight = self.rows.X, self.rows.y, self.rows.weight
-        line = X.shape[1] == 1 and np.ptp(X) > 0
-        if self.method == "binned" and not line:
-            raise InputError(
-                "method='binned' is for one input that varies; use method='exact', or one column."
-            )
-        if self.method == "binned" or (self.method == "auto" and line and _many_places(X[:, 0])):
-            unit = np.ones(1) if each is None else each
-            x = np.ascontiguousarray(X[:, 0] / unit)
-            w = np.ones(1) if weight is None else weight
-            return BinnedInput(x, np.ascontiguousarray(y), w, unit, self.n_bins)
-        rows = make_rows(X, y, weight, normalize=self.normalize and each is None, by_weight=True)
+    X = rows.X
+    line = X.shape[1] == 1 and np.ptp(X) > 0
+    if method == "binned" and not line:
+        raise InputError(
+            "method='binned' is for one input that varies; use method='exact', or one column."
+        )
+    data: ExactRows | BinnedInput
+    if method == "binned" or (method == "auto" and line and _many_places(X[:, 0])):
+        unit = np.ones(1) if each is None else each
+        x, y = np.ascontiguousarray(X[:, 0] / unit), np.ascontiguousarray(rows.y)
+        data = BinnedInput(x, y, np.ones(1) if rows.weight is None else rows.weight, unit, n_bins)
+    else:
+        normalize = normalize and each is None
+        local = make_rows(X, rows.y, rows.weight, normalize=normalize, by_weight=True)
         if each is not None:
-            unit = each[rows.columns]
-            rows = replace(rows, X=np.ascontiguousarray(rows.X / unit), divisor=unit)
-        return exact_rows(rows)
+            unit = each[local.columns]
+            local = replace(local, X=np.ascontiguousarray(local.X / unit), divisor=unit)
+        data = exact_rows(local)
+    return LocalWork(rows, data, replace(recipe, degree=data.highest_degree(recipe.degree)))
 
 
 def _many_places(x: FloatArray) -> bool:

@@ -30,30 +30,14 @@ _ENTRIES = 4_000_000  # of R that are in memory at once
 @stored
 @dataclass(frozen=True)
 class BlendedSurface:
-    """Values and slopes at the vertices, and the cells that join them.
-
-    Attributes
-    ----------
-    fits : LocalFits
-        The data and their windows.
-    cells : Cells
-        The k-d tree.
-    h : ndarray of shape (V,)
-        Radii of the vertices' windows.
-    found : ndarray of shape (V, 1 + p)
-        Value and slopes at each vertex.
-    C : ndarray of shape (V, 1 + p, k)
-        From which the rows of R follow.
-    widened : int
-        Windows of vertices that held too few rows.
-    """
+    """Values and slopes at the vertices, and the cells that join them."""
 
     fits: LocalFits
     cells: Cells
-    h: FloatArray
-    found: FloatArray
-    C: FloatArray
-    widened: int
+    h: FloatArray  # radii of the vertices' windows
+    found: FloatArray  # value and slopes at each vertex: (V, 1 + p)
+    C: FloatArray  # from which the rows of R follow: (V, 1 + p, k)
+    widened: int  # windows of vertices that held too few rows
 
     def _each_cell(self, Z: FloatArray) -> Iterator[tuple[int, IntArray, IntArray, FloatArray]]:
         """Yield for each cell with points: its number, the points, its vertices, their weights."""

@@ -16,6 +16,7 @@ Computing 1, 47-62.
 
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -28,24 +29,16 @@ _MARGIN = 0.005  # of the range, on each side of the box
 @stored
 @dataclass(frozen=True)
 class Cells:
-    """The leaves of the tree.
+    """The leaves of the tree."""
 
-    Attributes
-    ----------
-    vertices : ndarray of shape (V, p)
-        Corners of the cells, each once.
-    cut_dim, cut_at, below, above : ndarray
-        The tree, node by node from the root: which column is cut and where, the nodes on both
-        sides. In a leaf `cut_dim` is -1 and `below` is the number of the cell.
-    corners : ndarray of shape (cells, 2**p)
-        Vertices of each cell; bit c of a corner's number says whether it is the upper in column c.
-    """
-
-    vertices: FloatArray
+    vertices: FloatArray  # corners of the cells, each once: (V, p)
+    # The tree, node by node from the root: which column is cut and where, the nodes on both sides.
+    # In a leaf `cut_dim` is -1 and `below` is the number of the cell.
     cut_dim: IntArray
     cut_at: FloatArray
     below: IntArray
     above: IntArray
+    # Vertices of each cell; bit c of a corner's number says whether it is the upper in column c.
     corners: IntArray
 
     def __len__(self) -> int:
@@ -77,14 +70,9 @@ class Cells:
         return found
 
     def blend(self, cell: int, Z: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Return the vertices that make the surface at points of a cell, and their weights.
+        """Return the vertices that make the surface at points of a cell, each once, and weights.
 
-        Returns
-        -------
-        ids : ndarray of shape (v,)
-            Vertices, each once.
-        weights : ndarray of shape (m, v, 1 + p)
-            Weight of the value and of each slope.
+        The weights, (m, v, 1 + p), are of the value and of each slope of a vertex.
         """
         if self.vertices.shape[1] == 2:
             return self._blend_plane(cell, Z)
@@ -181,42 +169,31 @@ def build_cells(X: FloatArray, most: int) -> Cells:
             for bits in product((0, 1), repeat=p)
         ]
 
-    dims: list[int] = []
-    cuts: list[float] = []
-    below: list[int] = []
-    above: list[int] = []
+    nodes: list[list[Any]] = []  # column and place of the cut, the nodes below and above
     corners: list[list[int]] = []
     pending = [(low - margin, high + margin, X, -1, 0)]
     for low, high, rows, parent, side in pending:  # grows while it is walked: breadth first
-        node = len(dims)
+        node = len(nodes)
         if parent >= 0:
-            (below, above)[side][parent] = node
+            nodes[parent][2 + side] = node
         cut = _cut(rows) if len(rows) > max(most, 1) else None
         if cut is None:
-            dims.append(-1)
-            cuts.append(0.0)
-            below.append(len(corners))
-            above.append(-1)
+            nodes.append([-1, 0.0, len(corners), -1])
             corners.append(corner_numbers(low, high))
             continue
         c, t = cut
-        dims.append(c)
-        cuts.append(t)
-        below.append(-1)
-        above.append(-1)
+        nodes.append([c, t, -1, -1])
         middle_high, middle_low = high.copy(), low.copy()
         middle_high[c] = middle_low[c] = t
         lower = rows[:, c] <= t
         pending.append((low, middle_high, rows[lower], node, 0))
         pending.append((middle_low, high, rows[~lower], node, 1))
-    return Cells(
-        np.array(list(numbers), dtype=np.float64).reshape(-1, p),
-        np.array(dims, dtype=np.intp),
-        np.array(cuts),
-        np.array(below, dtype=np.intp),
-        np.array(above, dtype=np.intp),
-        np.array(corners, dtype=np.intp),
+    vertices = np.array(list(numbers), dtype=np.float64).reshape(-1, p)
+    kinds = (np.intp, np.float64, np.intp, np.intp)
+    tree = (
+        np.array(each, kind) for each, kind in zip(zip(*nodes, strict=True), kinds, strict=True)
     )
+    return Cells(vertices, *tree, np.array(corners, dtype=np.intp))
 
 
 def _cut(rows: FloatArray) -> tuple[int, float] | None:

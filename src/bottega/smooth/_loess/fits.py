@@ -9,31 +9,22 @@ from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 from bottega.smooth._kernels import loess_fits as kernels
 from bottega.smooth._local.blocks import in_blocks, writable
-from bottega.smooth._local.nearest import NearestWindows
-from bottega.smooth._local.rows import LocalRows, coefficient_count
+from bottega.smooth._local.rows import (
+    LocalRows,
+    NearestWindows,
+    coefficient_count,
+    derivative_units,
+)
 
 
 @stored
 @dataclass(frozen=True)
 class LocalFits:
-    """Weighted least squares polynomials about points.
+    """Weighted least squares polynomials about points."""
 
-    Attributes
-    ----------
-    windows : NearestWindows
-        The windows of points, with the weights of the fits: sample weights times robustness
-        weights.
-    y : ndarray of shape (n,)
-        Responses.
-    variance : ndarray of shape (n,)
-        Variance of each response over sigma^2.
-    degree : int
-        Degree of the polynomials.
-    """
-
-    windows: NearestWindows
+    windows: NearestWindows  # with the weights of the fits: sample times robustness weights
     y: FloatArray
-    variance: FloatArray
+    variance: FloatArray  # of each response over sigma^2
     degree: int
 
     @property
@@ -57,25 +48,9 @@ class LocalFits:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return functionals of the local polynomials, their C, and squared lengths of rows.
 
-        Parameters
-        ----------
-        points : ndarray of shape (m, p)
-            Where to fit.
-        h : ndarray of shape (m,)
-            Radii of the windows.
-        count : int
-            How many functionals: the value, then the slopes; for one input, then the curvature.
-        variance : ndarray of shape (n,), optional
-            Variances in the squared length; `variance` by default.
-
-        Returns
-        -------
-        found : ndarray of shape (m, count)
-            Value and derivatives.
-        C : ndarray of shape (m, count, k)
-            Coefficients from which rows of the smoother follow (`rows`).
-        length : ndarray of shape (m,)
-            Squared length of the row of the smoother.
+        There are `count` of them: the value, then the slopes; for one input, then the curvature.
+        From C follow rows of the smoother (`rows`), whose length is that of the value's, under
+        the fits' own variances or others.
         """
         spread = self.variance if variance is None else variance
         degree, p = self.degree, self.X.shape[1]
@@ -97,12 +72,8 @@ class LocalFits:
 
         pairs = len(points) * self.windows.rows_inside
         found, C, length = in_blocks(len(points), pairs, block)
-        factor = np.ones((len(points), count))
-        if count > 1:
-            factor[:, 1:] /= h[:, None]
-        if p == 1 and count > 2:
-            factor[:, 2] *= 2 / h
-        return found * factor, C * factor[:, :, None], length
+        unit = derivative_units(h, count, p == 1)
+        return found * unit, C * unit[:, :, None], length
 
     def rows(
         self, points: FloatArray, h: FloatArray, C: FloatArray, columns: slice = slice(None)

@@ -5,37 +5,47 @@ from functools import cached_property
 
 import numpy as np
 
+from bottega.core.smoother import Smoother
+from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 from bottega.smooth._local.rows import LocalRows, TrainingFit
 from bottega.smooth._loess.blended import BlendedSurface, blend_surface
 from bottega.smooth._loess.direct import DirectSurface
 from bottega.smooth._loess.fits import local_fits
-from bottega.smooth._loess.robust import bisquare_weights, pseudo_values
 
 LoessSurface = DirectSurface | BlendedSurface
 
 
+@stored
+@dataclass(frozen=True)
+class LoessSmoother(Smoother):
+    """A `Smoother` with the residual scale of loess."""
+
+    spread: float = np.nan  # sqrt(sum w r^2 / one_delta), or its robust form
+    # Degrees of freedom of Student's t, one_delta^2 / two_delta; nan where two_delta was not
+    # computed: n - df then.
+    lookup: float = np.nan
+
+    @property
+    def sigma(self) -> float:
+        """Residual standard deviation."""
+        return self.spread
+
+    @property
+    def df_residual(self) -> float:
+        """Degrees of freedom for tests and intervals."""
+        return self.n - self.df if np.isnan(self.lookup) else self.lookup
+
+
 @dataclass(frozen=True)
 class LoessFit:
-    """A surface, and the one it would be without robustness weights.
-
-    Attributes
-    ----------
-    rows : LocalRows
-        The training rows.
-    surface, plain : DirectSurface or BlendedSurface
-        With the last robustness weights, and without any; the same object if there are none.
-    robust : ndarray of shape (n,)
-        Robustness weights.
-    two_delta : bool
-        Whether to compute it.
-    """
+    """A surface, and the one it would be without robustness weights."""
 
     rows: LocalRows
-    surface: LoessSurface
-    plain: LoessSurface
-    robust: FloatArray
-    two_delta: bool
+    surface: LoessSurface  # with the last robustness weights
+    plain: LoessSurface  # without any; the same object if there are none
+    robust: FloatArray  # robustness weights
+    two_delta: bool  # whether to compute it
 
     @cached_property
     def training(self) -> TrainingFit:
@@ -77,20 +87,9 @@ def fit_loess(
     rounds: int = 1,
     two_delta: bool = False,
 ) -> LoessFit:
-    """Fit at one span.
+    """Fit at one span, `rounds` times: after the first with bisquare weights from the one before.
 
-    Parameters
-    ----------
-    rows : LocalRows
-        The training rows.
-    span, degree
-        As in `Loess`.
-    cell : float or None
-        Share of a window's rows that a cell of the blended surface holds; None: direct.
-    rounds : int
-        Number of fits; all but the first with bisquare weights from the one before.
-    two_delta : bool
-        Whether to compute it.
+    `cell` is the share of a window's rows that a cell of the blended surface holds; None: direct.
     """
 
     def surface_with(robust: FloatArray | None) -> LoessSurface:
@@ -105,3 +104,36 @@ def fit_loess(
         robust = bisquare_weights(rows.y - surface.evaluate(rows.X)[0][:, 0])
         surface = surface_with(robust)
     return LoessFit(rows, surface, plain, robust, two_delta)
+
+
+def bisquare_weights(residuals: FloatArray) -> FloatArray:
+    r"""Return :math:`(1 - (r / 6m)^2)^2` inside six times the median absolute residual, else 0.
+
+    Where more than half of the residuals are zero there is no scale to judge by: all count fully.
+
+    Examples
+    --------
+    >>> bisquare_weights(np.array([0.0, 1.0, -1.0, 3.0, 60.0])).round(4)
+    array([1.    , 0.9452, 0.9452, 0.5625, 0.    ])
+    """
+    limit = 6 * np.median(np.abs(residuals))
+    if not limit > 0:
+        return np.ones_like(residuals)
+    return np.maximum(1 - (residuals / limit) ** 2, 0.0) ** 2
+
+
+def pseudo_values(
+    fitted: FloatArray, residuals: FloatArray, weight: FloatArray, robust: FloatArray
+) -> FloatArray:
+    """Return responses whose plain residuals have the scale of the robust fit.
+
+    ``fitted + robust * residual / c`` with c the mean slope of the bisquare's influence: least
+    squares on them behaves as the robust fit does, so its statistics hold (Cleveland, Grosse and
+    Shyu, 1992).
+    """
+    scaled = residuals * np.sqrt(weight)
+    limit = 6 * np.median(np.abs(scaled))
+    if not limit > 0:
+        return fitted + residuals
+    slope = np.mean((1 - 5 * (scaled / limit) ** 2) * np.sqrt(robust))
+    return fitted + robust * residuals / slope

@@ -1,4 +1,4 @@
-"""What a path keeps of each fit of a linear smoother, and the path made of it."""
+"""What a path keeps of each fit of a linear smoother, the path made of it, and its assumptions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,47 +14,45 @@ from bottega.core.path import Path
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
 
+# What every linear smoother takes for granted, in words for its card.
+NOISE = (
+    "The noise has mean zero, the same variance everywhere (over the weight of the row), and is "
+    "not correlated between rows."
+)
+FIXED_KNOB = (
+    "The knob does not depend on the responses: when it is chosen from the same rows, the fit is "
+    "no longer linear in them, and its standard errors and errors are a little too small."
+)
+
 
 @dataclass(frozen=True)
 class Score:
-    """A fit without any number per row.
-
-    Attributes
-    ----------
-    df, rss : float
-        Degrees of freedom and weighted residual sum of squares.
-    error, error_se : float
-        Mean leave-one-out loss and its standard error, nan where none was asked for.
-    finite : bool
-        Whether every row has a leave-one-out residual.
-    leverage : float
-        The greatest leverage.
-    """
+    """A fit without any number per row."""
 
     df: float
     rss: float
-    error: float = np.nan
-    error_se: float = np.nan
-    finite: bool = True
-    leverage: float = np.nan
+    error: float  # mean leave-one-out loss and its standard error, nan where none was asked for
+    error_se: float
+    finite: bool = True  # whether every row has a leave-one-out residual
+    leverage: float = np.nan  # the greatest
+    reml: float = np.nan
 
 
 def score_fit(
-    y: FloatArray,
-    weight: FloatArray | None,
+    rows: Rows,
     fitted: FloatArray,
     leverage: FloatArray,
     loss: Loss | None,
     df: float | None = None,
 ) -> Score:
     """Reduce fitted values and leverages to what the path needs."""
-    residual = y - fitted
+    residual, weight = rows.y - fitted, rows.weight
     # A row that is alone in its window has no leave-one-out residual.
     with np.errstate(divide="ignore", invalid="ignore"):
         left_out = residual / (1 - leverage)
         error, error_se = np.nan, np.nan
         if loss is not None:
-            error, error_se = mean_and_se(loss.of_rows(y, y - left_out), weight)
+            error, error_se = mean_and_se(loss.of_rows(rows.y, rows.y - left_out), weight)
     return Score(
         float(leverage.sum()) if df is None else float(df),
         float(np.sum(residual**2 if weight is None else weight * residual**2)),
@@ -67,7 +65,7 @@ def score_fit(
 
 def loo_path(
     settings: Sequence[Mapping[str, Any]],
-    scores: Sequence[Any],
+    scores: Sequence[Score],
     rows: Rows,
     loss: Loss | None,
     more: Mapping[str, Any] | None = None,
@@ -92,26 +90,21 @@ def loo_path(
     )
 
 
-def check_penalties(values: Any) -> FloatArray:
-    """Return given penalties, the largest first."""
-    found = _numbers(values)
-    if found.ndim != 1 or not len(found) or not np.all(np.isfinite(found) & (found >= 0)):
-        raise InputError(
-            f"values must be a list of finite penalties, none negative; got {values!r}."
-        )
+def check_values(
+    values: Any, what: str = "penalties, none negative", *, zero: bool = True, whole: bool = False
+) -> FloatArray:
+    """Return given values of a knob, the largest first."""
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    allowed = np.isfinite(found) & ((found >= 0) if zero else (found > 0))
+    if found.ndim != 1 or not len(found) or not np.all(allowed) or (whole and np.any(found % 1)):
+        raise InputError(f"values must be a list of finite {what}; got {values!r}.")
     return np.sort(found)[::-1]
 
 
 def check_counts(values: Any) -> list[int]:
-    """Return given numbers of knots, in order."""
-    given = _numbers(values)
-    if given.ndim != 1 or not len(given) or not np.all((given >= 0) & (given % 1 == 0)):
-        raise InputError(f"values must be a list of whole numbers of knots; got {values!r}.")
-    return sorted(int(value) for value in given)
-
-
-def _numbers(values: Any) -> FloatArray:
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        return np.empty(0)
+    """Return given numbers of knots, the fewest first."""
+    found = check_values(values, "whole numbers of knots", whole=True)
+    return [int(value) for value in found[::-1]]

@@ -7,30 +7,11 @@ import numpy as np
 from bottega.basis.spline_functions import LocalDesign, design
 from bottega.core.losses import Loss
 from bottega.core.rows import Rows
-from bottega.core.smoother import Smoother
+from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 from bottega.smooth._kernels import banded as kernels
 from bottega.smooth._path.scores import Score, score_fit
 from bottega.smooth._splines.one_input import OneInputSmoother
-
-
-def local_design(
-    x: FloatArray, knots: FloatArray, degree: int, derivative: int, linear_ends: bool
-) -> LocalDesign:
-    """Return the B-splines at each x; with `linear_ends`, on along the tangent beyond the ends."""
-    if not linear_ends:
-        return design(x, knots, degree, derivative)
-    size = len(knots) - degree - 1
-    inside = np.clip(x, knots[degree], knots[size])
-    found = design(inside, knots, degree, derivative)
-    beyond = x != inside
-    if np.any(beyond):
-        if derivative == 0:
-            slope = design(inside[beyond], knots, degree, 1)
-            found.values[beyond] += (x - inside)[beyond, None] * slope.values
-        elif derivative > 1:
-            found.values[beyond] = 0.0
-    return found
 
 
 def gram(B: LocalDesign, rows: Rows) -> tuple[FloatArray, FloatArray]:
@@ -52,42 +33,23 @@ def _quadratic(B: LocalDesign, M: FloatArray) -> FloatArray:
     return kernels.band_quadratic(B.values, B.first, band)
 
 
+@stored
 @dataclass(frozen=True)
 class SplineFit:
-    """One fit.
-
-    Attributes
-    ----------
-    knots : ndarray
-        All knots.
-    degree : int
-        Degree of the pieces.
-    linear_ends : bool
-        Whether the curve goes on along the tangents beyond the ends.
-    M : ndarray of shape (size, size)
-        With ``coef = M B'Wy``.
-    right : ndarray of shape (size,)
-        B'Wy.
-    df, trace_sst : float
-        Traces of S and SS'.
-    """
+    """One fit: ``coef = M B'Wy``; with `linear_ends` it goes on along tangents beyond the ends."""
 
     knots: FloatArray
     degree: int
     linear_ends: bool
     M: FloatArray
-    right: FloatArray
+    coef: FloatArray
     df: float
     trace_sst: float
-
-    @property
-    def coef(self) -> FloatArray:
-        """Coefficients of the B-splines."""
-        return np.asarray(self.M @ self.right)
+    noise: FloatArray | None = None  # covariance of the coefficients over sigma^2, where not M
 
     def design(self, x: FloatArray, derivative: int = 0) -> LocalDesign:
         """Return the B-splines at each x."""
-        return local_design(x, self.knots, self.degree, derivative, self.linear_ends)
+        return design(x, self.knots, self.degree, derivative, linear_ends=self.linear_ends)
 
     def leverage(self, B: LocalDesign, rows: Rows) -> FloatArray:
         """Return the leverages of the rows, B being their design."""
@@ -96,62 +58,40 @@ class SplineFit:
 
     def score(self, B: LocalDesign, rows: Rows, loss: Loss | None) -> Score:
         """Reduce the fit to what a path needs."""
-        leverage = self.leverage(B, rows)
-        return score_fit(rows.y, rows.weight, B @ self.coef, leverage, loss, self.df)
+        return score_fit(rows, B @ self.coef, self.leverage(B, rows), loss, self.df)
 
 
 class BasisSmoother(OneInputSmoother):
     """A combination of B-splines: `_keep` sets everything that is learned."""
 
-    _linear_ends: bool
-    _degree: int
-    _all_knots: FloatArray
-    _coef: FloatArray
-    _M: FloatArray
-    _x: FloatArray
+    _spline: SplineFit
 
     def _keep(self, fit: SplineFit, rows: Rows) -> None:
-        """Keep the fit: coefficients, the matrix of their variance, and the smoother."""
-        self._all_knots, self._degree, self._linear_ends = fit.knots, fit.degree, fit.linear_ends
-        self._M, self._coef = fit.M, fit.coef
-        self._x = x = np.ascontiguousarray(rows.X[:, 0])
-        self._range = (float(x.min()), float(x.max()))
-        B = fit.design(x)
-        self.smoother_ = Smoother(
-            rows.y,
-            B @ self._coef,
-            fit.leverage(B, rows),
-            df=fit.df,
-            weight=rows.weight,
-            trace_sst=fit.trace_sst,
-            scale=self._path_scale,
-        )
-
-    def _local(self, x: FloatArray, derivative: int) -> LocalDesign:
-        return local_design(x, self._all_knots, self._degree, derivative, self._linear_ends)
+        self._spline, self._x = fit, np.ascontiguousarray(rows.X[:, 0])
+        self._range = (float(self._x.min()), float(self._x.max()))
+        B = fit.design(self._x)
+        self._keep_smoother(rows, B @ fit.coef, fit.leverage(B, rows), fit.trace_sst, fit.df)
 
     def _curve_at(self, x: FloatArray, derivative: int = 0) -> FloatArray:
-        return self._local(x, derivative) @ self._coef
+        return self._spline.design(x, derivative) @ self._spline.coef
 
     def _coefficient_covariance(self) -> FloatArray:
         """Return the covariance of the coefficients in units of sigma^2."""
-        return self._M
+        return self._spline.M if self._spline.noise is None else self._spline.noise
 
     def _deviation(self, x: FloatArray, derivative: int) -> FloatArray:
-        variance = _quadratic(self._local(x, derivative), self._coefficient_covariance())
+        variance = _quadratic(self._spline.design(x, derivative), self._coefficient_covariance())
         return np.asarray(self.smoother_.sigma * np.sqrt(np.maximum(variance, 0.0)))
 
     def _noise_rows(self, X: FloatArray) -> FloatArray:
         """Return F, with F F' the covariance of the curve at points over sigma^2."""
         values, vectors = np.linalg.eigh(self._coefficient_covariance())
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
-        return self._local(np.ascontiguousarray(X[:, 0]), 0) @ root
+        return self._spline.design(X[:, 0]) @ (vectors * np.sqrt(np.maximum(values, 0.0)))
 
     def _matrix(self, X: FloatArray) -> FloatArray:
-        at = self._local(np.ascontiguousarray(X[:, 0]), 0)
-        S = at @ (self._M @ self._local(self._x, 0).toarray().T)
-        weight = self.smoother_.weight
-        return S if weight is None else S * weight[weight > 0]
+        spline = self._spline
+        S = spline.design(X[:, 0]) @ (spline.M @ spline.design(self._x).toarray().T)
+        return np.asarray(S * self._pull)
 
     def _breaks(self) -> tuple[FloatArray, int]:
-        return self._all_knots, self._degree
+        return self._spline.knots, self._spline.degree

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.smooth._kernels import knots as kernels
+from bottega.smooth._kernels.state_space import full_pass
+from bottega.smooth._splines.cubic_curve import CubicCurve
 
 # Two x nearer than this share of the range are one x to a fit in double precision.
 TIE = 1e-9
@@ -14,39 +17,21 @@ TIE = 1e-9
 
 @dataclass(frozen=True)
 class KnotRows:
-    """The rows in the order of x, and the knots that stand for them.
+    """The rows in the order of x, and the knots that stand for them, on the unit scale."""
 
-    Attributes
-    ----------
-    low, span : float
-        The least x and the range of x: the knots are on the unit scale.
-    order : ndarray of int, shape (n,)
-        Positions of the rows in the order of x.
-    y : ndarray of shape (n,)
-        Responses in that order.
-    weight : ndarray of shape (n,) or None
-        Weights in that order.
-    start : ndarray of int, shape (m + 1,)
-        The rows of knot g are those from start[g] to start[g + 1].
-    knots, mean, total : ndarray of shape (m,)
-        Weighted mean of x and of y, and sum of the weights, of each knot.
-    pure : float
-        Weighted sum of squares of y about the means of the knots.
-    moments : ndarray of shape (4, m) or None
-        Number of rows of each knot, and their sums of powers 2 to 4 about the mean; without weights
-        alone, where they save going through the rows again.
-    """
-
-    low: float
-    span: float
-    order: IntArray
-    y: FloatArray
+    rows: Rows
+    low: float  # the least x
+    span: float  # the range of x
+    order: IntArray  # positions of the rows in the order of x
+    y: FloatArray  # responses in that order
     weight: FloatArray | None
-    start: IntArray
-    knots: FloatArray
+    start: IntArray  # the rows of knot g are those from start[g] to start[g + 1]
+    knots: FloatArray  # weighted mean of x, of y, and sum of the weights, of each knot
     mean: FloatArray
     total: FloatArray
-    pure: float
+    pure: float  # weighted sum of squares of y about the means of the knots
+    # Number of rows of each knot, and their sums of powers 2 to 4 about the mean; without weights
+    # alone, where they save going through the rows again.
     moments: FloatArray | None
 
     @property
@@ -64,23 +49,31 @@ class KnotRows:
         share = 1 / self.per_row(self.total)
         return share if self.weight is None else self.weight * share
 
+    def precision(self, lam: float) -> float:
+        """Return 1 / lam on the unit scale; a penalty of zero is one too small to be seen."""
+        least = 1e-18 * float(self.total.min()) * float(self.gaps.min()) ** 3
+        return 1 / max(lam, least)
 
-def knot_rows(
-    x: FloatArray,
-    y: FloatArray,
-    weight: FloatArray | None,
-    *,
-    most: int | None = None,
-) -> KnotRows:
+    def states(self, lam: float, traced: bool = False) -> tuple[FloatArray, ...]:
+        """Return what `full_pass` does at a penalty in the units of x."""
+        q = self.precision(lam / self.span**3)
+        return full_pass(self.mean, self.total, self.gaps, q, traced)
+
+    def curve(self, states: tuple[FloatArray, ...]) -> CubicCurve:
+        """Return the curve of states."""
+        return CubicCurve(self.low, self.span, self.knots, *states[:3])
+
+
+def knot_rows(rows: Rows, most: int | None = None) -> KnotRows:
     """Return the knots of rows.
 
     With `most`, and more distinct x than that, rows are gathered in cells even in ``rank / n + x``
     (x on the unit scale): no cell is wider than ``2 / most`` of the range, nor holds more than that
     share of the rows, so neither a long tail nor a dense middle is blurred.
     """
-    order = np.argsort(x, kind="stable")
-    x, y = x[order], y[order]
-    weight = None if weight is None else weight[order]
+    order = np.argsort(rows.X[:, 0], kind="stable")
+    x, y = rows.X[order, 0], rows.y[order]
+    weight = None if rows.weight is None else rows.weight[order]
     low, span = float(x[0]), float(x[-1] - x[0])
     if not span > 0:
         raise InputError(
@@ -101,4 +94,4 @@ def knot_rows(
         unit, y, np.ones(len(x)) if weight is None else weight, start
     )
     moments = kernels.central_sums(y, start, mean) if weight is None else None
-    return KnotRows(low, span, order, y, weight, start, knots, mean, total, pure, moments)
+    return KnotRows(rows, low, span, order, y, weight, start, knots, mean, total, pure, moments)

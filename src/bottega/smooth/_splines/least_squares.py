@@ -8,6 +8,7 @@ from scipy import linalg
 from bottega.basis.spline_functions import (
     LocalDesign,
     clamped_knots,
+    design,
     natural_transform,
     place_knots,
 )
@@ -16,7 +17,7 @@ from bottega.core.losses import Loss
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
 from bottega.smooth._path.scores import Score
-from bottega.smooth._splines.basis_smoother import SplineFit, gram, local_design
+from bottega.smooth._splines.basis_smoother import SplineFit, gram
 
 # A Gram matrix of B-splines has a condition of some thousands; beyond this a function sees no data.
 _SINGULAR = 1e-13
@@ -24,30 +25,14 @@ _SINGULAR = 1e-13
 
 @dataclass(frozen=True)
 class KnotChoices:
-    """Rows to which splines with different knots are fitted, each once.
-
-    Attributes
-    ----------
-    rows : Rows
-        The rows.
-    x : ndarray of shape (n,)
-        The input.
-    distinct : ndarray
-        Its distinct values, ascending.
-    degree : int
-        Degree of the pieces.
-    natural : bool
-        Whether the splines are natural.
-    even : bool
-        Whether knots are evenly spaced, instead of at quantiles.
-    """
+    """Rows to which splines with different knots are fitted, each once."""
 
     rows: Rows
     x: FloatArray
-    distinct: FloatArray
+    distinct: FloatArray  # values of x, ascending
     degree: int
     natural: bool
-    even: bool
+    even: bool  # knots evenly spaced, instead of at quantiles
     _fits: dict[int, tuple[FloatArray, SplineFit]] = field(default_factory=dict)
 
     def fit_count(self, count: int) -> tuple[FloatArray, SplineFit]:
@@ -85,10 +70,10 @@ class KnotChoices:
                 "distinct values; take fewer knots or a lower degree."
             )
         knots = clamped_knots(interior, float(distinct[0]), float(distinct[-1]), degree)
-        B = local_design(self.x, knots, degree, 0, natural)
+        B = design(self.x, knots, degree, linear_ends=natural)
         G, right = gram(B, self.rows)
-        T = natural_transform(knots) if natural else None
-        inner = G if T is None else T.T @ G @ T
+        T = natural_transform(knots) if natural else np.eye(len(G))
+        inner = T.T @ G @ T
         # On one scale, so that a place with few rows does not look like one with none.
         unit = np.sqrt(np.diagonal(inner))
         if unit.min(initial=np.inf) > 0:
@@ -98,6 +83,6 @@ class KnotChoices:
                 f"With the knots {np.array2string(interior, precision=4, threshold=6)} some pieces "
                 "have too few rows to be fitted; take fewer knots, or knots='quantile'."
             )
-        root = vectors / np.sqrt(values) / unit[:, None]
-        M = root @ root.T if T is None else T @ root @ (T @ root).T
-        return SplineFit(knots, degree, natural, M, right, float(df), float(df)), B
+        root = T @ (vectors / np.sqrt(values) / unit[:, None])
+        M = root @ root.T
+        return SplineFit(knots, degree, natural, M, M @ right, float(df), float(df)), B

@@ -9,9 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
 from bottega.core.estimator import Estimator
-from bottega.core.linear_smoother import LinearSmoother
-from bottega.core.tuned import Tuned
 from bottega.core.typing import FloatArray
+from bottega.smooth._path.path_smoother import PathSmoother
 
 
 def integrate(curve: Any, knots: FloatArray, degree: int, a: float, b: float) -> float:
@@ -32,19 +31,19 @@ class OneInputCurve(RegressorMixin, Estimator):
     """A curve fitted to one input."""
 
     _least_rows: ClassVar[int] = 2
-    _derivatives: ClassVar[int] = 3
 
     def _points(self, X: Any) -> FloatArray:
         check_is_fitted(self)
         return np.ascontiguousarray(self._check_new(X)[:, 0])
 
-    def _check_derivative(self, derivative: Any) -> int:
-        if derivative not in range(self._derivatives + 1):
+    def _derived(self, X: Any, derivative: Any) -> tuple[FloatArray, FloatArray]:
+        """Return checked points, and the curve or a derivative there."""
+        x = self._points(X)
+        if derivative not in range(4):
             raise InputError(
-                f"derivative={derivative!r} is not allowed; use a whole number from 0 to "
-                f"{self._derivatives}."
+                f"derivative={derivative!r} is not allowed; use a whole number from 0 to 3."
             )
-        return int(derivative)
+        return x, self._curve_at(x, int(derivative))
 
     @abstractmethod
     def _curve_at(self, x: FloatArray, derivative: int = 0) -> FloatArray:
@@ -60,13 +59,10 @@ class OneInputCurve(RegressorMixin, Estimator):
         return integrate(self._curve_at, *self._breaks(), a, b)
 
 
-class OneInputSmoother(LinearSmoother, OneInputCurve, Tuned):
-    """A linear smoother of one input, with derivatives and their standard errors.
+class OneInputSmoother(PathSmoother, OneInputCurve):
+    """A linear smoother of one input, with derivatives and their standard errors."""
 
-    `_settle` sets `_range`, the least and the greatest x.
-    """
-
-    _range: tuple[float, float]
+    _range: tuple[float, float]  # the least and the greatest x
 
     @abstractmethod
     def _deviation(self, x: FloatArray, derivative: int) -> FloatArray:
@@ -90,10 +86,8 @@ class OneInputSmoother(LinearSmoother, OneInputCurve, Tuned):
         std : ndarray of shape (m,)
             Only with `return_std`. It is about noise alone: nothing about bias.
         """
-        x = self._points(X)
-        derivative = self._check_derivative(derivative)
-        mean = self._curve_at(x, derivative)
-        return (mean, self._deviation(x, derivative)) if return_std else mean
+        x, mean = self._derived(X, derivative)
+        return (mean, self._deviation(x, int(derivative))) if return_std else mean
 
     def _standard_error(self, X: Any) -> FloatArray:
         return self._deviation(self._points(X), 0)

@@ -3,7 +3,6 @@
 All penalties here are on the unit scale of x; those of a `Path` are in the units of x.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,40 +13,21 @@ from bottega.core.judge import mean_and_se
 from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.parallel import in_threads
 from bottega.core.path import Path, along
-from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
 from bottega.smooth._kernels import state_criteria as kernels
 from bottega.smooth._kernels.state_space import filter_path
-from bottega.smooth._path.scores import check_penalties, loo_path
+from bottega.smooth._path.scores import Score, check_values, loo_path
 from bottega.smooth._splines.knot_rows import KnotRows
 
 # Below this, threads cost more than they give.
 _WORTH_THREADS = 20_000
 
 
-def precision(lam: float, gaps: FloatArray, total: FloatArray) -> float:
-    """Return 1 / lam on the unit scale; a penalty of zero is one too small to be seen."""
-    least = 1e-18 * float(total.min()) * float(gaps.min()) ** 3
-    return 1 / max(lam, least)
-
-
-@dataclass(frozen=True)
-class Trial:
-    """The numbers of one penalty, in the words of `Score`, and the REML criterion."""
-
-    df: float
-    rss: float
-    error: float
-    error_se: float
-    reml: float
-
-
-def try_penalty(rows: KnotRows, lam: float, loss: Loss | None = SQUARED_ERROR) -> Trial:
+def try_penalty(rows: KnotRows, lam: float, loss: Loss | None = SQUARED_ERROR) -> Score:
     """Return degrees of freedom, errors and criteria at a penalty, in one pass there and back."""
     m, n, gaps = len(rows.knots), len(rows.y), rows.gaps
-    q = precision(lam, gaps, rows.total)
     v, iF, m1, m2 = np.empty((4, m))
-    squares, logs = filter_path(rows.mean, rows.total, gaps, q, v, iF, m1, m2)
+    squares, logs = filter_path(rows.mean, rows.total, gaps, rows.precision(lam), v, iF, m1, m2)
     residual, left, leverage = np.empty((3, m))
     kernels.smooth_back(rows.total, gaps, v, iF, m1, m2, residual, left, leverage)
     if rows.weight is None:
@@ -72,10 +52,10 @@ def try_penalty(rows: KnotRows, lam: float, loss: Loss | None = SQUARED_ERROR) -
         error, error_se = mean_and_se(loss.of_rows(rows.y, rows.y - left_out), rows.weight)
     with np.errstate(divide="ignore"):
         reml = (n - 2) * np.log((squares + rows.pure) / (n - 2)) + logs
-    return Trial(float(leverage.sum()), rss, float(error), float(error_se), float(reml))
+    return Score(float(leverage.sum()), rss, float(error), float(error_se), reml=float(reml))
 
 
-def penalty_path(knots: KnotRows, rows: Rows, values: Any, count: int, loss: Loss | None) -> Path:
+def penalty_path(knots: KnotRows, values: Any, count: int, loss: Loss | None) -> Path:
     """Return the path over the penalties `values` (None: its own)."""
     if len(knots.knots) < 3:
         raise InputError(
@@ -91,14 +71,14 @@ def penalty_path(knots: KnotRows, rows: Rows, values: Any, count: int, loss: Los
         order = np.argsort(unit_penalties, kind="stable")[::-1]
         tried, penalties = [tried[i] for i in order], unit_penalties[order] * knots.span**3
     else:
-        penalties = check_penalties(values)
+        penalties = check_values(values)
         tried = _try_all(knots, penalties / knots.span**3, loss)
     more = {"reml": np.array([each.reml for each in tried])}
-    return loo_path(along("lam", penalties), tried, rows, loss, more)
+    return loo_path(along("lam", penalties), tried, knots.rows, loss, more)
 
 
-def _try_all(rows: KnotRows, penalties: FloatArray, loss: Loss | None) -> list[Trial]:
-    def attempt(penalty: float) -> Trial:
+def _try_all(rows: KnotRows, penalties: FloatArray, loss: Loss | None) -> list[Score]:
+    def attempt(penalty: float) -> Score:
         return try_penalty(rows, penalty, loss)
 
     if len(rows.knots) < _WORTH_THREADS:
@@ -120,12 +100,12 @@ def _default_penalties(rows: KnotRows, count: int) -> FloatArray:
 
 
 def _refined(
-    rows: KnotRows, grid: FloatArray, tried: list[Trial], loss: Loss | None
+    rows: KnotRows, grid: FloatArray, tried: list[Score], loss: Loss | None
 ) -> list[float]:
     """Return where GCV, leave-one-out and REML are least, between the points of the grid."""
     n = len(rows.y)
 
-    def gcv(trial: Trial) -> float:
+    def gcv(trial: Score) -> float:
         return trial.rss / (n - trial.df) ** 2 if trial.df < n else np.inf
 
     found = []

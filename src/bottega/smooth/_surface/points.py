@@ -13,22 +13,12 @@ from bottega.core.typing import FloatArray, IntArray
 @stored
 @dataclass(frozen=True)
 class Scaling:
-    """How inputs become points: the columns that vary, moved and divided.
+    """How inputs become points: ``u = (x[columns] - center) / divisor / span``."""
 
-    Attributes
-    ----------
-    columns : ndarray of int
-        Inputs that vary.
-    center, divisor : ndarray of shape (d,)
-        ``u = (x[columns] - center) / divisor / span``.
-    span : float
-        One number for all inputs, so that the shape of the cloud stays.
-    """
-
-    columns: IntArray
+    columns: IntArray  # inputs that vary
     center: FloatArray
     divisor: FloatArray
-    span: float
+    span: float  # one number for all inputs, so that the shape of the cloud stays
 
     def __call__(self, X: FloatArray) -> FloatArray:
         """Return the points of the rows."""
@@ -46,22 +36,12 @@ class Scaling:
 @stored
 @dataclass(frozen=True)
 class DistinctPoints:
-    """Distinct points with the mean response and root total weight of their rows.
+    """Distinct points with the mean response and root total weight of their rows."""
 
-    Attributes
-    ----------
-    u : ndarray of shape (m, d)
-        DistinctPoints, in lexicographic order.
-    mean, root : ndarray of shape (m,)
-        Mean response, root of the total weight.
-    of_row : ndarray of int, shape (n,)
-        The point of each row.
-    """
-
-    u: FloatArray
+    u: FloatArray  # in lexicographic order
     mean: FloatArray
     root: FloatArray
-    of_row: IntArray
+    of_row: IntArray  # the point of each row
 
     def at_rows(
         self, fitted: FloatArray, leverage: FloatArray, weight: FloatArray | None

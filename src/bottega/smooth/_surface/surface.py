@@ -1,22 +1,47 @@
 """What the surfaces share: prediction with partial derivatives and standard errors."""
 
-from abc import abstractmethod
-from typing import Any, ClassVar
+from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
-from bottega.core.linear_smoother import LinearSmoother
-from bottega.core.tuned import Tuned
+from bottega.core.losses import Loss
+from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
-from bottega.smooth._surface.points import Scaling
+from bottega.smooth._path.path_smoother import PathSmoother
+from bottega.smooth._path.scores import Score, score_fit
+from bottega.smooth._surface.points import DistinctPoints, Scaling
 
 _BLOCK = 2_000  # points at once: F has as many columns as there are coefficients
 
 
-class Surface(LinearSmoother, RegressorMixin, Tuned):
+class SurfaceFit(ABC):
+    """The decomposition for one set of points: every penalty follows from it."""
+
+    points: DistinctPoints
+
+    @abstractmethod
+    def shares(self, alpha: FloatArray) -> FloatArray:
+        """Return the eigenvalues of the smoother, one column per penalty."""
+
+    @abstractmethod
+    def at_points(self, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return fitted means and leverages of the points, one column per penalty."""
+
+    def at_rows(self, alpha: FloatArray, rows: Rows) -> list[tuple[FloatArray, FloatArray]]:
+        """Return fitted values and leverages of the rows, a pair for each penalty."""
+        fitted, leverage = self.at_points(alpha)
+        columns = zip(fitted.T, leverage.T, strict=True)
+        return [self.points.at_rows(*each, rows.weight) for each in columns]
+
+    def scores(self, alpha: FloatArray, rows: Rows, loss: Loss | None) -> list[Score]:
+        """Reduce the fits to what a path needs."""
+        pairs = zip(self.at_rows(alpha, rows), self.shares(alpha).sum(axis=0), strict=True)
+        return [score_fit(rows, *each, loss, df) for each, df in pairs]
+
+
+class Surface(PathSmoother):
     """A linear smoother of a few inputs.
 
     A subclass gives `_surface_at` and `_noise_at`, at scaled points and for a partial derivative by
@@ -24,8 +49,14 @@ class Surface(LinearSmoother, RegressorMixin, Tuned):
     the covariance of the surface there in units of sigma^2.
     """
 
-    _least_rows: ClassVar[int] = 2
     _scaling: Scaling
+
+    def _keep(self, scaling: Scaling, fit: SurfaceFit, alpha: FloatArray, rows: Rows) -> None:
+        """Keep the scaling, the points and the smoother of the fit at one penalty."""
+        self._scaling, self._points = scaling, fit.points
+        share = fit.shares(alpha)[:, 0]
+        trace_sst, df = float(share @ share), float(share.sum())
+        self._keep_smoother(rows, *fit.at_rows(alpha, rows)[0], trace_sst, df)
 
     @abstractmethod
     def _surface_at(self, u: FloatArray, orders: tuple[int, ...]) -> FloatArray:
@@ -60,8 +91,7 @@ class Surface(LinearSmoother, RegressorMixin, Tuned):
         std : ndarray of the same shape
             Only with `return_std`. It is about noise alone: nothing about bias.
         """
-        check_is_fitted(self)
-        X = self._check_new(X)
+        X = self._check_points(X)
         wanted = self._wanted(derivative, X.shape[1])
         mean = np.column_stack([self._partial(X, orders) for orders in wanted])
         mean = mean[:, 0] if len(wanted) == 1 else mean
@@ -120,6 +150,5 @@ class Surface(LinearSmoother, RegressorMixin, Tuned):
         return self._noise_at(self._scaling(X), (0,) * len(self._scaling.columns))
 
     def _standard_error(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        X = self._check_new(X)
+        X = self._check_points(X)
         return self._partial_error(X, (0,) * X.shape[1])

@@ -10,24 +10,22 @@ P       what the penalty makes of the coefficients: c'Pc is the sum over the inp
 Z       coordinates in which both are diagonal: Z'GZ = diag(seen), Z'PZ = diag(rough)
 """
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
-from bottega.basis.spline_functions import penalty
+from bottega.basis.spline_functions import design, penalty
 from bottega.core.errors import InputError
 from bottega.core.stored import stored
-from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray, IntArray
 from bottega.smooth._kernels.tensor import sparse_quadratic
-from bottega.smooth._splines.basis_smoother import local_design
+from bottega.smooth._path.penalized import PenalizedAxes, penalized_axes
 from bottega.smooth._surface.points import DistinctPoints
+from bottega.smooth._surface.surface import SurfaceFit
 
-_SMALL = 500  # matrices up to this size are decomposed in one thread
 # Directions in which the data say this much less than in their best one are not seen at all.
 _UNSEEN = 1e-10
 
@@ -35,17 +33,9 @@ _UNSEEN = 1e-10
 @stored
 @dataclass(frozen=True)
 class TensorBasis:
-    """Products of B-splines on the unit cube.
+    """Products of B-splines on the unit cube."""
 
-    Attributes
-    ----------
-    knots : tuple of ndarray
-        All knots of each input.
-    degree : int
-        Degree of the B-splines.
-    """
-
-    knots: tuple[FloatArray, ...]
+    knots: tuple[FloatArray, ...]  # all knots of each input
     degree: int
 
     @property
@@ -62,7 +52,7 @@ class TensorBasis:
         n = len(u)
         values, columns = np.ones((n, 1)), np.zeros((n, 1), dtype=np.int64)
         for j, (knots, size) in enumerate(zip(self.knots, self.sizes, strict=True)):
-            local = local_design(np.ascontiguousarray(u[:, j]), knots, self.degree, orders[j], True)
+            local = design(u[:, j], knots, self.degree, orders[j], linear_ends=True)
             places: IntArray = local.first[:, None] + np.arange(self.degree + 1)
             values = (values[:, :, None] * local.values[:, None, :]).reshape(n, -1)
             columns = (columns[:, :, None] * size + places[:, None, :]).reshape(n, -1)
@@ -85,41 +75,25 @@ class TensorBasis:
 
 
 @dataclass(frozen=True)
-class TensorFit:
-    """The decomposition for one set of points and knots: every penalty follows from it."""
+class TensorFit(SurfaceFit):
+    """The decomposition for one set of points and knots."""
 
     points: DistinctPoints
     basis: TensorBasis
-    Z: FloatArray
-    seen: FloatArray
-    rough: FloatArray
-    right: FloatArray
-
-    def gains(self, alpha: FloatArray) -> FloatArray:
-        """Return 1 / (seen + alpha rough), one column per penalty; 0 for what is not seen."""
-        found = np.zeros((len(self.seen), len(alpha)))
-        held = self.seen > 0
-        found[held] = 1 / (self.seen[held, None] + alpha * self.rough[held, None])
-        return found
+    axes: PenalizedAxes
 
     def shares(self, alpha: FloatArray) -> FloatArray:
-        """Return the eigenvalues of the smoother, one column per penalty."""
-        return np.asarray(self.seen[:, None] * self.gains(alpha))
-
-    def coef(self, alpha: FloatArray) -> FloatArray:
-        """Return the coefficients of the products, one column per penalty."""
-        return np.asarray(self.Z @ (self.gains(alpha) * self.right[:, None]))
+        return self.axes.shares(alpha)
 
     def at_points(self, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return fitted means and leverages of the points, one column per penalty."""
-        m, gains = len(self.points.u), self.gains(alpha)
+        m, Z, gains = len(self.points.u), self.axes.Z, self.axes.gains(alpha)
         B = self.basis(self.points.u)
         values, columns = (each.reshape(m, -1) for each in (B.data, B.indices))
         leverage = np.empty((m, len(alpha)))
         for i in range(len(alpha)):
-            M = np.ascontiguousarray((self.Z * gains[:, i]) @ self.Z.T)
+            M = np.ascontiguousarray((Z * gains[:, i]) @ Z.T)
             leverage[:, i] = self.points.root**2 * sparse_quadratic(values, columns, M)
-        return B @ self.coef(alpha), leverage
+        return B @ self.axes.coef(alpha), leverage
 
 
 def decompose_tensor(points: DistinctPoints, basis: TensorBasis) -> TensorFit:
@@ -130,14 +104,8 @@ def decompose_tensor(points: DistinctPoints, basis: TensorBasis) -> TensorFit:
     P, free = basis.roughness()
     if free > 1:
         _check_determined(points)
-    mix = float(np.trace(G) / np.trace(P))
-    with one_thread() if len(G) <= _SMALL else nullcontext():
-        rough, Z = linalg.eigh(P, G + mix * P)
-    rough[:free] = 0.0  # to the last digit
-    seen = 1 - mix * rough
-    seen[seen < _UNSEEN] = 0.0
-    right = np.where(seen > 0, Z.T @ (B.T @ (total * points.mean)), 0.0)
-    return TensorFit(points, basis, Z, seen, np.maximum(rough, 0.0), right)
+    right = B.T @ (total * points.mean)
+    return TensorFit(points, basis, penalized_axes(G, P, right, free=free, unseen=_UNSEEN))
 
 
 def _check_determined(points: DistinctPoints) -> None:

@@ -13,7 +13,6 @@ V, e    orthonormal shapes at the points, free of planes, and how well the data 
 """
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,13 +21,13 @@ from scipy.spatial.distance import cdist
 
 from bottega.core.errors import InputError
 from bottega.core.stored import stored
-from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray
+from bottega.smooth._path.penalized import few_threads
 from bottega.smooth._surface.points import DistinctPoints
+from bottega.smooth._surface.surface import SurfaceFit
 
 _CHUNK = 4_000_000  # numbers in a block of radial functions
 _KEPT = 40_000_000  # shapes at the points are kept up to so many numbers, else made again
-_SMALL = 500  # matrices up to this size are decomposed in one thread
 # Shapes that the knots or the data see this much less than the best one are rounding.
 _UNSEEN = 1e-13
 
@@ -84,27 +83,13 @@ def _plane_derivative(u: FloatArray, orders: tuple[int, ...]) -> FloatArray:
 @stored
 @dataclass(frozen=True)
 class ThinPlateBasis:
-    """What turns a point into the coordinates of the fit.
+    """What turns a point into the coordinates of the fit."""
 
-    Attributes
-    ----------
-    knots : ndarray of shape (k, d)
-        Centres of the radial functions.
-    mix : ndarray of shape (k, r)
-        The shapes as sums of radial functions.
-    plane : ndarray of shape (d + 1, r)
-        The part of them that is a plane at the points, which is taken off.
-    free : ndarray of shape (d + 1, d + 1)
-        Inverse of R.
-    seen : ndarray of shape (r,)
-        e.
-    """
-
-    knots: FloatArray
-    mix: FloatArray
-    plane: FloatArray
-    free: FloatArray
-    seen: FloatArray
+    knots: FloatArray  # centres of the radial functions
+    mix: FloatArray  # the shapes as sums of radial functions
+    plane: FloatArray  # the part of them that is a plane at the points, which is taken off
+    free: FloatArray  # inverse of R
+    seen: FloatArray  # e
 
     def rows(
         self, u: FloatArray, orders: tuple[int, ...] = ()
@@ -126,8 +111,8 @@ class ThinPlateBasis:
 
 
 @dataclass(frozen=True)
-class ThinPlateFit:
-    """The decomposition for one set of points: every penalty follows from it."""
+class ThinPlateFit(SurfaceFit):
+    """The decomposition for one set of points."""
 
     points: DistinctPoints
     basis: ThinPlateBasis
@@ -149,23 +134,16 @@ class ThinPlateFit:
         for part, _, shapes in self.basis.rows(self.points.u):
             yield part, self.Q[part], shapes * (self.points.root[part, None] / self.seen)
 
-    def df(self, lam: FloatArray) -> FloatArray:
-        """Return tr S for each penalty."""
-        return np.asarray(len(self.on_plane) + self.shares(lam).sum(axis=0))
+    def shares(self, alpha: FloatArray) -> FloatArray:
+        return np.vstack([np.ones((len(self.on_plane), len(alpha))), self._bent_shares(alpha)])
 
-    def trace_sst(self, lam: float) -> float:
-        """Return tr SS' of the smoother of D y."""
-        share = self.shares(np.array([lam]))[:, 0]
-        return float(len(self.on_plane) + share @ share)
-
-    def shares(self, lam: FloatArray) -> FloatArray:
-        """Return the eigenvalues e / (e + lam) of the smoother, one column per penalty."""
+    def _bent_shares(self, lam: FloatArray) -> FloatArray:
+        """Return e / (e + lam): planes have eigenvalue one."""
         return np.asarray(self.seen[:, None] / (self.seen[:, None] + lam))
 
-    def at_points(self, lam: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return fitted means and leverages of the points, one column per penalty."""
-        m, share = len(self.points.u), self.shares(lam)
-        fitted, left = np.empty((m, len(lam))), np.empty((m, len(lam)))
+    def at_points(self, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
+        m, share = len(self.points.u), self._bent_shares(alpha)
+        fitted, left = np.empty((2, m, len(alpha)))
         for part, Q, V in self.blocks():
             fitted[part] = (Q @ self.on_plane)[:, None] + V @ (share * self.on_shapes[:, None])
             # 1 - h as a sum of positive terms: near interpolation nothing cancels.
@@ -244,6 +222,6 @@ def _few(
 
 
 def _eigh(A: FloatArray) -> tuple[FloatArray, FloatArray]:
-    with one_thread() if len(A) <= _SMALL else nullcontext():
+    with few_threads(len(A)):
         values, vectors = np.linalg.eigh((A + A.T) / 2)
     return values, vectors
