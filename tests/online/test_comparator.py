@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.losses import LOSSES, Huber, get_loss
 from bottega.online import best_comparator
-from bottega.online.regret.kept_rows import SquareSums
+from bottega.online._regret.hindsight import SquareSums
 from bottega.optimize import onto_ball, onto_box, onto_l1_ball, onto_simplex
 from bottega.optimize.constrained import least_squares_in
 from bottega.optimize.regions import REGIONS, Ball, get_region

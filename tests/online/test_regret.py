@@ -18,9 +18,9 @@ from bottega.online import (
     best_comparator,
     hashed_rows,
 )
+from bottega.online._regret.bounds import slope_of_loss
+from bottega.online._regret.hindsight import KeptRows
 from bottega.online._stream.blocks import next_checkpoint
-from bottega.online.regret.bounds import slope_of_loss
-from bottega.online.regret.kept_rows import KeptRows
 
 
 class Crawler:

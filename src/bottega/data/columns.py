@@ -128,27 +128,15 @@ def is_key(name: str, n_rows: int, low: int, high: int) -> bool:
 def text_profile(
     name: str, levels: Counter[str], n_values: int, row_of: Callable[[str], int] | None = None
 ) -> Profile:
-    """Infer the kind of a column of texts from how often each occurs.
+    """Infer the kind of a column of texts from how often each occurs, in the order they came.
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    levels : Counter of str
-        The distinct texts in the order in which they came, and their numbers.
-    n_values : int
-        Number of values, the missing ones included.
-    row_of : callable, optional
-        From a text to the row where it came first, for messages.
+    `n_values` includes the missing ones; `row_of` finds for messages where a text came first.
     """
     present = levels.total()
     missing = n_values - present
     if len(levels) <= 1:
         return Profile("constant", missing, len(levels))
-    if {level.strip().lower() for level in levels} in (
-        {"yes", "no"},
-        {"true", "false"},
-    ):
+    if {level.strip().lower() for level in levels} in ({"yes", "no"}, {"true", "false"}):
         return Profile("boolean", missing, len(levels))
     odd = [level for level in levels if not convert.is_number(level)]
     n_odd = sum(levels[level] for level in odd)

@@ -10,15 +10,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.stored import stored
-from bottega.data._encode.kinds import choose_kinds
 from bottega.data._encode.statistics import NumberStatistics
 from bottega.data._inspect import convert
 from bottega.data._inspect.convert import Frame
+from bottega.data._inspect.examine import as_numbers, choose_kinds
 from bottega.data.columns import refuse_levels
 
 __all__ = ["Encoder"]
-
-_READERS = {"number": convert.numbers, "boolean": convert.truths, "date": convert.days}
 
 
 @stored
@@ -155,26 +153,24 @@ class Encoder(TransformerMixin, BaseEstimator):
             if hasattr(self, "feature_names_in_") and given != names:
                 raise InputError("input_features is not equal to feature_names_in_.")
             names = given
-        result, numeric, category = [], [], 0
-        for name, kind in zip(names, self.kinds_, strict=True):
-            if kind != "category":
-                numeric.append(name)
-                result.append(name)
-            else:
-                result += self._names_of_category(name, category)
-                category += 1
+        numeric = [n for n, kind in zip(names, self.kinds_, strict=True) if kind != "category"]
+        result = [name for columns in self._names_out(names) for name in columns]
         result += [f"{numeric[i]} is missing" for i in self.marked_]
         return np.array(result, dtype=object)
 
-    def _names_of_category(self, name: str, category: int) -> list[str]:
-        if not self.one_hot:
-            return [name]
-        levels = [f"{name}={level}" for level in self.levels_[category]]
-        if self.missing_level_[category]:
+    def _names_out(self, names: list[str]) -> list[list[str]]:
+        """Return the names of the columns that each input column becomes, marks left out."""
+        categories = iter(zip(self.levels_, self.missing_level_, strict=True))
+        found = []
+        for name, kind in zip(names, self.kinds_, strict=True):
+            if kind != "category" or not self.one_hot:
+                found.append([name])
+                continue
+            levels, gaps = next(categories)
             # A level may itself be called "missing".
-            word = "missing" if "missing" not in self.levels_[category] else "(missing)"
-            levels.append(f"{name}={word}")
-        return levels
+            word = "(missing)" if "missing" in levels else "missing"
+            found.append([f"{name}={level}" for level in (*levels, *[word] * gaps)])
+        return found
 
     def _check_params(self) -> None:
         if self.new_categories not in ("error", "ignore"):
@@ -253,36 +249,22 @@ class Encoder(TransformerMixin, BaseEstimator):
         numeric = (matrix - self.center_) / self.scale_
         if not labels and not self.marked_.size:
             return numeric
-        widths = self._widths()
-        starts = np.cumsum([0, *widths])
+        names = self._names_in()
+        starts = np.cumsum([0, *map(len, self._names_out(names))])
         of_numbers = [s for s, k in zip(starts, self.kinds_, strict=False) if k != "category"]
         out = np.zeros((len(matrix), starts[-1] + self.marked_.size))
         out[:, of_numbers] = numeric
-        category = 0
-        for name, kind, start in zip(self._names_in(), self.kinds_, starts, strict=False):
-            if kind == "category":
-                codes = self._codes(name, category, labels[category])
-                if self.one_hot:
-                    seen = np.flatnonzero(codes >= 0)
-                    out[seen, start + codes[seen]] = 1.0
-                else:
-                    out[:, start] = np.where(codes < 0, np.nan, codes)
-                category += 1
+        places = [j for j, kind in enumerate(self.kinds_) if kind == "category"]
+        for category, j in enumerate(places):
+            codes = self._codes(names[j], category, labels[category])
+            if self.one_hot:
+                seen = np.flatnonzero(codes >= 0)
+                out[seen, starts[j] + codes[seen]] = 1.0
+            else:
+                out[:, starts[j]] = np.where(codes < 0, np.nan, codes)
         if absent is not None and self.marked_.size:
             out[:, starts[-1] :] = absent[:, self.marked_]
         return out
-
-    def _widths(self) -> list[int]:
-        """Return how many columns each input column becomes, marks left out."""
-        levels = iter(zip(self.levels_, self.missing_level_, strict=True))
-        widths = []
-        for kind in self.kinds_:
-            if kind == "category":
-                known, with_missing = next(levels)
-                widths.append(len(known) + with_missing if self.one_hot else 1)
-            else:
-                widths.append(1)
-        return widths
 
     def _codes(self, name: str, category: int, values: list[str | None]) -> np.ndarray:
         """Return the place of each value among the levels, -1 for a new one."""
@@ -360,7 +342,7 @@ class Encoder(TransformerMixin, BaseEstimator):
                     return matrix
         columns = []
         for name, kind in chosen:
-            values = _READERS[kind](frame[name])
+            values = as_numbers(frame[name], kind)
             convert.refuse_infinite(values, name)
             columns.append(values)
         return np.column_stack(columns)

@@ -131,7 +131,6 @@ class Split:
 
 def split(
     table: Table,
-    *,
     fractions: tuple[float, float, float],
     stratify: bool | str,
     group: str | bool | None,

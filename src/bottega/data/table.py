@@ -231,33 +231,34 @@ class Table:
 
     def labels_of(self, role: str, name: str | None = None) -> np.ndarray | None:
         """Return a column, by role or by name, as an array of text labels without gaps."""
-        name = self._name_of(role) if name is None else self._known(name)
-        if name is None:
+        series = self._series_of(role, name)
+        if series is None:
             return None
-        labels = convert.labels(self._data[name])
-        if None in labels:
-            raise InputError(
-                f"Column {name!r} names the {role} of each row, and {labels.count(None):,} values "
-                f"are missing, first in row {labels.index(None) + 1}; fill them in."
-            )
+        labels = convert.labels(series)
+        self._refuse_gaps(series.name, role, [label is None for label in labels])
         return np.array(labels)
 
     def order_of(self, role: str, name: str | None = None) -> np.ndarray | None:
         """Return a column, by role or by name, as numbers without gaps to order the rows by."""
-        name = self._name_of(role) if name is None else self._known(name)
-        if name is None:
+        series = self._series_of(role, name)
+        if series is None:
             return None
-        stored = convert.storage(self._data[name])
-        read = convert.days if stored in ("date", "string") else convert.numbers
-        values = read(self._data[name])
-        if np.isnan(values).any():
-            first = int(np.flatnonzero(np.isnan(values))[0])
-            raise InputError(
-                f"Column {name!r} gives the {role} of each row, and "
-                f"{np.isnan(values).sum():,} values are missing, first in row {first + 1}; "
-                "fill them in."
-            )
+        dated = convert.storage(series) in ("date", "string")
+        values = convert.days(series) if dated else convert.numbers(series)
+        self._refuse_gaps(series.name, role, np.isnan(values))
         return values
+
+    def _series_of(self, role: str, name: str | None) -> convert.Series | None:
+        name = self._name_of(role) if name is None else self._known(name)
+        return None if name is None else self._data[name]
+
+    def _refuse_gaps(self, name: str, role: str, absent: Any) -> None:
+        rows = np.flatnonzero(absent)
+        if rows.size:
+            raise InputError(
+                f"Column {name!r} gives the {role} of each row, and {rows.size:,} values are "
+                f"missing, first in row {rows[0] + 1}; fill them in."
+            )
 
     def _known(self, name: str) -> str:
         if name not in self._roles:
@@ -355,14 +356,7 @@ class Table:
         """
         from bottega.data.splits import split  # splits are made of tables: a circle otherwise
 
-        return split(
-            self,
-            fractions=(train, validation, test),
-            stratify=stratify,
-            group=group,
-            time=time,
-            seed=seed,
-        )
+        return split(self, (train, validation, test), stratify, group, time, seed)
 
     def overview(self) -> Any:
         """Return one row per column: kind, role, missing and distinct values, range, mode.

@@ -179,10 +179,9 @@ class _Driver:
 
     def learn(self, X: Any, y: Any) -> None:
         """Learn a block; where a row is refused, all rows before it."""
-        if not self.rows and classifies(self.model) and self.classes is None:
-            self.classes = getattr(self.model, "classes_", None)
-            if self.classes is None:
-                self.classes = np.unique(y)
+        new = not (self.rows or hasattr(self.model, "classes_"))
+        if new and self.classes is None and classifies(self.model):
+            self.classes = np.unique(y)
         self._learn(X, y)
         report("rows", self.rows, max(self.rows, self.length or 0), f"risk {self.risk:.4g}")
 
@@ -212,11 +211,9 @@ class _Driver:
 
     def _call(self, X: Any, y: Any) -> FloatArray:
         new = not (self.rows or hasattr(self.model, "classes_"))
-        if self.tracker is not None:
-            return self.tracker.update(X, y, self.classes if new else None)
-        if new and classifies(self.model):
-            return np.asarray(self.model.learn_block(X, y, classes=self.classes))
-        return np.asarray(self.model.learn_block(X, y))
+        known = {"classes": self.classes} if new and classifies(self.model) else {}
+        learn = self.model.learn_block if self.tracker is None else self.tracker.update
+        return np.asarray(learn(X, y, **known))
 
     def _charge(self, losses: FloatArray) -> None:
         sums = self.total + np.cumsum(losses)

@@ -219,10 +219,7 @@ class BayesianNetwork(Unweighted):
         -------
         float
         """
-        wanted, known = (
-            self._graph.encode(query),
-            self._graph.encode({} if given is None else given),
-        )
+        wanted, known = self._graph.encode(query), self._graph.encode(given or {})
         evidence = self._marginal(known)
         if evidence == 0:
             raise InputError(

@@ -83,10 +83,7 @@ class NumberStatistics:
     def medians(self, passes: Passes | None = None) -> FloatArray:
         """Return the median of each column, 0 for one without values.
 
-        Parameters
-        ----------
-        passes : callable, optional
-            Starts a pass over the blocks afresh; needed where they were too many to be kept.
+        `passes` starts a pass over the blocks afresh, where they were too many to be kept.
         """
         if self._held is None:
             assert passes is not None

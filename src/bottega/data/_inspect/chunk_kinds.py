@@ -14,11 +14,6 @@ class ChunkedColumn:
     """Infers the kind of a column from chunk after chunk, as `profile` does from the whole.
 
     Distinct texts are kept, and whole numbers as long as none repeats: they may be keys.
-
-    Parameters
-    ----------
-    name : str
-        The column.
     """
 
     def __init__(self, name: str) -> None:

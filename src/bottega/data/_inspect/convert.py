@@ -77,31 +77,26 @@ def storage(series: Series) -> str:
 
 
 def _storage_of_objects(series: Series) -> str:
-    absent = series.is_null().to_numpy()
-    present = [v for v, gone in zip(series.to_list(), absent, strict=True) if not gone]
-    found = Counter(_family(value) for value in present)
+    values = texts(series)
+    found = Counter(_family(value) for value in values if value is not None)
     if not found:
         return "empty"
-    if len(found) == 1:
-        (family,) = found
-        if family in ("number", "boolean", "date", "string"):
-            return family
+    common = found.most_common(1)[0][0]
+    if len(found) > 1:
+        odd = next(i for i, v in enumerate(values) if v is not None and _family(v) != common)
+        counts = ", ".join(f"{count:,} {name}" for name, count in found.most_common())
         raise InputError(
-            f"Column {series.name!r} holds values of type {family}, which no method can use; "
+            f"Column {series.name!r} mixes types ({counts}): "
+            f"row {odd + 1} holds {short(values[odd])} among values of type {common}; "
+            f"correct them, or give kinds={{{series.name!r}: 'category'}}, or "
             f"{leave_out(series.name)}."
         )
-    common = found.most_common(1)[0][0]
-    odd = next(
-        i
-        for i, (value, gone) in enumerate(zip(series.to_list(), absent, strict=True))
-        if not gone and _family(value) != common
-    )
-    raise InputError(
-        f"Column {series.name!r} mixes types ({_list_counts(found)}): "
-        f"row {odd + 1} holds {short(series.to_list()[odd])} among values of type {common}; "
-        f"correct them, or give kinds={{{series.name!r}: 'category'}}, or "
-        f"{leave_out(series.name)}."
-    )
+    if common not in ("number", "boolean", "date", "string"):
+        raise InputError(
+            f"Column {series.name!r} holds values of type {common}, which no method can use; "
+            f"{leave_out(series.name)}."
+        )
+    return common
 
 
 def _family(value: Any) -> str:
@@ -116,10 +111,6 @@ def _family(value: Any) -> str:
     if isinstance(value, str):
         return "string"
     return type(value).__name__
-
-
-def _list_counts(found: Counter[str]) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in found.most_common())
 
 
 def leave_out(name: str) -> str:
@@ -139,8 +130,8 @@ def missing(series: Series) -> np.ndarray:
     return mask
 
 
-def texts(series: Series) -> list[str | None]:
-    """Return the values of a string column, None where missing."""
+def texts(series: Series) -> list[Any]:
+    """Return the values of a column of texts or objects, None where missing."""
     values = series.to_list()
     if series.null_count():
         absent = series.is_null().to_numpy()
@@ -159,22 +150,13 @@ def numbers(series: Series) -> np.ndarray:
     if stored in ("integer", "number", "boolean"):
         if series.dtype.is_numeric() and not series.dtype.is_decimal():
             return np.asarray(series.to_numpy(), dtype=np.float64)
-        return _floats_of_objects(series)
+        floats = (math.nan if value is None else float(value) for value in texts(series))
+        return np.fromiter(floats, dtype=np.float64, count=len(series))
     if stored == "empty":
         return np.full(len(series), np.nan)
     if stored == "date":
         raise InputError(f"Column {series.name!r} holds dates where numbers are needed.")
     return _lookup(series, _parse_number, "a number")
-
-
-def _floats_of_objects(series: Series) -> np.ndarray:
-    absent = series.is_null().to_numpy()
-    values = series.to_list()
-    return np.fromiter(
-        (math.nan if gone else float(v) for v, gone in zip(values, absent, strict=True)),
-        dtype=np.float64,
-        count=len(values),
-    )
 
 
 def days(series: Series) -> np.ndarray:
@@ -221,20 +203,17 @@ def labels(series: Series) -> list[str | None]:
     try:
         stored = storage(series)
     except InputError:  # of several types: the user asked for a category, so each prints itself
-        absent = series.is_null().to_numpy()
-        values = series.to_list()
-        return [None if gone else str(v) for v, gone in zip(values, absent, strict=True)]
+        return [None if value is None else str(value) for value in texts(series)]
     if stored == "string":
         return texts(series)
     if stored == "empty":
         return [None] * len(series)
-    if stored == "date":
-        stamps = days(series)
-        name = name_of_day
-    else:
-        stamps = numbers(series)
-        name = _name_of_truth if stored == "boolean" else name_of_number
-    levels, code = np.unique(stamps, return_inverse=True)
+    levels, code = np.unique(
+        days(series) if stored == "date" else numbers(series), return_inverse=True
+    )
+    name = {"date": name_of_day, "boolean": lambda value: str(bool(value))}.get(
+        stored, name_of_number
+    )
     names = [None if math.isnan(level) else name(level) for level in levels.tolist()]
     return [names[i] for i in code.tolist()]
 
@@ -242,10 +221,6 @@ def labels(series: Series) -> list[str | None]:
 def name_of_number(value: float) -> str:
     """Write a number as a label."""
     return str(int(value)) if value.is_integer() else repr(value)
-
-
-def _name_of_truth(value: float) -> str:
-    return "True" if value else "False"
 
 
 def name_of_day(value: float) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from bottega.core.errors import InputError, did_you_mean
+from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.data._inspect import convert
 from bottega.data._inspect.convert import Frame, Series
 from bottega.data.columns import KINDS, UNUSABLE, Profile, count, profile, refuse_levels
@@ -51,10 +51,43 @@ def check_kinds(kinds: Mapping[str, str], names: list[str]) -> None:
                 f"kinds names a column {name!r} that is not there.{did_you_mean(name, names)}"
             )
         if kind not in KINDS:
-            raise InputError(
+            raise ParameterError(
                 f"Column {name!r} cannot be of kind {kind!r}.{did_you_mean(kind, KINDS)} "
                 f"The kinds are {', '.join(KINDS)}."
             )
+
+
+def choose_kinds(frame: Frame, kinds: Mapping[str, str] | None) -> list[str]:
+    """Return the kind of each column to encode: as given, or inferred; raise where it has none."""
+    given = {str(name): kind for name, kind in (kinds or {}).items()}
+    check_kinds(given, frame.columns)
+    chosen = []
+    for name, dtype in frame.schema.items():
+        kind = given.get(name)
+        if kind is None:
+            kind = "number" if dtype.is_numeric() else _infer(frame[name])
+        if kind in UNUSABLE:
+            raise InputError(
+                f"Column {name!r} is of kind {kind}, which cannot be encoded; drop it, or give "
+                f"kinds={{{name!r}: 'category'}}."
+            )
+        chosen.append(kind)
+    return chosen
+
+
+def _infer(series: Series) -> str:
+    """Infer the kind of a column that is not stored as numbers.
+
+    A part of a table may lack what the whole has: a column constant in it is no reason to stop.
+    """
+    stored = convert.storage(series)
+    if stored != "string":
+        return "number" if stored in ("empty", "integer") else stored
+    levels = {text.strip().lower() for text in convert.texts(series) if text is not None}
+    if levels and (levels <= {"yes", "no"} or levels <= {"true", "false"}):
+        return "boolean"
+    kind = profile(series).kind
+    return "category" if kind == "constant" else kind
 
 
 def examine(series: Series, role: str, kind: str | None) -> tuple[Series | None, Profile]:

@@ -16,8 +16,6 @@ from bottega.data.read import text as text_files
 from bottega.data.read.files import find_files, kind_of
 from bottega.data.read.text import File
 
-__all__ = ["QueryResult", "fetch_pieces", "open_query"]
-
 MISSING_MARKERS = ("", "NA", "NaN", "null", "None", "?")
 _SETTINGS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 _VECTOR = 2048  # rows that DuckDB hands over at once

@@ -8,16 +8,6 @@ from typing import Any
 
 from bottega.core.errors import InputError, require
 
-__all__ = [
-    "BUNDLED",
-    "find_files",
-    "format_of",
-    "is_bundled",
-    "is_database",
-    "kind_of",
-    "load_bundled",
-]
-
 BUNDLED = ("breast_cancer", "diabetes", "iris", "wine")
 _FORMATS = {
     ".csv": "csv",

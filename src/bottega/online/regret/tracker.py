@@ -12,13 +12,13 @@ from bottega.core.frames import make_frame
 from bottega.core.losses import Loss
 from bottega.core.tables import Summary
 from bottega.core.typing import Array, FloatArray
+from bottega.online._regret.bounds import RegretBound, regret_bound, slope_of_loss
+from bottega.online._regret.hindsight import Hindsight
+from bottega.online._regret.report import draw, summarize
+from bottega.online._regret.setting import setting_of
 from bottega.online._stream.blocks import as_block, classifies, dense_rows, next_checkpoint, take
-from bottega.online.regret.bounds import RegretBound, regret_bound, slope_of_loss
 from bottega.online.regret.comparator import Comparator
-from bottega.online.regret.hindsight import Hindsight
 from bottega.online.regret.mistake_bound import MistakeBound
-from bottega.online.regret.report import draw, summarize
-from bottega.online.regret.setting import setting_of
 from bottega.optimize.regions import Region
 
 __all__ = ["RegretTracker"]

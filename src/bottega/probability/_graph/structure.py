@@ -18,27 +18,13 @@ _ROUNDING = 1e-9  # by which a row of a table may miss one
 @stored
 @dataclass(frozen=True)
 class Graph:
-    """What the parameters of a network say.
-
-    Attributes
-    ----------
-    parents : dict of str to tuple of str
-        Parents of each variable.
-    states : dict of str to tuple
-        States of each variable.
-    tables : dict of str to ndarray or None
-        Table of each variable where it is given.
-    order : tuple of str
-        The variables, parents before their children.
-    codes : dict of str to dict
-        The place of each state of each variable.
-    """
+    """What the parameters of a network say."""
 
     parents: dict[str, tuple[str, ...]]
     states: dict[str, tuple[Hashable, ...]]
-    tables: dict[str, FloatArray | None]
-    order: tuple[str, ...]
-    codes: dict[str, dict[Hashable, int]]
+    tables: dict[str, FloatArray | None]  # None where none is given
+    order: tuple[str, ...]  # parents before their children
+    codes: dict[str, dict[Hashable, int]]  # the place of each state
 
     @classmethod
     def of(
@@ -67,8 +53,7 @@ class Graph:
         }
         graph = cls(parents, named, {}, order, codes)
         for name, (_, table) in nodes.items():
-            given = table is not None
-            graph.tables[name] = _check_table(name, table, graph) if given else None
+            graph.tables[name] = None if table is None else _check_table(name, table, graph)
         return graph
 
     def shape(self, name: str) -> tuple[int, ...]:

@@ -11,8 +11,6 @@ from bottega.online.perceptron import Perceptron
 from bottega.online.ridge import OnlineRidge
 from bottega.optimize.regions import Everything, Region, get_region
 
-__all__ = ["RegretSetting", "setting_of"]
-
 
 @dataclass(frozen=True)
 class RegretSetting:

@@ -7,8 +7,6 @@ import numpy as np
 from bottega.core.tables import Section, Summary
 from bottega.plot.online import mistakes_chart, regret_chart
 
-__all__ = ["draw", "summarize"]
-
 
 def draw(tracker: Any) -> Any:
     """Draw regret (or mistakes) and bound of a tracker against the number of rows."""

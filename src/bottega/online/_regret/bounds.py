@@ -21,12 +21,10 @@ import numpy as np
 from bottega.core.losses import ABSOLUTE_ERROR, HINGE, LOGISTIC, SQUARED_ERROR, Huber, Loss
 from bottega.core.typing import FloatArray
 from bottega.online._learner.descent import GradientDescent
-from bottega.online.regret.setting import RegretSetting
+from bottega.online._regret.setting import RegretSetting
 from bottega.online.ridge import OnlineRidge
 from bottega.optimize.regions import Ball, Everything, Region, Simplex, get_region
 from bottega.risk.bounds import ogd_regret, ogd_strongly_convex_regret
-
-__all__ = ["RegretBound", "regret_bound", "slope_of_loss"]
 
 
 @dataclass(frozen=True)

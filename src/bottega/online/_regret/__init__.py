@@ -1,0 +1,1 @@
+"""What a tracker of regret is made of."""
