@@ -40,8 +40,12 @@ class Moments:
         Rows with a positive weight.
     weight : float
         Sum of the weights.
-    mean : ndarray of shape (p,)
-    scatter : ndarray of shape (p, p)
+    log_weights : float
+        Sum of the logarithms of the weights.
+    p : int
+        Number of columns of X.
+    mean : ndarray of shape (d,)
+    scatter : ndarray of shape (d, d)
 
     Examples
     --------
@@ -55,6 +59,8 @@ class Moments:
     def __init__(self) -> None:
         self.count = 0
         self.weight = 0.0
+        self.log_weights = 0.0
+        self.p = 0
         self.mean: FloatArray = np.zeros(0)
         self.scatter: FloatArray = np.zeros((0, 0))
 
@@ -63,6 +69,7 @@ class Moments:
         block = np.asarray(X, dtype=np.float64)
         if block.ndim != 2:
             raise InputError(f"A chunk must be a table of rows and columns; got {block.ndim}-D.")
+        self.p = block.shape[1]
         if y is not None:
             responses = np.asarray(y, dtype=np.float64)
             block = np.column_stack([block, responses])
@@ -83,6 +90,7 @@ class Moments:
             count, weight = len(block), float(weights.sum())
             if not count:
                 return self
+            self.log_weights += float(np.sum(np.log(weights)))
             mean = weights @ block / weight
             centred = block - mean
             correction = weights @ centred / weight
@@ -94,6 +102,7 @@ class Moments:
         """Take in the moments of other rows."""
         if not other.count:
             return self
+        self.p, self.log_weights = other.p, self.log_weights + other.log_weights
         return self._absorb(other.count, other.weight, other.mean, other.scatter)
 
     def _absorb(self, count: int, weight: float, mean: FloatArray, scatter: FloatArray) -> Self:

@@ -11,10 +11,10 @@ from bottega.core.errors import InputError
 from bottega.core.results import augment_columns, glance_row, glance_section
 from bottega.core.rows import Rows
 from bottega.core.smoother import Smoother, SmootherSums, interval
-from bottega.core.tables import Section, Summary
+from bottega.core.tables import Summary
 from bottega.core.typing import FloatArray
 
-__all__ = ["LinearSmoother"]
+__all__ = ["Intervals", "LinearSmoother"]
 
 
 def _of_smoother(name: str, doc: str) -> Any:
@@ -27,12 +27,50 @@ def _of_criteria(name: str, doc: str) -> Any:
     return property(lambda self: self._fitted_smoother().criteria[name], doc=doc)
 
 
-class LinearSmoother:
+class Intervals:
+    """`interval` of an estimator whose mean has a standard error.
+
+    It gives `_standard_error(X)`, that of the fitted mean at each row of X, and `_noise`, the
+    residual standard deviation with its degrees of freedom.
+    """
+
+    @abstractmethod
+    def _standard_error(self, X: Any) -> FloatArray:
+        """Return the standard error of the fitted mean at each row."""
+
+    @abstractmethod
+    def _noise(self) -> tuple[Any, float]:
+        """Return the residual standard deviation, and what is left to estimate it by."""
+
+    def interval(
+        self, X: Any, level: float = 0.95, kind: str = "confidence"
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return lower and upper limits at each row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Points.
+        level : float
+            Coverage of each interval, pointwise (of a Bayesian model its posterior probability).
+        kind : {"confidence", "prediction"}
+            For the mean at the point, or for a new observation there.
+
+        Returns
+        -------
+        lower, upper : ndarray
+            The bands ignore bias: they cover the mean of the fit, not the true mean, where the
+            fit is too smooth.
+        """
+        mean = self.predict(X)  # type: ignore[attr-defined]
+        return interval(mean, self._standard_error(X), *self._noise(), level, kind)
+
+
+class LinearSmoother(Intervals):
     """What an estimator offers after `fit` because it predicts by ``y_hat = S y``.
 
-    The estimator sets `smoother_` (of the rows that count) and gives `_standard_error(X)`, the
-    standard error of the fitted mean at each row of X, and `_matrix(X)`, the rows of S at checked
-    inputs. The bands say nothing about bias.
+    The estimator sets `smoother_` (of the rows that count) and gives `_standard_error(X)` and
+    `_matrix(X)`, the rows of S at checked inputs. The bands say nothing about bias.
     """
 
     smoother_: Smoother | SmootherSums
@@ -80,9 +118,9 @@ class LinearSmoother:
             fit, y=given.y, fitted=fitted, leverage=leverage, weight=given.weight
         )
 
-    @abstractmethod
-    def _standard_error(self, X: Any) -> FloatArray:
-        """Return the standard error of the fitted mean at each row."""
+    def _noise(self) -> tuple[Any, float]:
+        fit = self._fitted_smoother()
+        return fit.sigma, fit.df_residual
 
     @abstractmethod
     def _matrix(self, X: Any) -> FloatArray:
@@ -110,36 +148,14 @@ class LinearSmoother:
         found[:, fit.weight > 0] = S
         return found
 
-    def interval(
-        self, X: Any, level: float = 0.95, kind: str = "confidence"
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return lower and upper limits at each row of X.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            Points.
-        level : float
-            Coverage of each interval, pointwise.
-        kind : {"confidence", "prediction"}
-            For the mean at the point, or for a new observation there.
-
-        Returns
-        -------
-        lower, upper : ndarray
-            The bands ignore bias: they cover the mean of the fit, not the true mean, where the
-            fit is too smooth.
-        """
-        mean = self.predict(X)  # type: ignore[attr-defined]
-        return interval(
-            mean, self._standard_error(X), self._fitted_smoother(), level=level, kind=kind
-        )
-
     # ---- results --------------------------------------------------------------------------------
+
+    def _glance_row(self) -> dict[str, Any]:
+        return glance_row(self._fitted_smoother())
 
     def glance(self) -> Any:
         """Return one row about the model: size, df, scale, fit and criteria."""
-        row = glance_row(self._fitted_smoother())
+        row = self._glance_row()
         return self._make_frame({k: [v] for k, v in row.items()})  # type: ignore[attr-defined]
 
     def augment(self, X: Any = None, y: Any = None) -> Any:
@@ -162,9 +178,6 @@ class LinearSmoother:
             columns = augment_columns(fitted, residual)
         return self._make_frame(columns)  # type: ignore[attr-defined]
 
-    def _glance_section(self) -> Section:
-        return glance_section(glance_row(self._fitted_smoother()))
-
     def summary(self) -> Summary:
         """Return a table about the fit that shows itself as text, HTML and Markdown."""
-        return Summary(type(self).__name__, (self._glance_section(),))
+        return Summary(type(self).__name__, (glance_section(self._glance_row()),))

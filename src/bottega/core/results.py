@@ -207,8 +207,7 @@ def augment_columns(
 class CoefficientResults:
     """`tidy` and `summary` of an estimator with coefficients.
 
-    It gives `_terms(level)` (see `tidy_columns`) and, through `LinearSmoother` or
-    `_fit_numbers`, the row of glance.
+    It gives `_terms(level)` (see `tidy_columns`) and `_glance_row`, the row of glance.
     """
 
     card: ClassVar[Card]
@@ -238,15 +237,18 @@ class CoefficientResults:
         check_is_fitted(self)
         return self._make_frame(self._terms(level))  # type: ignore[attr-defined]
 
-    @abstractmethod
-    def _glance_section(self) -> Section:
-        """Return the row of glance as a table."""
+    def glance(self) -> Any:
+        """Return one row about the model: size, df, scale, fit and criteria."""
+        check_is_fitted(self)
+        row = self._glance_row()  # type: ignore[attr-defined]
+        return self._make_frame({k: [v] for k, v in row.items()})  # type: ignore[attr-defined]
 
     def summary(self) -> Summary:
         """Return tables about the fit and its terms, as text, HTML and Markdown."""
         check_is_fitted(self)
         terms, more = shown_terms(self._terms())
-        return Summary(self.card.title, (self._glance_section(), terms), (*self._notes(), *more))
+        about = glance_section(self._glance_row())  # type: ignore[attr-defined]
+        return Summary(self.card.title, (about, terms), (*self._notes(), *more))
 
 
 class SelectedResults(CoefficientResults):
@@ -293,12 +295,7 @@ class SelectedResults(CoefficientResults):
         was given. The degrees of freedom count the terms and not the search for them, so sigma,
         aic, bic and gcv flatter the model; `error` does not.
         """
-        check_is_fitted(self)
-        row = self._glance_row()
-        return self._make_frame({k: [v] for k, v in row.items()})  # type: ignore[attr-defined]
-
-    def _glance_section(self) -> Section:
-        return glance_section(self._glance_row())
+        return super().glance()
 
     def _notes(self) -> tuple[str, ...]:
         used = int(np.count_nonzero(np.any(np.atleast_2d(self.coef_) != 0, axis=0)))

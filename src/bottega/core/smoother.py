@@ -241,14 +241,9 @@ class SmootherSums(_Scalars):
 
 
 def interval(
-    mean: FloatArray,
-    standard_error: FloatArray,
-    smoother: "Smoother | SmootherSums",
-    *,
-    level: float = 0.95,
-    kind: str = "confidence",
+    mean: FloatArray, standard_error: FloatArray, sigma: Any, df: float, level: float, kind: str
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the limits about `mean` by Student's t with n - df degrees of freedom.
+    """Return the limits about `mean` by Student's t, `df` being what is left for the noise.
 
     ``"confidence"`` is for the mean at a point, ``"prediction"`` for a new observation there.
     """
@@ -256,14 +251,14 @@ def interval(
         raise InputError(f"level={level!r} is not allowed; level must lie between 0 and 1.")
     if kind not in ("confidence", "prediction"):
         raise InputError(f"kind={kind!r} is not allowed; use 'confidence' or 'prediction'.")
-    if not smoother.df_residual > 0:
+    if not df > 0:
         raise InputError(
-            f"No interval: the fit uses all {smoother.n} degrees of freedom; fit a simpler model."
+            "No interval: the fit uses all degrees of freedom; fit a simpler model, or more rows."
         )
     spread = standard_error
     if kind == "prediction":
-        spread = np.sqrt(standard_error**2 + smoother.sigma**2)
-    half = stats.t.ppf(0.5 + level / 2, smoother.df_residual) * spread
+        spread = np.sqrt(standard_error**2 + sigma**2)
+    half = stats.t.ppf(0.5 + level / 2, df) * spread
     return mean - half, mean + half
 
 

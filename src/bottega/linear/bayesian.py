@@ -6,22 +6,13 @@ from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import stats
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
 from bottega.core.errors import ConvergenceWarning, InputError
 from bottega.core.params import Anything, Auto, Boolean, Parameter, Real
-from bottega.core.results import (
-    CoefficientResults,
-    check_level,
-    glance_row,
-    glance_section,
-    term_names,
-    tidy_columns,
-)
-from bottega.core.tables import Section
+from bottega.core.results import CoefficientResults, glance_row, term_names, tidy_columns
 from bottega.core.typing import FloatArray
 from bottega.linear._bayesian.evidence import Evidence, Maximum
 from bottega.linear._bayesian.prior import normal_prior
@@ -106,6 +97,7 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
     prior on the intercept uses up one observation: beta is estimated from n - 1 (scikit-learn's
     `BayesianRidge` counts n there, and calls the noise precision alpha, the prior's lambda).
 
+    `glance` shows nobs, df (gamma), sigma, alpha, beta and evidence; limits are credible ones.
     Do not read the intervals as more than the model: they assume a linear truth and
     independent normal noise, and with ``"auto"`` take the precisions for known.
 
@@ -286,59 +278,13 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
 
     # ---- predicting -----------------------------------------------------------------------------
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return the posterior mean of the response at each row of X.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            Points.
-        return_std : bool
-            Whether to return the posterior standard deviation of that mean too. A new response
-            varies by the noise as well: see `interval` with ``kind="prediction"``.
-
-        Returns
-        -------
-        mean : ndarray of shape (m,)
-        std : ndarray of shape (m,)
-            Only with `return_std`.
-        """
-        check_is_fitted(self)
-        X = self._check_new(X)
-        mean = X @ self.coef_ + self.intercept_
-        return (mean, np.sqrt(self._variance(X))) if return_std else mean
-
-    def interval(
-        self, X: Any, level: float = 0.95, kind: str = "confidence"
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return lower and upper credible limits at each row of X.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            Points.
-        level : float
-            Posterior probability of each interval, pointwise.
-        kind : {"confidence", "prediction"}
-            For the mean at the point, or for a new observation there.
-
-        Returns
-        -------
-        lower, upper : ndarray of shape (m,)
-        """
-        check_level(level)
-        if kind not in ("confidence", "prediction"):
-            raise InputError(f"kind={kind!r} is not allowed; use 'confidence' or 'prediction'.")
-        mean, std = self.predict(X, return_std=True)
-        variance = std**2 + (1 / self.beta_ if kind == "prediction" else 0.0)
-        half = stats.norm.ppf(0.5 + level / 2) * np.sqrt(variance)
-        return mean - half, mean + half
-
-    def _variance(self, X: FloatArray) -> FloatArray:
-        """Return the posterior variance of the mean at each row."""
+    def _error_at(self, X: FloatArray) -> FloatArray:
         points = np.column_stack([np.ones(len(X)), X]) if self.fit_intercept else X
-        found: FloatArray = np.einsum("ij,ij->i", points @ self.covariance_, points)
-        return np.maximum(found, 0)
+        variance = np.einsum("ij,ij->i", points @ self.covariance_, points)
+        return np.sqrt(np.maximum(variance, 0))
+
+    def _noise(self) -> tuple[float, float]:
+        return float(self.beta_**-0.5), np.inf  # the precisions are taken for known
 
     def sample(self, n: int = 1, seed: Any = None) -> FloatArray:
         """Draw coefficients from the posterior.
@@ -374,16 +320,8 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
         )
 
     def _glance_row(self) -> dict[str, Any]:
-        check_is_fitted(self)
         row = {"nobs": self.n_samples_seen_, "df": self.gamma_, "sigma": float(self.beta_**-0.5)}
         return glance_row(row, alpha=self.alpha_, beta=self.beta_, evidence=self.evidence_)
-
-    def glance(self) -> Any:
-        """Return one row about the model: nobs, df (gamma), sigma, alpha, beta, evidence."""
-        return self._make_frame({name: [value] for name, value in self._glance_row().items()})
-
-    def _glance_section(self) -> Section:
-        return glance_section(self._glance_row())
 
     def _notes(self) -> tuple[str, ...]:
         return ("The limits hold 95 % of the posterior probability; evidence is its logarithm.",)

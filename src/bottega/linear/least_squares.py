@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,15 +15,19 @@ from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import DataWarning
 from bottega.core.params import Boolean, Choice, Parameter
-from bottega.core.results import glance_row, shown_terms, term_names
+from bottega.core.results import glance_row, glance_section, shown_terms, term_names
 from bottega.core.rows import Rows
 from bottega.core.smoother import Smoother
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.linear._decomposition.coefficients import SpectralCoefficients
-from bottega.linear._decomposition.problem import DecomposedProblem, LoggedMoments, moments_of
+from bottega.linear._decomposition.problem import (
+    DecomposedProblem,
+    decompose_moments,
+    moments_of,
+)
 from bottega.linear._decomposition.rank import names_of
-from bottega.linear._decomposition.unpenalized import decompose_unpenalized, flops
+from bottega.linear._decomposition.unpenalized import flops, solve_unpenalized
 
 __all__ = ["LeastSquares"]
 
@@ -153,29 +158,20 @@ class LeastSquares(RegressorMixin, SpectralCoefficients, Chunked):
         chunks = [(rows.X, rows.y.reshape(len(rows), -1), rows.weight)]
         return self._decompose(moments_of(chunks), chunks, rows.y.ndim, rows)
 
-    def _statistics(self, X: Any, y: Any, w: Any, start: int) -> LoggedMoments:
-        return moments_of([(X, y, w)])
-
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> DecomposedProblem:
         return self._decompose(statistics, chunks, chunks.y_ndim, None)
 
-    def _decompose(self, moments: Any, chunks: Any, y_ndim: int, rows: Any) -> DecomposedProblem:
-        return decompose_unpenalized(
-            moments, chunks, y_ndim, rows, method=self.method, fit_intercept=self.fit_intercept
-        )
+    def _decompose(self, *source: Any) -> DecomposedProblem:
+        how = {"standardize": True, "fit_intercept": self.fit_intercept}
+        return decompose_moments(*source, **how, solve=partial(solve_unpenalized, self.method))
 
     def _settle(self, problem: DecomposedProblem, setting: Mapping[str, Any]) -> None:
         spectrum = problem.spectrum
-        self._keep(problem, spectrum.coef(np.zeros(1))[0], spectrum)
+        all_kept = np.ones((spectrum.rank, 1))
+        scatter = self._keep(problem, spectrum, all_kept, 0 * all_kept)
         self.aliased_: BoolArray = problem.aliased  # type: ignore[assignment]
         n, p = problem.centering.n, self.n_features_in_ + self.fit_intercept
         self.flops_ = flops(problem.solver, n, p)
-        scatter = self._keep_smoother(
-            problem,
-            problem.residuals(0.0),
-            df=float(spectrum.rank + self.fit_intercept),
-            trace_sst=problem.trace_sst(0.0),
-        )
         left = self.smoother_.df_residual
         self.residual_covariance_ = scatter / left if left > 0 else np.full_like(scatter, np.nan)
         collinear = self.aliased_ & ~problem.centering.constant
@@ -263,7 +259,7 @@ class LeastSquares(RegressorMixin, SpectralCoefficients, Chunked):
         """Return tables about residuals, coefficients and the fit, as text, HTML and Markdown."""
         fit = self._fitted_smoother()
         terms, more = shown_terms(self._terms())
-        sections = [self._glance_section()]
+        sections = [glance_section(self._glance_row())]
         if isinstance(fit, Smoother) and fit.y.ndim == 1:
             used = slice(None) if fit.weight is None else fit.weight > 0
             root = 1.0 if fit.weight is None else np.sqrt(fit.weight[used])

@@ -1,6 +1,7 @@
 """Regression on principal components: least squares on the directions in which the inputs vary."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -9,36 +10,23 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
-from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import InputError
-from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import Loss
 from bottega.core.params import AnyOf, Auto, Boolean, Choice, Integer, Parameter
-from bottega.core.path import Path, Rule, along
+from bottega.core.path import Path, Rule
 from bottega.core.rows import Rows
-from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.linear._decomposition.centering import squeeze
-from bottega.linear._decomposition.coefficients import SpectralCoefficients
-from bottega.linear._decomposition.components import (
-    ChunkedComponents,
-    component_coef,
-    component_residuals,
-    component_rss,
-    truncate,
-)
-from bottega.linear._decomposition.fold_moments import FoldMoments
-from bottega.linear._decomposition.problem import (
-    DecomposedProblem,
-    decompose_moments,
-    decompose_rows,
-)
+from bottega.linear._decomposition.centering import Centering, squeeze
+from bottega.linear._decomposition.coefficients import SpectralPath
+from bottega.linear._decomposition.fold_moments import FoldMoments, dealt_blocks, judge_held_out
+from bottega.linear._decomposition.problem import DecomposedProblem
+from bottega.linear._decomposition.spectrum import by_gram
 
 __all__ = ["PrincipalComponentsRegression"]
 
 
-class PrincipalComponentsRegression(RegressorMixin, SpectralCoefficients, Tuned, Chunked):
+class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
     r"""Least squares on the first few principal components of the inputs.
 
     With :math:`X = U D V^\top` the singular value decomposition of the centred (and, with
@@ -181,8 +169,9 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralCoefficients, Tuned,
 
     # ---- fitting --------------------------------------------------------------------------------
 
-    def _prepare(self, rows: Rows) -> DecomposedProblem:
-        return decompose_rows(rows, standardize=self.standardize, fit_intercept=True)
+    def _kept(self, problem: DecomposedProblem, counts: Array) -> FloatArray:
+        # A count above the rank (of a fold) stands for all the components there are.
+        return np.asarray(np.arange(problem.spectrum.rank)[:, None] < counts, dtype=np.float64)
 
     def _statistics(self, X: Any, y: Any, w: Any, start: int) -> Any:
         if not isinstance(self.components, str):
@@ -195,68 +184,56 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralCoefficients, Tuned,
         return FoldMoments(X, y, w, self.cv, start)
 
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> DecomposedProblem:
-        problem = decompose_moments(
-            statistics.total(),
-            chunks,
-            chunks.y_ndim,
-            standardize=self.standardize,
-            fit_intercept=True,
-        )
-        return ChunkedComponents(
-            **vars(problem), folds=statistics, chunks=chunks, standardize=self.standardize
-        )
+        problem = super()._prepare_merged(statistics.total(), chunks)
+        return replace(problem, folds=(statistics, chunks))
 
     def _settle(self, problem: DecomposedProblem, setting: Mapping[str, Any]) -> None:
         spectrum = problem.spectrum
         self.components_ = int(_check_components([setting["components"]], spectrum.rank)[0])
-        kept = truncate(spectrum, self.components_)
-        self._keep(problem, component_coef(kept, np.array([self.components_]))[0], kept)
-        self.rotation_ = kept.V
-        gamma = (kept.rotated / np.sqrt(kept.lam)[:, None]).T
+        used = spectrum.first(self.components_)
+        kept = self._kept(problem, np.array([self.components_]))
+        self._keep(problem, used, kept, 1 - kept)
+        self.rotation_ = used.V
+        gamma = (used.rotated / np.sqrt(used.lam)[:, None]).T
         self.component_coef_ = squeeze(gamma, problem.y_ndim)
         self.explained_variance_ = spectrum.lam / problem.centering.weight
         total = self.explained_variance_.sum()
         self.explained_variance_ratio_ = self.explained_variance_ / (total if total else 1.0)
-        df = self.components_ + 1.0  # the fit is a projection
-        parts = component_residuals(problem, self.components_)
-        self._keep_smoother(problem, parts, df=df, trace_sst=df)
 
     # ---- the path -------------------------------------------------------------------------------
 
     def _path(self, problem: DecomposedProblem, values: Any, loss: Loss | None) -> Path:
         spectrum, rank = problem.spectrum, problem.spectrum.rank
         counts = np.arange(rank + 1) if values is None else _check_components(values, rank)
-        rss = component_rss(problem)[counts]
+        outside = sum(np.sum(block.outside**2, axis=0) for block in problem.blocks())
+        rss = outside + (1 - self._kept(problem, counts)).T @ spectrum.rotated**2
         judged = {}
-        if loss is not None and isinstance(problem, ChunkedComponents):
+        if loss is not None and problem.folds is not None:
             _check_enough_rows(problem.centering.n)
-            judged = problem.judge(counts, loss)
-        return gaussian_path(
-            along("components", counts),
-            rss=rss if problem.y_ndim == 2 else rss[:, 0],
-            df=counts + 1.0,
-            n=problem.centering.n,
-            weight=problem.centering.weight,
-            log_weights=problem.log_weights,
-            coef=problem.original(component_coef(spectrum, counts)),
-            **judged,
-        )
+            judged = self._judge_chunks(*problem.folds, counts, loss)
+        return self._gaussian_path(problem, counts, rss, **judged)
+
+    def _judge_chunks(
+        self, folds: FoldMoments, chunks: CheckedChunks, counts: Array, loss: Loss
+    ) -> dict[str, Any]:
+        """Return the cross-validated error of each number of components, by one more pass."""
+        fits: list[Any] = []
+        for train in folds.training():
+            if train is None:
+                fits.append(None)
+                continue
+            p = folds.p
+            centering, scatter = Centering.from_moments(train, p, **self._frame_of_inputs)
+            spectrum: Any = by_gram(scatter[:p, :p], scatter[:p, p:], drop=True)
+            kept = np.arange(spectrum.rank)[:, None] < counts
+            fits.append(centering.original(spectrum.coef_keeping(kept)))
+        return {"estimate": "cv", **judge_held_out(dealt_blocks(chunks, len(fits)), fits, loss)}
 
     def _judge(self, curve: Path, rows: Rows, cv: Any, loss: Loss) -> Path:
         _check_enough_rows(len(rows))
         if isinstance(cv, Integral) and int(cv) >= len(rows):
             cv = "loo"
         return super()._judge(curve, rows, cv, loss)
-
-    def _predictions(
-        self,
-        problem: DecomposedProblem,
-        settings: Sequence[Mapping[str, Any]],
-        X_new: Any,
-        method: str,
-    ) -> Array:
-        counts = np.array([setting["components"] for setting in settings])
-        return problem.predictions(component_coef(problem.spectrum, counts), X_new)
 
     # ---- results --------------------------------------------------------------------------------
 

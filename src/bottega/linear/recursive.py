@@ -10,15 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
 from bottega.core.params import Boolean, Choice, Parameter, Real
-from bottega.core.results import (
-    CoefficientResults,
-    glance_row,
-    glance_section,
-    term_names,
-    tidy_columns,
-)
-from bottega.core.smoother import SmootherSums, interval
-from bottega.core.tables import Section
+from bottega.core.results import CoefficientResults, glance_row, term_names, tidy_columns
+from bottega.core.smoother import SmootherSums
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.linear._decomposition.stream import TriangleLearner
 from bottega.linear._decomposition.triangle import Triangle, TriangleSolution
@@ -93,6 +86,7 @@ class RecursiveLeastSquares(CoefficientResults, RegressorMixin, TriangleLearner)
     with an intercept) is left. A large common level of the inputs does no harm with
     ``start="exact"``; the prior of ``start="ridge"`` is about the origin as it is.
 
+    `glance` shows nobs, df, sigma and deviance of the fit so far.
     Do not use it where the relation is not linear, or, without forgetting, where it changes in
     time: all rows count the same.
 
@@ -285,48 +279,15 @@ class RecursiveLeastSquares(CoefficientResults, RegressorMixin, TriangleLearner)
         found[:, solution.aliased] = np.nan
         return np.asarray(found)
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return the fitted mean at each row of X.
+    def _mean_at(self, X: FloatArray) -> FloatArray:
+        return self._solution().mean_at(X)
 
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            Points.
-        return_std : bool
-            Whether to return the standard error of the fitted mean too.
+    def _error_at(self, X: FloatArray) -> FloatArray:
+        return self._solution().unit_error_at(X) * self.sigma_
 
-        Returns
-        -------
-        mean : ndarray of shape (m,)
-        std : ndarray of shape (m,)
-            Only with `return_std`.
-        """
-        solution = self._solution()
-        mean, unit = solution.at(self._check_new(X))
-        return (mean, unit * self._sums(solution).sigma) if return_std else mean
-
-    def interval(
-        self, X: Any, level: float = 0.95, kind: str = "confidence"
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return lower and upper limits at each row of X, from the rows seen so far.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            Points.
-        level : float
-            Coverage of each interval, pointwise.
-        kind : {"confidence", "prediction"}
-            For the mean at the point, or for a new observation there.
-
-        Returns
-        -------
-        lower, upper : ndarray of shape (m,)
-        """
-        solution = self._solution()
-        mean, unit = solution.at(self._check_new(X))
-        sums = self._sums(solution)
-        return interval(mean, unit * sums.sigma, sums, level=level, kind=kind)
+    def _noise(self) -> tuple[float, float]:
+        sums = self._sums(self._solution())
+        return float(sums.sigma), sums.df_residual
 
     # ---- results --------------------------------------------------------------------------------
 
@@ -348,17 +309,5 @@ class RecursiveLeastSquares(CoefficientResults, RegressorMixin, TriangleLearner)
 
     def _glance_row(self) -> dict[str, Any]:
         solution = self._solution()
-        row = {
-            "nobs": self.n_samples_seen_,
-            "df": solution.df,
-            "sigma": float(self._sums(solution).sigma),
-            "deviance": solution.rss,
-        }
-        return glance_row(row)
-
-    def glance(self) -> Any:
-        """Return one row about the fit so far: nobs, df, sigma and deviance."""
-        return self._make_frame({name: [value] for name, value in self._glance_row().items()})
-
-    def _glance_section(self) -> Section:
-        return glance_section(self._glance_row())
+        row = {"nobs": self.n_samples_seen_, "df": solution.df, "deviance": solution.rss}
+        return glance_row(row | {"sigma": float(self._sums(solution).sigma)})

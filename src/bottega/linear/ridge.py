@@ -1,37 +1,26 @@
 """Ridge regression: least squares with a penalty on the squared length of the coefficients."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from bottega.core.cards import Card
-from bottega.core.chunked import Chunked
-from bottega.core.chunks import CheckedChunks
-from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import Loss
 from bottega.core.params import Auto, Boolean, Integer, Parameter, Real
-from bottega.core.path import Path, Rule, along
-from bottega.core.rows import Rows
-from bottega.core.tuned import Tuned
-from bottega.core.typing import Array, FloatArray
-from bottega.linear._decomposition.coefficients import SpectralCoefficients
+from bottega.core.path import Path, Rule
+from bottega.core.typing import FloatArray
+from bottega.linear._decomposition.coefficients import SpectralPath
 from bottega.linear._decomposition.leave_one_out import leave_one_out
-from bottega.linear._decomposition.problem import (
-    DecomposedProblem,
-    LoggedMoments,
-    decompose_moments,
-    decompose_rows,
-    moments_of,
-)
+from bottega.linear._decomposition.problem import DecomposedProblem
 from bottega.linear._penalized.constraint import ConstraintForm
 from bottega.optimize.coordinate import check_alphas
 
 __all__ = ["Ridge"]
 
 
-class Ridge(ConstraintForm, RegressorMixin, SpectralCoefficients, Tuned, Chunked):
+class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
     r"""Linear regression with coefficients shrunk towards zero.
 
     Minimises, over an intercept :math:`\beta_0` that is never penalised and coefficients
@@ -164,75 +153,35 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralCoefficients, Tuned, Chunked
         self.select = select
         self.n_alphas = n_alphas
 
-    # ---- fitting --------------------------------------------------------------------------------
+    # ---- fitting and the path -------------------------------------------------------------------
 
-    @property
-    def _frame_of_inputs(self) -> dict[str, bool]:
-        return {"standardize": self.standardize, "fit_intercept": self.fit_intercept}
-
-    def _prepare(self, rows: Rows) -> DecomposedProblem:
-        return decompose_rows(rows, **self._frame_of_inputs)
-
-    def _statistics(self, X: Any, y: Any, w: Any, start: int) -> LoggedMoments:
-        return moments_of([(X, y, w)])
-
-    def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> DecomposedProblem:
-        return decompose_moments(statistics, chunks, chunks.y_ndim, None, **self._frame_of_inputs)
+    def _kept(self, problem: DecomposedProblem, alphas: FloatArray) -> FloatArray:
+        if np.any(alphas == 0):
+            problem.spectrum.check_full_rank()
+        return problem.spectrum.kept(alphas)
 
     def _settle(self, problem: DecomposedProblem, setting: Mapping[str, Any]) -> None:
         self.alpha_ = float(setting["alpha"])
-        scaled = self._scaled(problem, np.array([self.alpha_]))[0]
-        self._keep(problem, scaled, problem.spectrum)
-        self._keep_smoother(
-            problem,
-            problem.residuals(self.alpha_),
-            df=float(problem.df(np.array([self.alpha_]))[0]),
-            trace_sst=problem.trace_sst(self.alpha_),
-        )
-
-    def _scaled(self, problem: DecomposedProblem, alphas: FloatArray) -> FloatArray:
-        """Return the coefficients ``(m, q, p)`` of scaled inputs at each alpha."""
-        if np.any(alphas == 0):
-            problem.spectrum.check_full_rank()
-        return problem.spectrum.coef(alphas)
-
-    # ---- the path -------------------------------------------------------------------------------
+        kept = self._kept(problem, np.array([self.alpha_]))
+        self._keep(problem, problem.spectrum, kept, problem.spectrum.lost(self.alpha_))
 
     def _path(self, problem: DecomposedProblem, values: Any, loss: Loss | None) -> Path:
         if values is None:
             alphas = _default_alphas(problem.spectrum.lam, self.n_alphas)
         else:
             alphas = check_alphas(values)
-        scaled = self._scaled(problem, alphas)
         loo = leave_one_out(problem.blocks(), problem.spectrum, alphas, loss)
-        return gaussian_path(
-            along("alpha", alphas),
-            rss=loo.rss if problem.y_ndim == 2 else loo.rss[:, 0],
-            df=problem.df(alphas),
-            n=problem.centering.n,
-            weight=problem.centering.weight,
-            log_weights=problem.log_weights,
-            error=loo.error,
-            error_se=loo.error_se,
-            estimate=None if loss is None else "loo",
-            loss=loss.title if loss is not None else "squared error",
-            coef=problem.original(scaled),
-        )
-
-    def _predictions(
-        self,
-        problem: DecomposedProblem,
-        settings: Sequence[Mapping[str, Any]],
-        X_new: Any,
-        method: str,
-    ) -> Array:
-        alphas = np.array([float(setting["alpha"]) for setting in settings])
-        return problem.predictions(self._scaled(problem, alphas), X_new)
+        judged: dict[str, Any] = {}
+        if loss is not None:
+            judged = {"error": loo.error, "error_se": loo.error_se}
+            judged |= {"estimate": "loo", "loss": loss.title}
+        return self._gaussian_path(problem, alphas, loo.rss, **judged)
 
     # ---- the constraint form --------------------------------------------------------------------
 
     def _penalty_at(self, problem: DecomposedProblem, alpha: float) -> float:
-        return float(np.sum(self._scaled(problem, np.array([alpha])) ** 2))
+        kept = self._kept(problem, np.array([alpha]))
+        return float(np.sum(problem.spectrum.coef_keeping(kept) ** 2))
 
     def _strongest(self, problem: DecomposedProblem) -> float:
         return float(_default_alphas(problem.spectrum.lam, 2)[0])

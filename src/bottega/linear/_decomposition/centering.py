@@ -16,32 +16,14 @@ ROUNDING = 10 * np.finfo(np.float64).eps
 @stored
 @dataclass(frozen=True)
 class Centering:
-    """The affine map between the user's columns and those of the penalised problem.
+    """The affine map between the user's columns and those of the penalised problem."""
 
-    Attributes
-    ----------
-    n : int
-        Rows with a positive weight.
-    weight : float
-        Sum of the weights.
-    mean : ndarray of shape (p,)
-        What is taken off each input; zero without an intercept.
-    scale : ndarray of shape (p,)
-        What each input is divided by; one where nothing is to be scaled.
-    constant : ndarray of bool, shape (p,)
-        Inputs that do not vary: they become zero columns and get a zero coefficient.
-    y_mean : ndarray of shape (q,)
-        What is taken off each response; zero without an intercept.
-    fit_intercept : bool
-        Whether there is a free intercept.
-    """
-
-    n: int
-    weight: float
-    mean: FloatArray
-    scale: FloatArray
-    constant: BoolArray
-    y_mean: FloatArray
+    n: int  # rows with a positive weight
+    weight: float  # sum of the weights
+    mean: FloatArray  # (p,): what is taken off each input; zero without an intercept
+    scale: FloatArray  # (p,): what each input is divided by; one where nothing is to be scaled
+    constant: BoolArray  # (p,): inputs that do not vary become zero columns
+    y_mean: FloatArray  # (q,): what is taken off each response; zero without an intercept
     fit_intercept: bool
 
     @classmethod
@@ -60,10 +42,7 @@ class Centering:
         else:
             mean, y_mean = np.zeros(X.shape[1]), np.zeros(y.shape[1])
             A, Y = X.copy(), y.copy()
-        if w is not None:
-            root = np.sqrt(w)[:, None]
-            A *= root
-            Y *= root
+        _weigh(w, A, Y)
         weight = float(len(X)) if w is None else float(w.sum())
         square = np.einsum("ij,ij->j", A, A) / weight
         scale, constant = _scale(mean, square, standardize)
@@ -100,14 +79,14 @@ class Centering:
     def rows(self, X: FloatArray, y: FloatArray, w: Any) -> tuple[FloatArray, FloatArray]:
         """Return rows as the fit sees them: centred, scaled and times the root of their weight."""
         A, Y = self.inputs(X), y - self.y_mean
-        if w is not None:
-            root = np.sqrt(w)[:, None]
-            A *= root
-            Y *= root
+        _weigh(w, A, Y)
         return A, Y
 
     def original(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return coefficients ``(..., q, p)`` and intercepts ``(..., q)`` on the user's scale."""
+        """Return coefficients ``(..., q, p)`` and intercepts ``(..., q)`` on the user's scale.
+
+        Of a single response they may come, and go, as ``(m, p)`` and ``(m,)``.
+        """
         back = coef * self.inverse_scale
         return back, self.y_mean - back @ self.mean
 
@@ -117,6 +96,12 @@ def _scale(mean: FloatArray, square: FloatArray, standardize: bool) -> tuple[Flo
     constant = spread <= ROUNDING * np.abs(mean)
     scale = np.where(constant, 1.0, spread) if standardize else np.ones_like(spread)
     return scale, constant
+
+
+def _weigh(w: Any, *tables: FloatArray) -> None:
+    if w is not None:
+        for table in tables:
+            table *= np.sqrt(w)[:, None]
 
 
 def squeeze(found: FloatArray, y_ndim: int) -> Any:

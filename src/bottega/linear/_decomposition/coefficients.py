@@ -1,80 +1,115 @@
 """What the coefficients of a linear smoother are worth: covariance, terms, matrix."""
 
-from collections.abc import Iterable
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from bottega.core.chunked import Chunked
+from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import InputError, NotKept
 from bottega.core.judge import LossSums
+from bottega.core.likelihood import gaussian_path
 from bottega.core.linear_smoother import LinearSmoother
+from bottega.core.path import Path, along
 from bottega.core.results import CoefficientResults, term_names, tidy_columns
 from bottega.core.rows import Rows
 from bottega.core.smoother import Smoother, SmootherSums
-from bottega.core.typing import FloatArray
-from bottega.linear._decomposition.centering import Centering, squeeze
-from bottega.linear._decomposition.problem import DecomposedProblem
+from bottega.core.tuned import Tuned
+from bottega.core.typing import Array, FloatArray
+from bottega.linear._decomposition.centering import squeeze
+from bottega.linear._decomposition.problem import (
+    DecomposedProblem,
+    decompose_moments,
+    decompose_rows,
+    moments_of,
+)
 from bottega.linear._decomposition.spectrum import Spectrum
 
 
-class SpectralCoefficients(CoefficientResults, LinearSmoother):
+class LinearPrediction:
+    """`predict` of an estimator that gives `_error_at(X)`, the standard error of its mean."""
+
+    def predict(self: Any, X: Any, return_std: bool = False) -> Any:
+        """Return the fitted mean at each row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Points.
+        return_std : bool
+            Whether to return the standard error of the fitted mean too (of a Bayesian model its
+            posterior standard deviation). A new response varies by the noise as well: see
+            `interval` with ``kind="prediction"``.
+
+        Returns
+        -------
+        mean : ndarray of shape (m,) or (m, q)
+        std : ndarray of the same shape
+            Only with `return_std`.
+        """
+        check_is_fitted(self)
+        X = self._check_new(X)
+        mean = self._mean_at(X)
+        return (mean, self._error_at(X)) if return_std else mean
+
+    def _mean_at(self: Any, X: FloatArray) -> FloatArray:
+        return np.asarray(X @ self.coef_.T + self.intercept_)
+
+    def _standard_error(self: Any, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        return np.asarray(self._error_at(self._check_new(X)))
+
+
+class SpectralCoefficients(CoefficientResults, LinearPrediction, LinearSmoother):
     """What an estimator offers that settles on coefficients of a `DecomposedProblem`.
 
-    `_keep` sets `coef_`, `intercept_`, `solver_`, `_centering` and `_spectrum`, `_keep_smoother`
-    sets `smoother_`; the estimator itself sets `alpha_`.
+    `_keep` sets what is learned; the estimator itself sets `alpha_`.
     """
 
     coef_: FloatArray
-    intercept_: Any
     alpha_: float
-    solver_: str
     n_features_in_: int
     fit_intercept: bool
     _least_rows = 2
-    _centering: Centering
-    _spectrum: Spectrum
-    _glance_section = LinearSmoother._glance_section
 
-    # ---- settling -------------------------------------------------------------------------------
+    def _statistics(self, X: Any, y: Any, w: Any, start: int) -> Any:
+        return moments_of([(X, y, w)])
 
-    def _keep(self, problem: DecomposedProblem, scaled: FloatArray, spectrum: Spectrum) -> None:
-        """Keep the coefficients ``(q, p)`` of scaled inputs."""
-        coef, intercept = problem.centering.original(scaled)
-        self.coef_ = squeeze(coef, problem.y_ndim)
-        self.intercept_ = squeeze(intercept, problem.y_ndim)
+    def _keep(
+        self, problem: DecomposedProblem, spectrum: Spectrum, kept: FloatArray, lost: FloatArray
+    ) -> FloatArray:
+        """Keep the fit that keeps these shares ``(r, 1)`` of the directions and loses the others.
+
+        `spectrum` is the part that inference is about. Returns the (weighted) products of the
+        residuals of the responses with one another.
+        """
+        coef, intercept = problem.centering.original(problem.spectrum.coef_keeping(kept)[0])
+        q, y_ndim = len(problem.tss), problem.y_ndim
+        self.coef_, self.intercept_ = squeeze(coef, y_ndim), squeeze(intercept, y_ndim)
         self.solver_ = problem.solver
         self._centering, self._spectrum = problem.centering, spectrum
         # What `matrix` needs, as long as the model lives in memory: a model file has no data.
         self._training = problem.rows
-
-    def _keep_smoother(
-        self,
-        problem: DecomposedProblem,
-        parts: Iterable[tuple[FloatArray, FloatArray, Any]],
-        *,
-        df: float,
-        trace_sst: float,
-    ) -> FloatArray:
-        """Keep the smoother of residuals and one minus leverages, given by blocks of rows.
-
-        Returns the (weighted) products of the residuals of the responses with one another.
-        """
-        q, y_ndim = len(problem.tss), problem.y_ndim
+        # With weights tr SS' is that of the smoother of the rows times their root weights.
+        df, trace_sst = (float(np.sum(kept**k)) + self.fit_intercept for k in (1, 2))
         common = {"df": df, "trace_sst": trace_sst, "scale": self._path_scale}
-        products, sums, kept = np.zeros((q, q)), LossSums(), []
-        for residuals, room, w in parts:
+        products, sums, per_row = np.zeros((q, q)), LossSums(), []
+        for block in problem.blocks():
+            (residuals, room), w = block.residuals(problem.spectrum.rotated, lost), block.weight
             products += (residuals if w is None else residuals * w[:, None]).T @ residuals
             if problem.rows is not None:
-                kept.append((residuals, room))
+                per_row.append((residuals, room))
                 continue
             with np.errstate(divide="ignore", invalid="ignore"):
                 left_out = residuals**2 / room[:, None] ** 2
             sums.update(left_out.mean(axis=1, keepdims=True), w)
         if problem.rows is not None:
             y = problem.rows.y
-            residuals, room = (np.concatenate(each) for each in zip(*kept, strict=True))
+            residuals, room = (np.concatenate(each) for each in zip(*per_row, strict=True))
             # What the decomposition says about a row has more digits than its prediction.
             fitted = y - residuals.reshape(y.shape)
             self.smoother_ = Smoother(y, fitted, 1 - room, weight=problem.rows.weight, **common)
@@ -92,33 +127,6 @@ class SpectralCoefficients(CoefficientResults, LinearSmoother):
     def __getstate__(self) -> dict[str, Any]:
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_training"}
-
-    # ---- predicting -----------------------------------------------------------------------------
-
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return the fitted mean at each row of X.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            Points.
-        return_std : bool
-            Whether to return the standard error of the fitted mean too.
-
-        Returns
-        -------
-        mean : ndarray of shape (m,) or (m, q)
-        std : ndarray of the same shape
-            Only with `return_std`.
-        """
-        check_is_fitted(self)
-        X = self._check_new(X)  # type: ignore[attr-defined]
-        mean = np.asarray(X @ self.coef_.T + self.intercept_)
-        return (mean, self._error_at(X)) if return_std else mean
-
-    def _standard_error(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        return self._error_at(self._check_new(X))  # type: ignore[attr-defined]
 
     def _error_at(self, X: FloatArray, kind: str = "sampling") -> FloatArray:
         """Return the standard deviation of the mean at each row, around the intercept too."""
@@ -201,6 +209,58 @@ class SpectralCoefficients(CoefficientResults, LinearSmoother):
         tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.target_tags.multi_output = True
         return tags
+
+
+class SpectralPath(SpectralCoefficients, Tuned, Chunked):
+    """What ridge and principal components share: a knob that says how much of y is kept.
+
+    A method gives `_kept`; its `_path` ends in `_gaussian_path`.
+    """
+
+    standardize: bool
+
+    @abstractmethod
+    def _kept(self, problem: DecomposedProblem, values: FloatArray) -> FloatArray:
+        """Return the share of each direction that each value of the knob keeps, (r, m)."""
+
+    @property
+    def _frame_of_inputs(self) -> dict[str, bool]:
+        return {"standardize": self.standardize, "fit_intercept": self.fit_intercept}
+
+    def _prepare(self, rows: Rows) -> DecomposedProblem:
+        return decompose_rows(rows, **self._frame_of_inputs)
+
+    def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> DecomposedProblem:
+        return decompose_moments(statistics, chunks, chunks.y_ndim, None, **self._frame_of_inputs)
+
+    def _gaussian_path(
+        self, problem: DecomposedProblem, values: FloatArray, rss: FloatArray, **judged: Any
+    ) -> Path:
+        kept = self._kept(problem, values)
+        coef, _ = problem.centering.original(problem.spectrum.coef_keeping(kept))
+        one = problem.y_ndim == 1
+        return gaussian_path(
+            along(self.knob, values),
+            rss=rss[:, 0] if one else rss,
+            df=kept.sum(axis=0) + self.fit_intercept,
+            n=problem.centering.n,
+            weight=problem.centering.weight,
+            log_weights=problem.log_weights,
+            coef=coef[:, 0] if one else coef,
+            **judged,
+        )
+
+    def _predictions(
+        self,
+        work: DecomposedProblem,
+        settings: Sequence[Mapping[str, Any]],
+        X_new: Any,
+        method: str,
+    ) -> Array:
+        kept = self._kept(work, np.array([setting[self.knob] for setting in settings]))
+        coef, intercept = work.centering.original(work.spectrum.coef_keeping(kept))
+        found = np.moveaxis(X_new @ np.swapaxes(coef, 1, 2), 0, 1) + intercept
+        return np.asarray(found if work.y_ndim == 2 else found[:, :, 0])
 
 
 def _outer(left: Any, right: Any) -> FloatArray:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
+from scipy.sparse import csr_array, issparse
 
 from bottega.core.chunks import Moments, split_rows
 from bottega.core.folds import deal_folds
@@ -16,8 +16,6 @@ from bottega.core.judge import LossSums, row_losses
 from bottega.core.losses import Loss
 from bottega.core.parallel import in_threads
 from bottega.core.typing import FloatArray, IntArray
-from bottega.linear._decomposition.problem import LoggedMoments
-from bottega.optimize.coordinate_columns import is_sparse
 
 # Numbers in a block of rows: it and its centred copy stay in the cache.
 _BLOCK = 2**16
@@ -30,21 +28,7 @@ _LARGE = 10**6
 
 
 class FoldMoments:
-    """Moments of ``[X, y]`` of each fold of some rows.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n, p)
-        Inputs.
-    y : ndarray of shape (n,) or (n, q)
-        Responses.
-    w : ndarray of shape (n,) or None
-        Weights, positive.
-    count : int
-        Number of folds.
-    start : int
-        Number of rows before these, for the dealing of folds.
-    """
+    """Moments of ``[X, y]`` of each of `count` folds of some rows; `start` rows were before."""
 
     def __init__(self, X: Any, y: FloatArray, w: Any, count: int, start: int = 0) -> None:
         self.p = X.shape[1]
@@ -58,11 +42,11 @@ class FoldMoments:
             part.merge(more)
         return self
 
-    def total(self) -> LoggedMoments:
+    def total(self) -> Moments:
         """Return the moments of all rows."""
-        found = LoggedMoments()
+        found = Moments()
         for part in self.parts:
-            Moments.merge(found, part)
+            found.merge(part)
         found.p, found.log_weights = self.p, self.log_weights
         return found
 
@@ -99,19 +83,12 @@ def judge_held_out(
 ) -> dict[str, FloatArray]:
     """Return error, error_se and fold_error of linear fits on the rows that their fold held out.
 
-    Parameters
-    ----------
-    blocks : iterable of (X, y, w, fold)
-        Rows with the fold of each.
-    fits : sequence of (coef, intercept)
-        For each fold the coefficients ``(m, p)`` or ``(m, q, p)`` and the intercepts of m models;
-        None for a fold without rows.
-    loss : Loss
-        What each row is judged by; several responses count alike.
+    For each fold `fits` has the coefficients ``(m, p)`` or ``(m, q, p)`` and the intercepts of m
+    models; None for a fold without rows. Several responses count alike.
     """
     each = [LossSums() for _ in fits]
     for X, y, w, fold in blocks:
-        table = X.tocsr() if is_sparse(X) else X
+        table = X.tocsr() if issparse(X) else X
 
         def judge(k: int, X: Any = table, y: Any = y, w: Any = w, fold: Any = fold) -> None:
             if fits[k] is None:
@@ -147,8 +124,8 @@ def _for_folds(task: Callable[[int], Any], count: int, numbers: int) -> list[Any
 
 def _moments_by_fold(X: Any, y: FloatArray, w: Any, count: int, start: int) -> list[Moments]:
     folds = deal_folds(len(y), count, start=start) if count > 1 else np.zeros(len(y), np.intp)
-    if is_sparse(X):
-        X = sparse.csr_array(X)
+    if issparse(X):
+        X = csr_array(X)
         which = [np.flatnonzero(folds == k) for k in range(count)]
         return [_sparse_moments(X[on], y[on], None if w is None else w[on]) for on in which]
     first = X[:_SAMPLE]

@@ -28,27 +28,13 @@ BLOCK = 1024
 
 @dataclass(frozen=True)
 class RowBlock:
-    """Some rows in singular coordinates.
+    """Some rows in singular coordinates."""
 
-    Attributes
-    ----------
-    U : ndarray of shape (b, r)
-        Their rows of the left singular vectors.
-    outside : ndarray of shape (b, q)
-        Their residuals (times the root of the weight) without a penalty.
-    room : ndarray of shape (b,)
-        One minus their leverages without a penalty.
-    y : ndarray of shape (b, q)
-        Their responses.
-    weight : ndarray of shape (b,) or None
-        Their weights.
-    """
-
-    U: FloatArray
-    outside: FloatArray
-    room: FloatArray
-    y: FloatArray
-    weight: Any
+    U: FloatArray  # (b, r): their rows of the left singular vectors
+    outside: FloatArray  # (b, q): residuals (times the root of the weight) without a penalty
+    room: FloatArray  # (b,): one minus the leverages without a penalty
+    y: FloatArray  # (b, q)
+    weight: Any  # (b,) or None
 
     def split(self) -> Iterator["RowBlock"]:
         """Yield the block in parts that fit the cache."""
@@ -56,10 +42,12 @@ class RowBlock:
             w = None if self.weight is None else self.weight[rows]
             yield RowBlock(self.U[rows], self.outside[rows], self.room[rows], self.y[rows], w)
 
-    def residuals(self, spectrum: Spectrum, alpha: float) -> tuple[FloatArray, FloatArray]:
-        """Return the residuals (b, q) on the scale of y, and one minus the leverages (b,)."""
-        lost = spectrum.lost(alpha)
-        residuals = self.outside + self.U @ (lost * spectrum.rotated)
+    def residuals(self, rotated: FloatArray, lost: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the residuals (b, q) on the scale of y, and one minus the leverages (b,).
+
+        `lost` (r, 1) is the share of each direction that the fit does not keep.
+        """
+        residuals = self.outside + self.U @ (lost * rotated)
         if self.weight is not None:
             residuals /= np.sqrt(self.weight)[:, None]
         return residuals, self.room + (self.U**2 @ lost)[:, 0]
@@ -67,19 +55,11 @@ class RowBlock:
 
 @dataclass(frozen=True)
 class LeaveOneOutErrors:
-    """Errors of the fits at several alphas.
+    """Errors of the fits at m alphas: the mean loss of the rows left out, its error, and rss."""
 
-    Attributes
-    ----------
-    error, error_se : ndarray of shape (m,) or None
-        Mean loss of the rows left out, and its standard error.
-    rss : ndarray of shape (m, q)
-        Weighted residual sums of squares.
-    """
-
-    error: FloatArray | None
+    error: FloatArray | None  # (m,)
     error_se: FloatArray | None
-    rss: FloatArray
+    rss: FloatArray  # (m, q)
 
 
 def leave_one_out(

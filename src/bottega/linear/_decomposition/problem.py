@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -27,70 +27,25 @@ _SMALL = 2e7
 _STREAM = 8192
 
 Chunk = tuple[FloatArray, FloatArray, Any]
+Solver = Callable[[FloatArray, Centering, Iterable[Chunk]], tuple[Spectrum, str, BoolArray | None]]
 
 
 @dataclass(frozen=True)
 class DecomposedProblem:
-    """A decomposed problem: everything that any penalty needs.
+    """A decomposed problem: everything that any penalty needs."""
 
-    Attributes
-    ----------
-    centering : Centering
-        The way between the user's columns and the problem's.
-    spectrum : Spectrum
-        Singular values and directions.
-    solver : {"svd", "dual", "gram", "qr", "cholesky"}
-        How the spectrum was found: from the rows, from the Gram matrix of the rows (p > n) or of
-        the columns, from the QR factor of the rows, or from the Cholesky factor of the Gram matrix.
-    blocks : callable
-        Each call goes through the rows once, as `RowBlock`.
-    tss : ndarray of shape (q,)
-        Weighted sums of squares of the responses about their means.
-    log_weights : float
-        Sum of the logarithms of the weights.
-    y_ndim : int
-        Number of axes of the responses as they were given.
-    rows : Rows or None
-        The rows, where they are in memory.
-    aliased : ndarray of bool, shape (p,), or None
-        Columns that are combinations of those before them, where that was asked for.
-    """
-
-    centering: Centering
+    centering: Centering  # the way between the user's columns and the problem's
     spectrum: Spectrum
+    # How the spectrum was found: from the rows ("svd"), from the Gram matrix of the rows ("dual")
+    # or of the columns ("gram"), from the QR factor of the rows, or by "cholesky".
     solver: str
-    blocks: Callable[[], Iterator[RowBlock]]
-    tss: FloatArray
+    blocks: Callable[[], Iterator[RowBlock]]  # each call goes through the rows once
+    tss: FloatArray  # (q,): weighted sums of squares of the responses about their means
     log_weights: float
-    y_ndim: int
-    rows: Rows | None = None
-    aliased: BoolArray | None = None
-
-    def df(self, alphas: Any) -> FloatArray:
-        """Return the trace of the smoother matrix at each alpha."""
-        kept: FloatArray = self.spectrum.kept(alphas).sum(axis=0)
-        return kept + self.centering.fit_intercept
-
-    def trace_sst(self, alpha: float) -> float:
-        """Return tr SS' (with weights: of the smoother of the rows times their root weights)."""
-        kept = self.spectrum.kept(alpha)
-        return float(self.centering.fit_intercept + np.sum(kept**2))
-
-    def residuals(self, alpha: float) -> Iterator[tuple[FloatArray, FloatArray, Any]]:
-        """Yield residuals on the scale of y, one minus the leverages, and weights, by block."""
-        for block in self.blocks():
-            yield *block.residuals(self.spectrum, alpha), block.weight
-
-    def original(self, scaled: FloatArray) -> FloatArray:
-        """Return coefficients ``(m, q, p)`` on the user's scale, without the axis of one y."""
-        coef, _ = self.centering.original(scaled)
-        return coef if self.y_ndim == 2 else coef[:, 0]
-
-    def predictions(self, scaled: FloatArray, X_new: FloatArray) -> FloatArray:
-        """Return what coefficients ``(m, q, p)`` predict: (rows, m), or (rows, m, q)."""
-        coef, intercept = self.centering.original(scaled)
-        found: FloatArray = np.moveaxis(X_new @ np.swapaxes(coef, 1, 2), 0, 1) + intercept
-        return found if self.y_ndim == 2 else found[:, :, 0]
+    y_ndim: int  # number of axes of the responses as they were given
+    rows: Rows | None = None  # where they are in memory
+    aliased: BoolArray | None = None  # columns that are combinations of those before them
+    folds: Any = None  # moments of folds of the rows, and the chunks they came in
 
 
 # ---- rows in memory ------------------------------------------------------------------------------
@@ -125,67 +80,33 @@ def decompose_rows(rows: Rows, *, standardize: bool, fit_intercept: bool) -> Dec
 # ---- chunks of rows ------------------------------------------------------------------------------
 
 
-class LoggedMoments(Moments):
-    """Moments of ``[X, y]`` that also count the columns of X and sum the logs of the weights."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.p, self.log_weights = 0, 0.0
-
-    def update(self, X: Any, y: Any = None, w: Any = None) -> Self:
-        """Take in a block of rows of positive weight."""
-        self.p = X.shape[1]
-        self.log_weights += 0.0 if w is None else float(np.sum(np.log(w)))
-        return super().update(X, y, w)
-
-    def merge(self, other: Self) -> Self:
-        """Take in the moments of other rows."""
-        self.p = other.p
-        self.log_weights += other.log_weights
-        return super().merge(other)
-
-
-def moments_of(chunks: Iterable[Chunk]) -> LoggedMoments:
+def moments_of(chunks: Iterable[Chunk]) -> Moments:
     """Return the moments of ``[X, y]`` of rows that come in chunks."""
-    moments = LoggedMoments()
+    moments = Moments()
     for X, y, w in _parts(chunks):
         moments.update(X, y, w)
     return moments
 
 
 def decompose_moments(
-    moments: LoggedMoments,
+    moments: Moments,
     chunks: Iterable[Chunk],
     y_ndim: int,
     rows: Rows | None = None,
     *,
     standardize: bool,
     fit_intercept: bool,
+    solve: Solver | None = None,
 ) -> DecomposedProblem:
-    """Decompose rows from their moments.
+    """Decompose rows from their moments, or by a pass over the chunks ``(X, y, w)``.
 
-    Where squares would lose too many digits, a pass over the chunks ``(X, y, w)`` merges QR factors
-    instead. `blocks` is a further pass.
+    `blocks` is a further pass. `solve` takes the scatter of the mapped columns, the map and the
+    chunks and returns the spectrum, how it was found, and which columns are aliased.
     """
     p = moments.p
-    centering, scatter = Centering.from_moments(
-        moments, p, standardize=standardize, fit_intercept=fit_intercept
-    )
-    found, solver = by_gram(scatter[:p, :p], scatter[:p, p:]), "gram"
-    if found is None:
-        R = merge_triangles(chunks, centering)
-        found, solver = by_triangle(R[:p, :p], R[:p, p:], centering.n), "qr"
-    blocks = chunk_blocks(chunks, centering, found)
-    tss = np.diag(moments.scatter)[p:].copy()
-    return DecomposedProblem(
-        centering, found, solver, blocks, tss, moments.log_weights, y_ndim, rows
-    )
-
-
-def chunk_blocks(
-    chunks: Iterable[Chunk], centering: Centering, spectrum: Spectrum
-) -> Callable[[], Iterator[RowBlock]]:
-    """Return the passes over chunks of rows in singular coordinates."""
+    how = {"standardize": standardize, "fit_intercept": fit_intercept}
+    centering, scatter = Centering.from_moments(moments, p, **how)
+    spectrum, solver, aliased = (solve or _solve)(scatter, centering, chunks)
     to_left = spectrum.V / np.sqrt(spectrum.lam)
 
     def blocks() -> Iterator[RowBlock]:
@@ -193,7 +114,20 @@ def chunk_blocks(
             A, Y = centering.rows(X, y, w)
             yield _row_block(centering, spectrum, A @ to_left, Y, y, w)
 
-    return blocks
+    tss = np.diag(moments.scatter)[p:].copy()
+    return DecomposedProblem(
+        centering, spectrum, solver, blocks, tss, moments.log_weights, y_ndim, rows, aliased
+    )
+
+
+def _solve(scatter: FloatArray, centering: Centering, chunks: Iterable[Chunk]) -> Any:
+    """Solve from the Gram matrix; where squares would lose digits, from merged QR factors."""
+    p = len(centering.mean)
+    found = by_gram(scatter[:p, :p], scatter[:p, p:])
+    if found is not None:
+        return found, "gram", None
+    R = merge_triangles(chunks, centering)
+    return by_triangle(R[:p, :p], R[:p, p:], centering.n), "qr", None
 
 
 def merge_triangles(chunks: Iterable[Chunk], centering: Centering) -> FloatArray:

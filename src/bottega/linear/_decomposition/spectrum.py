@@ -27,6 +27,8 @@ from bottega.core.typing import FloatArray
 # A Gram matrix squares the condition number: with lam_min / lam_max at this ratio ten digits of
 # the smallest eigenvalue are still right; below it the rows themselves must be decomposed.
 _WELL_CONDITIONED = 1e-6
+# Eigenvalues of a Gram matrix below this share of the largest have lost most of their digits.
+_LOST = 1e-11
 # Multiplications up to which a decomposition is quickest in one thread.
 _SMALL = 5e7
 
@@ -34,21 +36,12 @@ _SMALL = 5e7
 @stored
 @dataclass(frozen=True)
 class Spectrum:
-    """A least-squares problem reduced to its singular values and directions.
+    """A least-squares problem reduced to its singular values and directions."""
 
-    Attributes
-    ----------
-    lam : ndarray of shape (r,)
-        Squared singular values, largest first.
-    rotated : ndarray of shape (r, q)
-        ``U'y``: the responses in the coordinates of the left singular vectors.
-    factors : tuple of ndarray
-        Matrices whose product is V. With more columns than rows V costs more than all the
-        coefficients of a path, so it is multiplied out only when asked for.
-    """
-
-    lam: FloatArray
-    rotated: FloatArray
+    lam: FloatArray  # (r,): squared singular values, largest first
+    rotated: FloatArray  # (r, q): U'y, the responses in the coordinates of U
+    # Matrices whose product is V. With more columns than rows V costs more than all the
+    # coefficients of a path, so it is multiplied out only when asked for.
     factors: tuple[FloatArray, ...]
 
     @property
@@ -76,12 +69,22 @@ class Spectrum:
 
     def coef(self, alphas: FloatArray) -> FloatArray:
         """Return the coefficients of each alpha, shape (m, q, p)."""
-        m, q = len(alphas), self.rotated.shape[1]
-        gain = np.sqrt(self.lam)[:, None] / (self.lam[:, None] + alphas)
+        return self.coef_keeping(self.kept(alphas))
+
+    def coef_keeping(self, kept: FloatArray) -> FloatArray:
+        """Return the coefficients (m, q, p) of fits that keep these shares (r, m) of y."""
+        m, q = kept.shape[1], self.rotated.shape[1]
+        gain = kept / np.sqrt(self.lam)[:, None]
         each = (gain[:, :, None] * self.rotated[:, None, :]).reshape(self.rank, m * q)
         for factor in reversed(self.factors):
             each = factor @ each
         return np.ascontiguousarray(each.T).reshape(m, q, self.p)
+
+    def first(self, count: int) -> "Spectrum":
+        """Return the part that belongs to the first `count` directions."""
+        *others, last = self.factors
+        kept = np.ascontiguousarray(last[:, :count])
+        return Spectrum(self.lam[:count], self.rotated[:count], (*others, kept))
 
     def quadratic(self, projected: FloatArray, norms: Any, alpha: float, kind: str) -> FloatArray:
         r"""Return :math:`x^\top M x` for points given by ``x V`` and their squared lengths.
@@ -139,15 +142,19 @@ def by_dual_gram(X: FloatArray, y: FloatArray, rank: int) -> tuple[Spectrum, Flo
     return Spectrum(lam, U.T @ y, (X.T, U / np.sqrt(lam))), U
 
 
-def by_gram(gram: FloatArray, cross: FloatArray) -> Spectrum | None:
+def by_gram(gram: FloatArray, cross: FloatArray, drop: bool = False) -> Spectrum | None:
     """Decompose X'X (p by p), given with X'y: the cheapest way with many rows.
 
-    None is returned where squaring the singular values would cost too many digits.
+    Where squaring the singular values costs too many digits, the directions that are lost in
+    rounding are left out with `drop`; else None is returned.
     """
     with one_thread() if gram.size * len(gram) <= _SMALL else nullcontext():
         lam, V = np.linalg.eigh(gram)
     lam, V = lam[::-1], np.ascontiguousarray(V[:, ::-1])
-    if not lam[-1] > _WELL_CONDITIONED * lam[0]:
+    if drop:
+        lam = lam[lam > _LOST * lam[0]]
+        V = V[:, : len(lam)]
+    elif not lam[-1] > _WELL_CONDITIONED * lam[0]:
         return None
     return Spectrum(lam, (V.T @ cross) / np.sqrt(lam)[:, None], (V,))
 

@@ -8,11 +8,13 @@ from sklearn.utils.validation import validate_data
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import InputError
+from bottega.core.linear_smoother import Intervals
 from bottega.core.rows import Rows, check_weight
+from bottega.linear._decomposition.coefficients import LinearPrediction
 from bottega.linear._decomposition.triangle import Triangle
 
 
-class TriangleLearner(Chunked):
+class TriangleLearner(LinearPrediction, Intervals, Chunked):
     """What a learner shares whose `_settle` takes the triangle of all rows."""
 
     fit_intercept: bool

@@ -27,30 +27,17 @@ _BLOCK = 2048  # rows merged at a time: a block of a few dozen columns stays in 
 
 @dataclass(frozen=True)
 class TriangleSolution:
-    r"""Coefficients that fit the rows of a triangle (and a prior).
+    """Coefficients that fit the rows of a triangle (and a prior).
 
-    Attributes
-    ----------
-    coef : ndarray of shape (d,)
-        Coefficients; zero where aliased. An intercept comes first, and belongs to the origin.
-    root : ndarray of shape (d, r)
-        Square root of :math:`V = (A^\top A)^{-1}`: ``root @ root.T``; zero rows where aliased.
-    aliased : ndarray of bool, shape (d,)
-        Columns that (so far) are combinations of those before them.
-    rss : float
-        Residual sum of squares of the rows.
-    df : float
-        Trace of the smoother matrix.
-    origin : ndarray of shape (p + 1,)
-        What was taken off inputs and response.
+    An intercept comes first, and belongs to the origin.
     """
 
-    coef: FloatArray
-    root: FloatArray
-    aliased: BoolArray
+    coef: FloatArray  # (d,): zero where aliased
+    root: FloatArray  # (d, r): root @ root.T = (A'A)^-1; zero rows where aliased
+    aliased: BoolArray  # (d,): columns that (so far) are combinations of those before them
     rss: float
-    df: float
-    origin: FloatArray
+    df: float  # trace of the smoother matrix
+    origin: FloatArray  # (p + 1,): what was taken off inputs and response
 
     @property
     def first(self) -> int:
@@ -71,45 +58,31 @@ class TriangleSolution:
             root[0] -= self.origin[:-1] @ root[1:]
         return root
 
-    def at(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the mean at each row, and its standard error over sigma."""
-        moved = X - self.origin[:-1]
-        reach, mean = moved @ self.root[self.first :], moved @ self.coef[self.first :]
-        if self.first:
-            reach, mean = reach + self.root[0], mean + self.coef[0] + self.origin[-1]
-        return mean, np.linalg.norm(reach, axis=1)
+    def mean_at(self, X: FloatArray) -> FloatArray:
+        """Return the mean at each row."""
+        mean = (X - self.origin[:-1]) @ self.coef[self.first :]
+        return np.asarray(mean + self.coef[0] + self.origin[-1] if self.first else mean)
+
+    def unit_error_at(self, X: FloatArray) -> FloatArray:
+        """Return the standard error of the mean at each row over sigma."""
+        reach = (X - self.origin[:-1]) @ self.root[self.first :]
+        return np.linalg.norm(reach + self.root[0] if self.first else reach, axis=1)
 
 
 @stored
 class Triangle:
-    """The triangle of all rows ``[1, X, y]`` seen so far.
-
-    Attributes
-    ----------
-    R : ndarray of shape (d + 1, d + 1)
-        Upper triangle.
-    origin : ndarray of shape (p + 1,)
-        What is taken off inputs and response; zero without an intercept.
-    count : int
-        Rows with a positive weight.
-    weight : float
-        Sum of the weights, each times its share still remembered.
-    rows : float
-        Number of rows still remembered: `count`, but for forgetting.
-    age : int
-        Rows that went by, for what is forgotten.
-    """
+    """The triangle of all rows ``[1, X, y]`` seen so far."""
 
     def __init__(self, n_features: int, *, intercept: bool, forgetting: float = 1.0) -> None:
         size = n_features + intercept + 1
         self.R: FloatArray = np.zeros((size, size))
-        self.origin: FloatArray = np.zeros(n_features + 1)
+        self.origin: FloatArray = np.zeros(n_features + 1)  # taken off inputs and response
         self.intercept = intercept
         self.forgetting = forgetting
-        self.count = 0
-        self.weight = 0.0
-        self.rows = 0.0
-        self.age = 0
+        self.count = 0  # rows with a positive weight
+        self.weight = 0.0  # sum of the weights, each times its share still remembered
+        self.rows = 0.0  # number of rows still remembered: `count`, but for forgetting
+        self.age = 0  # rows that went by
 
     def update(self, X: FloatArray, y: FloatArray, w: Any = None) -> Self:
         """Take in a block of rows at once."""

@@ -5,16 +5,9 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from bottega.core.rows import Rows
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.linear._decomposition.centering import Centering
-from bottega.linear._decomposition.problem import (
-    Chunk,
-    DecomposedProblem,
-    LoggedMoments,
-    chunk_blocks,
-    merge_triangles,
-)
+from bottega.linear._decomposition.problem import Chunk, merge_triangles
 from bottega.linear._decomposition.rank import independent_columns
 from bottega.linear._decomposition.spectrum import Spectrum, by_triangle
 
@@ -38,26 +31,17 @@ def flops(solver: str, n: int, p: int) -> float:
     return p**3 + n * p**2 / 2 if solver == "cholesky" else 2.0 * n * p**2
 
 
-def decompose_unpenalized(
-    moments: LoggedMoments,
-    chunks: Iterable[Chunk],
-    y_ndim: int,
-    rows: Rows | None = None,
-    *,
-    method: str,
-    fit_intercept: bool,
-) -> DecomposedProblem:
-    """Decompose rows from their moments, or by a pass over the chunks ``(X, y, w)``.
+def solve_unpenalized(
+    method: str, scatter: FloatArray, centering: Centering, chunks: Iterable[Chunk]
+) -> tuple[Spectrum, str, BoolArray]:
+    """Solve by Cholesky or QR: what `decompose_moments` asks for.
 
     Columns that are combinations of those before them have zero rows in the right singular
     vectors, so they get a zero coefficient.
     """
-    p = moments.p
-    centering, scatter = Centering.from_moments(
-        moments, p, standardize=True, fit_intercept=fit_intercept
-    )
+    p = len(centering.mean)
     solver, found = method, None
-    if method == "cholesky" or (method == "auto" and moments.count * p * p > _SMALL):
+    if method == "cholesky" or (method == "auto" and centering.n * p * p > _SMALL):
         solver = "cholesky"
         found = _by_cholesky(scatter[:p, :p], scatter[:p, p:])
         if method == "auto" and not _is_safe(*found):
@@ -70,18 +54,7 @@ def decompose_unpenalized(
     reduced, kept = found
     V = np.zeros((p, reduced.rank))
     V[kept] = reduced.V
-    spectrum = Spectrum(reduced.lam, reduced.rotated, (V,))
-    return DecomposedProblem(
-        centering,
-        spectrum,
-        solver,
-        chunk_blocks(chunks, centering, spectrum),
-        np.diag(moments.scatter)[p:].copy(),
-        moments.log_weights,
-        y_ndim,
-        rows,
-        aliased=~kept,
-    )
+    return Spectrum(reduced.lam, reduced.rotated, (V,)), solver, ~kept
 
 
 def _by_cholesky(gram: FloatArray, cross: FloatArray) -> tuple[Spectrum, BoolArray]:

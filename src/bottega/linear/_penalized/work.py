@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.chunks import CheckedChunks
+from bottega.core.chunks import CheckedChunks, Moments
 from bottega.core.errors import InputError
 from bottega.core.folds import deal_folds
 from bottega.core.losses import Loss
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
 from bottega.linear._decomposition.fold_moments import FoldMoments, dealt_blocks, judge_held_out
-from bottega.linear._decomposition.problem import LoggedMoments
 from bottega.linear._penalized.gram import GramProblem
 from bottega.linear._selected.coefficients import totals_of
 from bottega.linear.ridge import Ridge
@@ -203,7 +202,7 @@ class GramWork(PenalizedWork):
             self.total = self.by_fold.total()
 
     @cached_property
-    def total(self) -> LoggedMoments:
+    def total(self) -> Moments:
         """Moments of all rows."""
         return (self._by_fold or self._moments(1)).total()
 
