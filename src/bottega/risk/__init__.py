@@ -4,8 +4,7 @@ from bottega.core.losses import LOSSES, Cost, Huber, Loss, get_loss
 from bottega.risk import bounds
 from bottega.risk.bounds import *  # noqa: F403 - the bounds are listed there
 from bottega.risk.bounds.sample_size import sample_size
-from bottega.risk.certify import certify
-from bottega.risk.certify_losses import certify_losses
+from bottega.risk.certify import certify, certify_losses
 from bottega.risk.estimate.compare_errors import ErrorComparison, compare_errors
 from bottega.risk.estimate.cross_validate import CrossValidation, cross_validate
 from bottega.risk.estimate.diagnose import Diagnosis, diagnose

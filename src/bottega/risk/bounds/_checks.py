@@ -1,5 +1,6 @@
 """What the bounds ask of their arguments, and what they give back."""
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,44 +22,39 @@ def plain(values: Any) -> Numbers:
     return float(values) if values.ndim == 0 else values
 
 
-def _floats(name: str, value: Any) -> FloatArray:
+def _checked(name: str, value: Any, allowed: Callable[[FloatArray], Any], need: str) -> FloatArray:
     try:
-        return np.asarray(value, dtype=np.float64)
+        values = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise _refuse(name, value, "a number or an array of numbers") from error
-
-
-def level(delta: Any, name: str = "delta") -> FloatArray:
-    """Return a probability strictly between 0 and 1."""
-    values = _floats(name, delta)
-    if not np.all((values > 0) & (values < 1)):
-        raise _refuse(name, delta, "strictly between 0 and 1")
-    return values
-
-
-def positive(name: str, value: Any) -> FloatArray:
-    """Return finite numbers above 0."""
-    values = _floats(name, value)
-    if not np.all((values > 0) & np.isfinite(values)):
-        raise _refuse(name, value, "a finite number above 0")
-    return values
-
-
-def at_least(low: float, name: str, value: Any, high: float = np.inf) -> FloatArray:
-    """Return finite numbers between two limits, the limits allowed."""
-    values = _floats(name, value)
-    if not np.all((values >= low) & (values <= high) & np.isfinite(values)):
-        need = f"a finite number of at least {low:g}" + (f" and at most {high:g}" * (high < np.inf))
+    if not np.all(allowed(values)):
         raise _refuse(name, value, need)
     return values
 
 
+def level(delta: Any, name: str = "delta") -> FloatArray:
+    """Return a probability strictly between 0 and 1."""
+    return _checked(name, delta, lambda p: (p > 0) & (p < 1), "strictly between 0 and 1")
+
+
+def positive(name: str, value: Any) -> FloatArray:
+    """Return finite numbers above 0."""
+    return _checked(name, value, lambda v: (v > 0) & np.isfinite(v), "a finite number above 0")
+
+
+def at_least(low: float, name: str, value: Any, high: float = np.inf) -> FloatArray:
+    """Return finite numbers between two limits, the limits allowed."""
+    need = f"a finite number of at least {low:g}" + (f" and at most {high:g}" * (high < np.inf))
+    return _checked(name, value, lambda v: (v >= low) & (v <= high) & np.isfinite(v), need)
+
+
 def count(name: str, value: Any, least: int = 1) -> FloatArray:
     """Return whole numbers of at least `least`."""
-    values = _floats(name, value)
-    if not np.all((values >= least) & np.isfinite(values) & (values == np.floor(values))):
-        raise _refuse(name, value, f"a whole number of at least {least}")
-    return values
+
+    def is_count(v: FloatArray) -> Any:
+        return (v >= least) & np.isfinite(v) & (v == np.floor(v))
+
+    return _checked(name, value, is_count, f"a whole number of at least {least}")
 
 
 def check_sides(sides: int) -> int:
@@ -77,7 +73,7 @@ def check_range(low: float, high: float) -> float:
 
 def losses_of(losses: Any, least: int) -> FloatArray:
     """Return losses, samples along the last axis, at least `least` of them and none missing."""
-    values = _floats("losses", losses)
+    values = _checked("losses", losses, lambda _: True, "")
     if values.ndim == 0 or values.shape[-1] < least:
         have = 0 if values.ndim == 0 else values.shape[-1]
         raise ParameterError(f"An interval for a mean needs at least {least} rows; got {have}.")

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.documents import documented_like
 from bottega.core.errors import ParameterError
 from bottega.core.typing import FloatArray
 from bottega.risk.bounds._checks import (
@@ -58,6 +59,7 @@ def hoeffding_probability(
     return plain(np.minimum(1.0, check_sides(sides) * np.exp(-2 * n * (eps / scale) ** 2)))
 
 
+@documented_like(hoeffding_probability)
 def hoeffding_deviation(
     n: Any, delta: Any = 0.05, sides: int = 2, *, low: float = 0.0, high: float = 1.0
 ) -> Numbers:
@@ -69,14 +71,8 @@ def hoeffding_deviation(
 
     Parameters
     ----------
-    n : int or array-like
-        Number of losses.
     delta : float or array-like
         Probability with which the claim may fail.
-    sides : {2, 1}
-        Two sides, or one.
-    low, high : float
-        Limits of the loss.
 
     Examples
     --------
@@ -88,13 +84,7 @@ def hoeffding_deviation(
 
 
 def hoeffding(
-    mean: Any,
-    n: Any,
-    delta: Any = 0.05,
-    *,
-    low: float = 0.0,
-    high: float = 1.0,
-    sides: int = 2,
+    mean: Any, n: Any, delta: Any = 0.05, *, low: float = 0.0, high: float = 1.0, sides: int = 2
 ) -> tuple[Numbers, Numbers]:
     r"""Return Hoeffding's interval for the mean of losses that lie in [low, high].
 
@@ -145,6 +135,7 @@ def hoeffding(
     return _interval(mean, np.asarray(half), low, high, sides)
 
 
+@documented_like(hoeffding_deviation)
 def bernstein_deviation(
     variance: Any, n: Any, delta: Any = 0.05, sides: int = 2, *, low: float = 0.0, high: float = 1.0
 ) -> Numbers:
@@ -156,12 +147,6 @@ def bernstein_deviation(
         Sample variance of the losses (divided by n - 1).
     n : int or array-like
         Number of losses, at least 2.
-    delta : float or array-like
-        Probability with which the claim may fail.
-    sides : {2, 1}
-        Two sides, or one.
-    low, high : float
-        Limits of the loss.
 
     Examples
     --------
@@ -180,6 +165,7 @@ def bernstein_deviation(
     return plain(np.sqrt(2 * variance * log / n) + 7 * scale * log / (3 * (n - 1)))
 
 
+@documented_like(hoeffding)
 def empirical_bernstein(
     losses: Any, delta: Any = 0.05, *, low: float = 0.0, high: float = 1.0, sides: int = 2
 ) -> tuple[Numbers, Numbers]:
@@ -196,12 +182,6 @@ def empirical_bernstein(
     ----------
     losses : array-like of shape (..., n)
         Independent losses, one sample along the last axis; refused outside [low, high].
-    delta : float or array-like
-        Probability with which the interval may miss the risk.
-    low, high : float
-        Limits of the loss, known before the data are seen.
-    sides : {2, 1}
-        With 1, only the upper end claims something, and it is lower.
 
     Returns
     -------

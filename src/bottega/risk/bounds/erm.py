@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.documents import documented_like
 from bottega.core.errors import ParameterError
 from bottega.core.typing import FloatArray
 from bottega.risk.bounds._checks import Numbers, count, level, plain
@@ -56,6 +57,7 @@ def erm_finite(m: Any, n_hypotheses: Any, delta: Any = 0.05) -> Numbers:
     return _excess(m, np.log(count("n_hypotheses", n_hypotheses)), delta)
 
 
+@documented_like(erm_finite)
 def erm_boolean_trees(m: Any, d: Any, delta: Any = 0.05) -> Numbers:
     r"""Return the excess risk of ERM over all functions of d Boolean columns.
 
@@ -66,12 +68,8 @@ def erm_boolean_trees(m: Any, d: Any, delta: Any = 0.05) -> Numbers:
 
     Parameters
     ----------
-    m : int or array-like
-        Training examples.
     d : int or array-like
         Boolean columns.
-    delta : float or array-like
-        Probability with which the claim may fail.
 
     Examples
     --------
@@ -82,6 +80,7 @@ def erm_boolean_trees(m: Any, d: Any, delta: Any = 0.05) -> Numbers:
         return _excess(m, np.exp2(count("d", d)) * np.log(2), delta)
 
 
+@documented_like(erm_boolean_trees)
 def erm_trees(m: Any, n_nodes: Any, d: Any, delta: Any = 0.05) -> Numbers:
     r"""Return the excess risk of ERM over binary trees with exactly `n_nodes` nodes.
 
@@ -92,14 +91,8 @@ def erm_trees(m: Any, n_nodes: Any, d: Any, delta: Any = 0.05) -> Numbers:
 
     Parameters
     ----------
-    m : int or array-like
-        Training examples.
     n_nodes : int or array-like
         Nodes, inner ones and leaves, N.
-    d : int or array-like
-        Boolean columns.
-    delta : float or array-like
-        Probability with which the claim may fail.
 
     Examples
     --------

@@ -35,73 +35,58 @@ _MOST_DOUBLINGS = 1000  # beyond it a number of rows is no longer a float
 class _Inverse:
     """A bound as a number that falls as n grows."""
 
-    excess: Callable[..., Any]  # of n, then of delta where there is one; options by name
-    chance: bool = True  # whether there is a delta
+    excess: Callable[..., Any]
+    rows: str  # the argument that counts them
     least: int = 1  # n below which the bound has no meaning
 
+    @property
+    def options(self) -> dict[str, bool]:
+        """What else the bound depends on, and whether it must be given."""
+        return {
+            name: parameter.default is parameter.empty
+            for name, parameter in inspect.signature(self.excess).parameters.items()
+            if name != self.rows
+        }
 
-def _clopper_pearson(n: float, delta: Any, *, rate: Any = 0.5, sides: int = 2) -> Any:
+
+def _clopper_pearson(n: float, delta: Any, rate: Any = 0.5, sides: int = 2) -> Any:
     share = at_least(0, "rate", rate, 1)
     low, high = beta_limits(share * n, np.asarray(n), delta, sides)
     below = share - low if check_sides(sides) == 2 else 0.0
     return np.maximum(below, high - share)
 
 
-def _student(n: float, delta: Any, *, sd: Any) -> Any:
+def _student(n: float, delta: Any, sd: Any) -> Any:
     return student_deviation(positive("sd", sd), np.asarray(n), delta)
 
 
-def _bernstein(
-    n: float,
-    delta: Any,
-    *,
-    variance: Any,
-    sides: int = 2,
-    low: float = 0.0,
-    high: float = 1.0,
-) -> Any:
-    return bernstein_deviation(variance, n, delta, sides, low=low, high=high)
-
-
-def _hoeffding(n: float, delta: Any, *, sides: int = 2, low: float = 0.0, high: float = 1.0) -> Any:
-    return hoeffding_deviation(n, delta, sides, low=low, high=high)
-
-
-def _compression(n: float, delta: Any, *, n_updated: Any) -> Any:
-    if np.any(2 * np.asarray(n_updated) > n):
+def _compression(m: float, delta: Any, n_updated: Any) -> Any:
+    if np.any(2 * np.asarray(n_updated) > m):
         return np.inf  # the bound says nothing where more than half of the rows were updated on
-    return perceptron_compression(0.0, n_updated, n, delta)
+    return perceptron_compression(0.0, n_updated, m, delta)
 
 
-def _nn_asymptotic(k: float, *, bayes_risk: Any) -> Any:
+def _nn_asymptotic(k: float, bayes_risk: Any) -> Any:
     return 2 * np.sqrt(at_least(0, "bayes_risk", bayes_risk, 0.5) / k)
 
 
 _INVERSES = {
-    "hoeffding": _Inverse(_hoeffding),
-    "empirical_bernstein": _Inverse(_bernstein, least=2),
-    "clopper_pearson": _Inverse(_clopper_pearson),
-    "student": _Inverse(_student, least=2),
-    "erm_finite": _Inverse(lambda n, delta, *, n_hypotheses: erm_finite(n, n_hypotheses, delta)),
-    "erm_boolean_trees": _Inverse(lambda n, delta, *, d: erm_boolean_trees(n, d, delta)),
-    "erm_trees": _Inverse(lambda n, delta, *, n_nodes, d: erm_trees(n, n_nodes, d, delta)),
-    "srm": _Inverse(lambda n, delta, *, weight: srm(n, weight, delta)),
-    "srm_code": _Inverse(
-        lambda n, delta, *, length, form="exact": srm_code(n, length, delta, form=form)
-    ),
-    "srm_tree": _Inverse(
-        lambda n, delta, *, n_nodes, d, n_classes=2, form="exact": srm_tree(
-            n, n_nodes, d, delta, n_classes=n_classes, form=form
-        )
-    ),
-    "perceptron_compression": _Inverse(_compression),
-    "ogd_regret": _Inverse(lambda n, *, U, G: ogd_regret(U, G, n), chance=False),
-    "ogd_strongly_convex_regret": _Inverse(
-        lambda n, *, G, sigma: ogd_strongly_convex_regret(G, sigma, n), chance=False
-    ),
-    "nn_asymptotic": _Inverse(_nn_asymptotic, chance=False),
-    "nn_lipschitz": _Inverse(lambda n, *, c, d: lipschitz_term(c, d, n), chance=False),
-    "rate": _Inverse(lambda n, *, d=None: rate(n, d), chance=False),
+    "hoeffding": _Inverse(hoeffding_deviation, "n"),
+    "empirical_bernstein": _Inverse(bernstein_deviation, "n", least=2),
+    "clopper_pearson": _Inverse(_clopper_pearson, "n"),
+    "student": _Inverse(_student, "n", least=2),
+    "erm_finite": _Inverse(erm_finite, "m"),
+    "erm_boolean_trees": _Inverse(erm_boolean_trees, "m"),
+    "erm_trees": _Inverse(erm_trees, "m"),
+    "srm": _Inverse(srm, "m"),
+    "srm_code": _Inverse(srm_code, "m"),
+    "srm_tree": _Inverse(srm_tree, "m"),
+    "perceptron_compression": _Inverse(_compression, "m"),
+    "ogd_regret": _Inverse(ogd_regret, "T"),
+    "ogd_strongly_convex_regret": _Inverse(ogd_strongly_convex_regret, "T"),
+    "nn_asymptotic": _Inverse(_nn_asymptotic, "k"),
+    "nn_lipschitz": _Inverse(lipschitz_term, "m"),
+    "rate": _Inverse(rate, "m"),
 }
 _WITHOUT_ROWS = {
     "perceptron_convergence",
@@ -187,14 +172,21 @@ def sample_size(
             + did_you_mean(name, _INVERSES)
         )
     inverse = _INVERSES[name]
-    _check_options(name, inverse.excess, options)
+    known = inverse.options
+    chance = known.pop("delta", None) is not None
+    wrong = [option for option in options if option not in known]
+    missing = [option for option, needed in known.items() if needed and option not in options]
+    if wrong or missing:
+        reason = f"takes no {wrong[0]!r}" if wrong else f"needs {', '.join(missing)}"
+        raise ParameterError(f"sample_size of {name} {reason}; its options are {', '.join(known)}.")
     goal = float(positive("eps", eps))
-    if not inverse.chance and delta is not None:
+    if delta is not None and not chance:
         raise ParameterError(f"{name} holds for certain: it takes no delta.")
-    chance = [level(0.05 if delta is None else delta)] if inverse.chance else []
+    if chance:
+        options["delta"] = level(0.05 if delta is None else delta)
 
     def enough(n: int) -> bool:
-        return bool(np.all(inverse.excess(float(n), *chance, **options) <= goal))
+        return bool(np.all(inverse.excess(**{inverse.rows: float(n)}, **options) <= goal))
 
     low = inverse.least
     if enough(low):
@@ -210,17 +202,3 @@ def sample_size(
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
-
-
-def _check_options(name: str, excess: Callable[..., Any], options: dict[str, Any]) -> None:
-    """Raise unless the options are those that the bound knows and needs."""
-    known = {
-        option: parameter.default is parameter.empty
-        for option, parameter in inspect.signature(excess).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY
-    }
-    wrong = [option for option in options if option not in known]
-    missing = [option for option, needed in known.items() if needed and option not in options]
-    if wrong or missing:
-        reason = f"takes no {wrong[0]!r}" if wrong else f"needs {', '.join(missing)}"
-        raise ParameterError(f"sample_size of {name} {reason}; its options are {', '.join(known)}.")

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.documents import documented_like
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.typing import FloatArray
 from bottega.risk.bounds._checks import Numbers, at_least, count, level, plain
@@ -61,17 +62,14 @@ def srm(m: Any, weight: Any, delta: Any = 0.05) -> Numbers:
         return _margin(m, -np.log(check_weights(weight)), delta)
 
 
+@documented_like(srm)
 def srm_code(m: Any, length: Any, delta: Any = 0.05, *, form: str = "exact") -> Numbers:
     r"""Return the margin of `srm` for predictors that are words of a prefix code.
 
     Parameters
     ----------
-    m : int or array-like
-        Training examples.
     length : int or array-like
         Bits of the word, in a code in which no word begins another.
-    delta : float or array-like
-        Probability with which the claim may fail for any of the predictors.
     form : {"exact", "printed"}
         ``ln(1/w) = len * ln 2`` for the weight :math:`2^{-len}`. The notes print `len` without
         the factor, which is also right, and wider.
@@ -87,14 +85,9 @@ def srm_code(m: Any, length: Any, delta: Any = 0.05, *, form: str = "exact") -> 
     return _margin(m, bits * (np.log(2) if form == "exact" else 1.0), delta)
 
 
+@documented_like(srm_code)
 def srm_tree(
-    m: Any,
-    n_nodes: Any,
-    d: Any,
-    delta: Any = 0.05,
-    *,
-    n_classes: int = 2,
-    form: str = "exact",
+    m: Any, n_nodes: Any, d: Any, delta: Any = 0.05, *, n_classes: int = 2, form: str = "exact"
 ) -> Numbers:
     r"""Return how far training error and risk may differ for a binary tree of any size.
 
@@ -103,18 +96,12 @@ def srm_tree(
 
     Parameters
     ----------
-    m : int or array-like
-        Training examples.
     n_nodes : int or array-like
         Nodes of the tree.
     d : int or array-like
         Number of different tests.
-    delta : float or array-like
-        Probability with which the claim may fail for any tree.
     n_classes : int
         Number of labels.
-    form : {"exact", "printed"}
-        As in `srm_code`.
 
     Examples
     --------
@@ -129,9 +116,8 @@ def code_length(n_nodes: int, n_tests: int, n_classes: int = 2) -> int:
     """Return the bits of a binary tree: (N + 1) ceil(log2(d + K + 1)) + 2 floor(log2 N) + 1.
 
     A word of the code (`bottega.tree.tree_code` writes and reads it) is N in Elias' gamma code,
-    then
-    the N nodes in preorder and an end mark, each as a symbol of fixed width: one of d tests, one
-    of K labels, or the mark. Numbers may be of any size.
+    then the N nodes in preorder and an end mark, each as a symbol of fixed width: one of d tests,
+    one of K labels, or the mark. Numbers may be of any size.
 
     Examples
     --------

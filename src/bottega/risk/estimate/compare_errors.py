@@ -13,7 +13,7 @@ from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import FloatArray
 from bottega.risk.bounds import clopper_pearson, student
 from bottega.risk.estimate.cross_validate import CrossValidation
-from bottega.risk.estimate.judged_rows import RowLosses, check_rows, task_of
+from bottega.risk.estimate.judged_rows import RowLosses, check_rows, finite_losses, task_of
 from bottega.risk.estimate.leave_one_out import LeaveOneOut
 from bottega.risk.estimate.mcnemar import McNemar, mcnemar
 from bottega.risk.estimate.nested_interval import corrected_variance, mean_and_variance, widest
@@ -201,10 +201,7 @@ def _losses_of(each: Any, X: Any, y: Any, loss: Any) -> FloatArray:
         return RowLosses(loss, task_of(each)).of_model(each, X, y)
     if X is not None or y is not None:
         raise InputError("Losses bring their rows with them: leave out X and y.")
-    losses = np.asarray(each, dtype=np.float64)
-    if losses.ndim != 1 or not len(losses) or not np.all(np.isfinite(losses)):
-        raise InputError("Give the losses of at least one row, one number each, all finite.")
-    return losses
+    return finite_losses(each)
 
 
 def _exact_interval(b: int, c: int, n: int, delta: float) -> tuple[float, float]:

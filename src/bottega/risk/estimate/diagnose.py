@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from bottega.core.certificate import Certificate
-from bottega.core.errors import InputError
 from bottega.core.params import Integer, Real
-from bottega.core.typing import FloatArray
-from bottega.risk.certify_losses import certify_losses
+from bottega.risk.certify import certify_losses
+from bottega.risk.estimate.judged_rows import finite_losses
 
 __all__ = ["Diagnosis", "diagnose"]
 
@@ -96,7 +95,7 @@ def diagnose(
     Real(0, 1, open_low=True, open_high=True).check("diagnose", "delta", delta)
     Integer(1).check("diagnose", "candidates", candidates)
     Real(None, None).check("diagnose", "acceptable", acceptable)
-    parts = [_losses(part) for part in (train, validation, test)]
+    parts = [finite_losses(part) for part in (train, validation, test)]
     counted = all(np.all((each == 0) | (each == 1)) for each in parts)
     settings: dict[str, Any] = {"delta": delta / 2, "zero_one": counted}
     settings["quantity"] = "misclassification" if counted else "loss"
@@ -146,10 +145,3 @@ def diagnose(
         )
         advice = "Collect more validation rows."
     return Diagnosis(verdict, reason, advice, train_error, chosen, tested)
-
-
-def _losses(part: Any) -> FloatArray:
-    losses = np.asarray(part, dtype=np.float64)
-    if losses.ndim != 1 or not len(losses) or not np.all(np.isfinite(losses)):
-        raise InputError("Give the losses of each part, one finite number per row, at least one.")
-    return losses

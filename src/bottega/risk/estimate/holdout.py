@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
+from bottega.core.documents import documented_like
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.folds import make_folds
 from bottega.core.frames import make_frame, take_rows
@@ -16,6 +17,7 @@ from bottega.core.params import Real
 from bottega.core.tuned import Tuned, tune
 from bottega.core.typing import Array, FloatArray
 from bottega.plot import lines_chart
+from bottega.risk.estimate.cross_validate import cross_validate
 from bottega.risk.estimate.judged_rows import RowLosses, check_rows, fit_rows, run_fits, task_of
 
 __all__ = ["Holdout", "holdout"]
@@ -91,6 +93,7 @@ class Holdout:
         )
 
 
+@documented_like(cross_validate)
 def holdout(
     estimator: Any,
     X: Any,
@@ -112,10 +115,6 @@ def holdout(
     ----------
     estimator : estimator
         One with a knob, or any other with `values` a mapping of parameters to lists.
-    X : array-like or data frame of shape (n, p)
-        Inputs.
-    y : array-like of shape (n,)
-        Responses.
     values : array-like or mapping, optional
         Values of the knob; its own grid by default. ``{"max_depth": [1, 2, 3]}`` for parameters
         by name.
@@ -124,8 +123,6 @@ def holdout(
     rule : {"min", "one_se"}
         The least error, or the simplest model within one standard error of it (knobs only: the
         order of a mapping says nothing about what is simple).
-    loss : str, Loss or callable, optional
-        As in `cross_validate`.
     seed : int
         Seed of the split.
 

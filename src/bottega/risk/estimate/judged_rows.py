@@ -96,6 +96,17 @@ class JudgedRows:
         return self.units(rows, np.zeros(len(rows)))[1]
 
 
+def finite_losses(losses: Any) -> FloatArray:
+    """Return the losses of at least one row, one finite number each."""
+    values = np.asarray(losses, dtype=np.float64)
+    if values.ndim != 1 or not len(values) or not np.all(np.isfinite(values)):
+        raise InputError(
+            "Give the losses of at least one row, one number each, all finite; got shape "
+            f"{values.shape}. Leave out rows without a loss, and say so."
+        )
+    return values
+
+
 def independent_units(
     losses: FloatArray, weight: FloatArray | None, groups: Array | None
 ) -> tuple[FloatArray, FloatArray]:

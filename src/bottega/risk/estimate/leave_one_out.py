@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.documents import documented_like
 from bottega.core.frames import make_frame, take_rows
 from bottega.core.judge import mean_and_se
 from bottega.core.leave_one_out import loo_by_leverages
 from bottega.core.typing import Array, FloatArray
+from bottega.risk.estimate.cross_validate import cross_validate
 from bottega.risk.estimate.judged_rows import RowLosses, check_rows, fit_rows, run_fits, task_of
 
 __all__ = ["LeaveOneOut", "leave_one_out"]
@@ -59,6 +61,7 @@ class LeaveOneOut:
         )
 
 
+@documented_like(cross_validate)
 def leave_one_out(estimator: Any, X: Any, y: Any, *, loss: Any = None) -> LeaveOneOut:
     r"""Predict each row by the fit to all others.
 
@@ -75,12 +78,6 @@ def leave_one_out(estimator: Any, X: Any, y: Any, *, loss: Any = None) -> LeaveO
     estimator : estimator
         Any of bottega's or scikit-learn's; it is cloned. A knob left at ``"auto"`` is chosen
         anew without each row.
-    X : array-like or data frame of shape (n, p)
-        Inputs.
-    y : array-like of shape (n,)
-        Responses.
-    loss : str, Loss or callable, optional
-        As in `cross_validate`.
 
     Returns
     -------

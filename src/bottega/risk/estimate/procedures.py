@@ -119,6 +119,7 @@ class EstimatorProcedure:
                 cv=folds,
                 loss=self.loss,
                 values=self.values,
+                bare=bool(part.tests),  # fitted for its predictions; the model of all rows is kept
             )
         inputs, classes = self.inputs, self.rows.classes
 

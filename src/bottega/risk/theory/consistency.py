@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from bottega.core.documents import documented_like
 from bottega.core.errors import InputError, ParameterError
 from bottega.plot import excess_chart
-from bottega.risk.theory.learning_curve import LearningCurve, simulate
+from bottega.risk.theory.learning_curve import LearningCurve, learning_curve, simulate
 from bottega.risk.theory.simulation import Generator
 
 __all__ = ["Consistency", "consistency"]
@@ -82,6 +83,7 @@ class Consistency:
         return f"{words[self.verdict]} {_CAVEAT}"
 
 
+@documented_like(learning_curve)
 def consistency(
     procedure_of: Callable[[int], Any],
     generator: Generator,
@@ -104,14 +106,8 @@ def consistency(
         From ``(n, seed=...)`` to a `Sample` with a known Bayes risk.
     sizes : sequence of int
         At least two numbers of rows; spread them evenly on a logarithmic scale.
-    repeats : int
-        Training sets for each size.
-    n_test : int
-        Fresh rows for each training set.
     level : float
         Confidence of the interval of the slope.
-    seed : int
-        Seed of everything.
 
     Returns
     -------

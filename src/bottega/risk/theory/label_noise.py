@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from bottega.core.documents import documented_like
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.typing import Array, FloatArray
 from bottega.data.make import Sample
@@ -33,20 +34,21 @@ class _Noisy:
 
     source: Generator
     spoil: Callable[[Sample, np.random.Generator], Sample]
-    depth: int
+
+    def __post_init__(self) -> None:
+        if not callable(self.source):
+            raise InputError(
+                f"source must be a generator (n, seed=...) -> Sample or a FiniteDistribution; got "
+                f"{type(self.source).__name__}."
+            )
+
+    @property
+    def depth(self) -> int:
+        return 1 + getattr(self.source, "depth", 0)
 
     def __call__(self, n: int, *, seed: int = 0) -> Sample:
         rng = np.random.default_rng([seed, self.depth])  # each layer of noise has its own stream
         return self.spoil(self.source(n, seed=seed), rng)
-
-
-def _noisy(source: Any, spoil: Callable[[Sample, np.random.Generator], Sample]) -> _Noisy:
-    if not callable(source):
-        raise InputError(
-            f"source must be a generator (n, seed=...) -> Sample or a FiniteDistribution; got "
-            f"{type(source).__name__}."
-        )
-    return _Noisy(source, spoil, getattr(source, "depth", 0) + 1)
 
 
 def annotators(
@@ -89,7 +91,7 @@ def annotators(
         rate = _majority_rate(disagreement, n_annotators, len(source.labels))
         channel = _channel(rate, len(source.labels))
         return replace(source, joint=source.joint @ channel)
-    return _noisy(source, partial(_annotate, disagreement, n_annotators, np.asarray(labels)))
+    return _Noisy(source, partial(_annotate, disagreement, n_annotators, np.asarray(labels)))
 
 
 def _majority_rate(disagreement: float, n_annotators: int, n_labels: int) -> float:
@@ -156,7 +158,7 @@ def hidden_features(
     columns : int or sequence of int
         Columns of X to take away.
     bayes, bayes_risk : callable and float, optional
-        The best predictor from the columns left and its risk, if you know them. For a
+        The best predictor from what is seen and its risk, if you know them. For a
         FiniteDistribution they are computed.
 
     Returns
@@ -180,7 +182,7 @@ def hidden_features(
         joint = np.zeros((len(left), len(source.labels)))
         np.add.at(joint, where.ravel(), source.joint)
         return replace(source, joint=joint, points=left)
-    return _noisy(source, partial(_hide, hidden, bayes or _not_known, bayes_risk))
+    return _Noisy(source, partial(_hide, hidden, bayes or _not_known, bayes_risk))
 
 
 def _without(hidden: Array, X: Array) -> Array:
@@ -208,6 +210,7 @@ def _not_known(X: Array) -> Array:  # noqa: ARG001
     )
 
 
+@documented_like(hidden_features)
 def noisy_features(
     source: Any,
     noise: float,
@@ -220,17 +223,12 @@ def noisy_features(
 
     Parameters
     ----------
-    source : generator or FiniteDistribution
-        Where the rows come from.
     noise : float
         For a generator, the standard deviation of the normal error of each measurement. For a
         FiniteDistribution, the probability with which a feature is read as another of its values
         (each equally often).
     columns : int or sequence of int, optional
         Which columns; all by default.
-    bayes, bayes_risk : callable and float, optional
-        The best predictor from what is seen and its risk, if you know them. For a
-        FiniteDistribution they are computed.
 
     Returns
     -------
@@ -254,7 +252,7 @@ def noisy_features(
     spoilt = None if columns is None else np.unique(np.atleast_1d(np.asarray(columns)))
     if isinstance(source, FiniteDistribution):
         return _misread(source, noise, _columns(spoilt, source.points.shape[1]))
-    return _noisy(source, partial(_measure, noise, spoilt, bayes or _not_known, bayes_risk))
+    return _Noisy(source, partial(_measure, noise, spoilt, bayes or _not_known, bayes_risk))
 
 
 def _columns(spoilt: Array | None, d: int) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.documents import documented_like
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
 from bottega.optimize.programs import separator, shortest_separator
@@ -54,18 +55,12 @@ def separable(X: Any, y: Any) -> bool:
     return bool(lengths.all()) and separator(rows / lengths) is not None
 
 
+@documented_like(separable)
 def hard_margin(X: Any, y: Any) -> FloatArray:
     r"""Return the shortest u with :math:`y_t u^\top x_t \ge 1` on all rows.
 
     Its squared norm is the constant of the perceptron's convergence bound, and one over its
     norm the widest margin. There is one such u.
-
-    Parameters
-    ----------
-    X : array-like of shape (m, d)
-        Rows.
-    y : array-like of shape (m,)
-        Labels -1 and +1, or any two classes (the first in sorted order is -1).
 
     Returns
     -------
