@@ -5,17 +5,17 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.base import ClassifierMixin, ClusterMixin, RegressorMixin, clone
 
 from bottega.core.cards import Card
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import Moments
-from bottega.core.errors import InputError, ParameterError
+from bottega.core.errors import BottegaError, InputError, ParameterError
 from bottega.core.estimator import Unweighted
 from bottega.core.folds import make_folds
 from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import get_loss
-from bottega.core.params import Auto, Choice, Real
+from bottega.core.params import Auto, Choice, Integer, Real
 from bottega.core.path import Path, along
 from bottega.core.tuned import Tuned, tune
 
@@ -104,6 +104,73 @@ class Vote(ClassifierMixin, Unweighted, Tuned):
     def predict(self, X):
         """Return the most frequent class."""
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+
+
+class Centres(ClusterMixin, Unweighted, Tuned):
+    """A method without responses: its path is judged by a criterion of its own."""
+
+    knob = "n"
+    params: ClassVar = {"n": Auto(Integer(1)), "select": Choice("bic")}
+    card = Card(method="centres", task="clustering", **CARD)
+
+    def __init__(self, n="auto", *, select="bic"):
+        self.n = n
+        self.select = select
+
+    def _path(self, work, values, loss):
+        assert loss is None
+        sizes = np.arange(1, 4)
+        return Path(
+            along("n", sizes),
+            complexity=sizes,
+            train_error=1.0 / sizes,
+            error=None,
+            error_se=None,
+            estimate=None,
+            loss="distance",
+            criteria={"bic": np.abs(sizes - 2.0)},
+        )
+
+    def _settle(self, work, setting):
+        self.n_ = setting["n"]
+        self.labels_ = np.arange(len(work)) % self.n_
+
+
+class ClassMeans(ClassifierMixin, Chunked):
+    """A classifier by merged statistics: the nearest mean of a class."""
+
+    card = Card(method="means", task="classification", **CARD)
+
+    def _prepare(self, rows):
+        return self._statistics(rows.X, rows.y, rows.weight, 0).sums
+
+    def _statistics(self, X, y, w, start):
+        return ClassSums(X, y, w, len(self.classes_))
+
+    def _prepare_merged(self, statistics, chunks):
+        return statistics.sums
+
+    def _settle(self, work, setting):
+        self.means_ = work[:, :-1] / work[:, -1:]
+
+    def predict(self, X):
+        """Return the class of the nearest mean."""
+        gaps = self._check_new(X)[:, None] - self.means_
+        return self.classes_[np.argmin((gaps**2).sum(axis=2), axis=1)]
+
+
+class ClassSums:
+    """Sums of the inputs of each class, and of the weights."""
+
+    def __init__(self, X, y, w, K):
+        weight = np.ones(len(X)) if w is None else w
+        rows = np.column_stack([X, np.ones(len(X))]) * weight[:, None]
+        self.sums = np.stack([rows[y == k].sum(axis=0) for k in range(K)])
+
+    def merge(self, other):
+        """Take in the sums of other rows."""
+        self.sums = self.sums + other.sums
+        return self
 
 
 RNG = np.random.default_rng(0)
@@ -221,6 +288,39 @@ def test_chunks_differ_only_in_how_the_work_is_made():
         fixed.fit_chunks([(X, Y, np.zeros(60))])
     with pytest.raises(InputError, match="y must have one axis"):
         fixed.fit_chunks([(X, np.column_stack([Y, Y]))])
+
+
+def test_a_method_without_responses_walks_its_path_by_its_own_criterion():
+    model = Centres().fit(X)
+    assert model.n_ == 2
+    assert Centres().path(X).best("bic") == 1
+    assert Centres(n=3).fit(X).labels_.max() == 2
+    with pytest.raises(BottegaError, match="finite 'min'"):
+        Centres().path(X).best("min")
+
+
+def test_a_criterion_holds_no_rows_out():
+    class ByCriterion(ShrunkenMean):
+        params: ClassVar = {"share": Auto(Real(0, 1)), "select": Choice("min", "bic")}
+
+    ByCriterion.prepared = 0
+    model = ByCriterion(select="bic").fit(X, Y)
+    assert ByCriterion.prepared == 1
+    assert model.path_.estimate is None
+    assert model.share_ == 1.0
+
+
+def test_classifiers_fit_chunks_of_labels():
+    weight = np.ones(60)
+    weight[:5] = 0
+    together = ClassMeans().fit(X, LABELS, sample_weight=weight)
+    parts = [(X[a:b], LABELS[a:b], weight[a:b]) for a, b in ((0, 3), (3, 40), (40, 60))]
+    apart = ClassMeans().fit_chunks(parts)
+    assert apart.classes_.tolist() == ["a", "b"]
+    assert apart.means_ == pytest.approx(together.means_, rel=1e-12)
+    assert np.array_equal(apart.predict(X), together.predict(X))
+    with pytest.raises(InputError, match="requires y"):
+        ClassMeans().fit_chunks([X[:3], X[3:]])
 
 
 def test_what_cannot_be_is_said():

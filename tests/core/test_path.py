@@ -146,6 +146,13 @@ def test_a_path_that_was_not_judged_has_no_error_to_pick_by():
         curve.best("min")
 
 
+def test_one_se_needs_a_standard_error():
+    curve = make_path([3.0, 1.0], [np.nan] * 2)
+    assert curve.best("min") == 1
+    with pytest.raises(ParameterError, match=r"\(loo\) has no standard error"):
+        curve.best("one_se")
+
+
 def test_a_path_shows_itself_in_one_line():
     text = repr(make_path([3.0, 1.0, 2.0], [0.1] * 3))
     assert text == "Path(3 models along k, least squared error 1 (loo) at k=1)"

@@ -100,6 +100,11 @@ class Card:
         return getattr(self.estimator, "knob", None)
 
     @property
+    def knobs(self) -> tuple[str, ...]:
+        """All parameters that its path may set."""
+        return getattr(self.estimator, "knobs", ())
+
+    @property
     def missing(self) -> bool:
         """Whether it takes missing values as they are."""
         return "missing" in self.takes

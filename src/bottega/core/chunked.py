@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
-from bottega.core.chunks import CheckedChunks, Mergeable
+from bottega.core.chunks import CheckedChunks, Mergeable, parts_of
 from bottega.core.errors import InputError
 from bottega.core.estimator import AS_IT_IS, Estimator
 
@@ -62,18 +63,38 @@ class Chunked(Estimator):
         first = next(iter(chunks), None)
         if first is None:
             raise InputError("There are no chunks to fit; give at least one (X, y).")
-        X, y, *_ = first
+        X, y, _ = parts_of(first)
         self._remember_frame(X)
-        if np.ndim(y) != 1 and not get_tags(self).target_tags.multi_output:
+        target = get_tags(self).target_tags
+        if y is None and target.required:
+            raise InputError(f"{type(self).__name__} requires y: give chunks of (X, y).")
+        if np.ndim(y) > 1 and not target.multi_output:
             raise InputError(f"y must have one axis; the first chunk's has {np.ndim(y)}.")
         # Sets the number of columns and their names; the rows are checked chunk by chunk.
         validate_data(self, X, skip_check_array=True)
-        return CheckedChunks(chunks, self.n_features_in_, np.ndim(y))
+        if is_classifier(self):
+            self.classes_ = _classes_of(chunks)
+        classes = getattr(self, "classes_", None)
+        return CheckedChunks(chunks, self.n_features_in_, np.ndim(y), classes)
 
     @abstractmethod
     def _statistics(self, X: Any, y: Any, w: Any, start: int) -> Mergeable:
-        """Return the statistics of one block of rows, `start` rows being before it."""
+        """Return the statistics of one block of rows, `start` rows being before it.
+
+        `y` has two axes for a regression, the codes of the classes for a classification, and is
+        None for a method without responses.
+        """
 
     @abstractmethod
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> Any:
         """Return the prepared work from the merged statistics; the chunks may be read again."""
+
+
+def _classes_of(chunks: Iterable[Any]) -> Any:
+    """Return the classes among the rows that count, sorted."""
+    found: Any = None
+    for _, y, w in map(parts_of, chunks):
+        labels = np.asarray(y)
+        here = np.unique(labels if w is None else labels[np.asarray(w) > 0])
+        found = here if found is None else np.union1d(found, here)
+    return found

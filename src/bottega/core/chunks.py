@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
-from sklearn.utils import check_X_y
+from sklearn.utils import check_array, check_X_y
 
 from bottega.core.errors import InputError
 from bottega.core.rows import check_weight
 from bottega.core.typing import FloatArray
 
-__all__ = ["CheckedChunks", "Mergeable", "Moments", "split_rows"]
+__all__ = ["CheckedChunks", "Mergeable", "Moments", "parts_of", "split_rows"]
 
 
 @runtime_checkable
@@ -135,36 +135,41 @@ def split_rows(n: int, size: int) -> Iterator[slice]:
 class CheckedChunks:
     """Chunks of rows given by a user, checked each time they are iterated over.
 
-    Iterating gives ``(X, y, w)``: finite numbers, `y` with two axes, weights positive or None. Rows
-    of weight zero and chunks without rows are left out.
+    Iterating gives ``(X, y, w)``: finite numbers, responses with two axes (or the codes of classes,
+    or None without responses), weights positive or None. Rows of weight zero and chunks without
+    rows are left out.
 
     Parameters
     ----------
-    chunks : iterable of (X, y) or (X, y, w)
+    chunks : iterable of X, (X, y) or (X, y, w)
         It must give the same chunks each time it is iterated over: a list, or an object whose
         ``__iter__`` starts afresh.
     n_features : int
         Number of columns of every chunk.
     y_ndim : int
-        Number of axes of every response.
+        Number of axes of every response; 0 for none.
+    classes : ndarray, optional
+        The classes, where the responses are labels.
     """
 
-    def __init__(self, chunks: Iterable[Any], n_features: int, y_ndim: int) -> None:
+    def __init__(
+        self, chunks: Iterable[Any], n_features: int, y_ndim: int, classes: Any = None
+    ) -> None:
         self.chunks = chunks
         self.n_features = n_features
         self.y_ndim = y_ndim
+        self.classes = classes
 
-    def __iter__(self) -> Iterator[tuple[FloatArray, FloatArray, Any]]:
-        for number, (X, y, *rest) in enumerate(self.chunks, start=1):
+    def __iter__(self) -> Iterator[tuple[FloatArray, Any, Any]]:
+        for number, chunk in enumerate(self.chunks, start=1):
+            X, y, w = parts_of(chunk)
             X = np.asarray(X, dtype=np.float64)
-            y = np.asarray(y, dtype=np.float64)
-            w = None
             if X.ndim == 2 and not len(X):
                 continue
             try:
-                X, y = check_X_y(X, y, dtype=np.float64, multi_output=True, y_numeric=True)
-                if rest and rest[0] is not None:
-                    w = np.asarray(rest[0], dtype=np.float64)
+                X, y = self._rows(X, y)
+                if w is not None:
+                    w = np.asarray(w, dtype=np.float64)
                     # A chunk may count for nothing as a whole, unlike the rows of a fit.
                     w = check_weight(w, len(X)) if np.any(w) or w.shape != (len(X),) else w
             except ValueError as error:
@@ -174,13 +179,30 @@ class CheckedChunks:
                     f"Chunk {number} has {X.shape[1]} columns and the first one "
                     f"{self.n_features}; give all chunks the same columns."
                 )
-            if y.ndim != self.y_ndim:
+            if np.ndim(y) != self.y_ndim:
                 raise InputError(
-                    f"Chunk {number} has a response with {y.ndim} axes and the first one "
+                    f"Chunk {number} has a response with {np.ndim(y)} axes and the first one "
                     f"{self.y_ndim}; give all chunks the same responses."
                 )
-            y = y.reshape(len(y), -1)
+            if y is not None and self.classes is None:
+                y = y.reshape(len(y), -1)
             if w is not None and np.any(w == 0):
-                X, y, w = X[w > 0], y[w > 0], w[w > 0]
+                X, y, w = X[w > 0], None if y is None else y[w > 0], w[w > 0]
             if len(X):
                 yield X, y, w
+
+    def _rows(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Return checked inputs and responses; labels as codes."""
+        if self.y_ndim == 0:
+            return check_array(X, dtype=np.float64), y
+        if self.classes is None:
+            return check_X_y(X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+        X, y = check_X_y(X, y, dtype=np.float64)
+        return X, np.searchsorted(self.classes, y)
+
+
+def parts_of(chunk: Any) -> tuple[Any, Any, Any]:
+    """Return inputs, responses and weights of a chunk given as X, (X, y) or (X, y, w)."""
+    given = chunk if isinstance(chunk, tuple | list) else (chunk,)
+    X, y, w, *_ = (*given, None, None)
+    return X, y, w

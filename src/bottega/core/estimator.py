@@ -51,12 +51,15 @@ class Walk:
         What rows are judged by; the loss of the task by default.
     rule : str, optional
         Rule that picks; the estimator's `select` by default.
+    bare : bool
+        Whether the path may do without training errors and criteria.
     """
 
     values: Any = None
     cv: Any = None
     loss: Any = None
     rule: str | None = None
+    bare: bool = False
 
 
 AS_IT_IS = Walk()

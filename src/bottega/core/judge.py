@@ -13,19 +13,26 @@ from bottega.core.path import Path
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 
-__all__ = ["LossSums", "judge_by_folds", "mean_and_se", "row_losses"]
+__all__ = ["LossSums", "judge_by_folds", "mean_and_se", "row_losses", "small_sample"]
 
 
 def mean_and_se(loss: FloatArray, weight: FloatArray | None = None) -> tuple[Any, Any]:
-    """Return the (weighted) mean of the losses over the rows, and its standard error."""
+    r"""Return the (weighted) mean of the losses over the rows, and its standard error.
+
+    The standard error is the root of :math:`\frac{n}{n-1} \sum_i p_i^2 (\ell_i - \bar\ell)^2`
+    with :math:`p_i` the share of a row in the weights: with equal weights, the standard deviation
+    over the root of n. One row has none (NaN).
+    """
     n = loss.shape[0]
-    if weight is None:
-        mean = loss.mean(axis=0)
-        spread = loss.std(axis=0, ddof=1) if n > 1 else np.full_like(mean, np.nan)
-        return mean, spread / np.sqrt(n)
-    share = (weight / weight.sum()).reshape((n,) + (1,) * (loss.ndim - 1))
+    share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
+    share = share.reshape((n,) + (1,) * (loss.ndim - 1))
     mean = (share * loss).sum(axis=0)
-    return mean, np.sqrt((share**2 * (loss - mean) ** 2).sum(axis=0))
+    return mean, np.sqrt((share**2 * (loss - mean) ** 2).sum(axis=0) * small_sample(n))
+
+
+def small_sample(n: int) -> float:
+    """Return n / (n - 1), what a variance about an estimated mean is short of; NaN for one row."""
+    return n / (n - 1) if n > 1 else np.nan
 
 
 class LossSums:
@@ -37,7 +44,6 @@ class LossSums:
 
     def __init__(self) -> None:
         self.count = 0
-        self.weighted = False
         self.weight = 0.0
         self.mean: Any = 0.0
         # The standard error weighs squared deviations by squared weights, about their own centre.
@@ -55,7 +61,6 @@ class LossSums:
             gap = loss - other.center
             other.scatter = np.einsum("ij,ij->j", gap, gap)
         else:
-            other.weighted = bool(np.any(w != 1))
             other.weight, other.weight2 = float(w.sum()), float(w @ w)
             other.mean = w @ loss / other.weight
             other.center = w**2 @ loss / other.weight2
@@ -74,16 +79,12 @@ class LossSums:
         self.center = self.center + gap * (other.weight2 / total2)
         self.mean = self.mean + (other.mean - self.mean) * (other.weight / total)
         self.weight, self.weight2, self.count = total, total2, self.count + other.count
-        self.weighted = self.weighted or other.weighted
         return self
 
     def mean_and_se(self) -> tuple[FloatArray, FloatArray]:
         """Return the mean and its standard error, one entry per model."""
-        if not self.weighted:
-            pairs = (self.count - 1) * self.count
-            return self.mean, np.sqrt(self.scatter / (pairs if pairs else np.nan))
         about_mean = self.scatter + self.weight2 * (self.center - self.mean) ** 2
-        return self.mean, np.sqrt(about_mean) / self.weight
+        return self.mean, np.sqrt(about_mean * small_sample(self.count)) / self.weight
 
 
 def row_losses(loss: Loss, y: Array, predicted: Array) -> FloatArray:

@@ -313,7 +313,7 @@ def gaussian_path(
     # A fit that reproduces the responses leaves no residuals to judge it by.
     found = {name: np.where(df < n, each, np.inf) for name, each in found.items()}
     if isinstance(error, str):
-        error, error_se, estimate = found["gcv"], np.zeros(len(df)), "gcv"
+        error, error_se, estimate = found["gcv"], np.full(len(df), np.nan), "gcv"
     if train_error is None:
         train_error = (rss.mean(axis=1) if several else rss) / (n if weight is None else weight)
     return Path(

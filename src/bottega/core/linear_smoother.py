@@ -30,8 +30,8 @@ def _of_criteria(name: str, doc: str) -> Any:
 class Intervals:
     """`interval` of an estimator whose mean has a standard error.
 
-    It gives `_standard_error(X)`, that of the fitted mean at each row of X, and `_noise`, the
-    residual standard deviation with its degrees of freedom.
+    It gives `_standard_error(X)`, that of the fitted mean at each row of X, and `_noise`: its
+    sigma and what is left to estimate it by, df_residual.
     """
 
     @abstractmethod
@@ -39,8 +39,8 @@ class Intervals:
         """Return the standard error of the fitted mean at each row."""
 
     @abstractmethod
-    def _noise(self) -> tuple[Any, float]:
-        """Return the residual standard deviation, and what is left to estimate it by."""
+    def _noise(self) -> Any:
+        """Return a smoother, or what has its sigma and df_residual."""
 
     def interval(
         self, X: Any, level: float = 0.95, kind: str = "confidence"
@@ -63,7 +63,7 @@ class Intervals:
             fit is too smooth.
         """
         mean = self.predict(X)  # type: ignore[attr-defined]
-        return interval(mean, self._standard_error(X), *self._noise(), level, kind)
+        return interval(mean, self._standard_error(X), self._noise(), level=level, kind=kind)
 
 
 class LinearSmoother(Intervals):
@@ -118,9 +118,8 @@ class LinearSmoother(Intervals):
             fit, y=given.y, fitted=fitted, leverage=leverage, weight=given.weight
         )
 
-    def _noise(self) -> tuple[Any, float]:
-        fit = self._fitted_smoother()
-        return fit.sigma, fit.df_residual
+    def _noise(self) -> Any:
+        return self._fitted_smoother()
 
     @abstractmethod
     def _matrix(self, X: Any) -> FloatArray:

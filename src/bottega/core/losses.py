@@ -43,6 +43,7 @@ __all__ = [
     "LOGISTIC",
     "LOG_LOSS",
     "LOSSES",
+    "ROW_LOSSES",
     "SQUARED_ERROR",
     "ZERO_ONE",
     "Cost",
@@ -74,7 +75,8 @@ LOSSES: dict[str, Loss] = {
     )
 }
 
-_OF_TASK: dict[str, Loss] = {"regression": SQUARED_ERROR, "classification": ZERO_ONE}
+# What rows are judged by, for the tasks that have responses.
+ROW_LOSSES: dict[str, Loss] = {"regression": SQUARED_ERROR, "classification": ZERO_ONE}
 
 
 def get_loss(loss: Any, task: str | None = None) -> Loss:
@@ -100,8 +102,8 @@ def get_loss(loss: Any, task: str | None = None) -> Loss:
     >>> get_loss(None, "classification").title
     'misclassification'
     """
-    if loss is None and task in _OF_TASK:
-        return _OF_TASK[task]
+    if loss is None and task in ROW_LOSSES:
+        return ROW_LOSSES[task]
     if isinstance(loss, Loss):
         found: Loss = loss
     elif callable(loss):

@@ -42,7 +42,7 @@ class Parameter(ABC):
 
     @abstractmethod
     def accepts(self, value: Any) -> bool:
-        """Tell whether `value` is allowed."""
+        """Return True if `value` is allowed."""
 
     @abstractmethod
     def describe(self) -> str:
@@ -81,7 +81,7 @@ class Real(Parameter):
     open_high: bool = field(default=False, kw_only=True)
 
     def accepts(self, value: Any) -> bool:
-        """Tell whether `value` is a finite number inside the interval."""
+        """Return True if `value` is a finite number inside the interval."""
         if isinstance(value, bool | np.bool_) or not isinstance(value, RealNumber):
             return False
         number = float(value)
@@ -122,7 +122,7 @@ class Integer(Parameter):
     high: int | None = None
 
     def accepts(self, value: Any) -> bool:
-        """Tell whether `value` is a whole number inside the interval."""
+        """Return True if `value` is a whole number inside the interval."""
         if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
             return False
         return (self.low is None or int(value) >= self.low) and (
@@ -152,7 +152,7 @@ class Boolean(Parameter):
     """True or False."""
 
     def accepts(self, value: Any) -> bool:
-        """Tell whether `value` is a truth value."""
+        """Return True if `value` is a truth value."""
         return isinstance(value, bool | np.bool_)
 
     def describe(self) -> str:
@@ -184,7 +184,7 @@ class Choice(Parameter):
         object.__setattr__(self, "help", help)
 
     def accepts(self, value: Any) -> bool:
-        """Tell whether `value` is one of the options."""
+        """Return True if `value` is one of the options."""
         return isinstance(value, str) and value in self.options
 
     def describe(self) -> str:
@@ -207,7 +207,7 @@ class Text(Parameter):
     """Any string."""
 
     def accepts(self, value: Any) -> bool:
-        """Tell whether `value` is a string."""
+        """Return True if `value` is a string."""
         return isinstance(value, str)
 
     def describe(self) -> str:
@@ -228,7 +228,7 @@ class Function(Parameter):
     """Any callable; it cannot be given on a command line."""
 
     def accepts(self, value: Any) -> bool:
-        """Tell whether `value` can be called."""
+        """Return True if `value` can be called."""
         return callable(value)
 
     def describe(self) -> str:
@@ -249,7 +249,7 @@ class Seed(Parameter):
     """A seed of randomness: None, a whole number, or a NumPy generator."""
 
     def accepts(self, value: Any) -> bool:
-        """Tell whether `value` can seed a generator."""
+        """Return True if `value` can seed a generator."""
         if value is None or isinstance(value, np.random.Generator | np.random.RandomState):
             return True
         return Integer(0).accepts(value)
@@ -278,7 +278,7 @@ class AnyOf(Parameter):
         object.__setattr__(self, "help", help)
 
     def accepts(self, value: Any) -> bool:
-        """Tell whether any part admits `value`."""
+        """Return True if any part admits `value`."""
         return any(part.accepts(value) for part in self.parts)
 
     def describe(self) -> str:

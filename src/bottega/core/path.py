@@ -165,6 +165,11 @@ class Path:
             if rule == "min":
                 return least
             limit = self.error[least] + self.error_se[least]  # type: ignore[index]
+            if np.isnan(limit):
+                raise ParameterError(
+                    f"The error of this path ({self.estimate}) has no standard error, so 'one_se' "
+                    "cannot pick from it; use 'min', or a criterion."
+                )
             return int(np.flatnonzero(self.error[: least + 1] <= limit)[0])  # type: ignore[index]
         if rule not in self.criteria:
             known = ", ".join(["min", "one_se", *self.criteria])

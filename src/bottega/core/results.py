@@ -115,7 +115,7 @@ def tidy_columns(
 
 
 def check_level(level: float) -> None:
-    """Refuse a probability that is none."""
+    """Refuse a level that is not a probability strictly between 0 and 1."""
     if not 0 < level < 1:
         raise InputError(f"level={level!r} is not allowed; level must lie between 0 and 1.")
 

@@ -241,9 +241,14 @@ class SmootherSums(_Scalars):
 
 
 def interval(
-    mean: FloatArray, standard_error: FloatArray, sigma: Any, df: float, level: float, kind: str
+    mean: FloatArray,
+    standard_error: FloatArray,
+    smoother: "Smoother | SmootherSums",
+    *,
+    level: float = 0.95,
+    kind: str = "confidence",
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the limits about `mean` by Student's t, `df` being what is left for the noise.
+    """Return the limits about `mean` by Student's t with n - df degrees of freedom.
 
     ``"confidence"`` is for the mean at a point, ``"prediction"`` for a new observation there.
     """
@@ -251,14 +256,14 @@ def interval(
         raise InputError(f"level={level!r} is not allowed; level must lie between 0 and 1.")
     if kind not in ("confidence", "prediction"):
         raise InputError(f"kind={kind!r} is not allowed; use 'confidence' or 'prediction'.")
-    if not df > 0:
+    if not smoother.df_residual > 0:
         raise InputError(
-            "No interval: the fit uses all degrees of freedom; fit a simpler model, or more rows."
+            f"No interval: the fit uses all {smoother.n} degrees of freedom; fit a simpler model."
         )
     spread = standard_error
     if kind == "prediction":
-        spread = np.sqrt(standard_error**2 + sigma**2)
-    half = stats.t.ppf(0.5 + level / 2, df) * spread
+        spread = np.sqrt(standard_error**2 + smoother.sigma**2)
+    half = stats.t.ppf(0.5 + level / 2, smoother.df_residual) * spread
     return mean - half, mean + half
 
 

@@ -14,7 +14,7 @@ from bottega.core.errors import InputError
 from bottega.core.estimator import Estimator, Walk
 from bottega.core.folds import Fold, make_folds
 from bottega.core.judge import judge_by_folds, row_losses
-from bottega.core.losses import Loss, get_loss
+from bottega.core.losses import ROW_LOSSES, Loss, get_loss
 from bottega.core.path import Path
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
@@ -86,12 +86,16 @@ class Tuned(Estimator):
             if given is not None:
                 return given
         rule = walk.rule or self.select
-        self.path_ = self._curve(work, rows, walk, bare=rule in ("min", "one_se"))
+        # A criterion is computed from the rows of the fit: nothing need be held out for it.
+        self.path_ = self._curve(work, rows, walk, honest=rule in ("min", "one_se"))
         return dict(self.path_.settings[self.path_.best(rule)])
 
-    def _own_loss(self, work: Any) -> Loss:
-        """Return the loss that the path is judged by unless another is asked for."""
-        return get_loss(None, self.card.task)
+    def _own_loss(self, work: Any) -> Loss | None:
+        """Return the loss that the path is judged by unless another is asked for.
+
+        A task without responses has none: its paths are judged by criteria of their own.
+        """
+        return get_loss(None, self.card.task) if self.card.task in ROW_LOSSES else None
 
     def _train_error(
         self, work: Any, rows: Rows, settings: Sequence[Mapping[str, Any]], loss: Loss
@@ -109,17 +113,20 @@ class Tuned(Estimator):
         """
         return None
 
-    def _curve(self, work: Any, rows: Rows | None, walk: Walk, bare: bool = False) -> Path:
-        """Return the path, judged by the method's own estimate or by folds."""
+    def _curve(self, work: Any, rows: Rows | None, walk: Walk, honest: bool = True) -> Path:
+        """Return the path, judged by the method's own estimate or, where `honest`, by folds."""
         own = self._own_loss(work)
         loss = own if walk.loss is None else get_loss(walk.loss, self.card.task)
+        if loss is None:
+            return self._path(work, walk.values, None)
         if is_classifier(self):
             loss = loss.for_classes(self.classes_)
-        skeleton = self._bare_path(work, walk.values) if bare and walk.cv is not None else None
-        if skeleton is not None and rows is not None:
-            return self._judge(skeleton, rows, walk.cv, loss)
+        if walk.bare and honest and walk.cv is not None and rows is not None:
+            skeleton = self._bare_path(work, walk.values)
+            if skeleton is not None:
+                return self._judge(skeleton, rows, walk.cv, loss)
         curve = self._path(work, walk.values, loss if walk.cv is None else None)
-        if walk.cv is not None or curve.estimate is None:
+        if walk.cv is not None or (honest and curve.estimate is None):
             if rows is None:
                 raise InputError(
                     f"A fit in chunks cannot hold out rows of its own for {type(self).__name__}; "
@@ -234,6 +241,7 @@ def tune(
     cv: Any = None,
     loss: Any = None,
     values: Any = None,
+    bare: bool = False,
 ) -> Any:
     """Return a copy of an estimator fitted along a path judged in the given way.
 
@@ -250,5 +258,8 @@ def tune(
         Rule that picks from the path.
     cv, loss, values
         As in `Tuned.path`.
+    bare : bool
+        Whether the path may do without training errors and criteria, which saves time where the
+        model is fitted for its predictions alone.
     """
-    return clone(estimator)._fit(X, y, sample_weight, Walk(values, cv, loss, rule))
+    return clone(estimator)._fit(X, y, sample_weight, Walk(values, cv, loss, rule, bare))

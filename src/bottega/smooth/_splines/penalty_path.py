@@ -9,7 +9,7 @@ import numpy as np
 from scipy import optimize
 
 from bottega.core.errors import InputError
-from bottega.core.judge import mean_and_se
+from bottega.core.judge import mean_and_se, small_sample
 from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.parallel import in_threads
 from bottega.core.path import Path, along
@@ -43,8 +43,7 @@ def try_penalty(rows: KnotRows, lam: float, loss: Loss | None = SQUARED_ERROR) -
         error = first / total
         # The spread of a (weighted) mean, as in `mean_and_se`.
         spread = max(square - 2 * error * cross + error**2 * squared_weight, 0.0)
-        spread *= n / (n - 1) if rows.weight is None else 1.0
-        error_se = np.sqrt(spread) / total
+        error_se = np.sqrt(spread * small_sample(n)) / total
     else:
         gap = rows.y - rows.per_row(rows.mean - residual)
         share = rows.shares

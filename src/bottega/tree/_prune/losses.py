@@ -6,23 +6,16 @@ import numpy as np
 
 from bottega.core.judge import LossSums
 from bottega.core.losses import SQUARED_ERROR, Loss
+from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels import prune as kernels
 
 
 def leaf_labels(value: FloatArray, cost: FloatArray | None = None, default: int = -1) -> IntArray:
-    """Return the class of least expected cost of each node.
+    """Return the class of least expected cost of each node, from the share of each class.
 
-    Parameters
-    ----------
-    value : ndarray of shape (nodes, K)
-        Share of each class.
-    cost : ndarray of shape (K, K), optional
-        Cost of predicting the column's class for a row of the row's class; by default an error
-        costs 1.
-    default : int
-        Class that wins ties if it is among the best; otherwise the first of them does.
+    Of equals, `default` wins if it is among them, and else the first.
     """
     expected = -value if cost is None else value @ cost
     least = expected.min(axis=1, keepdims=True)
@@ -79,12 +72,12 @@ def sums_at(tree: Tree, collapse_alpha: FloatArray, sums: FloatArray, at: FloatA
     return found.reshape((len(at), *sums.shape[1:]))
 
 
-def loss_sums(sums: FloatArray, n: int, w: FloatArray | None) -> LossSums:
-    """Return the sums of `node_losses` over n rows as sums that can be merged."""
+def loss_sums(sums: FloatArray, rows: Rows) -> LossSums:
+    """Return the sums of `node_losses` over some rows as sums that can be merged."""
     found: Any = LossSums()
     loss, twice, square = sums.T
-    found.count, found.weighted = n, w is not None and bool(np.any(w != 1))
-    found.weight, found.weight2 = (n, n) if w is None else (float(w.sum()), float(w @ w))
+    found.count, found.weight = len(rows), rows.total_weight
+    found.weight2 = float(rows.weights @ rows.weights)
     found.mean, found.center = loss / found.weight, twice / found.weight2
     found.scatter = np.maximum(square - found.weight2 * found.center**2, 0.0)
     return found
