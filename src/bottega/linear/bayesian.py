@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping
 from copy import copy
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -283,8 +284,8 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
         variance = np.einsum("ij,ij->i", points @ self.covariance_, points)
         return np.sqrt(np.maximum(variance, 0))
 
-    def _noise(self) -> tuple[float, float]:
-        return float(self.beta_**-0.5), np.inf  # the precisions are taken for known
+    def _noise(self) -> Any:
+        return SimpleNamespace(sigma=self.beta_**-0.5, df_residual=np.inf)  # taken for known
 
     def sample(self, n: int = 1, seed: Any = None) -> FloatArray:
         """Draw coefficients from the posterior.

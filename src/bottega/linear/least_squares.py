@@ -162,8 +162,9 @@ class LeastSquares(RegressorMixin, SpectralCoefficients, Chunked):
         return self._decompose(statistics, chunks, chunks.y_ndim, None)
 
     def _decompose(self, *source: Any) -> DecomposedProblem:
-        how = {"standardize": True, "fit_intercept": self.fit_intercept}
-        return decompose_moments(*source, **how, solve=partial(solve_unpenalized, self.method))
+        solve = partial(solve_unpenalized, self.method)
+        how: Any = {"standardize": True, "fit_intercept": self.fit_intercept, "solve": solve}
+        return decompose_moments(*source, **how)
 
     def _settle(self, problem: DecomposedProblem, setting: Mapping[str, Any]) -> None:
         spectrum = problem.spectrum

@@ -210,13 +210,14 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
         judged = {}
         if loss is not None and problem.folds is not None:
             _check_enough_rows(problem.centering.n)
-            judged = self._judge_chunks(*problem.folds, counts, loss)
+            judged = self._judge_chunks(problem, counts, loss)
         return self._gaussian_path(problem, counts, rss, **judged)
 
     def _judge_chunks(
-        self, folds: FoldMoments, chunks: CheckedChunks, counts: Array, loss: Loss
+        self, problem: DecomposedProblem, counts: Array, loss: Loss
     ) -> dict[str, Any]:
         """Return the cross-validated error of each number of components, by one more pass."""
+        folds, chunks = problem.folds
         fits: list[Any] = []
         for train in folds.training():
             if train is None:

@@ -285,9 +285,8 @@ class RecursiveLeastSquares(CoefficientResults, RegressorMixin, TriangleLearner)
     def _error_at(self, X: FloatArray) -> FloatArray:
         return self._solution().unit_error_at(X) * self.sigma_
 
-    def _noise(self) -> tuple[float, float]:
-        sums = self._sums(self._solution())
-        return float(sums.sigma), sums.df_residual
+    def _noise(self) -> SmootherSums:
+        return self._sums(self._solution())
 
     # ---- results --------------------------------------------------------------------------------
 

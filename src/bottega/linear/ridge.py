@@ -10,7 +10,7 @@ from bottega.core.cards import Card
 from bottega.core.losses import Loss
 from bottega.core.params import Auto, Boolean, Integer, Parameter, Real
 from bottega.core.path import Path, Rule
-from bottega.core.typing import FloatArray
+from bottega.core.typing import Array, FloatArray
 from bottega.linear._decomposition.coefficients import SpectralPath
 from bottega.linear._decomposition.leave_one_out import leave_one_out
 from bottega.linear._decomposition.problem import DecomposedProblem
@@ -155,7 +155,7 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
 
     # ---- fitting and the path -------------------------------------------------------------------
 
-    def _kept(self, problem: DecomposedProblem, alphas: FloatArray) -> FloatArray:
+    def _kept(self, problem: DecomposedProblem, alphas: Array) -> FloatArray:
         if np.any(alphas == 0):
             problem.spectrum.check_full_rank()
         return problem.spectrum.kept(alphas)

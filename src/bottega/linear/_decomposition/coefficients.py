@@ -220,11 +220,11 @@ class SpectralPath(SpectralCoefficients, Tuned, Chunked):
     standardize: bool
 
     @abstractmethod
-    def _kept(self, problem: DecomposedProblem, values: FloatArray) -> FloatArray:
+    def _kept(self, problem: DecomposedProblem, values: Array) -> FloatArray:
         """Return the share of each direction that each value of the knob keeps, (r, m)."""
 
     @property
-    def _frame_of_inputs(self) -> dict[str, bool]:
+    def _frame_of_inputs(self) -> dict[str, Any]:
         return {"standardize": self.standardize, "fit_intercept": self.fit_intercept}
 
     def _prepare(self, rows: Rows) -> DecomposedProblem:
@@ -234,7 +234,7 @@ class SpectralPath(SpectralCoefficients, Tuned, Chunked):
         return decompose_moments(statistics, chunks, chunks.y_ndim, None, **self._frame_of_inputs)
 
     def _gaussian_path(
-        self, problem: DecomposedProblem, values: FloatArray, rss: FloatArray, **judged: Any
+        self, problem: DecomposedProblem, values: Array, rss: FloatArray, **judged: Any
     ) -> Path:
         kept = self._kept(problem, values)
         coef, _ = problem.centering.original(problem.spectrum.coef_keeping(kept))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 from bottega.core.chunks import Moments, split_rows
 from bottega.core.folds import deal_folds
@@ -16,6 +16,7 @@ from bottega.core.judge import LossSums, row_losses
 from bottega.core.losses import Loss
 from bottega.core.parallel import in_threads
 from bottega.core.typing import FloatArray, IntArray
+from bottega.optimize.coordinate_columns import is_sparse
 
 # Numbers in a block of rows: it and its centred copy stay in the cache.
 _BLOCK = 2**16
@@ -88,7 +89,7 @@ def judge_held_out(
     """
     each = [LossSums() for _ in fits]
     for X, y, w, fold in blocks:
-        table = X.tocsr() if issparse(X) else X
+        table = X.tocsr() if is_sparse(X) else X
 
         def judge(k: int, X: Any = table, y: Any = y, w: Any = w, fold: Any = fold) -> None:
             if fits[k] is None:
@@ -124,7 +125,7 @@ def _for_folds(task: Callable[[int], Any], count: int, numbers: int) -> list[Any
 
 def _moments_by_fold(X: Any, y: FloatArray, w: Any, count: int, start: int) -> list[Moments]:
     folds = deal_folds(len(y), count, start=start) if count > 1 else np.zeros(len(y), np.intp)
-    if issparse(X):
+    if is_sparse(X):
         X = csr_array(X)
         which = [np.flatnonzero(folds == k) for k in range(count)]
         return [_sparse_moments(X[on], y[on], None if w is None else w[on]) for on in which]

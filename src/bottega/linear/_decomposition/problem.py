@@ -27,7 +27,6 @@ _SMALL = 2e7
 _STREAM = 8192
 
 Chunk = tuple[FloatArray, FloatArray, Any]
-Solver = Callable[[FloatArray, Centering, Iterable[Chunk]], tuple[Spectrum, str, BoolArray | None]]
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ def decompose_rows(rows: Rows, *, standardize: bool, fit_intercept: bool) -> Dec
     """Decompose rows in memory, by the method that suits their shape."""
     X, y, w = rows.X, rows.y.reshape(len(rows), -1), rows.weight
     n, p = X.shape
-    how = {"standardize": standardize, "fit_intercept": fit_intercept}
+    how: Any = {"standardize": standardize, "fit_intercept": fit_intercept}
     if n >= p and n * p * p > _SMALL:
         chunk = [(X, y, w)]
         return decompose_moments(moments_of(chunk), chunk, rows.y.ndim, rows, **how)
@@ -96,7 +95,7 @@ def decompose_moments(
     *,
     standardize: bool,
     fit_intercept: bool,
-    solve: Solver | None = None,
+    solve: Any = None,
 ) -> DecomposedProblem:
     """Decompose rows from their moments, or by a pass over the chunks ``(X, y, w)``.
 
