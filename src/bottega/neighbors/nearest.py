@@ -251,6 +251,7 @@ class NearestNeighborsRegressor(RegressorMixin, NearestNeighborsBase):
     def _path(self, work: Training, values: Any, loss: Loss | None) -> Path:
         curve, n = super()._path(work, values, loss), len(work.y)
         rss, df = n * curve.train_error, curve.df
+        assert df is not None
         scale = residual_scale(rss, df, n)
         # A likelihood without residuals is unbounded: it says nothing about new rows.
         saturated = df > n * (1 - 1e-9)

@@ -216,7 +216,7 @@ class NeighborSearch:
             return found
         if self.metric == "edit":
             return edit_distances(*letters(points), *letters(self.points))
-        return self._scaled(all_distances(points, self.points, CODES[self.metric]))
+        return self._scaled(all_distances(points, self.points, CODES[str(self.metric)]))
 
     def _scaled(self, distances: FloatArray) -> FloatArray:
         """Return distances between encoded points as those of the metric."""
@@ -251,7 +251,7 @@ class NeighborSearch:
         self._brute: Any = None
         if takes_objects(self.metric):
             return
-        code = CODES[self.metric]
+        code = CODES[str(self.metric)]
         n, p = self.points.shape
         # A tree pays when it has many more leaves than a ball has directions (measured).
         if code != HAMMING and (p <= 6 or n >= 128 * 2.0**p):

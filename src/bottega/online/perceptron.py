@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core import progress
@@ -18,6 +17,7 @@ from bottega.core.losses import ZERO_ONE, Loss
 from bottega.core.params import AnyOf, Boolean, Choice, Integer, OrNone, Parameter
 from bottega.core.typing import Array, FloatArray
 from bottega.online._kernels import perceptron as _kernels
+from bottega.online._learner.base import is_sparse
 from bottega.online._learner.classifier import OnlineClassifier
 from bottega.online._learner.convergence import convergence_trace, with_constant
 from bottega.online._stream.blocks import dense_rows
@@ -212,9 +212,9 @@ class Perceptron(OnlineClassifier):
         """Go through the rows once; return 1 for each mistake."""
         weights, past = self._weights.copy(), self._past.copy()
         losses = np.empty(len(targets))
-        rows = (X.indptr, X.indices, X.data) if issparse(X) else (X,)
+        rows = (X.indptr, X.indices, X.data) if is_sparse(X) else (X,)
         shared = (bool(self.fit_intercept), float(self.n_samples_seen_))
-        one, many = _PASSES[issparse(X)]
+        one, many = _PASSES[is_sparse(X)]
         if len(weights) == 1:
             longest, total = one(*rows, targets, weights[0], *shared, past[0], losses)
         else:

@@ -1,16 +1,13 @@
 """Read rows chunk by chunk, in their order, without holding them all: files and queries."""
 
-import os
 from collections.abc import Iterable, Iterator
 from typing import Any
-
-import narwhals.stable.v2 as nw
 
 from bottega.core.errors import InputError, require
 from bottega.core.frames import make_frame
 from bottega.data._inspect import convert
 from bottega.data.read.duck import fetch_pieces, open_query
-from bottega.data.read.files import is_bundled, load_bundled
+from bottega.data.read.files import frame_or_path
 
 __all__ = ["is_query", "read_chunks"]
 
@@ -57,19 +54,12 @@ def read_chunks(
     if is_query(source):
         yield from _of_query(source, rows)
         return
-    frame = convert.frame_or_none(source)
+    frame, path = frame_or_path(source)
     if frame is None:
-        if not isinstance(source, str | os.PathLike):
-            raise InputError(
-                "A path, a data frame, an executed query or the name of a bundled data set is "
-                f"needed, not {type(source).__name__}."
-            )
-        path = os.path.expanduser(os.fspath(source))
-        if not is_bundled(path):
-            with open_query(path, table, query, encoding, set(text)) as result:
-                yield from result.pieces(rows)
-            return
-        frame = nw.from_native(load_bundled(path), eager_only=True)
+        with open_query(path, table, query, encoding, set(text)) as result:
+            yield from result.pieces(rows)
+        return
+    frame = convert.as_frame(frame)
     for start in range(0, len(frame), rows):
         yield frame[start : start + rows].to_native()
 

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from bottega.core.errors import InputError, require
+from bottega.data._inspect import convert
 
 BUNDLED = ("breast_cancer", "diabetes", "iris", "wine")
 _FORMATS = {
@@ -37,6 +38,19 @@ def load_bundled(name: str) -> Any:
     if name != "diabetes":
         frame = frame.assign(target=bunch.target_names.astype(str)[bunch.target.to_numpy()])
     return frame
+
+
+def frame_or_path(source: Any) -> tuple[Any, str]:
+    """Return a frame, given or of a bundled data set; or None, and the path of files to read."""
+    if convert.frame_or_none(source) is not None:
+        return source, ""
+    if not isinstance(source, str | os.PathLike):
+        raise InputError(
+            "A path, a data frame (pandas, polars or pyarrow), the name of a bundled data set or "
+            f"(for chunks) an executed query is needed, not {type(source).__name__}."
+        )
+    path = os.fspath(source)
+    return (load_bundled(path) if is_bundled(path) else None), os.path.expanduser(path)
 
 
 def find_files(path: str) -> list[str]:

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bottega.core.errors import InputError
-from bottega.data._inspect import convert
 from bottega.data.read.duck import open_query
-from bottega.data.read.files import is_bundled, is_database, load_bundled
+from bottega.data.read.files import frame_or_path, is_bundled, is_database
 from bottega.data.table import Table
 
 __all__ = ["read", "read_frame"]
@@ -110,18 +109,11 @@ def read_frame(
     """
     if (table or query) and not (isinstance(source, str | os.PathLike) and is_database(source)):
         raise InputError("table= and query= are for DuckDB files (.duckdb, .db) only.")
-    if convert.frame_or_none(source) is not None:
-        return source
-    if not isinstance(source, str | os.PathLike):
-        raise InputError(
-            "A path, a data frame (pandas, polars or pyarrow) or the name of a bundled data set is "
-            f"needed, not {type(source).__name__}."
-        )
-    path = os.fspath(source)
-    if is_bundled(path):
-        return load_bundled(path)
-    with open_query(os.path.expanduser(path), table, query, encoding, set(text)) as result:
+    frame, path = frame_or_path(source)
+    if frame is not None:
+        return frame
+    with open_query(path, table, query, encoding, set(text)) as result:
         frame = result.whole()
     if not len(frame):
-        raise InputError(f"The data in {path!r} have column names but no rows.")
+        raise InputError(f"The data in {os.fspath(source)!r} have column names but no rows.")
     return frame

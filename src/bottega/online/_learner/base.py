@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy import sparse
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -19,6 +19,11 @@ from bottega.core.typing import Array, FloatArray
 from bottega.online._kernels.rows import all_finite
 
 _PART = 1 << 20  # numbers in a part of a sparse block that is made dense
+
+
+def is_sparse(X: Any) -> bool:
+    """Return True if X is a sparse matrix or array."""
+    return bool(sparse.issparse(X))
 
 
 class OnlineModel(Unweighted):
@@ -147,7 +152,7 @@ class OnlineModel(Unweighted):
             reset=reset,
             **self._input_options(),
         )
-        if issparse(X) and not X.has_canonical_format:
+        if is_sparse(X) and not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
         return X, np.ascontiguousarray(y, dtype=np.float64) if self._numeric else np.asarray(y)
@@ -166,7 +171,7 @@ class OnlineModel(Unweighted):
             return False
         if type(X) is np.ndarray:
             values = X.ravel() if X.flags.c_contiguous else None
-        elif issparse(X) and X.format == "csr" and X.has_canonical_format:
+        elif is_sparse(X) and X.format == "csr" and X.has_canonical_format:
             values = X.data
         else:
             return False
@@ -258,7 +263,7 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
 
 def dense_parts(X: Any) -> Iterator[tuple[slice, FloatArray]]:
     """Return a block as dense rows, part by part where it is sparse."""
-    if not issparse(X):
+    if not is_sparse(X):
         yield slice(0, X.shape[0]), X
         return
     rows = max(1, _PART // max(1, X.shape[1]))

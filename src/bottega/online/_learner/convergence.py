@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
-from scipy.sparse import hstack, issparse
+from scipy.sparse import hstack
 
 from bottega.core.typing import Array, FloatArray
+from bottega.online._learner.base import is_sparse
 from bottega.online._stream.blocks import dense_rows
 from bottega.risk.bounds import perceptron_convergence
 from bottega.risk.theory.margin import hard_margin, separable
@@ -16,7 +17,7 @@ def with_constant(X: Any, intercept: bool) -> Any:
     if not intercept:
         return X
     ones: Any = np.ones((X.shape[0], 1))
-    return hstack([X, ones]).tocsr() if issparse(X) else np.hstack([X, ones])
+    return hstack([X, ones]).tocsr() if is_sparse(X) else np.hstack([X, ones])
 
 
 def convergence_trace(

@@ -26,7 +26,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import ConvergenceWarning, ParameterError
@@ -35,7 +34,7 @@ from bottega.core.params import Boolean, Choice, Integer, OrNone, Parameter, Rea
 from bottega.core.typing import FloatArray
 from bottega.online._kernels import gradient_descent as _kernels
 from bottega.online._kernels.rows import all_finite
-from bottega.online._learner.base import OnlineModel, dense_parts
+from bottega.online._learner.base import OnlineModel, dense_parts, is_sparse
 from bottega.optimize._kernels import projections as _sets
 from bottega.optimize.projections import onto_simplex
 
@@ -187,7 +186,7 @@ class GradientDescent(OnlineModel):
         by_rows: Any = _kernels.descend_dense if known else partial(_descend_by, loss)
         for k, y in enumerate(targets):
             memory = (state[k], squares[k], past[k])
-            if known and issparse(X) and self._touches_few():
+            if known and is_sparse(X) and self._touches_few():
                 losses = np.empty(len(total))
                 entries = (X.indptr, X.indices, X.data, y)
                 finite += by_entries(*entries, weights[k], *settings, *memory, losses)
@@ -230,7 +229,7 @@ class GradientDescent(OnlineModel):
         if not unsafe or type(loss) in _BOUNDED_SLOPE or self.n_samples_seen_ >= _FIRST_ROWS:
             return
         rows = X[:_FIRST_ROWS]
-        squares = rows.multiply(rows).sum(axis=1) if issparse(X) else np.sum(rows**2, axis=1)
+        squares = rows.multiply(rows).sum(axis=1) if is_sparse(X) else np.sum(rows**2, axis=1)
         norms = np.asarray(squares).ravel() + bool(self.fit_intercept)
         start = rows @ self._weights[:, : rows.shape[1]].T
         curvature = max(

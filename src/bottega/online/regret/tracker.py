@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -345,7 +344,7 @@ class RegretTracker:
             values = (best.average, best.se / T, best.gap / T, regret, regret / T)
             values += (theory.bound, theory.of_steps, *([self.gradient] * (kind == "linear")))
         names = _OF_MISTAKES if kind == "perceptron" else _OF_REGRET
-        return record | dict(zip_longest(names, values, fillvalue=math.nan))
+        return record | dict.fromkeys(names, math.nan) | dict(zip(names, values, strict=False))
 
     def _bound(self) -> RegretBound:
         return regret_bound(self.learner, self._setting, self.rows)
