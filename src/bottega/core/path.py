@@ -157,14 +157,16 @@ class Path:
         """Return the position that a rule picks.
 
         ``"min"`` takes the least honest error; ``"one_se"`` the simplest model whose error is at
-        most the least error plus its standard error; any key of `criteria` its least value.
-        Among equals the simplest wins.
+        most the least error plus its standard error (the least, where GCV judges: it has no
+        standard error); any key of `criteria` its least value. Among equals the simplest wins.
         """
         if rule in ("min", "one_se"):
             least = _argmin(self.error, rule)
             if rule == "min":
                 return least
             limit = self.error[least] + self.error_se[least]  # type: ignore[index]
+            if self.estimate == "gcv":  # a criterion: it has no standard error
+                return least
             if np.isnan(limit):
                 raise ParameterError(
                     f"The error of this path ({self.estimate}) has no standard error, so 'one_se' "
