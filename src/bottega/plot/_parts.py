@@ -1,6 +1,7 @@
 """Pieces that several charts share: axes, colours, tooltips, the points that can be seen."""
 
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,12 @@ def tips(*lines: tuple[Any, ...]) -> list[Any]:
     ]
 
 
+def records(**columns: Any) -> list[dict[str, Any]]:
+    """Return one row per entry of the columns, ready for JSON; a single value stands in each."""
+    lists = [repeat(each) if np.ndim(each) == 0 else each for each in columns.values()]
+    return [dict(zip(columns, map(plain, row), strict=True)) for row in zip(*lists, strict=False)]
+
+
 def only(chart: Any, kind: str, field: str = "kind") -> Any:
     """Return a chart of the rows of one kind."""
     return chart.transform_filter(f"datum.{field} == '{kind}'")
@@ -130,13 +137,19 @@ def values_along(values: Any, name: str, x: FloatArray) -> FloatArray:
     return found
 
 
-def some_points(x: Any, y: Any) -> tuple[FloatArray, FloatArray]:
-    """Return the data, or some 2,000 of them spread along x."""
-    x, y = (np.asarray(each, dtype=np.float64).ravel() for each in (x, y))
+def pair_of(points: Any) -> tuple[FloatArray, FloatArray]:
+    """Return input and response of the data, which must be of one length."""
+    x, y = (np.asarray(each, dtype=np.float64).ravel() for each in points)
     if x.shape != y.shape:
         raise InputError(
             f"points must be two lists of one length; got {len(x)} and {len(y)} numbers."
         )
+    return x, y
+
+
+def some_points(points: Any) -> tuple[FloatArray, FloatArray]:
+    """Return the data, or some 2,000 of them spread along x."""
+    x, y = pair_of(points)
     if len(x) <= _MOST_POINTS:
         return x, y
     kept = np.argsort(x, kind="stable")[:: -(-len(x) // _MOST_POINTS)]

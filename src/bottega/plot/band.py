@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.plot._parts import only, some_points, values_along, x_axis, y_axis
-from bottega.plot.theme import altair, finish, number, plain
+from bottega.plot._parts import only, pair_of, records, some_points, values_along, x_axis, y_axis
+from bottega.plot.theme import altair, finish, number
 
 __all__ = ["band_chart", "smooth_chart"]
 
@@ -56,25 +56,20 @@ def band_chart(
     low, high = (mean, mean) if band is None else (values_along(each, "band", x) for each in band)
     drawn = [values_along(each, "curves", x) for each in (() if curves is None else curves)]
     order = np.argsort(x, kind="stable")
-    rows = [
-        _row("fit", 0, x[i], mean[i]) | {"low": plain(low[i]), "high": plain(high[i])}
-        for i in order
-    ]
+
+    def curve(kind: str, y: Any, place: int = 0, **more: Any) -> list[dict[str, Any]]:
+        return records(kind=kind, curve=place, x=x[order], y=y[order], **more)
+
+    rows = curve("fit", mean, low=low[order], high=high[order])
     for k, each in enumerate(drawn):
-        rows += [_row("draw", k, x[i], each[i]) for i in order]
+        rows += curve("draw", each, k)
     if truth is not None:
-        right = values_along(truth, "truth", x)
-        rows += [_row("truth", 0, x[i], right[i]) for i in order]
+        rows += curve("truth", values_along(truth, "truth", x))
     n = 0
     if points is not None:
-        data_x, data_y = (np.asarray(each, dtype=np.float64) for each in points)
-        if data_x.ndim != 1 or data_x.shape != data_y.shape:
-            raise InputError(
-                "points must be two lists of one length; got shapes "
-                f"{data_x.shape} and {data_y.shape}."
-            )
+        data_x, data_y = pair_of(points)
         n = len(data_x)
-        rows += [_row("data", 0, a, b) for a, b in zip(data_x, data_y, strict=True)]
+        rows += records(kind="data", curve=0, x=data_x, y=data_y)
     base = alt.Chart().encode(
         x=x_axis("x", names[0], zero=False), y=y_axis("y", names[1], zero=False)
     )
@@ -105,10 +100,6 @@ def band_chart(
             f"{number(x.max())}: {', '.join(legend)}."
         ),
     )
-
-
-def _row(kind: str, curve: int, x: Any, y: Any) -> dict[str, Any]:
-    return {"kind": kind, "curve": curve, "x": plain(x), "y": plain(y)}
 
 
 def smooth_chart(
@@ -147,7 +138,7 @@ def smooth_chart(
             f"A smooth over {band.X.shape[1]} inputs is no curve; draw it along one input, with "
             "the others fixed."
         )
-    shown = None if points is None else some_points(*points)
+    shown = None if points is None else some_points(points)
     limits = (band.lower, band.upper)
     chart = band_chart(band.X[:, 0], band.mean, limits, points=shown, truth=truth, names=names)
     reach = {

@@ -7,7 +7,7 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray
-from bottega.plot._parts import colors, facets, frame_of, plane, thinned
+from bottega.plot._parts import colors, facets, frame_of, plane, records, thinned
 from bottega.plot.theme import altair, panels, plain
 
 __all__ = ["boundaries_chart"]
@@ -79,10 +79,8 @@ def boundaries_chart(
         labels = sorted({*labels, *(str(label) for label in np.unique(regions))})
         rows += [{"panel": title, **row} for row in _rectangles(regions, low, high)]
         rows += [{"panel": title, **row} for row in edges]
-        rows += [
-            {"panel": title, "px": plain(X[i, 0]), "py": plain(X[i, 1]), "label": str(y[i])}
-            for i in shown
-        ]
+        seen = [str(label) for label in y[shown]]
+        rows += records(panel=title, px=X[shown, 0], py=X[shown, 1], label=seen)
 
     channels = plane(low, high, names, tickCount=5)
     color = colors("label", labels, symbolOpacity=1)

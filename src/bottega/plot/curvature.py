@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.typing import FloatArray
-from bottega.plot._parts import colors, only, some_points, values_along, x_axis, y_axis
+from bottega.plot._parts import colors, only, records, some_points, values_along, x_axis, y_axis
 from bottega.plot.theme import WIDTH, altair, number, panels, plain
 
 __all__ = ["curvature_chart"]
@@ -53,28 +53,13 @@ def curvature_chart(
     order = found.derivative
     words = {sign: _SIGNS[sign][order] for sign in (1, -1)}
     regions = _regions(x, np.asarray(found.sign))
-    rows: list[dict[str, Any]] = [
-        {
-            "kind": "fit",
-            "x": plain(x[i]),
-            "y": plain(mean[i]),
-            "slope": plain(found.estimate[i]),
-            "low": plain(found.lower[i]),
-            "high": plain(found.upper[i]),
-        }
-        for i in range(len(x))
-    ]
+    limits = {"low": found.lower, "high": found.upper}
+    rows = records(kind="fit", x=x, y=mean, slope=found.estimate, **limits)
     for k, (first, last, sign) in enumerate(regions):
-        inside = np.flatnonzero((x >= first) & (x <= last))
-        rows += [
-            {"kind": "sure", "x": plain(x[i]), "y": plain(mean[i]), "sign": words[sign], "part": k}
-            for i in inside
-        ]
+        inside = (x >= first) & (x <= last)
+        rows += records(kind="sure", x=x[inside], y=mean[inside], sign=words[sign], part=k)
     if points is not None:
-        rows += [
-            {"kind": "data", "x": plain(a), "y": plain(b)}
-            for a, b in zip(*some_points(*points), strict=True)
-        ]
+        rows += records(kind="data", **dict(zip("xy", some_points(points), strict=True)))
     span = {"domain": [plain(x.min()), plain(x.max())], "nice": False, "grid": False}
     curve = alt.Chart().encode(
         x=x_axis("x", None, labels=False, **span), y=y_axis("y", names[1], zero=False)
@@ -91,9 +76,9 @@ def curvature_chart(
     below = only(alt.Chart(), "fit").encode(
         x=x_axis("x", names[0], labels=True, **span), y=y_axis("slope", what)
     )
-    limits = below.mark_area(style="honest", opacity=0.2).encode(y="low:Q", y2="high")
+    area = below.mark_area(style="honest", opacity=0.2).encode(y="low:Q", y2="high")
     zero = alt.Chart().mark_rule(style="reference").encode(y=alt.datum(0))
-    lower = alt.layer(limits, zero, below.mark_line(style="honest", strokeWidth=2))
+    lower = alt.layer(area, zero, below.mark_line(style="honest", strokeWidth=2))
     stretches = [f"{words[sign]} from {number(a)} to {number(b)}" for a, b, sign in regions]
     verb = "bends" if order == 2 else "rises or falls"
     return panels(

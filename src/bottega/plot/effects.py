@@ -7,8 +7,8 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
-from bottega.plot._parts import facets, tips, x_axis, y_axis
-from bottega.plot.theme import altair, panels, plain
+from bottega.plot._parts import facets, records, tips, x_axis, y_axis
+from bottega.plot.theme import altair, panels
 
 __all__ = ["effects_chart"]
 
@@ -48,12 +48,10 @@ def effects_chart(effects: Any, *, names: Any = None, most: int = 12, columns: i
         raise InputError("No input has an effect: there is nothing to draw.")
     pairs.sort(key=lambda each: -float(np.ptp(each[2])))
     shown = pairs[:most]
-    rows = [
-        {"input": name, "x": plain(end), "effect": plain(height), "step": 2 * k + place}
-        for name, ends, heights in shown
-        for k, height in enumerate(heights)
-        for place, end in enumerate(ends[k : k + 2])
-    ]
+    rows = []
+    for name, ends, heights in shown:
+        corners, order = np.repeat(ends, 2)[1:-1], np.arange(2 * len(heights))
+        rows += records(input=name, x=corners, effect=np.repeat(heights, 2), step=order)
     sizes = f"{len(shown)} of {len(pairs)} inputs" if len(pairs) > most else "all that are used"
     lines = alt.Chart().mark_line(style="honest", strokeWidth=2)
     lines = lines.encode(

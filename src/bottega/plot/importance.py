@@ -6,8 +6,8 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
-from bottega.plot._parts import tips, x_axis, y_names
-from bottega.plot.theme import altair, finish, number, plain
+from bottega.plot._parts import records, tips, x_axis, y_names
+from bottega.plot.theme import altair, finish, number
 
 __all__ = ["importance_chart"]
 
@@ -50,15 +50,12 @@ def importance_chart(
         )
     ends = _ends(worth, intervals)
     order = np.argsort(-np.nan_to_num(worth, nan=-np.inf), kind="stable")[:most]
-    rows = []
-    for i in order:
-        row = {"name": labels[i], "value": plain(worth[i])}
-        if ends is not None:
-            row |= {"low": plain(ends[i, 0]), "high": plain(ends[i, 1])}
-        rows.append(row)
-    names = [row["name"] for row in rows]
+    columns: dict[str, Any] = {"name": [labels[i] for i in order], "value": worth[order]}
+    if ends is not None:
+        columns |= {"low": ends[order, 0], "high": ends[order, 1]}
+    rows = records(**columns)
     base = alt.Chart().encode(
-        y=y_names("name", names, labelPadding=8, labelLimit=190, labelFontSize=12.5)
+        y=y_names("name", columns["name"], labelPadding=8, labelLimit=190, labelFontSize=12.5)
     )
     x = x_axis("value", what, zero=True, nice=False, padding=8, tickCount=6)
     lines = [("name:N", "input"), ("value:Q", what, ".4~g")]

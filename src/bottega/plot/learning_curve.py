@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from bottega.core.losses import get_loss
-from bottega.plot._parts import colors, dashes, tips, x_axis, y_axis
+from bottega.plot._parts import colors, dashes, records, tips, x_axis, y_axis
 from bottega.plot.lines import lines_chart
-from bottega.plot.theme import altair, decades, finish, number, plain
+from bottega.plot.theme import altair, decades, finish, number
 
 __all__ = ["excess_chart", "learning_curve_chart"]
 
@@ -29,13 +29,12 @@ def learning_curve_chart(curve: Any) -> Any:
     alt = altair()
     known = bool(np.isfinite(curve.bayes_risk))
     names = [_RISK, _TRAIN, *([_BAYES] if known else [])]
-    rows = []
-    for i, m in enumerate(curve.sizes.tolist()):
-        middle, spread = float(curve.risk[i]), 2 * float(curve.risk_se[i])
-        rows.append(_row(m, middle, _RISK, middle - spread, middle + spread))
-        rows.append(_row(m, float(curve.train_error[i]), _TRAIN))
-        if known:
-            rows.append(_row(m, float(curve.bayes_risk), _BAYES))
+    spread = 2 * curve.risk_se
+    limits = {"low": curve.risk - spread, "high": curve.risk + spread}
+    rows = records(m=curve.sizes, y=curve.risk, line=_RISK, **limits)
+    rows += records(m=curve.sizes, y=curve.train_error, line=_TRAIN)
+    if known:
+        rows += records(m=curve.sizes, y=float(curve.bayes_risk), line=_BAYES)
     ticks = decades(float(curve.sizes[0]), float(curve.sizes[-1]))
     at = {"format": "~s", "grid": False} | ({"values": ticks} if ticks else {})
     what = f"mean {get_loss(curve.loss).title}"
@@ -66,11 +65,6 @@ def learning_curve_chart(curve: Any) -> Any:
             f"{number(float(curve.train_error[-1]))} there."
         ),
     )
-
-
-def _row(m: int, y: float, line: str, low: float | None = None, high: float | None = None) -> Any:
-    row = {"m": m, "y": plain(y), "line": line}
-    return row if low is None else {**row, "low": plain(low), "high": plain(high)}
 
 
 def excess_chart(result: Any) -> Any:

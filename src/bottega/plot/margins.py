@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.plot._parts import colors, thinned, x_axis, y_axis
-from bottega.plot.theme import altair, finish, plain
+from bottega.plot._parts import colors, records, thinned, x_axis, y_axis
+from bottega.plot.theme import altair, finish
 
 __all__ = ["margin_chart"]
 
@@ -49,11 +49,9 @@ def margin_chart(margins: Any, *, unit: str = "margin") -> Any:
         words.append(f"{wrong:.1%} at or below zero" if not name else label)
         below = np.arange(1, sorted_values.size + 1) / sorted_values.size
         # Each step from the distribution before it: the curve starts at zero.
-        rows.append({"margin": plain(sorted_values[0]), "share": 0.0, "series": str(label)})
-        rows += [
-            {"margin": plain(sorted_values[i]), "share": plain(below[i]), "series": str(label)}
-            for i in thinned(len(sorted_values), _MOST)
-        ]
+        rows += records(margin=sorted_values[:1], share=0.0, series=label)
+        shown = thinned(len(sorted_values), _MOST)
+        rows += records(margin=sorted_values[shown], share=below[shown], series=label)
     labels = list(dict.fromkeys(row["series"] for row in rows))
     base = alt.Chart().encode(
         x=x_axis("margin", unit, zero=True, nice=True, grid=False, tickCount=8),

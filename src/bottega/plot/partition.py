@@ -10,6 +10,7 @@ from bottega.plot._parts import (
     colors,
     frame_of,
     plane,
+    records,
     shade,
     thinned,
     tips,
@@ -56,26 +57,22 @@ def partition_chart(model: Any, X: Any, y: Any, *, names: Any = None) -> Any:
     names = drawn.names if names is None else [str(name) for name in names]
     low, high = frame_of(X, 0.04)
     leaves, lower, upper = _cells(drawn.tree, low, high)
-    rows = []
-    for leaf, a, b in zip(leaves.tolist(), lower, upper, strict=True):
-        rows.append(
-            {
-                "left": plain(a[0]),
-                "right": plain(b[0]),
-                "bottom": plain(a[1]),
-                "top": plain(b[1]),
-                "predicted": drawn.prediction(leaf),
-                "n": int(drawn.tree.n[leaf]),
-                "tint": plain(_darkness(drawn, leaf, y)),
-            }
-        )
-    for i in thinned(len(y), _MOST):
-        row = {"x": plain(X[i, 0]), "y": plain(X[i, 1])}
-        if drawn.label is not None:
-            row["predicted"] = str(y[i])
-        else:
-            row |= {"tint": plain(_height(y[i], y)), "observed": plain(y[i])}
-        rows.append(row)
+    rows = records(
+        left=lower[:, 0],
+        right=upper[:, 0],
+        bottom=lower[:, 1],
+        top=upper[:, 1],
+        predicted=[drawn.prediction(leaf) for leaf in leaves],
+        n=drawn.tree.n[leaves].astype(int),
+        tint=[_darkness(drawn, leaf, y) for leaf in leaves],
+    )
+    shown = thinned(len(y), _MOST)
+    points: dict[str, Any] = {"x": X[shown, 0], "y": X[shown, 1]}
+    if drawn.label is not None:
+        points["predicted"] = [str(label) for label in y[shown]]
+    else:
+        points |= {"tint": [_height(value, y) for value in y[shown]], "observed": y[shown]}
+    rows += records(**points)
     channels = plane(low, high, names, tickCount=6)
     shades = (0.04, 0.55 if drawn.label is None else 0.36)
     cells = (
@@ -89,19 +86,19 @@ def partition_chart(model: Any, X: Any, y: Any, *, names: Any = None) -> Any:
             tooltip=tips(("predicted:N", "predicts"), ("n:Q", "training rows", ",")),
         )
     )
-    points = alt.Chart().transform_filter("isValid(datum.x)").encode(**channels("x", "y"))
+    dots = alt.Chart().transform_filter("isValid(datum.x)").encode(**channels("x", "y"))
     frame = cells.mark_rect(style="faint", filled=False, strokeWidth=1)
     if drawn.label is None:
         layers = [
             cells.mark_rect(style="honest", strokeWidth=0),
             frame,
-            points.mark_point(
+            dots.mark_point(
                 style="honest", filled=True, size=26, stroke=None, opacity=1, clip=True
             ).encode(
                 fillOpacity=shade(alt.FillOpacity, "tint", 0.15, 1),
                 tooltip=tips(("observed:Q", "observed", ".4~g")),
             ),
-            points.mark_point(style="label", size=26, strokeWidth=0.5, opacity=0.6, clip=True),
+            dots.mark_point(style="label", size=26, strokeWidth=0.5, opacity=0.6, clip=True),
         ]
         note = "Rectangles: mean of their rows; points: observed. The darker the higher."
     else:
@@ -109,7 +106,7 @@ def partition_chart(model: Any, X: Any, y: Any, *, names: Any = None) -> Any:
         layers = [
             cells.mark_rect(strokeWidth=0).encode(color=color),
             frame,
-            points.mark_point(filled=True, size=26, opacity=0.9, clip=True).encode(
+            dots.mark_point(filled=True, size=26, opacity=0.9, clip=True).encode(
                 color=color, tooltip=tips(("predicted:N", "observed"))
             ),
         ]
@@ -164,13 +161,12 @@ def step_chart(model: Any, X: Any, y: Any, *, name: str | None = None) -> Any:
     order = np.argsort(lower[:, 0])
     leaves, lower, upper = leaves[order], lower[order], upper[order]
     curves = drawn.labels or [""]
-    steps = drawn.tree.value
-    rows = [
-        {"x": plain(end), "step": plain(steps[leaf, k]), "predicted": curve, "leaf": i}
-        for k, curve in enumerate(curves)
-        for i, (leaf, a, b) in enumerate(zip(leaves, lower[:, 0], upper[:, 0], strict=True))
-        for end in (a, b)
-    ]
+    rows = []
+    corners = np.column_stack([lower, upper]).ravel()
+    for k, curve in enumerate(curves):
+        steps = np.repeat(drawn.tree.value[leaves, k], 2)
+        place = np.repeat(np.arange(len(leaves)), 2)
+        rows += records(x=corners, step=steps, predicted=curve, leaf=place)
     points = [
         {"at": plain(X[i, 0]), "observed": _observed(drawn, y[i])} for i in thinned(len(y), _MOST)
     ]

@@ -7,8 +7,8 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
-from bottega.plot._parts import frame_of, plane, shade, values_along
-from bottega.plot.theme import altair, panels, plain
+from bottega.plot._parts import frame_of, plane, records, shade, values_along
+from bottega.plot.theme import altair, panels
 
 __all__ = ["posterior_chart"]
 
@@ -144,7 +144,7 @@ def _density(formula: str, limits: tuple[FloatArray, FloatArray], truth: Any, ti
         opacity=shade(alt.Opacity, "density", 0, 1),
     )
     if truth is not None:
-        cross = [{"left": plain(truth[0]), "bottom": plain(truth[1])}]
+        cross = records(left=truth[:1], bottom=truth[1:])
         chart = chart + alt.Chart(alt.Data(values=cross)).mark_point(
             style="picked", shape="cross", size=60, filled=True
         ).encode(**channels("left", "bottom"))
@@ -161,13 +161,10 @@ def _lines(
 ) -> Any:
     """Draw lines of the given weights, and the points seen."""
     alt = altair()
-    drawn = [
-        {"line": i, "x": plain(at), "y": plain(w[0] + w[1] * at)}
-        for i, w in enumerate(weights)
-        for at in ends
-    ]
-    points = [{"x": plain(a), "y": plain(b)} for a, b in zip(x, y, strict=True)]
-
+    drawn = []
+    for i, w in enumerate(weights):
+        drawn += records(line=i, x=ends, y=w[0] + w[1] * ends)
+    points = records(x=x, y=y)
     low, high = np.array([ends, bounds]).T
     where = plane(low, high, "xy", tickCount=4)("x", "y")
     base = alt.Chart(alt.Data(values=drawn)).mark_line(style="honest", clip=True, strokeWidth=1.2)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.plot._parts import colors, tips, x_axis, y_axis
-from bottega.plot.theme import altair, finish, plain
+from bottega.plot._parts import colors, records, tips, x_axis, y_axis
+from bottega.plot.theme import altair, finish
 
 __all__ = ["precision_recall_chart"]
 
@@ -33,18 +33,16 @@ def precision_recall_chart(curves: Mapping[str, Any]) -> Any:
     for name, curve in curves.items():
         words = f"{name or curve.knob} (area {curve.area:.3f})"
         names.append(words)
-        for place, value in enumerate(np.asarray(curve.values).tolist()):
-            pair = (float(curve.precision[place]), float(curve.recall[place]))
-            if np.all(np.isfinite(pair)):
-                rows.append(
-                    {
-                        "method": words,
-                        "knob": f"{curve.knob} = {value}",
-                        "place": place,
-                        "precision": plain(pair[0]),
-                        "recall": plain(pair[1]),
-                    }
-                )
+        precision, recall = np.asarray(curve.precision), np.asarray(curve.recall)
+        place = np.flatnonzero(np.isfinite(precision) & np.isfinite(recall))
+        values = np.asarray(curve.values).tolist()
+        rows += records(
+            method=words,
+            knob=[f"{curve.knob} = {values[i]}" for i in place],
+            place=place,
+            precision=precision[place],
+            recall=recall[place],
+        )
     if not rows:
         raise InputError("No value of the knob predicts the positive class: nothing to draw.")
     base = alt.Chart().encode(

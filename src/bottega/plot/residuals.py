@@ -6,7 +6,7 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
-from bottega.plot._parts import segment, tips, x_axis, y_axis
+from bottega.plot._parts import records, segment, tips, x_axis, y_axis
 from bottega.plot.theme import altair, finish, number, plain
 
 __all__ = ["observed_chart", "residual_chart"]
@@ -94,7 +94,7 @@ def _cloud(
 ) -> Any:
     """Draw points against fitted values (the more there are, the lighter), and a line."""
     alt, field = altair(), axes[1].shorthand
-    rows = [{"fitted": plain(a), field: plain(b)} for a, b in zip(*values, strict=True)]
+    rows = records(**{"fitted": values[0], field: values[1]})
     few = len(rows) <= 500
     # No words for single points: the chart's description speaks for them.
     cloud = alt.Chart().mark_circle(

@@ -7,8 +7,8 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray
-from bottega.plot._parts import colors, segment, tips, x_axis, y_axis
-from bottega.plot.theme import altair, finish, plain
+from bottega.plot._parts import colors, records, segment, tips, x_axis, y_axis
+from bottega.plot.theme import altair, finish
 
 __all__ = ["roc_chart"]
 
@@ -62,10 +62,8 @@ def roc_chart(y_true: Any, scores: Any, classes: Any) -> Any:
         name = f"{names[j]}: AUC {area:.3f}"
         legend.append(name)
         areas.append(area)
-        rows += [
-            {"curve": name, "false": plain(f), "true": plain(t), "order": i}
-            for i, (f, t) in enumerate(_curve(positive, score[:, j]))
-        ]
+        false, found = _curve(positive, score[:, j])
+        rows += records(curve=name, false=false, true=found, order=np.arange(len(false)))
     if len(names) == 2:
         label = names[1].item() if isinstance(names[1], np.generic) else names[1]
         subtitle = f"AUC {areas[0]:.3f} for class {label!r} (1 is perfect, 0.5 is chance)."
@@ -110,7 +108,7 @@ def _columns(score: FloatArray, true: Array, names: Array) -> FloatArray:
     return score
 
 
-def _curve(positive: Array, score: FloatArray) -> list[tuple[float, float]]:
+def _curve(positive: Array, score: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the corners of a curve, at most 200, evenly spread along its length."""
     false, true, _ = roc_curve(positive, score)
     if false.size > _MOST_POINTS:
@@ -119,4 +117,4 @@ def _curve(positive: Array, score: FloatArray) -> list[tuple[float, float]]:
         kept = np.unique(np.searchsorted(along, wanted).clip(0, false.size - 1))
         kept[0], kept[-1] = 0, false.size - 1
         false, true = false[kept], true[kept]
-    return list(zip(false.tolist(), true.tolist(), strict=True))
+    return false, true

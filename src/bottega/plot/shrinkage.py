@@ -6,7 +6,7 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
-from bottega.plot._parts import colors, dashes, only, segment, tips, x_axis, y_axis
+from bottega.plot._parts import colors, dashes, only, records, segment, tips, x_axis, y_axis
 from bottega.plot.theme import altair, finish, number, plain
 
 __all__ = ["shrinkage_chart", "threshold_chart"]
@@ -56,17 +56,9 @@ def shrinkage_chart(d: Any, alphas: Any = (), components: Any = ()) -> Any:
     for count in np.sort(counts):
         kept = (place <= count).astype(np.float64)
         series.append((f"{int(count)} components (df {int(count)})", "components", kept))
-    rows = [
-        {
-            "series": name,
-            "kind": kind,
-            "direction": int(j),
-            "d": plain(d[j - 1]),
-            "kept": plain(kept[j - 1]),
-        }
-        for name, kind, kept in series
-        for j in place
-    ]
+    rows = []
+    for name, kind, kept in series:
+        rows += records(series=name, kind=kind, direction=place, d=d, kept=kept)
     names = [name for name, _, _ in series]
     patterns = [[1, 0] if kind == "ridge" else [6, 4] for _, kind, _ in series]
     base = alt.Chart().encode(

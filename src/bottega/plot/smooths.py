@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.plot._parts import only, some_points, values_along, x_axis, y_axis
-from bottega.plot.theme import WIDTH, altair, panels, plain
+from bottega.plot._parts import only, records, some_points, values_along, x_axis, y_axis
+from bottega.plot.theme import WIDTH, altair, panels
 
 __all__ = ["smooths_chart"]
 
@@ -55,23 +55,17 @@ def smooths_chart(
     if not curves:
         raise InputError("There is no curve to draw; give at least one.")
     order = np.argsort(x, kind="stable")
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name, curve in curves.items():
         values = values_along(curve, repr(name), x)
-        rows += [
-            {"kind": "fit", "panel": str(name), "x": plain(x[i]), "y": plain(values[i])}
-            for i in order
-        ]
+        rows += records(kind="fit", panel=str(name), x=x[order], y=values[order])
     if truth is not None:
-        values = values_along(truth, "truth", x)
-        rows += [{"kind": "truth", "x": plain(x[i]), "y": plain(values[i])} for i in order]
+        rows += records(kind="truth", x=x[order], y=values_along(truth, "truth", x)[order])
     n = 0
     if points is not None:
-        shown = some_points(*points)
+        shown = some_points(points)
         n = len(shown[0])
-        rows += [
-            {"kind": "data", "x": plain(a), "y": plain(b)} for a, b in zip(*shown, strict=True)
-        ]
+        rows += records(kind="data", x=shown[0], y=shown[1])
     across = min(columns, len(curves))
     size = max(150, (WIDTH - 60 * (across - 1)) // across)
     # The data set the scale: a curve that runs wild would flatten all the others.

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.plot._parts import colors, thinned, tips, x_axis, y_axis
+from bottega.plot._parts import colors, records, thinned, tips, x_axis, y_axis
 from bottega.plot.theme import altair, decades, finish, number, plain
 
 __all__ = ["error_against_trees_chart"]
@@ -69,11 +69,9 @@ def error_against_trees_chart(
                 f"for each number of {unit}."
             )
     shown = thinned(len(count), _MOST)
-    rows = [
-        {"x": plain(count[i]), "error": plain(values[i]), "series": name}
-        for name, values in curves.items()
-        for i in shown
-    ]
+    rows = []
+    for name, values in curves.items():
+        rows += records(x=count[shown], error=values[shown], series=name)
     if not any(row["error"] is not None for row in rows):
         raise InputError("No error is a finite number; there is nothing to draw.")
     names = list(curves)

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.plot._parts import tips, x_axis, y_axis, y_names
-from bottega.plot.theme import altair, finish, number, plain
+from bottega.plot._parts import records, tips, x_axis, y_axis, y_names
+from bottega.plot.theme import altair, finish, number
 
 __all__ = ["target_chart"]
 
@@ -52,10 +52,7 @@ def _histogram(values: Any, name: str) -> Any:
     if edges.size - 1 > _MOST_BINS:
         edges = np.histogram_bin_edges(values, bins=_MOST_BINS)
     counts, edges = np.histogram(values, bins=edges)
-    rows = [
-        {"low": plain(low), "high": plain(high), "rows": int(count)}
-        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
-    ]
+    rows = records(low=edges[:-1], high=edges[1:], rows=counts)
     bars = alt.Chart(alt.Data(values=rows)).mark_bar(style="honest", binSpacing=1)
     across = x_axis("low", name, zero=False, nice=True, grid=False, tickCount=8)
     across.bin = "binned"
@@ -85,16 +82,14 @@ def _bars(values: Any, name: str) -> Any:
     alt = altair()
     labels, counts = np.unique(values, return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    counted = [(str(labels[i]), int(counts[i])) for i in order[:_MOST_BARS]]
+    names, sizes = labels[order[:_MOST_BARS]].tolist(), counts[order[:_MOST_BARS]].tolist()
     if order.size > _MOST_BARS:
-        rest = int(counts[order[_MOST_BARS:]].sum())
-        counted.append((f"{order.size - _MOST_BARS:,} other classes", rest))
-    rows = [
-        {"label": label, "rows": count, "share": plain(count / values.size)}
-        for label, count in counted
-    ]
+        names.append(f"{order.size - _MOST_BARS:,} other classes")
+        sizes.append(int(counts[order[_MOST_BARS:]].sum()))
+    names = list(map(str, names))
+    rows = records(label=names, rows=sizes, share=np.array(sizes) / values.size)
     base = alt.Chart().encode(
-        y=y_names("label", [label for label, _ in counted], name, labelPadding=8),
+        y=y_names("label", names, name, labelPadding=8),
         x=x_axis("rows", "rows", tickCount=6),
         tooltip=tips(("label:N", name), ("rows:Q", "rows", ","), ("share:Q", "share", ".1%")),
     )
