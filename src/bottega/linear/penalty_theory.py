@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.core.tables import Section, Summary
+from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import FloatArray, IntArray
+from bottega.linear._penalized.constraint import check_positive
 
 __all__ = [
     "Irrepresentable",
@@ -23,7 +24,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Irrepresentable:
+class Irrepresentable(Shown):
     """The irrepresentable condition of a design: its value and the verdict.
 
     Attributes
@@ -69,12 +70,6 @@ class Irrepresentable:
         kind = "for the given signs" if self.with_signs else "for every choice of signs"
         note = f"The condition is read {kind} of the true coefficients."
         return Summary("Irrepresentable condition", (Section("", row),), (verdict, note))
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().to_html()
 
 
 def irrepresentable(X: Any, support: Any, *, signs: Any = None) -> Irrepresentable:
@@ -256,8 +251,7 @@ def penalty_region(q: float, *, s: float = 1.0, points: int = 400) -> PenaltyReg
     (True, True, False)
     """
     for name, value in (("q", q), ("s", s)):
-        if not (np.ndim(value) == 0 and np.isfinite(value) and value > 0):
-            raise InputError(f"{name}={value!r} is not allowed; {name} must be a positive number.")
+        check_positive(name, value)
     if points != int(points) or points < 4 or points % 4:
         raise InputError(f"points={points!r} is not allowed; give a multiple of 4, at least 4.")
     # cos^2 + sin^2 = 1, so their 2/q-th powers lie on the boundary, denser where it is steep.

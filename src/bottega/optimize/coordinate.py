@@ -23,18 +23,10 @@ FLOOR = 1e-11
 
 @dataclass(frozen=True)
 class Penalty:
-    r"""alpha times :math:`\sum_j w_j (l |b_j| + (1 - l) b_j^2 / 2)`, with l = `l1_ratio`.
-
-    Attributes
-    ----------
-    l1_ratio : float
-        Share of the absolute values.
-    weights : ndarray of shape (p,)
-        0 leaves a coefficient free, inf keeps it at zero.
-    """
+    r"""alpha times :math:`\sum_j w_j (l |b_j| + (1 - l) b_j^2 / 2)`, with l = `l1_ratio`."""
 
     l1_ratio: float
-    weights: FloatArray
+    weights: FloatArray  # 0 leaves a coefficient free, inf keeps it at zero
 
     def units(self, unusable: BoolArray) -> tuple[FloatArray, FloatArray]:
         """Return the thresholds and ridge parts at alpha = 1; `unusable` columns are excluded."""
@@ -60,28 +52,14 @@ class Descent:
 
 @dataclass(frozen=True)
 class PenalizedFits:
-    """Fits along a path, on the original scale.
-
-    Attributes
-    ----------
-    alphas : ndarray of shape (m,)
-        Strengths, descending.
-    coef, intercept : ndarray of shape (m, p) and (m,)
-        Coefficients.
-    mse : ndarray of shape (m,)
-        Weighted mean squared residual.
-    gap : ndarray of shape (m,)
-        Duality gap against half the (weighted) mean square of the centred response.
-    n_iter : ndarray of shape (m,)
-        Sweeps of coordinate descent.
-    """
+    """Fits at m alphas, descending, on the original scale."""
 
     alphas: FloatArray
-    coef: FloatArray
+    coef: FloatArray  # (m, p)
     intercept: FloatArray
-    mse: FloatArray
-    gap: FloatArray
-    n_iter: IntArray
+    mse: FloatArray  # weighted mean squared residual
+    gap: FloatArray  # against half the (weighted) mean square of the centred response
+    n_iter: IntArray  # sweeps of coordinate descent
 
 
 def thresholds(alpha: float, unit1: FloatArray, unit2: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -5,13 +5,12 @@ side by side: one product of the columns with all their residuals screens all of
 little more than screening one.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bottega.core import progress
-from bottega.core.typing import BoolArray, FloatArray, IntArray
+from bottega.core.typing import FloatArray, IntArray
 from bottega.optimize._kernels import coordinate as kernels
 from bottega.optimize.coordinate import (
     FLOOR,
@@ -26,8 +25,6 @@ from bottega.optimize.coordinate_columns import InputColumns
 
 __all__ = ["WorkingSetProblem", "walk_together"]
 
-# A spread this small against the mean is rounding.
-_CONSTANT = 1e-14
 # Columns that may enter at once when the working set is empty or small.
 _FIRST = 32
 
@@ -35,16 +32,7 @@ _FIRST = 32
 class WorkingSetProblem:
     """One weighted least-squares problem on shared columns, with its working set.
 
-    Parameters
-    ----------
-    columns : InputColumns
-        The shared columns.
-    y : ndarray of shape (n,)
-        Response.
-    v : ndarray of shape (n,)
-        Row weights; zero for rows that this problem does not see.
-    standardize, fit_intercept : bool
-        Whether columns are scaled, and whether there is a free intercept.
+    The row weights `v` are zero for rows that this problem does not see.
     """
 
     def __init__(
@@ -56,23 +44,17 @@ class WorkingSetProblem:
         standardize: bool,
         fit_intercept: bool,
     ) -> None:
-        self.columns, self.v = columns, v
+        self.columns, self.v, self.fit_intercept = columns, v, fit_intercept
         self.weight = float(v.sum())
-        mean, variance = columns.moments(v)
-        size = np.sqrt(variance + mean**2)
-        spread = np.sqrt(variance)
-        if not fit_intercept:
-            mean, spread = np.zeros_like(mean), size
-        self.mean = mean
-        self.constant: BoolArray = spread <= _CONSTANT * size
-        scale = np.where(self.constant, 1.0, spread) if standardize else np.ones_like(spread)
-        self.inverse = np.where(self.constant, 0.0, 1 / scale)
+        self.mean, self.inverse, self.constant = columns.scaling(
+            v, standardize=standardize, fit_intercept=fit_intercept
+        )
         self.y_mean = float(v @ y) / self.weight if fit_intercept else 0.0
         self.y = np.where(v > 0, y - self.y_mean, 0.0)
         self.yy = float(v @ self.y**2) / self.weight
         self.residual = self.y.copy()
         self.c = self.q = np.zeros(0)  # products with y and with the residual, all columns
-        self.inside = np.zeros(len(mean), dtype=bool)
+        self.inside = np.zeros(len(self.mean), dtype=bool)
         self.work = np.zeros(0, dtype=np.intp)
         # Gram matrix, its factor (see the kernels) and coefficients of the working set, with room.
         self.G, self.R = np.zeros((0, 0)), np.zeros((0, 0))
@@ -101,13 +83,17 @@ class WorkingSetProblem:
         """Raise unless least squares on the columns that may enter is unique."""
         usable = np.flatnonzero(np.isfinite(self.unit1))
         if len(usable) < np.count_nonzero(self.v):
-            G = self.columns.gram(usable, usable, self.v) / self.weight
-            G -= np.outer(self.mean[usable], self.mean[usable])
-            G *= np.outer(self.inverse[usable], self.inverse[usable])
-            m = len(usable)
+            G, m = self._gram(usable, usable), len(usable)
             if kernels.least_squares_on(G, m, self.c[usable], np.ones(m), np.empty(m)):
                 return
         raise not_unique(f"The {len(usable)} columns")
+
+    def _gram(self, left: IntArray, right: IntArray) -> FloatArray:
+        """Return the products of some scaled columns with some others, over the weight."""
+        found = self.columns.gram(left, right, self.v) / self.weight
+        found -= np.outer(self.mean[left], self.mean[right])
+        found *= np.outer(self.inverse[left], self.inverse[right])
+        return found
 
     def weighted_residual(self) -> FloatArray:
         """Return what the columns must be multiplied with."""
@@ -128,9 +114,7 @@ class WorkingSetProblem:
         work = np.concatenate([self.work, new])
         if len(work) > len(self.G):
             self._allocate(min(2 * len(work) + 64, len(self.inside)))
-        block = self.columns.gram(new, work, self.v) / self.weight
-        block -= np.outer(self.mean[new], self.mean[work])
-        block *= np.outer(self.inverse[new], self.inverse[work])
+        block = self._gram(new, work)
         self.work = work
         self.G[m : len(work), : len(work)] = block
         self.G[:m, m : len(work)] = block[:, :m].T
@@ -222,16 +206,6 @@ class WorkingSetProblem:
         return S, b[at] * self.inverse[S], float(self.v @ residual**2) / self.weight
 
 
-@dataclass
-class _Record:
-    """What has been found for one problem so far."""
-
-    coef: FloatArray
-    mse: FloatArray
-    gap: FloatArray
-    n_iter: IntArray
-
-
 def screen(problems: list[WorkingSetProblem]) -> None:
     """Bring the products with the residuals of the problems up to date, all at once."""
     R = np.column_stack([each.weighted_residual() for each in problems])
@@ -259,14 +233,16 @@ def begin(problems: list[WorkingSetProblem], penalties: list[Penalty]) -> list[f
 
 
 def walk_together(
-    problems: list[WorkingSetProblem], alphas: FloatArray, descent: Descent, fit_intercept: bool
+    problems: list[WorkingSetProblem], alphas: FloatArray, descent: Descent
 ) -> list[PenalizedFits]:
     """Return the fits of each problem at `alphas`, descending; `begin` comes first."""
     p, count = len(problems[0].inside), len(alphas)
-    records = [
-        _Record(np.zeros((count, p)), np.zeros(count), np.zeros(count), np.zeros(count, np.intp))
-        for _ in problems
-    ]
+    # What has been found for each problem so far, its coefficients those of the shared columns.
+    records = []
+    for _ in problems:
+        intercept, mse, gap = np.zeros((3, count))
+        n_iter = np.zeros(count, np.intp)
+        records.append(PenalizedFits(alphas, np.zeros((count, p)), intercept, mse, gap, n_iter))
     before: list[Any] = [None] * len(problems)
     for k, alpha in enumerate(alphas):
         last = alphas[k - 1] if k else alpha
@@ -296,11 +272,9 @@ def walk_together(
             S, beta, record.mse[k] = each.result(descent.relax)
             record.coef[k, S] = beta
         progress.report("penalties", k + 1, count)
-    found = []
     for each, record in zip(problems, records, strict=True):
-        coef = record.coef * each.columns.factor
-        intercept = np.zeros(count)
-        if fit_intercept:
-            intercept = each.y_mean - record.coef @ each.mean - coef @ each.columns.shift
-        found.append(PenalizedFits(alphas, coef, intercept, record.mse, record.gap, record.n_iter))
-    return found
+        level = each.y_mean - record.coef @ each.mean
+        record.coef[:] *= each.columns.factor
+        if each.fit_intercept:
+            record.intercept[:] = level - record.coef @ each.columns.shift
+    return records

@@ -17,8 +17,6 @@ from bottega.optimize.coordinate_columns import InputColumns, is_sparse
 
 __all__ = ["LogisticProblem", "LogisticSolution"]
 
-# A spread this small against the mean is rounding.
-_CONSTANT = 1e-14
 # Products of two probabilities below this would divide by nothing.
 _LEAST = 1e-9
 _HALVINGS = 30
@@ -28,43 +26,20 @@ _SWEEPS = 10_000
 
 @dataclass(frozen=True)
 class LogisticSolution:
-    """Fits along a path, on the original scale; one score per class, or one for two classes.
-
-    Attributes
-    ----------
-    alphas : ndarray of shape (m,)
-    coef, intercept : ndarray of shape (m, T, p) and (m, T)
-    deviance : ndarray of shape (m,)
-        Twice the (weighted) mean negative log-likelihood.
-    gap : ndarray of shape (m,)
-        Duality gap against the mean negative log-likelihood without inputs.
-    n_iter : ndarray of shape (m,)
-        Newton steps.
-    """
+    """Fits at m alphas, on the original scale; one score per class, or one for two classes."""
 
     alphas: FloatArray
-    coef: FloatArray
-    intercept: FloatArray
-    deviance: FloatArray
-    gap: FloatArray
-    n_iter: IntArray
+    coef: FloatArray  # (m, T, p)
+    intercept: FloatArray  # (m, T)
+    deviance: FloatArray  # twice the (weighted) mean negative log-likelihood
+    gap: FloatArray  # against the mean negative log-likelihood without inputs
+    n_iter: IntArray  # Newton steps
 
 
 class LogisticProblem:
-    """A penalised likelihood on some rows of shared columns.
+    """A penalised likelihood on rows with positive weights `v`.
 
-    Parameters
-    ----------
-    columns : InputColumns
-        The inputs.
-    codes : ndarray of int, shape (n,)
-        Classes 0, ..., K - 1, each of them present.
-    v : ndarray of shape (n,)
-        Row weights, positive.
-    l1_ratio : float
-        Share of the absolute values in the penalty.
-    standardize, fit_intercept : bool
-        Whether columns are scaled, and whether there are free intercepts.
+    The classes `codes` are 0, ..., K - 1, each of them present.
     """
 
     def __init__(
@@ -83,13 +58,9 @@ class LogisticProblem:
         K = int(codes.max()) + 1
         self.Y = (codes[:, None] == np.arange(K)).astype(np.float64)
         self.scores = 1 if K == 2 else K
-        mean, variance = columns.moments(v)
-        size, spread = np.sqrt(variance + mean**2), np.sqrt(variance)
-        self.mean = mean if fit_intercept else np.zeros_like(mean)
-        spread = spread if fit_intercept else size
-        self.constant = spread <= _CONSTANT * size
-        scale = np.where(self.constant, 1.0, spread) if standardize else np.ones_like(spread)
-        self.inverse = np.where(self.constant, 0.0, 1 / scale)
+        self.mean, self.inverse, self.constant = columns.scaling(
+            v, standardize=standardize, fit_intercept=fit_intercept
+        )
         self._begin()
         self.null = self.nll
         self.top = float(np.max(np.abs(self.Q), initial=0.0)) / l1_ratio

@@ -4,7 +4,6 @@ Minimising RSS plus alpha times a penalty is minimising RSS with the penalty at 
 has its s, and every s that binds its alpha.
 """
 
-from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -17,16 +16,18 @@ from bottega.core.errors import InputError
 _WEAKEST = 1e-12
 
 
+def check_positive(name: str, value: Any) -> None:
+    """Raise an `InputError` unless a value is one positive number."""
+    if not (np.ndim(value) == 0 and np.isfinite(value) and value > 0):
+        raise InputError(f"{name}={value!r} is not allowed; {name} must be a positive number.")
+
+
 class ConstraintForm:
-    """`bound` and `alpha_of_bound` of an estimator that gives `_penalty_at` and `_strongest`."""
+    """`bound` and `alpha_of_bound` of an estimator with two hooks.
 
-    @abstractmethod
-    def _penalty_at(self, work: Any, alpha: float) -> float:
-        """Return the penalty (without alpha) of the coefficients at one alpha."""
-
-    @abstractmethod
-    def _strongest(self, work: Any) -> float:
-        """Return an alpha at which the penalty of the coefficients is zero, or nearly so."""
+    ``_penalty_at(work, alpha)`` is the penalty (without alpha) of the coefficients at an alpha,
+    ``_strongest(work)`` an alpha at which that is zero, or nearly so.
+    """
 
     def _work(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any]:
         worker: Any = clone(self)
@@ -51,8 +52,7 @@ class ConstraintForm:
         -------
         float
         """
-        if not (np.ndim(alpha) == 0 and np.isfinite(alpha) and alpha > 0):
-            raise InputError(f"alpha={alpha!r} is not allowed; alpha must be a positive number.")
+        check_positive("alpha", alpha)
         worker, work = self._work(X, y, sample_weight)
         return float(worker._penalty_at(work, float(alpha)))
 
@@ -70,8 +70,7 @@ class ConstraintForm:
         -------
         float
         """
-        if not (np.ndim(s) == 0 and np.isfinite(s) and s > 0):
-            raise InputError(f"s={s!r} is not allowed; s must be a positive number.")
+        check_positive("s", s)
         worker, work = self._work(X, y, sample_weight)
 
         def excess(log_alpha: float) -> float:

@@ -1,11 +1,13 @@
 """The lasso family from the Gram matrix: one pass over the rows for all alphas and folds."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 
 from bottega.core.chunks import Moments
+from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray, IntArray
 from bottega.linear._decomposition.centering import Centering
 from bottega.optimize._kernels import coordinate as kernels
@@ -23,19 +25,13 @@ from bottega.optimize.coordinate import (
 class GramProblem:
     """A least-squares problem reduced to the products of its centred and scaled columns.
 
-    Attributes
-    ----------
-    centering : Centering
-        The way back to the user's columns.
-    G, c, yy : ndarray of shape (p, p), (p,) and float
-        Products of the columns with one another, with the response, and of the response with
-        itself, divided by the sum of the weights.
+    The products are divided by the sum of the weights.
     """
 
-    centering: Centering
-    G: FloatArray
-    c: FloatArray
-    yy: float
+    centering: Centering  # the way back to the user's columns
+    G: FloatArray  # (p, p): products of the columns with one another
+    c: FloatArray  # (p,): with the response
+    yy: float  # of the response with itself
 
     @classmethod
     def from_moments(cls, moments: Moments, *, standardize: bool, fit_intercept: bool) -> Self:
@@ -45,12 +41,8 @@ class GramProblem:
             moments, p, standardize=standardize, fit_intercept=fit_intercept
         )
         scatter = scatter / moments.weight
-        return cls(
-            centering,
-            np.ascontiguousarray(scatter[:p, :p]),
-            scatter[:p, p].copy(),
-            float(scatter[p, p]),
-        )
+        G, c = np.ascontiguousarray(scatter[:p, :p]), scatter[:p, p].copy()
+        return cls(centering, G, c, float(scatter[p, p]))
 
     def alpha_max(self, penalty: Penalty) -> float:
         """Return the smallest alpha at which every penalised coefficient is zero."""
@@ -68,17 +60,17 @@ class GramProblem:
             raise not_unique(f"The {len(columns)} columns that are not penalised")
         return out
 
+    @cached_property
     def pilot(self) -> FloatArray:
-        """Return coefficients of scaled columns by least squares, or by ridge where not unique.
+        """Coefficients of scaled columns by least squares, or by ridge where not unique.
 
         The ridge penalty is that of the least generalised cross-validation.
         """
-        usable = np.flatnonzero(~self.centering.constant)
         if len(self.c) < self.centering.n:
-            b, out = np.zeros(len(self.c)), np.empty(len(self.c))
-            b[usable] = 1.0
-            if kernels.least_squares_on(self.G, len(b), self.c, b, out):
-                return out
+            try:
+                return self._least_squares(np.flatnonzero(~self.centering.constant))
+            except InputError:  # dependent columns
+                pass
         d, V = np.linalg.eigh(self.G)
         real = d > 1e-12 * d[-1]  # the others are rounding
         d, rotated = np.where(real, d, 0.0), np.where(real, V.T @ self.c, 0.0)
@@ -104,8 +96,6 @@ class GramProblem:
             for b in coef:
                 kernels.least_squares_on(self.G, len(b), self.c, b.copy(), b)
         mse = self.yy - 2 * coef @ self.c + np.einsum("ij,ij->i", coef @ self.G, coef)
-        original, intercept = self.centering.original(coef[:, None, :])
         half = 0.5 * self.yy if self.yy > 0 else 1.0
-        return PenalizedFits(
-            alphas, original[:, 0], intercept[:, 0], np.maximum(mse, 0.0), gap / half, sweeps
-        )
+        original = self.centering.original(coef)
+        return PenalizedFits(alphas, *original, np.maximum(mse, 0.0), gap / half, sweeps)

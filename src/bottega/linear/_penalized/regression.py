@@ -20,22 +20,19 @@ from bottega.core.path import Path, Rule
 from bottega.core.rows import Rows
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray
-from bottega.linear._decomposition.fold_moments import FoldMoments
+from bottega.linear._decomposition.fold_moments import FoldMoments, judge_held_out
 from bottega.linear._penalized.constraint import ConstraintForm
-from bottega.linear._penalized.work import (
-    GramWork,
-    PenalizedWork,
-    PenaltySettings,
-    RowsWork,
-    uses_gram,
-)
+from bottega.linear._penalized.work import GramWork, PenaltySettings, RowsWork, uses_gram
 from bottega.linear._selected.coefficients import SelectedCoefficients
 from bottega.optimize.coordinate import (
     Descent,
     PenalizedFits,
+    alpha_grid,
     check_alphas,
     check_penalty_weights,
 )
+
+PenalizedWork = GramWork | RowsWork
 
 SHARED: Mapping[str, Parameter] = {
     "alpha": Auto(Real(0, None, log=True), help="strength of the penalty"),
@@ -97,14 +94,11 @@ class PenalizedRegression(ConstraintForm, SelectedCoefficients, RegressorMixin, 
     def _settings(self, n: int | None) -> PenaltySettings:
         folds = int(self.cv) if isinstance(self.cv, Integral) else 1
         return PenaltySettings(
-            weights=check_penalty_weights(self.weights, self.n_features_in_),
-            adaptive=bool(self.adaptive),
-            standardize=bool(self.standardize),
-            fit_intercept=bool(self.fit_intercept),
-            descent=Descent(float(self.tol), int(self.max_iter), bool(self.relax)),
-            n_alphas=int(self.n_alphas),
-            eps=self.eps,
-            folds=folds if n is None else min(folds, n),
+            check_penalty_weights(self.weights, self.n_features_in_),
+            bool(self.adaptive),
+            {"standardize": bool(self.standardize), "fit_intercept": bool(self.fit_intercept)},
+            Descent(float(self.tol), int(self.max_iter), bool(self.relax)),
+            folds if n is None else min(folds, n),
         )
 
     def _prepare(self, rows: Rows) -> PenalizedWork:
@@ -173,9 +167,13 @@ class PenalizedRegression(ConstraintForm, SelectedCoefficients, RegressorMixin, 
             work.prepare_folds()
         if values is None and not isinstance(self.alpha, str):
             values = [self.alpha] if isinstance(self.l1_ratio, str) else None
-        walks, folds, settings = [], [], []
+        walks, folds, settings, n = [], [], [], work.totals["n"]
         for ratio in self._ratios():
-            alphas = work.grid(ratio) if values is None else check_alphas(values)
+            if values is None:
+                top = work.strongest(ratio)
+                alphas = alpha_grid(top, self.n_alphas, self.eps, n, self.n_features_in_)
+            else:
+                alphas = check_alphas(values)
             fits, without_fold = (
                 work.walk_folds(alphas, ratio) if own else (work.walk(alphas, ratio), [])
             )
@@ -193,17 +191,17 @@ class PenalizedRegression(ConstraintForm, SelectedCoefficients, RegressorMixin, 
         work.gap_path = np.concatenate([fits.gap for fits in walks])[order]
         judged: dict[str, Any] = {}
         if own:
-            judged = {"estimate": "cv", **work.judge(_joined(folds), loss)}  # type: ignore[arg-type]
-            judged |= {
-                name: judged[name][..., order] for name in ("error", "error_se", "fold_error")
-            }
+            assert loss is not None
+            judged = judge_held_out(work.blocks(), _joined(folds), loss)
+            judged = {name: found[..., order] for name, found in judged.items()}
+            judged["estimate"] = "cv"
         elif self.cv is None and loss == SQUARED_ERROR:
             judged = {"error": "gcv"}
         return gaussian_path(
             [settings[i] for i in order],
             rss=rss[order],
             df=df[order],
-            n=work.totals["n"],
+            n=n,
             weight=work.totals["weight"],
             log_weights=work.totals["log_weights"],
             loss="squared error" if loss is None else loss.title,
@@ -228,7 +226,11 @@ class PenalizedRegression(ConstraintForm, SelectedCoefficients, RegressorMixin, 
 
     def _penalty_at(self, work: PenalizedWork, alpha: float) -> float:
         ratio = self._ratios()[0]
-        return work.penalty_of(work.walk(np.array([alpha]), ratio), ratio)
+        coef = work.walk(np.array([alpha]), ratio).coef[0]
+        used = np.flatnonzero(coef)
+        size = np.abs(coef[used] / work.inverse_scale[used])
+        weights = work.penalty(ratio).weights[used]
+        return float(weights @ (ratio * size + (1 - ratio) / 2 * size**2))
 
     def _strongest(self, work: PenalizedWork) -> float:
         return work.strongest(self._ratios()[0])
@@ -263,13 +265,6 @@ def _joined(folds: list[Any]) -> list[tuple[FloatArray, FloatArray] | None]:
     """Return coefficients and intercepts without each fold, of all walks one after the other."""
     found: list[Any] = []
     for fits in zip(*folds, strict=True):
-        if fits[0] is None:
-            found.append(None)
-        else:
-            found.append(
-                (
-                    np.concatenate([fit.coef for fit in fits]),
-                    np.concatenate([fit.intercept for fit in fits]),
-                )
-            )
+        parts = None if fits[0] is None else [(fit.coef, fit.intercept) for fit in fits]
+        found.append(parts and tuple(np.concatenate(each) for each in zip(*parts, strict=True)))
     return found

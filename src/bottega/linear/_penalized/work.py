@@ -4,7 +4,6 @@ With more rows than columns everything happens on the p by p Gram matrix: one pa
 gives those of all folds. With many columns the rows are kept, and working sets are screened.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,14 +14,13 @@ import numpy as np
 from bottega.core.chunks import CheckedChunks, Moments
 from bottega.core.errors import InputError
 from bottega.core.folds import deal_folds
-from bottega.core.losses import Loss
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
-from bottega.linear._decomposition.fold_moments import FoldMoments, dealt_blocks, judge_held_out
+from bottega.linear._decomposition.fold_moments import FoldMoments, dealt_blocks
 from bottega.linear._penalized.gram import GramProblem
 from bottega.linear._selected.coefficients import totals_of
 from bottega.linear.ridge import Ridge
-from bottega.optimize.coordinate import Descent, PenalizedFits, Penalty, alpha_grid, not_unique
+from bottega.optimize.coordinate import Descent, PenalizedFits, Penalty, not_unique
 from bottega.optimize.coordinate_columns import columns_of, is_sparse
 from bottega.optimize.coordinate_working_sets import WorkingSetProblem, begin, walk_together
 
@@ -34,6 +32,8 @@ _TOGETHER = 2**27
 # Numbers up to which a sparse table is made dense for the ridge pilot.
 _DENSE_PILOT = 2**22
 
+WalkWithFolds = tuple[PenalizedFits, list[PenalizedFits | None]]
+
 
 def uses_gram(n: int, p: int) -> bool:
     """Return True if a fit to rows of this shape is from the Gram matrix."""
@@ -42,37 +42,13 @@ def uses_gram(n: int, p: int) -> bool:
 
 @dataclass(frozen=True)
 class PenaltySettings:
-    """What all problems of a path have in common.
+    """What all problems of a path have in common."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (p,)
-        Penalty weight of each column, before adaptive ones.
-    adaptive : bool
-        Whether to divide the weights by a pilot's coefficients.
-    standardize, fit_intercept : bool
-        Whether columns are scaled, and whether there is a free intercept.
-    descent : Descent
-        Tolerance and limits.
-    n_alphas, eps : int, float or "auto"
-        The default grid.
-    folds : int
-        Folds that judge a path; 1: none.
-    """
-
-    weights: FloatArray
-    adaptive: bool
-    standardize: bool
-    fit_intercept: bool
+    weights: FloatArray  # penalty weight of each column, before adaptive ones
+    adaptive: bool  # whether to divide the weights by a pilot's coefficients
+    frame: dict[str, Any]  # standardize and fit_intercept
     descent: Descent
-    n_alphas: int
-    eps: Any
-    folds: int
-
-    @property
-    def frame(self) -> dict[str, bool]:
-        """Centring and scaling."""
-        return {"standardize": self.standardize, "fit_intercept": self.fit_intercept}
+    folds: int  # that judge a path; 1: none
 
     def penalty(self, l1_ratio: float, pilot: FloatArray | None) -> Penalty:
         """Return the penalty; a pilot of zero excludes its column."""
@@ -83,100 +59,16 @@ class PenaltySettings:
             return found.times(1 / np.abs(pilot))
 
 
-class PenalizedWork(ABC):
-    """Rows prepared for every alpha and every share of absolute values.
-
-    Attributes
-    ----------
-    settings : PenaltySettings
-        What all problems have in common.
-    solver : {"gram", "rows"}
-        How it is solved.
-    gap_path : ndarray
-        Relative duality gaps of the path that was walked last.
-    """
-
-    settings: PenaltySettings
-    solver: str
-    gap_path: FloatArray
-
-    @property
-    @abstractmethod
-    def totals(self) -> dict[str, Any]:
-        """Number of rows, sum of weights, sum of squares of y, sum of the logs of the weights."""
-
-    def prepare_folds(self) -> None:  # noqa: B027
-        """Prepare all rows by way of the folds, where nothing is prepared yet.
-
-        The folds' moments add up to those of all rows. Fits at a given alpha take this way too, so
-        that they have the same digits as those picked from a path.
-        """
-
-    def grid(self, l1_ratio: float) -> FloatArray:
-        """Return the alphas of the default path, from the smallest without coefficients."""
-        n, p = self.totals["n"], len(self.settings.weights)
-        settings = self.settings
-        return alpha_grid(self.strongest(l1_ratio), settings.n_alphas, settings.eps, n, p)
-
-    def penalty_of(self, fits: PenalizedFits, l1_ratio: float) -> float:
-        """Return the penalty (without alpha) of the first of some fits."""
-        used = np.flatnonzero(fits.coef[0])
-        size = np.abs(fits.coef[0][used] / self.inverse_scale[used])
-        weights = self.settings.penalty(l1_ratio, self.pilot).weights[used]
-        return float(weights @ (l1_ratio * size + (1 - l1_ratio) / 2 * size**2))
-
-    @property
-    @abstractmethod
-    def pilot(self) -> FloatArray | None:
-        """Coefficients of scaled columns that adaptive weights are made of; None without."""
-
-    @property
-    @abstractmethod
-    def inverse_scale(self) -> FloatArray:
-        """What the user's columns are multiplied by before they are penalised."""
-
-    @abstractmethod
-    def strongest(self, l1_ratio: float) -> float:
-        """Return the smallest alpha at which every penalised coefficient is zero."""
-
-    @abstractmethod
-    def walk(self, alphas: FloatArray, l1_ratio: float) -> PenalizedFits:
-        """Return the fits to all rows at `alphas`, descending."""
-
-    @abstractmethod
-    def walk_folds(
-        self, alphas: FloatArray, l1_ratio: float
-    ) -> tuple[PenalizedFits, list[PenalizedFits | None]]:
-        """Return the fits to all rows, and those without each fold (None: it has no rows)."""
-
-    @abstractmethod
-    def _blocks(self) -> Iterable[Any]:
-        """Return the rows as (X, y, w, fold)."""
-
-    def judge(
-        self, fits: list[tuple[FloatArray, FloatArray] | None], loss: Loss
-    ) -> dict[str, FloatArray]:
-        """Return error, error_se and fold_error of fits without each fold, on its rows."""
-        return judge_held_out(self._blocks(), fits, loss)
-
-
-# ---- by the Gram matrix --------------------------------------------------------------------------
-
-
-class GramWork(PenalizedWork):
+class GramWork:
     """Rows reduced to their moments: those of the folds where these are wanted first, else of all.
 
-    Parameters
-    ----------
-    source : Rows or CheckedChunks
-        The rows.
-    settings : PenaltySettings
-        What all problems have in common.
-    moments : FoldMoments, optional
-        Moments of the folds; made from the rows when they are asked for.
+    It offers what `RowsWork` does: `strongest` (the smallest alpha at which every penalised
+    coefficient is zero), `walk` (the fits to all rows at alphas, descending), `walk_folds` (those
+    and the fits without each fold, None for one without rows), `blocks` (rows with their folds).
     """
 
     solver = "gram"
+    gap_path: FloatArray  # relative duality gaps of the path that was walked last
 
     def __init__(
         self,
@@ -198,6 +90,11 @@ class GramWork(PenalizedWork):
         return self._by_fold
 
     def prepare_folds(self) -> None:
+        """Prepare all rows by way of the folds, where nothing is prepared yet.
+
+        The folds' moments add up to those of all rows. Fits at a given alpha take this way too, so
+        that they have the same digits as those picked from a path.
+        """
         if "total" not in vars(self):
             self.total = self.by_fold.total()
 
@@ -213,6 +110,7 @@ class GramWork(PenalizedWork):
 
     @property
     def totals(self) -> dict[str, Any]:
+        """What the numbers of a fit need to know about the rows."""
         return {
             "n": self.total.count,
             "weight": self.total.weight,
@@ -220,54 +118,58 @@ class GramWork(PenalizedWork):
             "log_weights": self.total.log_weights,
         }
 
-    @cached_property
-    def pilot(self) -> FloatArray | None:
-        return self.problem.pilot() if self.settings.adaptive else None
-
     @property
     def inverse_scale(self) -> FloatArray:
+        """What the user's columns are multiplied by before they are penalised."""
         return self.problem.centering.inverse_scale
 
+    def penalty(self, l1_ratio: float, problem: GramProblem | None = None) -> Penalty:
+        """Return the penalty, with the weights of a pilot fit to the rows (or another problem)."""
+        of = self.problem if problem is None else problem
+        return self.settings.penalty(l1_ratio, of.pilot if self.settings.adaptive else None)
+
     def strongest(self, l1_ratio: float) -> float:
-        return self.problem.alpha_max(self.settings.penalty(l1_ratio, self.pilot))
+        return self.problem.alpha_max(self.penalty(l1_ratio))
 
     def walk(self, alphas: FloatArray, l1_ratio: float) -> PenalizedFits:
-        penalty = self.settings.penalty(l1_ratio, self.pilot)
-        return self.problem.path(alphas, penalty, self.settings.descent)
+        return self.problem.path(alphas, self.penalty(l1_ratio), self.settings.descent)
 
-    def walk_folds(
-        self, alphas: FloatArray, l1_ratio: float
-    ) -> tuple[PenalizedFits, list[PenalizedFits | None]]:
-        settings = self.settings
+    def walk_folds(self, alphas: FloatArray, l1_ratio: float) -> WalkWithFolds:
         found: list[PenalizedFits | None] = []
         for train in self.by_fold.training():
             if train is None:
                 found.append(None)
                 continue
-            problem = GramProblem.from_moments(train, **settings.frame)
-            pilot = problem.pilot() if settings.adaptive else None
-            penalty = settings.penalty(l1_ratio, pilot)
-            found.append(problem.path(alphas, penalty, settings.descent))
+            problem = GramProblem.from_moments(train, **self.settings.frame)
+            penalty = self.penalty(l1_ratio, problem)
+            found.append(problem.path(alphas, penalty, self.settings.descent))
         return self.walk(alphas, l1_ratio), found
 
-    def _blocks(self) -> Iterable[Any]:
-        count = self.settings.folds
+    def blocks(self) -> Iterable[Any]:
         if isinstance(self.source, Rows):
-            return dealt_blocks([(self.source.X, self.source.y, self.source.weight)], count)
-        return dealt_blocks(((X, y[:, 0], w) for X, y, w in self.source), count)
+            return _blocks_of(self.source, self.settings.folds)
+        return dealt_blocks(((X, y[:, 0], w) for X, y, w in self.source), self.settings.folds)
+
+
+def _blocks_of(rows: Rows, folds: int) -> Iterable[Any]:
+    return dealt_blocks([(rows.X, rows.y, rows.weight)], folds)
 
 
 # ---- by the rows ---------------------------------------------------------------------------------
 
 
-class RowsWork(PenalizedWork):
+class RowsWork:
     """Rows with centred columns, for working sets that are screened by products with residuals."""
 
     solver = "rows"
+    gap_path: FloatArray
 
     def __init__(self, rows: Rows, settings: PenaltySettings) -> None:
         self.settings, self.rows = settings, rows
         self.columns = columns_of(rows.X, rows.weights, **settings.frame)
+
+    def prepare_folds(self) -> None:
+        """Do nothing: what is prepared serves the folds too."""
 
     @cached_property
     def totals(self) -> dict[str, Any]:
@@ -284,10 +186,13 @@ class RowsWork(PenalizedWork):
     def inverse_scale(self) -> FloatArray:
         return self._problem(self.rows.weights).original_inverse
 
+    def penalty(self, l1_ratio: float) -> Penalty:
+        return self.settings.penalty(l1_ratio, self.pilot)
+
     def _begun(self, l1_ratio: float) -> tuple[WorkingSetProblem, float]:
         """Return the problem of all rows at its start, and the strongest useful alpha."""
         whole = self._problem(self.rows.weights)
-        return whole, begin([whole], [self.settings.penalty(l1_ratio, self.pilot)])[0]
+        return whole, begin([whole], [self.penalty(l1_ratio)])[0]
 
     def strongest(self, l1_ratio: float) -> float:
         return self._begun(l1_ratio)[1]
@@ -296,9 +201,7 @@ class RowsWork(PenalizedWork):
         self._check_unique(alphas)
         return self._together([self._begun(l1_ratio)[0]], alphas)[0]
 
-    def walk_folds(
-        self, alphas: FloatArray, l1_ratio: float
-    ) -> tuple[PenalizedFits, list[PenalizedFits | None]]:
+    def walk_folds(self, alphas: FloatArray, l1_ratio: float) -> WalkWithFolds:
         self._check_unique(alphas)
         weight, n, p = self.rows.weights, len(self.rows), len(self.settings.weights)
         folds = deal_folds(n, self.settings.folds)
@@ -329,7 +232,7 @@ class RowsWork(PenalizedWork):
         if alphas[-1] == 0:
             for problem in problems:
                 problem.check_unique()
-        return walk_together(problems, alphas, self.settings.descent, self.settings.fit_intercept)
+        return walk_together(problems, alphas, self.settings.descent)
 
     def _pilot(self, problem: WorkingSetProblem) -> FloatArray | None:
         if not self.settings.adaptive:
@@ -355,5 +258,5 @@ class RowsWork(PenalizedWork):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(problem.constant, 0.0, pilot.coef_ / problem.original_inverse)
 
-    def _blocks(self) -> Iterable[Any]:
-        return dealt_blocks([(self.rows.X, self.rows.y, self.rows.weight)], self.settings.folds)
+    def blocks(self) -> Iterable[Any]:
+        return _blocks_of(self.rows, self.settings.folds)
