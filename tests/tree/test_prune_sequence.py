@@ -15,12 +15,12 @@ from bottega.tree._grow.exact import grow
 from bottega.tree._grow.options import GrowOptions
 from bottega.tree._kernels import prune as kernels
 from bottega.tree._kernels.walk import apply
-from bottega.tree._prune.held_out import members_shown
 from bottega.tree._prune.losses import leaf_labels, node_losses, sums_at
 from bottega.tree._prune.sequence import (
     PruningSequence,
     cut,
     impurity_risk,
+    members_shown,
     prune,
     pruning_sequence,
 )

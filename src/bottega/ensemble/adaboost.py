@@ -21,10 +21,10 @@ from bottega.ensemble._boosting.learners import Stumps, WeakModels, WeakTrees, l
 from bottega.ensemble._boosting.reading import BoostReading
 from bottega.ensemble._boosting.rounds import ROUNDS, Boost, boost, staged_votes
 from bottega.ensemble._boosting.samples import check_rounds, judge_by_samples
-from bottega.ensemble._combination.columns import read_columns
 from bottega.ensemble._combination.models import Model
 from bottega.ensemble._resampling.draws import seed_parts, seeds
 from bottega.tree._grow.binned import grow_binned
+from bottega.tree._grow.column_reader import read_columns
 from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.exact import GrowOptions, grow
 from bottega.tree._kernels.walk import apply

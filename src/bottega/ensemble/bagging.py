@@ -8,7 +8,6 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
 from bottega.core.params import Boolean, Choice, Integer, Parameter, Real, Seed
-from bottega.core.typing import FloatArray
 from bottega.ensemble._combination.average import MeanOfNumbers, VoteOfClasses
 from bottega.ensemble._combination.models import Model
 from bottega.ensemble._resampling.bagged import Bagged
@@ -132,6 +131,7 @@ class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
         "random_state": _SEED,
     }
     card: ClassVar[Card] = Card(task="classification", **_CARD)
+    _own = (TreeClassifier(alpha=0.0),)
 
     def __init__(
         self,
@@ -149,12 +149,6 @@ class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
         self.sample_share = sample_share
         self.vote = vote
         self.random_state = random_state
-
-    def _own_base(self) -> Any:
-        return TreeClassifier(alpha=0.0)
-
-    def _keep_out_of_bag(self, average: FloatArray) -> None:
-        self.oob_decision_ = average
 
 
 @documented_like(BaggingClassifier, without=("classes_", "oob_decision_"))
@@ -204,6 +198,7 @@ class BaggingRegressor(RegressorMixin, Bagged, MeanOfNumbers):
 
     params: ClassVar[Mapping[str, Parameter]] = {**_PARAMS, "random_state": _SEED}
     card: ClassVar[Card] = Card(task="regression", **_CARD)
+    _own = (TreeRegressor(alpha=0.0),)
 
     def __init__(
         self,
@@ -219,9 +214,3 @@ class BaggingRegressor(RegressorMixin, Bagged, MeanOfNumbers):
         self.replace = replace
         self.sample_share = sample_share
         self.random_state = random_state
-
-    def _own_base(self) -> Any:
-        return TreeRegressor(alpha=0.0)
-
-    def _keep_out_of_bag(self, average: FloatArray) -> None:
-        self.oob_prediction_ = average

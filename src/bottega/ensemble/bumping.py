@@ -13,9 +13,10 @@ from bottega.core.losses import get_loss
 from bottega.core.parallel import in_threads
 from bottega.core.params import Integer, Parameter, Seed
 from bottega.core.typing import Array, FloatArray
+from bottega.ensemble._combination.estimator import Combination
 from bottega.ensemble._combination.models import Model, class_shares
 from bottega.ensemble._resampling.draws import seeds
-from bottega.ensemble._resampling.samples import OrderedRows, Resampled
+from bottega.ensemble._resampling.samples import OrderedRows
 from bottega.tree import TreeClassifier, TreeRegressor
 
 __all__ = ["BumpingClassifier", "BumpingRegressor"]
@@ -41,11 +42,6 @@ _CARD: dict[str, Any] = {
     "takes": frozenset({"number", "category", "missing"}),
     "wide": True,
 }
-_PARAMS: dict[str, Parameter] = {
-    "base": Model(help="model to fit to each sample; None: a tree of eight leaves"),
-    "n_models": Integer(1, help="how many samples are drawn besides the rows themselves"),
-    "random_state": Seed(help="seed of the draws; None: other draws in every fit"),
-}
 
 
 def _picked_has(name: str) -> Any:
@@ -58,11 +54,19 @@ def _picked_has(name: str) -> Any:
     return available_if(check)
 
 
-class _Bumping(Resampled):
+class _Bumping(Combination):
     """What the classifier and the regressor share."""
 
-    n_models: int
-    random_state: Any
+    params: ClassVar[Mapping[str, Parameter]] = {
+        "base": Model(help="model to fit to each sample; None: a tree of eight leaves"),
+        "n_models": Integer(1, help="how many samples are drawn besides the rows themselves"),
+        "random_state": Seed(help="seed of the draws; None: other draws in every fit"),
+    }
+
+    def __init__(self, base: Any = None, *, n_models: int = 20, random_state: Any = 0) -> None:
+        self.base = base
+        self.n_models = n_models
+        self.random_state = random_state
 
     def _settle(self, work: OrderedRows, setting: Mapping[str, Any]) -> None:
         base = self._bases()[0]
@@ -155,13 +159,8 @@ class BumpingClassifier(ClassifierMixin, _Bumping):
     (0.5, True)
     """
 
-    params: ClassVar[Mapping[str, Parameter]] = _PARAMS
     card: ClassVar[Card] = Card(task="classification", **_CARD)
-
-    def __init__(self, base: Any = None, *, n_models: int = 20, random_state: Any = 0) -> None:
-        self.base = base
-        self.n_models = n_models
-        self.random_state = random_state
+    _own = (TreeClassifier(alpha=0.0, max_leaves=8),)
 
     @_picked_has("predict_proba")
     def predict_proba(self, X: Any) -> FloatArray:
@@ -169,17 +168,12 @@ class BumpingClassifier(ClassifierMixin, _Bumping):
         X = self._check_new(X)
         return class_shares(self.estimator_, X, self.classes_)
 
-    def _own_base(self) -> Any:
-        return TreeClassifier(alpha=0.0, max_leaves=8)
-
 
 @documented_like(BumpingClassifier, without=("classes_",))
 class BumpingRegressor(RegressorMixin, _Bumping):
     """Keep the regressor, of those fitted to samples of the rows, that fits the rows best.
 
-    The candidates are the base fitted to the rows as they are (candidate 0) and to `n_models`
-    samples drawn with replacement. The one with the least (weighted) mean squared error on the
-    training rows is kept; of equals the first.
+    As `BumpingClassifier`, by the (weighted) mean squared error on the training rows.
 
     Parameters
     ----------
@@ -200,10 +194,9 @@ class BumpingRegressor(RegressorMixin, _Bumping):
 
     Notes
     -----
-    As `BumpingClassifier`, by squared error. A model that minimises squared error over its class,
-    like least squares, can never be beaten by its own fit to a sample: bumping is for greedy and
-    iterative fits (trees, networks), and for bases that optimise something else (least absolute
-    deviations, say). Cost: ``n_models + 1`` fits, side by side in threads.
+    A model that minimises squared error over its class, like least squares, can never be beaten by
+    its own fit to a sample: bumping is for greedy and iterative fits (trees, networks), and for
+    bases that optimise something else (least absolute deviations, say).
 
     References
     ----------
@@ -222,13 +215,5 @@ class BumpingRegressor(RegressorMixin, _Bumping):
     True
     """
 
-    params: ClassVar[Mapping[str, Parameter]] = _PARAMS
     card: ClassVar[Card] = Card(task="regression", **_CARD)
-
-    def __init__(self, base: Any = None, *, n_models: int = 20, random_state: Any = 0) -> None:
-        self.base = base
-        self.n_models = n_models
-        self.random_state = random_state
-
-    def _own_base(self) -> Any:
-        return TreeRegressor(alpha=0.0, max_leaves=8)
+    _own = (TreeRegressor(alpha=0.0, max_leaves=8),)

@@ -155,7 +155,7 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
     def predict(self, X: Any) -> Array:
         """Return the class with the largest mean share for each row of X."""
         means = self._means(X)
-        return np.asarray(self.classes_[self._predicted(means, "predict")])
+        return self.classes_[self._predicted(means, "predict")]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the mean over the trees of the class shares in the leaf, one column per class."""
@@ -170,17 +170,9 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
             return np.hstack([1 - means, means])[:, :K]
         return np.asarray(means[:, 0] > 0.5).astype(np.intp)
 
-    def _keep_oob(self, means: FloatArray) -> None:
-        self.oob_decision_ = self._predicted(means, "predict_proba")
-
     def _criterion(self, n_classes: int) -> int:
         by_sums = self.criterion == "gini" and n_classes <= 2
         return kernels.SUMS if by_sums else CRITERIA[self.criterion]
-
-    def _codes_of(self, y: Any) -> Array:
-        y = np.asarray(y)
-        place = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        return np.where(self.classes_[place] == y, place, -1)
 
 
 @documented_like(RandomForestClassifier, without=("classes_", "oob_decision_"))
@@ -189,9 +181,7 @@ class RandomForestRegressor(RegressorMixin, ForestReading):
 
     .. math:: \hat f(x) = \frac{1}{B} \sum_{b=1}^B \hat f_b(x)
 
-    Each tree is grown, without pruning, on rows drawn with replacement; at each split
-    `max_features` columns are drawn and the best split on one of them is made. A column that is
-    constant in the node does not count as drawn. Columns are cut into at most 255 bins.
+    The trees are grown as in `RandomForestClassifier`, by squared error.
 
     Parameters
     ----------
@@ -218,14 +208,8 @@ class RandomForestRegressor(RegressorMixin, ForestReading):
 
     Notes
     -----
-    Missing values go, at each split, to the side where they help most; levels that a node (or the
-    training rows) has not seen go with its heavier part. The draws depend on what is in the rows,
-    not on their order. Whole weights count as copies of the row; others multiply the copies that a
-    sample has drawn.
-
-    Cost: ``n_trees * max_features * n log n``, on one byte per value; trees grow side by side in
-    threads. Memory: one byte per value of X besides the trees. Not for extrapolation: beyond the
-    data the prediction stays flat.
+    Missing values, levels, draws, weights, cost and memory are as in `RandomForestClassifier`. Not
+    for extrapolation: beyond the data the prediction stays flat.
 
     References
     ----------
@@ -278,11 +262,5 @@ class RandomForestRegressor(RegressorMixin, ForestReading):
     def _predicted(self, means: FloatArray, method: str) -> Array:
         return means[:, 0]
 
-    def _keep_oob(self, means: FloatArray) -> None:
-        self.oob_prediction_ = means[:, 0]
-
     def _criterion(self, n_classes: int) -> int:
         return kernels.SUMS
-
-    def _codes_of(self, y: Any) -> Array:
-        return np.asarray(y, dtype=np.float64)

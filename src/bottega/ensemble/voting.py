@@ -11,10 +11,7 @@ from bottega.core.documents import documented_like
 from bottega.core.errors import ParameterError
 from bottega.core.parallel import in_threads
 from bottega.core.params import Anything, Choice, Parameter
-from bottega.core.rows import Rows
-from bottega.core.typing import FloatArray
 from bottega.ensemble._combination.average import Average, MeanOfNumbers, VoteOfClasses
-from bottega.ensemble._combination.estimator import NamedBases
 from bottega.ensemble._combination.models import Models
 from bottega.ensemble._resampling.samples import OrderedRows
 from bottega.ensemble.forest import RandomForestClassifier, RandomForestRegressor
@@ -50,10 +47,8 @@ _BASES = Models(help="models to average; None: a small tree and a random forest"
 _WEIGHTS = Anything(help="how much each model counts; None: all alike")
 
 
-class _Voting(NamedBases, Average):
+class _Voting(Average):
     """What the classifier and the regressor share."""
-
-    weights: Any
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -70,9 +65,6 @@ class _Voting(NamedBases, Average):
                 f"{count} numbers, one per base, that are not negative and not all zero."
             )
 
-    def _prepare(self, rows: Rows) -> OrderedRows:
-        return OrderedRows.of(rows, self._responses(rows))
-
     def _settle(self, work: OrderedRows, setting: Mapping[str, Any]) -> None:
         names, bases = zip(*self._named(), strict=True)
         self.names_ = list(names)
@@ -81,9 +73,6 @@ class _Voting(NamedBases, Average):
         self.estimators_ = in_threads(
             lambda base: work.fit(base, work.weight), bases, stage="bases"
         )
-
-    def _model_weights(self) -> FloatArray:
-        return self.weights_
 
 
 class VotingClassifier(ClassifierMixin, _Voting, VoteOfClasses):
@@ -154,6 +143,10 @@ class VotingClassifier(ClassifierMixin, _Voting, VoteOfClasses):
         "weights": _WEIGHTS,
     }
     card: ClassVar[Card] = Card(task="classification", **_CARD)
+    _own = (
+        ("tree", TreeClassifier(alpha=0.0, max_leaves=8)),
+        ("forest", RandomForestClassifier("sqrt")),
+    )
 
     def __init__(
         self,
@@ -165,10 +158,6 @@ class VotingClassifier(ClassifierMixin, _Voting, VoteOfClasses):
         self.bases = bases
         self.vote = vote
         self.weights = weights
-
-    def _own_bases(self) -> list[tuple[str, Any]]:
-        tree = TreeClassifier(alpha=0.0, max_leaves=8)
-        return [("tree", tree), ("forest", RandomForestClassifier("sqrt"))]
 
 
 @documented_like(VotingClassifier, without=("classes_",))
@@ -214,11 +203,11 @@ class VotingRegressor(RegressorMixin, _Voting, MeanOfNumbers):
 
     params: ClassVar[Mapping[str, Parameter]] = {"bases": _BASES, "weights": _WEIGHTS}
     card: ClassVar[Card] = Card(task="regression", **_CARD)
+    _own = (
+        ("tree", TreeRegressor(alpha=0.0, max_leaves=8)),
+        ("forest", RandomForestRegressor(1 / 3)),
+    )
 
     def __init__(self, bases: Iterable[Any] | None = None, *, weights: Any = None) -> None:
         self.bases = bases
         self.weights = weights
-
-    def _own_bases(self) -> list[tuple[str, Any]]:
-        tree = TreeRegressor(alpha=0.0, max_leaves=8)
-        return [("tree", tree), ("forest", RandomForestRegressor(1 / 3))]

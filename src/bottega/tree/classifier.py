@@ -5,8 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
@@ -268,7 +267,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
     def predict(self, X: Any) -> Array:
         """Return the class of the leaf that each row of X falls into."""
         leaf = self.apply(X)
-        return np.asarray(self._shown(self.tree_)[leaf])
+        return self._shown(self.tree_)[leaf]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the share of each class in the leaf of each row, one column per class.
@@ -276,7 +275,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         With priors the shares are those the priors make of the rows; costs do not touch them.
         """
         leaf = self.apply(X)
-        return np.asarray(self.tree_.value[leaf])
+        return self.tree_.value[leaf]
 
     def dnf(self, label: Any) -> rules.DNF:
         """Return a class as a disjunctive normal form: a union of boxes.
@@ -306,11 +305,6 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
             reason = self._no_bound(weighted=False)
             if reason:
                 raise InputError(f"select='srm' is not possible: {reason}")
-
-    def _check_response(self, y: Any) -> Array:
-        y = validate_data(self, y=y)
-        check_classification_targets(y)
-        return np.asarray(y)
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Columns, Array]:
         columns, y = super()._check_rows(X, y)
@@ -358,7 +352,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         return leaf_labels(tree.value, self._costs, self._default)
 
     def _shown(self, tree: Tree) -> Array:
-        return np.asarray(self.classes_[self._labels(tree)])
+        return self.classes_[self._labels(tree)]
 
     def _leaf_text(self, shown: Array, leaf: int) -> str:
         share = self.tree_.value[leaf, code_of(shown[leaf], self.classes_, "label")]

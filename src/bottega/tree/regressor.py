@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import validate_data
 
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
@@ -144,13 +142,10 @@ class TreeRegressor(RegressorMixin, base.TreeBase):
     def predict(self, X: Any) -> FloatArray:
         """Return the mean of the leaf that each row of X falls into."""
         leaf = self.apply(X)
-        return np.asarray(self.tree_.value[leaf, 0])
-
-    def _check_response(self, y: Any) -> Array:
-        return np.asarray(validate_data(self, y=y, y_numeric=True), dtype=np.float64)
+        return self.tree_.value[leaf, 0]
 
     def _shown(self, tree: Tree) -> Array:
-        return np.asarray(tree.value[:, 0])
+        return tree.value[:, 0]
 
     def _criteria(self, work: GrownTree, alphas: FloatArray) -> dict[str, FloatArray]:
         sequence, n = work.sequence, len(work.rows)

@@ -1,13 +1,10 @@
 """What the ways to combine models share: any model as a base, and inputs that pass as they came."""
 
-from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
-import numpy as np
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from bottega.core.errors import ParameterError
@@ -16,14 +13,24 @@ from bottega.core.frames import is_frame
 from bottega.core.rows import Rows
 from bottega.core.typing import Array
 from bottega.ensemble._combination.models import named_models
+from bottega.ensemble._resampling.samples import OrderedRows
+from bottega.tree._grow.column_reader import read_response
 
 
 class Combination(Estimator):
     """A model made of other models; the inputs are theirs to judge, so they pass as they came."""
 
-    @abstractmethod
+    _own: ClassVar[tuple[Any, ...]] = ()  # the models in use when no `base` or `bases` are given
+
+    def _named(self) -> list[tuple[str, Any]]:
+        """Return the base models, not fitted, with their names."""
+        given = getattr(self, "bases", None)
+        if getattr(self, "base", None) is not None:
+            given = [self.base]
+        return named_models(self._own if given is None else given)
+
     def _bases(self) -> list[Any]:
-        """Return the base models, not fitted; none where the method has trees of its own."""
+        return [model for _, model in self._named()]
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         classifier = is_classifier(self)
@@ -35,14 +42,10 @@ class Combination(Estimator):
                 )
         if not is_frame(X):
             return super()._check_rows(X, y)
-        # The response first: its check forgets the names of the columns.
-        y = validate_data(self, X="no_validation", y=y, y_numeric=is_regressor(self))
+        y = read_response(self, y)
         validate_data(self, X, skip_check_array=True)
         check_consistent_length(X, y)
-        if classifier:
-            check_classification_targets(y)
-            return X, y
-        return X, np.asarray(y, dtype=np.float64)
+        return X, y
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -54,9 +57,12 @@ class Combination(Estimator):
     def _input_options(self, new: bool = False) -> dict[str, Any]:
         return super()._input_options(new) | {"dtype": None}
 
+    def _prepare(self, rows: Rows) -> Any:
+        return OrderedRows.of(rows, self._responses(rows))
+
     def _responses(self, rows: Rows) -> Array:
         """Return the responses as the bases take them: numbers, or class labels."""
-        return self.classes_[rows.y] if is_classifier(self) else np.asarray(rows.y)
+        return self.classes_[rows.y] if is_classifier(self) else rows.y
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -68,19 +74,3 @@ class Combination(Estimator):
             )
             setattr(tags.input_tags, name, allowed)
         return tags
-
-
-class NamedBases(Combination):
-    """A combination of several models, each with a name."""
-
-    bases: Any
-
-    @abstractmethod
-    def _own_bases(self) -> list[tuple[str, Any]]:
-        """Return the bases in use when none are given."""
-
-    def _named(self) -> list[tuple[str, Any]]:
-        return self._own_bases() if self.bases is None else named_models(self.bases)
-
-    def _bases(self) -> list[Any]:
-        return [model for _, model in self._named()]

@@ -1,17 +1,12 @@
-"""Estimators as parameters, and as parts that are fitted and asked."""
+"""Estimators as parameters, and as parts that are asked."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
-from bottega.core.errors import InputError
-from bottega.core.frames import take_rows
 from bottega.core.params import Parameter
 from bottega.core.typing import Array, FloatArray
-from bottega.ensemble._resampling.draws import seed_parts
 
 
 @dataclass(frozen=True)
@@ -66,41 +61,14 @@ def named_models(given: Any) -> list[tuple[str, Any]]:
     """Return pairs of name and model; a name that is taken gets a number."""
     named: list[tuple[str, Any]] = []
     for each in given:
-        name, model = (_name_of(each), each) if _is_model(each) else each
-        taken = [other for other, _ in named]
+        name, model = (None, each) if _is_model(each) else each
+        if name is None:
+            name = getattr(getattr(model, "card", None), "method", type(model).__name__)
         wanted, count = name, 2
-        while name in taken:
+        while name in dict(named):
             name, count = f"{wanted} {count}", count + 1
         named.append((name, model))
     return named
-
-
-def _name_of(model: Any) -> str:
-    return getattr(getattr(model, "card", None), "method", type(model).__name__)
-
-
-def fit_drawn(base: Any, X: Any, y: Array, counts: Any, seed: int | None = None) -> Any:
-    """Return a copy of `base` fitted to the rows that were drawn `counts` times (None: once).
-
-    A base that takes weights is given each drawn row once, with its count; another is given the
-    rows as often as they were drawn.
-    """
-    model = clone(base)
-    if seed is not None:
-        seed_parts(model, seed)
-    if counts is None:
-        return model.fit(X, y)
-    if has_fit_parameter(model, "sample_weight"):
-        rows = np.flatnonzero(counts)
-        weight = np.asarray(counts[rows], dtype=np.float64)
-        return model.fit(take_rows(X, rows), y[rows], sample_weight=weight)
-    if np.any(counts != np.rint(counts)):
-        raise InputError(
-            f"{type(base).__name__} takes no sample_weight, so weights must be whole numbers "
-            "(copies of a row); round them, or use a base that takes weights."
-        )
-    rows = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
-    return model.fit(take_rows(X, rows), y[rows])
 
 
 def class_shares(model: Any, X: Any, classes: Array, *, votes: bool = False) -> FloatArray:

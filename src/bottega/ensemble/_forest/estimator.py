@@ -1,6 +1,5 @@
 """What the forest of classes and the forest of numbers share: growing, choosing, predicting."""
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -29,11 +28,12 @@ from bottega.core.path import Path, along
 from bottega.core.rows import Rows
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.ensemble._combination.columns import read_columns
 from bottega.ensemble._forest.growth import BinnedRows, Grower, Grown, Tally
 from bottega.ensemble._resampling.draws import own_order, seeds
-from bottega.ensemble._resampling.left_out import restore_out_of_bag
+from bottega.ensemble._resampling.left_out import OutOfBag
+from bottega.tree._grow.binned import NO_LIMIT
 from bottega.tree._grow.bins import Bins
+from bottega.tree._grow.column_reader import read_columns
 
 SHARED: Mapping[str, Parameter] = {
     "max_features": AnyOf(
@@ -85,7 +85,6 @@ CARD: dict[str, Any] = {
     "wide": True,
 }
 
-_NO_LIMIT = 2**31 - 1
 _PATH_TREES = 50  # enough for every row to be left out many times
 _MOST_COPIES = 20  # whole weights count as copies while they are no more than this on average
 _KEPT_ROWS = 20_000  # trees of the path are kept for the fit while they are small
@@ -100,33 +99,14 @@ class ForestWork:
     grown: dict[int, Grown] = field(default_factory=dict)
 
 
-class ForestBase(Tuned):
-    """Grows trees on samples of rows, a few columns tried at each split, and averages them."""
+class ForestBase(OutOfBag, Tuned):
+    """Grows trees on samples of rows, a few columns tried at each split, and averages them.
+
+    A subclass gives `_criterion(n_classes)`, the number of the impurity that is grown by, and
+    `_predicted(means, method)`, what mean leaf values (rows, V) predict (class codes).
+    """
 
     knob: ClassVar[str] = "max_features"
-    max_features: int | float | str
-    n_trees: int
-    min_leaf: int
-    max_depth: int | None
-    max_leaves: int | None
-    categorical: Any
-    replace: bool
-    sample_share: float | str
-    random_state: Any
-
-    # ---- what the two kinds of response differ in -----------------------------------------------
-
-    @abstractmethod
-    def _criterion(self, n_classes: int) -> int:
-        """Return the number of the impurity that is grown by."""
-
-    @abstractmethod
-    def _predicted(self, means: FloatArray, method: str) -> Array:
-        """Return the predictions (class codes) or probabilities of mean leaf values (rows, V)."""
-
-    @abstractmethod
-    def _keep_oob(self, means: FloatArray) -> None:
-        """Keep the out-of-bag means of the rows; NaN where a row was in every sample."""
 
     # ---- fitting --------------------------------------------------------------------------------
 
@@ -166,12 +146,8 @@ class ForestBase(Tuned):
         self.importance_ = grown.tally.importance / self.n_trees
         self.oob_path_ = self._trees_path(grown.tally)
         self.oob_error_ = float(grown.tally.error[-1])
-        means = np.empty_like(grown.tally.outside)
-        means[work.order] = grown.tally.means
-        self._keep_oob(means)
-
-    def _restore(self, rows: Rows) -> None:
-        restore_out_of_bag(self, rows)
+        out_of_bag = self._predicted(grown.tally.means, "predict_proba")
+        self._keep_out_of_bag(out_of_bag, work.order)
 
     def _grow(self, work: ForestWork, max_features: int) -> Grown:
         """Return the whole forest; the trees that the path has grown are not grown again."""
@@ -204,8 +180,8 @@ class ForestBase(Tuned):
             max_features,
             max(1, round(float(share) * there)),
             self.replace,
-            _NO_LIMIT if self.max_depth is None else self.max_depth,
-            _NO_LIMIT if self.max_leaves is None else self.max_leaves,
+            NO_LIMIT if self.max_depth is None else self.max_depth,
+            NO_LIMIT if self.max_leaves is None else self.max_leaves,
             self.min_leaf,
         )
 

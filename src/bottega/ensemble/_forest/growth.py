@@ -32,20 +32,9 @@ _JUDGED_ROWS = 1 << 15  # the same blocks for any number of threads, and so the 
 class BinnedRows:
     """The training rows of a forest, in an order that depends on their content alone.
 
-    Attributes
-    ----------
-    bins : Bins
-        Where the columns are cut.
-    codes : ndarray of uint8 of shape (n, p)
-        The bins of the rows.
-    y : ndarray of float64
-        Responses, or class codes.
-    weight : ndarray of float64
-        Row weights; ones without.
-    positions : ndarray of int64
-        The rows to draw from, a row of weight k listed k times; empty if every row is there once.
-    n_classes : int
-        0 for regression.
+    `codes` are their bins, `y` responses or class codes (`n_classes` is 0 for numbers), `weight`
+    ones where there are none. `positions` are the rows to draw from, a row of weight k listed k
+    times; empty if every row is there once.
     """
 
     bins: Bins
@@ -70,22 +59,9 @@ class BinnedRows:
 class Tally:
     """How the forest does after each tree.
 
-    Attributes
-    ----------
-    outside : ndarray of shape (n, V)
-        Sum of the predictions of the trees that have not drawn the row.
-    n_outside : ndarray of int32
-        How many those are.
-    inside : ndarray of shape (n, V)
-        Sum of the predictions of all trees.
-    importance : ndarray of shape (p,)
-        Sum over trees of the gain of the splits on each column.
-    sums : ndarray of shape (trees, 6)
-        What the kernel `tally` returns after each tree.
-    total : float
-        Sum of the row weights.
-    weighted : bool
-        Whether rows differ in weight.
+    `outside` (n, V) sums the predictions of the `n_outside` trees that have not drawn the row,
+    `inside` those of all trees, `importance` the gain of the splits on each column. `sums`
+    (trees, 6) is what the kernel `tally` returns after each tree, `total` the sum of the weights.
     """
 
     outside: FloatArray
@@ -105,18 +81,18 @@ class Tally:
     def means(self) -> FloatArray:
         """Mean prediction of the trees that have not drawn the row; NaN where all have."""
         with np.errstate(invalid="ignore"):
-            return np.asarray(self.outside / self.n_outside[:, None])
+            return self.outside / self.n_outside[:, None]
 
     @property
     def train_error(self) -> FloatArray:
         """Mean loss on the training rows, after each tree."""
-        return np.asarray(self.sums[:, 5] / self.total)
+        return self.sums[:, 5] / self.total
 
     @property
     def error(self) -> FloatArray:
         """Mean out-of-bag loss, after each tree; NaN while no row has been left out."""
         with np.errstate(invalid="ignore"):
-            return np.asarray(self.sums[:, 1] / self.sums[:, 0])
+            return self.sums[:, 1] / self.sums[:, 0]
 
     @property
     def error_se(self) -> FloatArray:
@@ -145,22 +121,10 @@ class Grown:
 
 @dataclass(frozen=True)
 class Grower:
-    """Grows trees on samples of the rows.
+    """Grows trees on samples of `size` rows.
 
-    Attributes
-    ----------
-    rows : BinnedRows
-        The training rows.
-    criterion : int
-        Of `bottega.tree._kernels.grow_binned`; SUMS also for two classes by Gini's index.
-    max_features : int
-        Columns drawn for each split.
-    size : int
-        Rows drawn for each tree.
-    replace : bool
-        Whether with replacement.
-    max_depth, max_leaves, min_leaf : int
-        Stop rules.
+    `criterion` is that of `bottega.tree._kernels.grow_binned`: SUMS also for two classes by Gini's
+    index.
     """
 
     rows: BinnedRows
@@ -247,8 +211,7 @@ class Grower:
 
     def counts(self, seed: int) -> IntArray:
         """Return how often a tree has drawn each row."""
-        found: IntArray = draw(len(self.rows.y), self.rows.positions, self.size, self.replace, seed)
-        return found
+        return draw(len(self.rows.y), self.rows.positions, self.size, self.replace, seed)
 
     def _wave(self, seeds: Sequence[int]) -> list[tuple[Any, ...]]:
         # A few trees per task: for small data a task costs more than a tree.
@@ -276,11 +239,10 @@ class Grower:
         self, nodes: tuple[Any, ...], w: FloatArray, t: FloatArray, center: float
     ) -> tuple[Array, FloatArray]:
         start, stop, first, _, feature, sides, missing, _, weight, total, _, set_of, _ = nodes
-        words, values = packing.pack(
+        return packing.pack(
             start, stop, first, feature, sides, missing, weight, total, set_of, w, t,
             self.rows.n_classes, self.two_class, center, self.rows.bins.low, self.rows.bins.high,
         )  # fmt: skip
-        return words, values
 
     def _nodes(self, seed: int) -> tuple[Any, ...]:
         rows = self.rows

@@ -20,19 +20,10 @@ _BLOCK = 4096
 class Forest:
     """The nodes and leaf values of all trees, one tree behind the other.
 
-    Attributes
-    ----------
-    words : ndarray of uint64
-        The nodes (`bottega.ensemble._kernels.words` says how they are packed).
-    tree_start : ndarray of int64 of shape (trees + 1,)
-        Where the nodes of each tree start.
-    set_of, sets, set_start
-        The set of codes that goes left of each test on a category, and where those of each tree
-        start; empty without categories.
-    values : ndarray of shape (leaves, V)
-        Mean response, share of the second of two classes, or shares of K classes.
-    value_start : ndarray of int64
-        Where the values of each tree start.
+    `words` are the nodes (`bottega.ensemble._kernels.words` says how they are packed), `sets` the
+    codes that go left of tests on categories (`set_of` says which), and `values` (leaves, V) mean
+    responses, shares of the second of two classes, or shares of K classes; `tree_start`,
+    `set_start` and `value_start` say where those of each tree start.
     """
 
     words: Array
@@ -93,10 +84,9 @@ class Forest:
 
     def leaves(self, codes: Array) -> IntArray:
         """Return the leaf (number of its node) of each row in each tree: (rows, trees)."""
-        found: IntArray = kernels.leaves_of(
+        return kernels.leaves_of(
             codes, self.words, self.tree_start, self.set_of, self.sets, self.set_start
         )
-        return found
 
     def of_tree(self, tree: int) -> tuple[Any, ...]:
         """Return words, root, set_of, sets, first set, values, first value: for kernels."""

@@ -1,16 +1,16 @@
 """Looking into a grown forest: errors along the trees, single trees, importance, proximity."""
 
-from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from bottega.core.errors import InputError
 from bottega.core.losses import get_loss
 from bottega.core.parallel import in_threads
 from bottega.core.tables import Section, Summary
-from bottega.core.typing import Array, FloatArray
+from bottega.core.typing import FloatArray
 from bottega.ensemble._forest.estimator import ForestBase
 from bottega.ensemble._forest.packed import columns_of
 from bottega.ensemble._kernels.judge import permuted_loss
@@ -23,10 +23,6 @@ from bottega.tree._grow.structure import Tree
 class ForestReading(ForestBase):
     """A forest that can be asked for more than predictions."""
 
-    @abstractmethod
-    def _codes_of(self, y: Any) -> Array:
-        """Return the responses of new rows as numbers (classes as codes, -1 for a new one)."""
-
     def staged_error(self, X: Any, y: Any) -> FloatArray:
         """Return the mean loss on given rows after 1, 2, ... trees.
 
@@ -37,9 +33,11 @@ class ForestReading(ForestBase):
         y : array-like of shape (m,)
             Their responses.
         """
-        codes = self._codes(X)
-        y = self._codes_of(y)
+        codes, y = self._codes(X), np.asarray(y)
         check_consistent_length(codes, y)
+        if is_classifier(self):  # a class that is not known is code -1
+            place = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+            y = np.where(self.classes_[place] == y, place, -1)
         loss = get_loss(None, self.card.task)
         total = np.zeros((len(codes), self.forest_.values.shape[1]))
         found = np.empty(self.forest_.n_trees)
@@ -151,20 +149,15 @@ class ForestReading(ForestBase):
         """Return size, errors and importance as a table that shows itself as text and HTML."""
         check_is_fitted(self)
         facts = {
-            "rows": len(self._rows_in.y),
-            "trees": self.n_trees_,
-            "columns tried": self.max_features_,
-            "leaves per tree": float(self.forest_.n_leaves.mean()),
-            "training error": float(self.oob_path_.train_error[-1]),
-            "OOB error": self.oob_error_,
+            "rows": [len(self._rows_in.y)],
+            "trees": [self.n_trees_],
+            "columns tried": [self.max_features_],
+            "leaves per tree": [float(self.forest_.n_leaves.mean())],
+            "training error": [float(self.oob_path_.train_error[-1])],
+            "OOB error": [self.oob_error_],
         }
         names = np.array(self.columns_in_.names)
         top = np.argsort(-self.importance_, kind="stable")[:30]
         importance = {"column": names[top].tolist(), "gain": self.importance_[top].tolist()}
-        return Summary(
-            type(self).__name__,
-            (
-                Section("", {name: [value] for name, value in facts.items()}),
-                Section("Importance", importance),
-            ),
-        )
+        sections = (Section("", facts), Section("Importance", importance))
+        return Summary(type(self).__name__, sections)

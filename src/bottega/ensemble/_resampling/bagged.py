@@ -1,6 +1,5 @@
 """What bagged classifiers and regressors share: fits to samples, judged by left-out rows."""
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,33 +15,19 @@ from bottega.core.judge import mean_and_se
 from bottega.core.losses import get_loss
 from bottega.core.parallel import in_threads
 from bottega.core.path import Path, along
-from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._combination.average import Average
 from bottega.ensemble._resampling.draws import row_keys, seeds
-from bottega.ensemble._resampling.left_out import (
-    importance_columns,
-    proximity_of,
-    restore_out_of_bag,
-)
-from bottega.ensemble._resampling.samples import OrderedRows, Resampled
+from bottega.ensemble._resampling.left_out import OutOfBag, importance_columns, proximity_of
+from bottega.ensemble._resampling.samples import OrderedRows
 
 
 def _has_leaves(self: Any) -> bool:
     return hasattr(self._bases()[0], "apply")
 
 
-class Bagged(Resampled, Average):
+class Bagged(OutOfBag, Average):
     """The average of one base fitted to many samples of the rows."""
-
-    n_models: int
-    replace: bool
-    sample_share: float
-    random_state: Any
-
-    @abstractmethod
-    def _keep_out_of_bag(self, average: FloatArray) -> None:
-        """Keep the out-of-bag averages, in the order the rows came in."""
 
     # ---- fitting --------------------------------------------------------------------------------
 
@@ -53,9 +38,7 @@ class Bagged(Resampled, Average):
         self.estimators_ = in_threads(
             lambda seed: work.fit(base, self._counts(work, seed), seed), self._seeds, stage="models"
         )
-        average = np.empty_like(found := self._follow(work))
-        average[work.order] = found
-        self._keep_out_of_bag(average)
+        self._keep_out_of_bag(self._follow(work), work.order)
 
     def _counts(self, work: OrderedRows, seed: int) -> IntArray:
         """Return how often a model has drawn each row."""
@@ -63,9 +46,6 @@ class Bagged(Resampled, Average):
         if not self.replace:
             size = min(size, len(work.y))
         return work.draw(seed, size, replace=self.replace)
-
-    def _restore(self, rows: Rows) -> None:
-        restore_out_of_bag(self, rows)
 
     def _follow(self, work: OrderedRows) -> FloatArray:
         """Follow the errors as models come in; return the out-of-bag averages."""
@@ -75,7 +55,8 @@ class Bagged(Resampled, Average):
         bag_count = np.zeros(len(work.y))
         train: list[float] = []
         judged: list[tuple[float, float]] = []
-        for seed, outputs in zip(self._seeds, self._all_outputs(work.X), strict=True):
+        all_outputs = self._all_outputs(self.estimators_, work.X)
+        for seed, outputs in zip(self._seeds, all_outputs, strict=True):
             out = self._counts(work, seed) == 0
             shape = (-1,) + (1,) * (outputs.ndim - 1)
             total = total + outputs
@@ -103,7 +84,7 @@ class Bagged(Resampled, Average):
         )
         self.oob_error_, self.oob_error_se_ = float(error[-1]), float(error_se[-1])
         with np.errstate(invalid="ignore"):  # a row in every sample has no such prediction
-            return np.asarray(bag_total / bag_count.reshape(shape))
+            return bag_total / bag_count.reshape(shape)
 
     # ---- looking inside -------------------------------------------------------------------------
 
@@ -160,7 +141,7 @@ class Bagged(Resampled, Average):
     def _training(self, X: Any, y: Any, sample_weight: Any) -> OrderedRows:
         """Return the training rows as they were drawn from."""
         reader = clone(self)  # reading rows changes an estimator
-        work: OrderedRows = reader._prepare(reader._read(X, y, sample_weight))
+        work = reader._prepare(reader._read(X, y, sample_weight))
         if _fingerprint(work) != self._rows_key:
             raise InputError("These are not the rows the model was fitted to; give those.")
         return work

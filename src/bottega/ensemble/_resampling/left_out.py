@@ -4,8 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from bottega.core.errors import InputError
+from bottega.core.estimator import Estimator
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray, IntArray
 from bottega.ensemble._kernels.proximity import same_leaf
@@ -31,16 +33,21 @@ def proximity_of(n: int, leaves: Callable[[], IntArray]) -> FloatArray:
         raise InputError(
             f"The proximities of {n} rows are {n}^2 numbers; give at most {_MOST_ROWS} rows as X."
         )
-    found: FloatArray = same_leaf(leaves())
-    return found
+    return same_leaf(leaves())
 
 
-def restore_out_of_bag(model: Any, rows: Rows) -> None:
-    """Extend the out-of-bag predictions of a model to the rows of weight zero, which have none."""
-    assert rows.given is not None
-    for name in ("oob_decision_", "oob_prediction_"):
-        known = getattr(model, name, None)
-        if known is not None:
-            found: FloatArray = np.full((len(rows.given), *known.shape[1:]), np.nan)
-            found[rows.kept] = known
-            setattr(model, name, found)
+class OutOfBag(Estimator):
+    """A model that keeps what its parts predict for the rows they have not drawn."""
+
+    @property
+    def _out_of_bag_name(self) -> str:
+        return "oob_decision_" if is_classifier(self) else "oob_prediction_"
+
+    def _keep_out_of_bag(self, found: FloatArray, places: Any, n: int | None = None) -> None:
+        """Keep predictions at their places among the n rows that were given; NaN at the others."""
+        kept: FloatArray = np.full((n or len(found), *found.shape[1:]), np.nan)
+        kept[places] = found
+        setattr(self, self._out_of_bag_name, kept)
+
+    def _restore(self, rows: Rows) -> None:
+        self._keep_out_of_bag(getattr(self, self._out_of_bag_name), rows.kept, len(rows.given))

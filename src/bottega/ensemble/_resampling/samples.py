@@ -1,31 +1,25 @@
 """Models fitted to samples of the rows, drawn by what is in the rows and a seed alone."""
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
+from bottega.core.errors import InputError
 from bottega.core.frames import take_rows
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.ensemble._combination.estimator import Combination
-from bottega.ensemble._combination.models import fit_drawn
-from bottega.ensemble._resampling.draws import draw_rows, own_order
+from bottega.ensemble._resampling.draws import draw_rows, own_order, seed_parts
 
 
 @dataclass(frozen=True, eq=False)
 class OrderedRows:
     """Rows in an order that depends on their content alone: to draw samples and folds from.
 
-    Attributes
-    ----------
-    X, y, weight
-        Inputs, responses and weights (None: all one) in that order.
-    codes : ndarray
-        The responses, classes as codes.
-    order : ndarray of int
-        Where each row stands among the rows that were given.
+    `y` are the responses as models take them, `codes` those with classes as codes. `order` is
+    where each row stands among the rows that were given. Weights are None where all are one.
     """
 
     X: Any
@@ -52,21 +46,24 @@ class OrderedRows:
         return draw_rows(len(self.y), size, seed, replace=replace, weight=self.weight)
 
     def fit(self, base: Any, counts: Any, seed: int | None = None) -> Any:
-        """Return a copy of the base fitted to the rows drawn `counts` times (None: once)."""
-        return fit_drawn(base, self.X, self.y, counts, seed)
+        """Return a copy of the base fitted to the rows drawn `counts` times (None: once).
 
-
-class Resampled(Combination):
-    """Fits one base to many samples of the rows."""
-
-    base: Any
-
-    @abstractmethod
-    def _own_base(self) -> Any:
-        """Return the base in use when none is given."""
-
-    def _bases(self) -> list[Any]:
-        return [self._own_base() if self.base is None else self.base]
-
-    def _prepare(self, rows: Rows) -> OrderedRows:
-        return OrderedRows.of(rows, self._responses(rows))
+        A base that takes weights is given each drawn row once, with its count; another is given
+        the rows as often as they were drawn.
+        """
+        model = clone(base)
+        if seed is not None:
+            seed_parts(model, seed)
+        if counts is None:
+            return model.fit(self.X, self.y)
+        if has_fit_parameter(model, "sample_weight"):
+            rows = np.flatnonzero(counts)
+            weight = np.asarray(counts[rows], dtype=np.float64)
+            return model.fit(take_rows(self.X, rows), self.y[rows], sample_weight=weight)
+        if np.any(counts != np.rint(counts)):
+            raise InputError(
+                f"{type(base).__name__} takes no sample_weight, so weights must be whole numbers "
+                "(copies of a row); round them, or use a base that takes weights."
+            )
+        rows = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
+        return model.fit(take_rows(self.X, rows), self.y[rows])

@@ -22,8 +22,7 @@ def binned(columns: Columns) -> tuple[Bins, Array]:
     if "binned" not in columns._cache:
         bins = Bins.learn(columns.X, columns.categorical, columns.n_levels)
         columns._cache["binned"] = bins, bins.encode(columns.X)
-    found: tuple[Bins, Array] = columns._cache["binned"]
-    return found
+    return columns._cache["binned"]
 
 
 def grow_binned(
@@ -99,6 +98,7 @@ def as_tree(
     )
     n_nodes = len(first)
     split = np.flatnonzero(first >= 0)
+    asks = (first >= 0).astype(np.int32)
     parent: IntArray = np.full(n_nodes, -1, dtype=np.int32)
     parent[first[split]] = parent[first[split] + 1] = split
     gain = np.zeros(n_nodes)
@@ -111,10 +111,7 @@ def as_tree(
         risk, impurity = loss / weight[0], loss / weight
         value = (sums[:, 0] / weight + center)[:, None]
 
-    test_start: IntArray = np.zeros(n_nodes, dtype=np.int32)
-    test_stop: IntArray = np.zeros(n_nodes, dtype=np.int32)
-    test_start[split] = np.arange(len(split))
-    test_stop[split] = test_start[split] + 1
+    test_stop = asks * np.cumsum(asks, dtype=np.int32)
     left, right = sides[split, 0].astype(np.intp), sides[split, 1].astype(np.intp)
     columns = feature[split]
     low = bins.high[columns, left]
@@ -124,11 +121,9 @@ def as_tree(
     threshold = np.where(right == 255, np.inf, threshold)  # present or missing
     threshold = np.where(bins.categorical[columns], np.nan, threshold)
     level_start, level_stop, levels, level_child = _levels(columns, set_of[split], sets, bins)
-    width: IntArray = np.where(first >= 0, 2, 0).astype(np.int32)
-    default: IntArray = np.where((first >= 0) & ~missing_left, 1, 0).astype(np.int32)
     return Tree(
-        parent, depth, first, width, default, test_start, test_stop, count.astype(np.int64),
-        weight, value, impurity, risk, gain, columns, threshold,
+        parent, depth, first, 2 * asks, asks * ~missing_left, test_stop - asks, test_stop,
+        count.astype(np.int64), weight, value, impurity, risk, gain, columns, threshold,
         np.zeros(len(split), dtype=bool), np.ones(len(split)),
         level_start, level_stop, levels, level_child,
     )  # fmt: skip
@@ -138,26 +133,15 @@ def _levels(
     columns: IntArray, set_of: IntArray, sets: Array, bins: Bins
 ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Return the levels that each test on a category has seen, and the child each goes to."""
-    start: IntArray = np.zeros(len(columns), dtype=np.int32)
-    stop: IntArray = np.zeros(len(columns), dtype=np.int32)
-    levels: list[IntArray] = []
-    children: list[IntArray] = []
-    at = 0
+    count: IntArray = np.zeros(len(columns), dtype=np.int32)
+    levels, children = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int32)]
     members = np.unpackbits(sets.view(np.uint8), axis=2, bitorder="little").astype(bool)
-    for test in range(len(columns)) if len(sets) else ():
-        start[test] = at
-        if set_of[test] >= 0:
-            left, seen = members[set_of[test]]
-            own = bins.level_bin[slice(*bins.level_start[columns[test] : columns[test] + 2])]
-            here = np.flatnonzero(seen[own])
-            levels.append(here)
-            children.append(1 - left[own[here]].astype(np.int64))
-            at += len(here)
-        stop[test] = at
-    empty = [np.zeros(0, dtype=np.int64)]
-    return (
-        start,
-        stop,
-        np.concatenate(levels or empty).astype(np.int32),
-        np.concatenate(children or empty).astype(np.int32),
-    )
+    for test in np.flatnonzero(set_of >= 0):
+        left, seen = members[set_of[test]]
+        own = bins.level_bin[slice(*bins.level_start[columns[test] : columns[test] + 2])]
+        here = np.flatnonzero(seen[own]).astype(np.int32)
+        levels.append(here)
+        children.append(1 - left[own[here]].astype(np.int32))
+        count[test] = len(here)
+    stop = np.cumsum(count, dtype=np.int32)
+    return stop - count, stop, np.concatenate(levels), np.concatenate(children)

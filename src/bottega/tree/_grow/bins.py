@@ -27,19 +27,10 @@ _SAMPLE = 100_000
 class Bins:
     """Where the columns of a matrix are cut.
 
-    Attributes
-    ----------
-    n_bins : ndarray of int64, one entry per column
-        How many bins the column has, missing values apart.
-    categorical : ndarray of bool
-        Whether the column holds codes of levels.
-    cuts : ndarray of shape (p, 255)
-        Cut points of the numeric columns, filled up with infinity.
-    low, high : ndarray of shape (p, 255)
-        What a threshold between two bins lies halfway between: ``high`` of the left bin and
-        ``low`` of the right one.
-    level_start, level_bin : ndarray of int64 and uint8
-        Bins of the levels of column j: ``level_bin[level_start[j]:level_start[j + 1]]``.
+    `n_bins` (missing values apart), `categorical` and `cuts` (filled up with infinity) have one
+    entry per column. A threshold between two bins lies halfway between ``high`` of the left bin
+    and ``low`` of the right one. The bins of the levels of column j are
+    ``level_bin[level_start[j]:level_start[j + 1]]``.
 
     Examples
     --------

@@ -5,14 +5,34 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, validate_data
 
 from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.frames import is_frame
 from bottega.core.stored import stored
-from bottega.core.typing import FloatArray
+from bottega.core.typing import Array, FloatArray
 from bottega.data.encoder import Encoder
 from bottega.tree._grow.columns import Columns
+
+
+def read_response(estimator: Any, y: Any) -> Array:
+    """Return the responses, checked. Comes before the inputs: it forgets the names of columns."""
+    y = validate_data(estimator, X="no_validation", y=y, y_numeric=is_regressor(estimator))
+    if is_classifier(estimator):
+        check_classification_targets(y)
+        return y
+    return np.asarray(y, dtype=np.float64)
+
+
+def read_columns(estimator: Any, X: Any, y: Any) -> tuple[Columns, Array]:
+    """Return inputs and responses, and leave on the estimator what reads new inputs."""
+    y = read_response(estimator, y)
+    estimator.columns_in_ = ColumnReader(estimator.categorical)
+    columns = estimator.columns_in_.fit(estimator, X)
+    check_consistent_length(columns.X, y)
+    return columns, y
 
 
 @stored
@@ -47,17 +67,17 @@ class ColumnReader:
         """Learn names and levels from X, set scikit-learn's names on `estimator`, read X."""
         matrix = self._learn(estimator, X)
         p = matrix.shape[1]
-        texts = [] if self.encoder is None else _texts(self.encoder)
-        chosen = set(self._chosen(p)) - set(texts)
+        chosen = self._chosen(p)
         self.levels, self.values = [None] * p, [None] * p
-        for place, j in enumerate(texts):
-            assert self.encoder is not None
-            self.levels[j] = list(self.encoder.levels_[place])
-        for j in sorted(chosen):
-            values = np.unique(matrix[:, j])
-            values = values[~np.isnan(values)]
-            self.values[j] = values
-            self.levels[j] = [f"{value:.12g}" for value in values]
+        if self.encoder is not None:
+            texts = np.flatnonzero(np.array(self.encoder.kinds_) == "category")
+            for j, levels in zip(texts, self.encoder.levels_, strict=True):
+                self.levels[j] = list(levels)
+        for j in chosen:
+            if self.levels[j] is None:
+                values = np.unique(matrix[:, j])
+                self.values[j] = values = values[~np.isnan(values)]
+                self.levels[j] = [f"{value:.12g}" for value in values]
         matrix = self._coded(matrix)
         n_levels = np.array([0 if one is None else len(one) for one in self.levels], dtype=np.int64)
         categorical = np.array([one is not None for one in self.levels])
@@ -84,13 +104,8 @@ class ColumnReader:
             matrix = _validated(estimator, X, reset=True)
         else:
             validate_data(estimator, X, reset=True, skip_check_array=True)
-            self.encoder = Encoder(
-                standardize=False,
-                one_hot=False,
-                impute=False,
-                kinds=kinds,
-                new_categories="ignore",
-            )
+            as_is = {"standardize": False, "one_hot": False, "impute": False}
+            self.encoder = Encoder(**as_is, kinds=kinds, new_categories="ignore")
             matrix = self.encoder.fit_transform(X)
         names = getattr(estimator, "feature_names_in_", None)
         if names is None:
@@ -141,44 +156,33 @@ class ColumnReader:
             out = out.copy(order="F")
         for j, values in enumerate(self.values):
             if values is not None:
-                out[:, j] = _codes(out[:, j], values)
+                known = np.append(values, np.nan)  # missing, or not seen in `fit`
+                place = np.searchsorted(values, out[:, j])
+                out[:, j] = np.where(known[place] == out[:, j], place, np.nan)
         return out
 
 
-def _codes(column: FloatArray, values: FloatArray) -> FloatArray:
-    """Return the place of each number among the sorted values; NaN for one that is not there."""
-    if not len(values):
-        return np.full(len(column), np.nan)
-    place = np.minimum(np.searchsorted(values, column), len(values) - 1)
-    return np.where(values[place] == column, place.astype(np.float64), np.nan)
-
-
 def _validated(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
-    matrix: FloatArray = validate_data(
-        estimator, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"
-    )
-    return matrix
+    return validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
 
 
 def _kinds(X: Any) -> dict[str, str] | None:
     """Return the kind of each column by how it is stored; None if all hold numbers."""
-    schema = nw.from_native(X, eager_only=True).schema
-    kinds = {}
-    for name, dtype in schema.items():
-        if dtype.is_numeric() or dtype == nw.Boolean:
-            kinds[str(name)] = "boolean" if dtype == nw.Boolean else "number"
-        elif dtype == nw.Date or dtype == nw.Datetime:
-            kinds[str(name)] = "date"
-        elif dtype == nw.Object or dtype == nw.Unknown:
-            kinds[str(name)] = _kind_of_objects(X, name)
-        else:
-            kinds[str(name)] = "category"
+    frame = nw.from_native(X, eager_only=True)
+    kinds = {str(name): _kind(frame[name]) for name in frame.columns}
     return None if set(kinds.values()) <= {"number"} else kinds
 
 
-def _kind_of_objects(X: Any, name: str) -> str:
-    """Return the kind of a column of Python objects: by what the first value present is."""
-    series = nw.from_native(X, eager_only=True)[name]
+def _kind(series: nw.Series[Any]) -> str:
+    dtype = series.dtype
+    if dtype == nw.Boolean:
+        return "boolean"
+    if dtype.is_numeric():
+        return "number"
+    if dtype in (nw.Date, nw.Datetime):
+        return "date"
+    if dtype not in (nw.Object, nw.Unknown):
+        return "category"
     absent = series.is_null().to_numpy()
     first = next((v for v, gone in zip(series.to_list(), absent, strict=True) if not gone), None)
     if isinstance(first, bool | np.bool_):
@@ -186,8 +190,3 @@ def _kind_of_objects(X: Any, name: str) -> str:
     if first is None or isinstance(first, int | float | np.number):
         return "number"
     return "date" if hasattr(first, "toordinal") else "category"
-
-
-def _texts(encoder: Encoder) -> list[int]:
-    """Return the numbers of the columns that the encoder turned into codes."""
-    return [j for j, kind in enumerate(encoder.kinds_) if kind == "category"]

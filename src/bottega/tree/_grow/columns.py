@@ -1,7 +1,6 @@
 """The inputs of a tree, in memory: columns of numbers and codes, and their sorted order."""
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,8 @@ _THREADED = 200_000  # sorting fewer numbers is over before a pool of threads ha
 class Columns:
     """Training inputs and, once it has been asked for, the sorted order of each column.
 
-    Attributes
-    ----------
-    X : ndarray of float64 of shape (n, p), columns together in memory
-        Numbers, and codes 0, 1, ... of categories; NaN is missing.
-    categorical : ndarray of bool of shape (p,)
-        Which columns hold codes.
-    n_levels : ndarray of int64 of shape (p,)
-        How many levels a category has; 0 for numbers.
+    X holds numbers and, in the `categorical` columns, codes below `n_levels` (0 for numbers); NaN
+    is missing. The values of a column stand together in memory.
 
     Examples
     --------
@@ -61,19 +54,21 @@ class Columns:
             else:
                 order = self._sorted()
             self._cache["order"] = order
-        found: IntArray = self._cache["order"]
-        return found
+        return self._cache["order"]
 
     def _sorted(self) -> IntArray:
-        n, p = self.X.shape
-        order: Any = np.empty((p, n), dtype=np.int32)
-        sort = partial(_sort_column, self.X, order)
-        if n * p < _THREADED:
-            for j in range(p):
-                sort(j)
+        order: IntArray = np.empty(self.X.shape[::-1], dtype=np.int32)
+
+        def sort(j: int) -> None:
+            order[j] = np.argsort(self.X[:, j])
+
+        columns = range(len(order))
+        if order.size >= _THREADED:
+            in_threads(sort, columns)
         else:
-            in_threads(sort, range(p))
-        return np.asarray(order)
+            for j in columns:
+                sort(j)
+        return order
 
     def has_missing(self) -> BoolArray:
         """Return which columns have missing values."""
@@ -82,8 +77,7 @@ class Columns:
             with np.errstate(over="ignore"):
                 sums = np.array([column.sum() for column in self.X.T])
             self._cache["has_missing"] = np.isnan(sums)
-        found: BoolArray = self._cache["has_missing"]
-        return found
+        return self._cache["has_missing"]
 
     def rows(self, index: Any) -> "Columns":
         """Return some of the rows (also repeatedly); no column that is sorted is sorted again."""
@@ -94,7 +88,3 @@ class Columns:
         return Columns(X, self.categorical, self.n_levels, {"taken_from": (self, index)})
 
     __getitem__ = rows
-
-
-def _sort_column(X: FloatArray, order: IntArray, j: int) -> None:
-    order[j] = np.argsort(X[:, j])

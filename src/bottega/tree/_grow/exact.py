@@ -26,32 +26,11 @@ def grow(
     """Grow a tree: best split of any leaf first, until no rule allows another.
 
     Cost: one sort of each column (kept in `columns`), then a scan and a partition of every column
-    at each level of the tree: n p (log n + depth).
-
-    Parameters
-    ----------
-    columns : Columns
-        Inputs.
-    y : ndarray of shape (n,)
-        Responses, or class codes 0, 1, ...
-    w : ndarray of shape (n,) or None
-        Row weights; rows of weight 0 do not count.
-    options : GrowOptions
-        How to grow.
-    n_classes : int
-        Number of classes; 0 for regression.
-    class_scale : ndarray of shape (K,), optional
-        Prior of each class over its share of the data's weight; 1 by default. Rows of a class
-        count that many times.
-    cost : ndarray of shape (K, K), optional
-        What it costs to say j when c is true, at [c, j]; 1 off the diagonal by default. Rows of
-        class c then count ``cost[c].sum()`` times in the choice of splits (altered priors), and
-        the risk is the least expected cost.
-
-    Returns
-    -------
-    Tree
-        With `risk` and `gain` as means over the training weight.
+    at each level of the tree: n p (log n + depth). Rows of weight 0 do not count. y are numbers
+    (`n_classes` is 0) or class codes. `class_scale` is the prior of each class over its share of
+    the weight: its rows count that many times. ``cost[c, j]`` is what it costs to say j when c is
+    true: rows of class c then count ``cost[c].sum()`` times in the choice of splits (altered
+    priors), and the risk is the least expected cost. Risk and gain are means over the weight.
 
     Examples
     --------
@@ -93,7 +72,7 @@ def grow(
     nodes, sums, tests, levels = grow_exact(
         data, rules, *_buffers(data, rules), work, child_of, _most_nodes(rules, n)
     )
-    *frame, size, weight, mean, loss, gain, lo, hi = nodes
+    *frame, weight, mean, loss, gain, lo, hi = nodes
     total = weight[0]
     impurity = loss / weight
     value = np.clip(mean, lo, hi)  # limits of monotone trees; no other tree has any
@@ -103,28 +82,21 @@ def grow(
     else:
         risk = (loss + weight * (mean - value) ** 2) / total
         value = (value + center)[:, None]
-    parent, depth, first, width, default, start, stop = frame
-    return Tree(
-        parent, depth, first, width, default, start, stop, size, weight, value, impurity, risk,
-        gain / total, *tests, *levels,
-    )  # fmt: skip
+    return Tree(*frame, weight, value, impurity, risk, gain / total, *tests, *levels)
 
 
 def _response_rows(y: Any, w: FloatArray | None) -> tuple[dict[str, Any], float]:
     y = np.asarray(y, dtype=np.float64)
     center = float(np.average(y, weights=w))
-    wz = np.empty((len(y), 2))
-    wz[:, 0] = 1.0 if w is None else w
-    np.multiply(y - center, wz[:, 0], out=wz[:, 1])
+    weight = np.ones(len(y)) if w is None else w
+    wz = np.column_stack([weight, weight * (y - center)])
     none = np.empty(0)
     return {"wz": wz, "w": none, "code": np.empty(0, dtype=np.int32), "xlogx": none}, center
 
 
 def _class_rows(code: Any, weight: FloatArray, counted_by: str) -> dict[str, Any]:
     """Return what the kernel knows of the rows; `counted_by` is the criterion of whole weights."""
-    wz = np.empty((len(code), 2))
-    wz[:, 0] = weight
-    np.multiply(weight, code == 1, out=wz[:, 1])
+    wz = np.column_stack([weight, weight * (code == 1)])
     table = np.empty(0)
     if counted_by in ("entropy", "deviance"):
         table = np.arange(len(code) + 1, dtype=np.float64)
@@ -163,16 +135,10 @@ def _buffers(data: Data, rules: Rules) -> tuple[Scratch, Levels | None, Any]:
     if np.any(data.categorical):
         widest = max(1, int(data.n_levels.max()))
         m = min(widest, n) + 1
-        levels = Levels(
-            code=np.empty(m, dtype=np.int32),
-            n=np.empty(m, dtype=np.int64),
-            w=np.empty(m),
-            d=np.empty(m),
-            score=np.empty(m),
-            rank=np.empty(m, dtype=np.int32),
-            counts=np.empty((m, k)),
-            child=np.empty(widest + 1, dtype=np.int32),
-        )
+        code, rank, child = (np.empty(size, dtype=np.int32) for size in (m, m, widest + 1))
+        w, d, score = (np.empty(m) for _ in range(3))
+        counts = np.empty((m, k))
+        levels = Levels(code, np.empty(m, dtype=np.int64), w, d, score, rank, counts, child)
     if rules.surrogate:
         m = rules.n_surrogates
         surrogates = np.empty(m, np.int32), np.empty(m), np.empty(m, np.bool_), np.empty(m)

@@ -26,14 +26,9 @@ THRESHOLDS = {
 
 @dataclass(frozen=True)
 class GrowOptions:
-    """How a tree is grown; most are parameters of `bottega.tree.TreeClassifier`.
+    """How a tree is grown: parameters of `bottega.tree.TreeClassifier`.
 
-    Attributes
-    ----------
-    max_features : int, optional
-        Columns drawn for each split; all by default.
-    seed : int
-        Of random thresholds and columns.
+    And how many columns are drawn for each split (None: all), and the seed of what is random.
     """
 
     criterion: str = "gini"
@@ -61,15 +56,13 @@ class GrowOptions:
 
     def check(self, n_classes: int) -> None:
         """Raise `ParameterError` for a choice that does not exist, or not for this response."""
-        for name, value, known in (
-            (
-                "criterion",
-                self.criterion,
-                [c for c in CRITERIA if (c == "squared_error") != (n_classes > 0)],
-            ),
-            ("thresholds", self.thresholds, list(THRESHOLDS)),
-            ("missing", self.missing, ["direction", "surrogate"]),
+        criteria = [name for name in CRITERIA if (name == "squared_error") != (n_classes > 0)]
+        for name, known in (
+            ("criterion", criteria),
+            ("thresholds", list(THRESHOLDS)),
+            ("missing", ["direction", "surrogate"]),
         ):
+            value = getattr(self, name)
             if value not in known:
                 raise ParameterError(
                     f"{name}={value!r} is not allowed; use one of {', '.join(map(repr, known))}."

@@ -1,34 +1,34 @@
 """What the tree of classes and the tree of numbers share: growing, the path, the choice of size."""
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_consistent_length, validate_data
 
 from bottega.core import params
 from bottega.core.errors import InputError
 from bottega.core.folds import Fold, make_folds
+from bottega.core.judge import LossSums
 from bottega.core.losses import SQUARED_ERROR, Loss
+from bottega.core.parallel import in_threads
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.tree._grow.binned import grow_binned
-from bottega.tree._grow.column_reader import ColumnReader
+from bottega.tree._grow.column_reader import read_columns
 from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.exact import grow
 from bottega.tree._grow.options import GrowOptions
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels.prune import stops
 from bottega.tree._kernels.walk import apply
-from bottega.tree._prune.held_out import check_alphas, held_out_error, members_shown
-from bottega.tree._prune.losses import node_losses, sums_at
-from bottega.tree._prune.sequence import PruningSequence, prune, pruning_sequence
+from bottega.tree._prune.losses import loss_sums, node_losses, sums_at
+from bottega.tree._prune.sequence import PruningSequence, members_shown, prune, pruning_sequence
 from bottega.tree._prune.validation import reduced_error, refit_leaves, stopped_at
 from bottega.tree._read.fitted import FittedTree
 
@@ -124,41 +124,23 @@ class GrownTree:
     @cached_property
     def full(self) -> Tree:
         """The tree before pruning."""
-        grown: Tree = self.model._grow(self.rows, self.target)
-        return grown
+        return self.model._grow(self.rows, self.target)
 
     @cached_property
     def sequence(self) -> PruningSequence:
         """Its nested subtrees."""
-        found: PruningSequence = self.model._sequence(self.full, self.target)
-        return found
+        return self.model._sequence(self.full, self.target)
 
 
 class TreeBase(FittedTree, Tuned):
-    """Grows a tree, prunes it along its weakest-link sequence, and reads it."""
+    """Grows a tree, prunes it along its weakest-link sequence, and reads it.
+
+    A subclass gives `_criteria(work, alphas)`, criteria along the path besides the honest error.
+    """
 
     knob: ClassVar[str] = "alpha"
-    alpha: float | str
-    n_leaves: int | None
-    criterion: str
-    thresholds: str
-    categorical: Any
-    max_leaves: int | None
-    target_error: float | None
-    monotone: Any
-    cv: Any
-    validation: float
-    random_state: Any
 
     # ---- what the two kinds of response differ in; numbers are the default ----------------------
-
-    @abstractmethod
-    def _check_response(self, y: Any) -> Array:
-        """Return the responses as a checked vector."""
-
-    @abstractmethod
-    def _criteria(self, work: GrownTree, alphas: FloatArray) -> dict[str, FloatArray]:
-        """Return criteria along the path besides the honest error."""
 
     def _target(self, rows: Rows) -> dict[str, Any]:
         """Return what growing must know of the classes."""
@@ -186,12 +168,7 @@ class TreeBase(FittedTree, Tuned):
             )
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Columns, Array]:
-        if y is None:
-            validate_data(self, X, y, skip_check_array=True)  # says that y is required
-        y = self._check_response(y)
-        self.columns_in_ = ColumnReader(self.categorical)
-        columns = self.columns_in_.fit(self, X)
-        check_consistent_length(columns.X, y)
+        columns, y = read_columns(self, X, y)
         self._n_levels, self._missing_seen = columns.n_levels, columns.has_missing()
         # Ends of the training range, missing values aside; 0 for a column without any value.
         self._low = np.nan_to_num(np.fmin.reduce(columns.X, axis=0))
@@ -238,15 +215,15 @@ class TreeBase(FittedTree, Tuned):
         return self._refitted(reduced_error(tree, loss), rows, target)
 
     def _validation_rows(self, rows: Rows) -> tuple[Rows, Rows]:
-        strata = rows.y if self.card.task == "classification" else None
+        strata = rows.y if is_classifier(self) else None
         train, held = make_folds(float(self.validation), len(rows), strata=strata)[0]
         return rows.take(train), rows.take(held)
 
     def _refitted(self, tree: Tree, rows: Rows, target: dict[str, Any]) -> Tree:
         if self.monotone is not None and np.any(np.asarray(self.monotone) != 0):
             return tree  # means of other rows need not keep to the order
-        criterion = self.criterion
-        return refit_leaves(tree, rows.X, rows.y, rows.weight, criterion=criterion, **target)
+        how = {"criterion": self.criterion, **target}
+        return refit_leaves(tree, rows.X, rows.y, rows.weight, **how)
 
     def _losses(self, tree: Tree, rows: Rows, loss: Loss) -> FloatArray:
         """Return the sums of the losses of rows at the nodes."""
@@ -270,15 +247,14 @@ class TreeBase(FittedTree, Tuned):
     def _path(self, work: GrownTree, values: Any, loss: Loss | None) -> Path:
         full, sequence, rows = work.full, work.sequence, work.rows
         own = sequence.alpha[members_shown(sequence)]
-        alphas = own if values is None else check_alphas(values)
+        alphas = own if values is None else _check_alphas(values)
         member = sequence.member(alphas)
         settings = along(self.knob, alphas)
         judged: dict[str, Any] = {"error": None, "error_se": None, "estimate": None}
         if loss is not None:
             folds, estimate = self._held_out(rows, self.cv) if len(rows) > 1 else ([], "cv")
-            judge = partial(self._judged, work, loss)
             if folds:
-                judged = held_out_error(folds, judge, sequence.beta[member], rows.weight)
+                judged = self._held_out_error(work, folds, sequence.beta[member], loss)
             else:  # nothing can be held out
                 error = self._train_error(work, rows, settings, loss)
                 judged = {"error": error, "error_se": np.zeros(len(error))}
@@ -292,14 +268,28 @@ class TreeBase(FittedTree, Tuned):
             **judged,
         )
 
-    def _judged(
-        self, work: GrownTree, loss: Loss, fold: Fold
-    ) -> tuple[Tree, FloatArray, FloatArray]:
-        """Return the tree of a fold, where its nodes collapse, and the losses of its test rows."""
-        train, test = (work.rows.take(part) for part in fold)
-        tree = self._grow(train, work.target)
-        sequence = self._sequence(tree, work.target)
-        return tree, sequence.collapse_alpha, self._losses(tree, test, loss)
+    def _held_out_error(
+        self, work: GrownTree, folds: list[Fold], betas: FloatArray, loss: Loss
+    ) -> dict[str, Any]:
+        """Return `error`, `error_se` and `fold_error` at each penalty per leaf.
+
+        Each held-out row walks its fold's tree once, whatever the number of penalties: the cost is
+        n depth + N + m for n rows, N nodes and m penalties.
+        """
+
+        def judge(fold: Fold) -> LossSums:
+            train, test = (work.rows.take(part) for part in fold)
+            tree = self._grow(train, work.target)
+            collapse = self._sequence(tree, work.target).collapse_alpha
+            return loss_sums(sums_at(tree, collapse, self._losses(tree, test, loss), betas), test)
+
+        parts = in_threads(judge, folds, stage="folds")
+        total = LossSums()
+        for part in parts:
+            total.merge(part)
+        error, error_se = total.mean_and_se()
+        fold_error = np.stack([part.mean for part in parts])
+        return {"error": error, "error_se": error_se, "fold_error": fold_error}
 
     def _train_error(
         self, work: GrownTree, rows: Rows, settings: Sequence[Mapping[str, Any]], loss: Loss
@@ -336,3 +326,13 @@ class TreeBase(FittedTree, Tuned):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _check_alphas(values: Any) -> FloatArray:
+    """Return penalties per leaf from the largest down; they may not be negative."""
+    alphas = np.asarray(values, dtype=np.float64)
+    if alphas.ndim != 1 or not len(alphas) or not np.all(np.isfinite(alphas) & (alphas >= 0)):
+        raise InputError(
+            f"values must be a list of finite penalties per leaf, none negative; got {values!r}."
+        )
+    return np.sort(alphas)[::-1]

@@ -22,24 +22,18 @@ from bottega.tree._kernels import prune as kernels
 # Links whose penalties differ by less than this share of the root's risk are one link: the sums
 # behind them are not known better.
 _TIE = 1e-12
+_ALL_UP_TO = 512  # members of a sequence that a path shows one by one
+_LEAVES_ONE_BY_ONE = 256
 
 
 @dataclass(frozen=True, eq=False)
 class PruningSequence:
     """The nested subtrees that minimise ``risk + alpha * leaves`` for some alpha.
 
-    Attributes
-    ----------
-    alpha : ndarray of shape (m,)
-        Where each member begins to be the best, ascending from 0 (the tree as it was grown). It
-        is the best up to the next alpha. Splits that lower the risk by nothing go at an alpha of
-        one rounding unit of the root's risk.
-    n_leaves : ndarray of int of shape (m,)
-        Leaves of each member.
-    risk : ndarray of shape (m,)
-        Training risk of each member.
-    collapse_alpha : ndarray, one entry per node
-        The alpha from which the node is a leaf, or is gone with a node above it; 0 for a leaf.
+    A member is the best from its `alpha` (ascending from 0, the tree as it was grown) to the next.
+    Splits that lower the risk by nothing go at an alpha of one rounding unit of the root's risk.
+    `collapse_alpha` is, for each node, the alpha from which it is a leaf, or is gone with a node
+    above it; 0 for a leaf.
     """
 
     alpha: FloatArray
@@ -73,38 +67,35 @@ class PruningSequence:
 
 
 def pruning_sequence(tree: Tree, risk: FloatArray | None = None) -> PruningSequence:
-    """Return the weakest-link sequence of a tree.
+    """Return the weakest-link sequence of a tree; `risk` is what nodes add to the risk as leaves.
 
-    Parameters
-    ----------
-    tree : Tree
-        A grown tree.
-    risk : ndarray, optional
-        What each node adds to the risk as a leaf; by default ``tree.risk``.
-
-    Returns
-    -------
-    PruningSequence
-        With at most as many members as the tree has splits, and one.
-
-    Notes
-    -----
     The weakest link is the split whose branch lowers the risk least per leaf. Collapsing it changes
     the branches above it, at most as many as the tree is deep; a heap finds the next. The cost is
     about N (depth + log N) for N nodes.
     """
     risk = np.ascontiguousarray(tree.risk if risk is None else risk, dtype=np.float64)
-    scale = max(float(risk[0]), np.finfo(np.float64).tiny / np.finfo(np.float64).eps)
-    found = kernels.weakest_links(
-        tree.parent,
-        tree.first_child,
-        tree.n_children,
-        risk,
-        _TIE * scale,
-        np.finfo(np.float64).eps * scale,
+    limits = np.finfo(np.float64)
+    scale = max(float(risk[0]), limits.tiny / limits.eps)
+    collapse_alpha, *members = kernels.weakest_links(
+        tree.parent, tree.first_child, tree.n_children, risk, _TIE * scale, limits.eps * scale
     )
-    collapse_alpha, alpha, n_leaves, total = found
-    return PruningSequence(alpha, n_leaves, total, collapse_alpha)
+    return PruningSequence(*members, collapse_alpha)
+
+
+def members_shown(sequence: PruningSequence) -> IntArray:
+    """Return which members of a sequence a path shows, the simplest first.
+
+    All of them, up to 512; of more, those with up to 256 leaves and then about 256 whose numbers
+    of leaves grow geometrically, the full tree always.
+    """
+    places = np.arange(len(sequence))[::-1]
+    if len(places) <= _ALL_UP_TO:
+        return places
+    leaves = sequence.n_leaves[places]
+    few = int(np.searchsorted(leaves, _LEAVES_ONE_BY_ONE, side="right"))
+    steps = np.geomspace(_LEAVES_ONE_BY_ONE, leaves[-1], _ALL_UP_TO - _LEAVES_ONE_BY_ONE)
+    further = np.searchsorted(leaves, np.floor(steps), side="right") - 1
+    return places[np.unique(np.concatenate([np.arange(few), further, [len(places) - 1]]))]
 
 
 def class_counts(tree: Tree, class_scale: FloatArray | None = None) -> FloatArray:
@@ -118,12 +109,7 @@ def impurity_risk(
 ) -> FloatArray:
     """Return the impurity of each node times its share of the weight.
 
-    Parameters
-    ----------
-    tree : Tree
-        A tree.
-    class_scale, cost : ndarray, optional
-        As the tree was grown with: they change what a row of a class weighs.
+    `class_scale` and `cost`, with which the tree was grown, change what a row of a class weighs.
     """
     weight = tree.weight
     if class_scale is not None or cost is not None:
@@ -177,14 +163,7 @@ def _ranges(start: IntArray, length: IntArray) -> IntArray:
 def prune(tree: Tree, alpha: float, sequence: PruningSequence | None = None) -> Tree:
     """Return the smallest subtree that minimises ``risk + alpha * leaves``; at 0 the tree itself.
 
-    Parameters
-    ----------
-    tree : Tree
-        A grown tree.
-    alpha : float
-        Penalty per leaf.
-    sequence : PruningSequence, optional
-        The sequence of this tree; by default that of ``tree.risk``.
+    `sequence` is that of the tree, where it is known; by default that of ``tree.risk``.
     """
     sequence = pruning_sequence(tree) if sequence is None else sequence
     return cut(tree, sequence.collapse_alpha <= alpha)

@@ -56,16 +56,7 @@ def refit_leaves(
 ) -> Tree:
     """Return the same tests with n, weight, value, impurity, risk and gain of other rows.
 
-    Parameters
-    ----------
-    tree : Tree
-        The structure, which stays. Nodes that no row reaches keep their value, with no weight.
-    columns, y, w : Columns, ndarray, ndarray or None
-        The rows, as for `grow`.
-    criterion : str
-        Impurity.
-    n_classes, class_scale, cost
-        As for `grow`.
+    The arguments are as for `grow`. Nodes that no row reaches keep their value, with no weight.
     """
     weight = np.ones(len(y)) if w is None else w
     leaf = apply(columns.X, *tree.walk)

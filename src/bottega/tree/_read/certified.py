@@ -1,12 +1,9 @@
 """The bound on the true error of a tree that follows from its training error and its size."""
 
-from typing import Any
-
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.certificate import Certificate
 from bottega.core.errors import InputError
-from bottega.core.typing import Array, BoolArray
 from bottega.tree._read.fitted import FittedTree
 from bottega.tree.tree_code import Alphabet, code_length, srm_margin
 
@@ -21,24 +18,14 @@ _ASSUMED = (
 class CertifiedTree(FittedTree):
     """What a tree of classes promises about new rows."""
 
-    classes_: Array
-    delta: float
-    cost: Any
-    priors: Any
-    multiway: bool | int
-    missing: str
-    _weighted: bool
-    _boolean: BoolArray
-
     @property
     def certificate_(self) -> Certificate:
         """Bound on the true error from the training error and the size of the tree.
 
         Holds for all trees at once, so also for one that was chosen by looking at them
         (`bottega.tree.tree_code`). A column of numbers has 2^64 tests, so it is far from tight with
-        few
-        rows. There is none for weighted rows, priors and costs, several branches per split, and
-        surrogates; asking for it then raises an error that says why.
+        few rows. There is none for weighted rows, priors and costs, several branches per split,
+        and surrogates; asking for it then raises an error that says why.
         """
         check_is_fitted(self)
         reason = self._no_bound(self._weighted)

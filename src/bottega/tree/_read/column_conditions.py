@@ -88,16 +88,9 @@ Term = dict[int, Condition]
 
 @dataclass(frozen=True)
 class Wording:
-    """Names to write conditions with.
+    """Names of columns and levels (None for numbers) to write conditions with.
 
-    Attributes
-    ----------
-    names : sequence of str
-        Names of the columns.
-    levels : sequence
-        Names of the levels of each category; None for numbers.
-    missing : sequence of bool
-        Columns for which missing values are worth a word: those that had some in training.
+    `missing` are the columns whose missing values are worth a word: they had some in training.
     """
 
     names: Sequence[str]

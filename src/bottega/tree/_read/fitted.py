@@ -1,7 +1,7 @@
 """Reading a fitted tree: leaves, rules, paths of rows, importance, pictures."""
 
-from abc import abstractmethod
 from copy import copy
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.errors import InputError
 from bottega.core.estimator import Estimator
 from bottega.core.tables import Section, Summary
-from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
+from bottega.core.typing import Array, IntArray
 from bottega.plot import partition_chart, step_chart, tree_chart
 from bottega.tree import rules
-from bottega.tree._grow.column_reader import ColumnReader
-from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels.walk import apply
 from bottega.tree._read.boxes import cell_diameters
 from bottega.tree._read.column_conditions import Term, Wording
@@ -25,21 +23,7 @@ _RULES_SHOWN = 30
 
 
 class FittedTree(Estimator):
-    """What can be asked of a fitted tree."""
-
-    tree_: Tree
-    alpha_: float
-    columns_in_: ColumnReader
-    importance_: FloatArray
-    select: str
-    _missing_seen: BoolArray
-    _n_levels: IntArray
-    _low: FloatArray
-    _high: FloatArray
-
-    @abstractmethod
-    def _shown(self, tree: Tree) -> Array:
-        """Return what each node predicts, as users see it."""
+    """What can be asked of a fitted tree; `_shown(tree)` is what nodes predict, as users see it."""
 
     @property
     def df_(self) -> int:
@@ -156,7 +140,8 @@ class FittedTree(Estimator):
         """
         check_is_fitted(self)
         model: Any = copy(self)
-        model.columns_in_ = _CodeReader()  # texts are read once, not after each shuffle
+        # Texts are read once, not after each shuffle.
+        model.columns_in_ = SimpleNamespace(read=lambda _, codes: codes)
         found = permutation_importance(
             model,
             self.columns_in_.read(self, X),
@@ -229,11 +214,3 @@ class FittedTree(Estimator):
             f"plot has no kind {kind!r} for this model; use 'tree', 'partition' (two inputs), "
             "'step' (one input), or 'path' (after a fit with alpha='auto')."
         )
-
-
-class _CodeReader:
-    """Takes a matrix of codes for what it is."""
-
-    def read(self, estimator: Any, X: FloatArray) -> FloatArray:
-        """Return the matrix."""
-        return X

@@ -1,1 +1,0 @@
-"""Stacking: predictions of rows left out, and the weights learnt on them."""
