@@ -7,16 +7,19 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from bottega.core.cards import Card
-from bottega.core.errors import InputError
 from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import Loss
 from bottega.core.params import Auto, Boolean, Choice, Integer, OrNone, Parameter
 from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
 from bottega.core.tuned import Tuned
-from bottega.core.typing import Array, IntArray
+from bottega.core.typing import Array
 from bottega.linear._least_angle.angle_path import AnglePath, angle_path
-from bottega.linear._selected.coefficients import SelectedCoefficients, totals_of
+from bottega.linear._selected.coefficients import (
+    SelectedCoefficients,
+    check_whole_numbers,
+    totals_of,
+)
 
 __all__ = ["LeastAngle"]
 
@@ -199,9 +202,8 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
 
     def _settle(self, walk: AnglePath, setting: Mapping[str, Any]) -> None:
         step = min(int(setting["n_steps"]), len(walk.alphas) - 1)
-        coef, intercept = walk.centering.original(walk.coef[:, None, :])
-        self.coef_path_ = coef[:, 0]
-        self.coef_, self.intercept_ = self.coef_path_[step], float(intercept[step, 0])
+        self.coef_path_, intercept = walk.centering.original(walk.coef)
+        self.coef_, self.intercept_ = self.coef_path_[step], float(intercept[step])
         self.support_ = np.flatnonzero(self.coef_)
         self.n_steps_, self.alpha_ = step, float(walk.alphas[step])
         self.entered_, self.active_ = walk.entered, walk.active()
@@ -213,10 +215,11 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
     # ---- the path -------------------------------------------------------------------------------
 
     def _path(self, walk: AnglePath, values: Any, loss: Loss | None) -> Path:
-        steps = np.arange(len(walk.alphas)) if values is None else _check_steps(values, walk)
+        steps = np.arange(len(walk.alphas))
+        if values is not None:
+            steps = check_whole_numbers(values, 0, len(walk.alphas) - 1)
         # Simplest first; of equally many columns the one earlier on the path.
         steps = steps[np.argsort(walk.count[steps], kind="stable")]
-        coef, _ = walk.centering.original(walk.coef[steps][:, None, :])
         return gaussian_path(
             along("n_steps", steps),
             rss=walk.rss[steps],
@@ -224,7 +227,7 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
             n=walk.centering.n,
             weight=walk.centering.weight,
             log_weights=walk.rows.log_weights,
-            coef=coef[:, 0],
+            coef=walk.centering.original(walk.coef[steps])[0],
             richest=(walk.full_rss, walk.rank + self.fit_intercept),
         )
 
@@ -236,16 +239,5 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
             scaled = walk.at_alphas(self.knots_[steps])
         else:
             scaled = walk.coef[np.minimum(steps, len(walk.alphas) - 1)]
-        coef, intercept = walk.centering.original(scaled[:, None, :])
-        return np.asarray(X_new @ coef[:, 0].T + intercept[:, 0])
-
-
-def _check_steps(values: Any, walk: AnglePath) -> IntArray:
-    steps = np.unique(np.asarray(values))
-    last = len(walk.alphas) - 1
-    whole = np.ndim(values) == 1 and len(steps) and steps.dtype.kind in "iu"
-    if not whole or steps[0] < 0 or steps[-1] > last:
-        raise InputError(
-            f"values must be a list of whole numbers from 0 to {last}; got {values!r}."
-        )
-    return np.asarray(steps, dtype=np.intp)
+        coef, intercept = walk.centering.original(scaled)
+        return np.asarray(X_new @ coef.T + intercept)

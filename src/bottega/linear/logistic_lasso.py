@@ -1,6 +1,5 @@
 """Logistic regression with a lasso or elastic-net penalty, for two or more classes."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -8,27 +7,28 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
-from bottega.core.errors import ConvergenceWarning, InputError
+from bottega.core.errors import InputError
 from bottega.core.likelihood import information_criteria
 from bottega.core.losses import Loss
 from bottega.core.params import AnyOf, Anything, Auto, Boolean, Choice, Integer, Parameter, Real
 from bottega.core.path import Path, along
-from bottega.core.results import SelectedResults, term_names, tidy_columns
+from bottega.core.results import term_names, tidy_columns
 from bottega.core.rows import Rows
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.linear._penalized.regression import PenalizedResults
 from bottega.optimize.coordinate import alpha_grid, check_alphas
 from bottega.optimize.coordinate_columns import columns_of
-from bottega.optimize.proximal_newton import LogisticProblem, LogisticSolution
+from bottega.optimize.proximal_newton import LogisticProblem, LogisticSolution, with_reference
 
 __all__ = ["LogisticLasso"]
 
 # Between the strongest penalty and a given one, a step at most this large keeps Newton near.
 _STEP = 4.0
+_ADVICE = " or tol, or use a larger alpha"
 
 
 @dataclass
@@ -41,7 +41,7 @@ class _Likelihood:
     path: LogisticSolution | None = None
 
 
-class LogisticLasso(SelectedResults, ClassifierMixin, Tuned):
+class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
     r"""Linear classification that picks inputs: logistic regression with an l1 penalty.
 
     Minimises, over intercepts that are never penalised and coefficients :math:`\beta`,
@@ -237,23 +237,10 @@ class LogisticLasso(SelectedResults, ClassifierMixin, Tuned):
             "deviance": float(found.deviance[k] * problem.weight),
             "train_error": float(np.average(wrong, weights=work.rows.weight)),
         }
-        self._warn(found, [k])
+        self._warn(found, "Newton steps", _ADVICE, [k])
 
     def _intercepts(self) -> int:
         return (len(self.classes_) - 1) * bool(self.fit_intercept)
-
-    def _warn(self, found: LogisticSolution, places: Any) -> None:
-        late = np.asarray(places)[~(found.gap[places] <= self.tol)]
-        if len(late):
-            k = late[np.argmax(found.gap[late])]
-            warnings.warn(
-                f"LogisticLasso: {len(late)} of {len(places)} penalties did not "
-                f"converge; the worst is alpha={found.alphas[k]:.4g} with a relative duality gap "
-                f"of {found.gap[k]:.2g} after {found.n_iter[k]} Newton steps, above "
-                f"tol={self.tol:g}. Increase max_iter or tol, or use a larger alpha.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
 
     # ---- the path -------------------------------------------------------------------------------
 
@@ -267,7 +254,7 @@ class LogisticLasso(SelectedResults, ClassifierMixin, Tuned):
             alphas = check_alphas(values)
             Real(0, None, open_low=True).check("path", "values", float(alphas[-1]))
         found = work.path = problem.path(alphas, self.tol, self.max_iter)
-        self._warn(found, np.arange(len(alphas)))
+        self._warn(found, "Newton steps", _ADVICE)
         size = np.count_nonzero(found.coef, axis=(1, 2)) + self._intercepts()
         df = np.maximum.accumulate(size.astype(np.float64))
         settings = along("alpha", alphas)
@@ -310,22 +297,20 @@ class LogisticLasso(SelectedResults, ClassifierMixin, Tuned):
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the log odds of the second class, or with more classes the score of each."""
+        scores = self._scores(X)
+        return scores[:, 1] if len(self.classes_) == 2 else scores
+
+    def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        scores = np.asarray(self._check_new(X) @ self.coef_.T + self.intercept_)
-        return scores[:, 0] if len(self.classes_) == 2 else scores
+        return _scores(self._check_new(X), self.coef_, self.intercept_)
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row."""
-        scores = self.decision_function(X)
-        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
-        return np.asarray(self.classes_[best])
+        return np.asarray(self.classes_[np.argmax(self._scores(X), axis=1)])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes, one column each."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            scores = np.column_stack([np.zeros(len(scores)), scores])
-        return np.asarray(softmax(scores, axis=1))
+        return np.asarray(softmax(self._scores(X), axis=1))
 
     # ---- results --------------------------------------------------------------------------------
 
@@ -342,24 +327,6 @@ class LogisticLasso(SelectedResults, ClassifierMixin, Tuned):
             "train_error": self._totals["train_error"],
         }
 
-    def tidy(self, level: float = 0.95) -> Any:
-        """Return one row per term (with more than two classes: per class and term).
-
-        Parameters
-        ----------
-        level : float
-            Probability of the intervals, which are missing.
-
-        Returns
-        -------
-        data frame
-            Columns term, estimate, std_error, statistic, p_value, conf_low, conf_high (and
-            response first). A coefficient that was selected by the data, and shrunk, has no test:
-            all but the estimates are missing.
-        """
-        check_is_fitted(self)
-        return self._make_frame(self._all_terms(level))
-
     def _all_terms(self, level: float) -> dict[str, Any]:
         estimate = self.coef_.T
         if self.fit_intercept:
@@ -375,20 +342,11 @@ class LogisticLasso(SelectedResults, ClassifierMixin, Tuned):
     def _terms(self, level: float = 0.95) -> dict[str, Any]:
         """Return the intercepts and the columns in the model."""
         terms = self._all_terms(level)
-        kept = [
-            i
-            for i, (name, value) in enumerate(zip(terms["term"], terms["estimate"], strict=True))
-            if value != 0 or name == "(Intercept)"
-        ]
+        intercept = np.array(terms["term"]) == "(Intercept)"
+        kept = np.flatnonzero((terms["estimate"] != 0) | intercept)
         return {name: [column[i] for i in kept] for name, column in terms.items()}
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _scores(X: Any, coef: FloatArray, intercept: FloatArray) -> FloatArray:
     """Return the score of every class: of two, that of the first is zero."""
-    scores = np.asarray(X @ coef.T + intercept)
-    return np.column_stack([np.zeros(len(scores)), scores]) if scores.shape[1] == 1 else scores
+    return with_reference(np.asarray(X @ coef.T + intercept))

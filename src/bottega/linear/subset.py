@@ -17,11 +17,15 @@ from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
 from bottega.core.threads import one_thread
 from bottega.core.tuned import Tuned
-from bottega.core.typing import Array, IntArray
+from bottega.core.typing import Array
 from bottega.linear._decomposition.centering import Centering
 from bottega.linear._decomposition.rank import independent_columns
 from bottega.linear._kernels.subset_walks import COLLINEAR
-from bottega.linear._selected.coefficients import SelectedCoefficients, totals_of
+from bottega.linear._selected.coefficients import (
+    SelectedCoefficients,
+    check_whole_numbers,
+    totals_of,
+)
 from bottega.linear._subset.search import METHODS, SubsetCurve, forced_columns, search_subsets
 
 __all__ = ["SubsetSelection"]
@@ -280,8 +284,10 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
 
     def _path(self, work: _Searched, values: Any, loss: Loss | None) -> Path:
         found = work.found
-        places = np.arange(len(found.sizes)) if values is None else _check_sizes(values, found)
-        coef, _ = work.centering.original(found.coef[places][:, None, :])
+        places = np.arange(len(found.sizes))
+        if values is not None:
+            low, high = found.sizes[[0, -1]]
+            places = check_whole_numbers(values, low, high) - low
         return gaussian_path(
             along("size", found.sizes[places]),
             rss=found.rss[places],
@@ -289,7 +295,7 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
             n=len(work.rows),
             weight=work.centering.weight,
             log_weights=work.rows.log_weights,
-            coef=coef[:, 0],
+            coef=work.centering.original(found.coef[places])[0],
             richest=(found.full_rss, found.rank + self.fit_intercept),
         )
 
@@ -297,21 +303,5 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         self, work: _Searched, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
     ) -> Array:
         places = [work.found.place(int(setting["size"])) for setting in settings]
-        coef, intercept = work.centering.original(work.found.coef[places][:, None, :])
-        return np.asarray(X_new @ coef[:, 0].T + intercept[:, 0])
-
-
-def _check_sizes(values: Any, found: SubsetCurve) -> IntArray:
-    sizes = np.unique(np.asarray(values))
-    if (
-        np.ndim(values) != 1
-        or not len(sizes)
-        or sizes.dtype.kind not in "iu"
-        or sizes[0] < found.sizes[0]
-        or sizes[-1] > found.sizes[-1]
-    ):
-        raise InputError(
-            f"values must be a list of whole numbers from {found.sizes[0]} to {found.sizes[-1]}; "
-            f"got {values!r}."
-        )
-    return np.asarray(sizes - found.sizes[0], dtype=np.intp)
+        coef, intercept = work.centering.original(work.found.coef[places])
+        return np.asarray(X_new @ coef.T + intercept)

@@ -15,7 +15,7 @@ from bottega.optimize._kernels import coordinate as kernels
 from bottega.optimize.coordinate import FLOOR
 from bottega.optimize.coordinate_columns import InputColumns, is_sparse
 
-__all__ = ["LogisticProblem", "LogisticSolution"]
+__all__ = ["LogisticProblem", "LogisticSolution", "with_reference"]
 
 # Products of two probabilities below this would divide by nothing.
 _LEAST = 1e-9
@@ -78,11 +78,8 @@ class LogisticProblem:
 
     # ---- the likelihood -------------------------------------------------------------------------
 
-    def _all_scores(self, eta: FloatArray) -> FloatArray:
-        return np.column_stack([np.zeros(len(eta)), eta]) if self.scores == 1 else eta
-
     def _likelihood(self) -> None:
-        logs = log_softmax(self._all_scores(self.eta), axis=1)
+        logs = log_softmax(with_reference(self.eta), axis=1)
         self.P = np.exp(logs)
         self.nll = -float(self.v @ np.sum(self.Y * logs, axis=1)) / self.weight
 
@@ -253,6 +250,11 @@ class LogisticProblem:
         if not self.fit_intercept:
             intercept = np.zeros_like(intercept)
         return LogisticSolution(alphas, coef, intercept, deviance, gap, n_iter)
+
+
+def with_reference(scores: FloatArray) -> FloatArray:
+    """Return the scores of all classes: of two, that of the first is zero and left out."""
+    return np.column_stack([np.zeros(len(scores)), scores]) if scores.shape[1] == 1 else scores
 
 
 def _gram(Z: Any, h: FloatArray) -> FloatArray:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
+from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
 
 _PER_DECADE = 10  # points of the search grid
@@ -27,22 +28,12 @@ _LEVEL = 1e-10  # slopes below this, per direction, are rounding errors
 
 @dataclass(frozen=True)
 class Maximum:
-    """Where the evidence is greatest.
-
-    Attributes
-    ----------
-    alpha, beta : float
-        Precisions of the prior and of the noise.
-    n_iter : int
-        Steps of the root finder.
-    converged : bool
-        Whether there is a maximum, rather than an evidence that only rises with beta.
-    """
+    """Where the evidence is greatest."""
 
     alpha: float
     beta: float
-    n_iter: int = 0
-    converged: bool = True
+    n_iter: int = 0  # steps of the root finder
+    converged: bool = True  # False: no maximum, the evidence only rises with beta
 
 
 @dataclass(frozen=True)
@@ -85,7 +76,7 @@ class Evidence:
             return Maximum(alpha, beta)
         grid = self._grid(alpha, beta)
         at = self._pair(np.exp(grid), alpha, beta)
-        slope, height = self._slope(*at, alpha, beta), self(*at)
+        slope, height = self._slope(*at, alpha), self(*at)
         # Far out the evidence is level, and the sign of its slope is that of rounding errors.
         clear = np.flatnonzero(np.abs(slope) > _LEVEL * len(self.lam))
         rises = slope[clear] > 0
@@ -94,7 +85,7 @@ class Evidence:
 
         def slope_at(u: float) -> float:
             pair = self._pair(np.exp(u), alpha, beta)
-            return float(self._slope(*pair, alpha, beta))
+            return float(self._slope(*pair, alpha))
 
         for i in peaks:
             u, report = brentq(
@@ -122,14 +113,13 @@ class Evidence:
         noise = self.n / penalised  # for a ratio, the best beta has a formula
         return value * noise, noise
 
-    def _slope(self, alpha: Any, beta: Any, fixed_alpha: Any, fixed_beta: Any) -> Any:
+    def _slope(self, alpha: Any, beta: Any, fixed_alpha: Any) -> Any:
         """Return (twice) the derivative of the evidence by the logarithm of what is free."""
         prior, data = self._shares(alpha, beta)
         gamma = data.sum(axis=-1)
-        length = beta * ((prior * data) @ self.power)  # alpha ||m||^2
         if fixed_alpha is not None:
             return self.n - gamma - beta * (self.rest + prior**2 @ self.power)
-        return gamma - length
+        return gamma - beta * ((prior * data) @ self.power)  # which is alpha ||m||^2
 
     def _grid(self, alpha: float | None, beta: float | None) -> FloatArray:
         """Return logarithms wide enough to hold every inner maximum."""
@@ -147,3 +137,50 @@ class Evidence:
                 low, high = low * beta, high * beta
         count = int(_PER_DECADE * np.log10(high / low)) + 2
         return np.linspace(np.log(low), np.log(high), count)
+
+
+# ---- the prior -----------------------------------------------------------------------------------
+
+
+def normal_prior(
+    mean: Any, covariance: Any, p: int, fit_intercept: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return the mean of the prior, and a root L of its covariance LL' (the identity if None).
+
+    Both are for p coefficients, or for an intercept and p coefficients.
+    """
+    sizes = (p, p + 1) if fit_intercept else (p,)
+    if covariance is None:
+        size, root = p, np.eye(p)
+    else:
+        given = np.asarray(covariance, dtype=np.float64)
+        size = len(given) if given.ndim else 0
+        if given.shape != (size, size) or size not in sizes:
+            allowed = " or ".join(f"({each}, {each})" for each in sizes)
+            raise InputError(
+                f"prior_covariance has shape {given.shape}; with {p} columns it must be {allowed}"
+                f"{' (the intercept first)' if fit_intercept else ''}."
+            )
+        root = _root(given)
+    if mean is None:
+        return np.zeros(size), root
+    center = np.asarray(mean, dtype=np.float64)
+    if center.shape != (size,) or not np.all(np.isfinite(center)):
+        raise InputError(
+            f"prior_mean has shape {center.shape}; it needs {size} finite numbers, one per row of "
+            "the prior's covariance."
+        )
+    return center, root
+
+
+def _root(covariance: FloatArray) -> FloatArray:
+    """Return the Cholesky factor of a covariance matrix."""
+    if np.all(np.isfinite(covariance)) and np.allclose(covariance, covariance.T):
+        try:
+            return np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
+        except np.linalg.LinAlgError:
+            pass
+    raise InputError(
+        "prior_covariance must be a symmetric, positive definite matrix of finite numbers; this "
+        "one is not."
+    )

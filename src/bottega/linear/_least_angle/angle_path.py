@@ -15,40 +15,18 @@ from bottega.linear._kernels.least_angle import COLLINEAR, ENDED, walk_path
 
 @dataclass(frozen=True)
 class AnglePath:
-    """The knots of the path; between two of them the coefficients are linear in alpha.
+    """The knots of the path; between two of them the coefficients are linear in alpha."""
 
-    Attributes
-    ----------
-    centering : Centering
-        The way between the user's columns and the path's.
-    alphas : ndarray of shape (m,)
-        Largest absolute correlation ``|x_j' r| / n`` at each knot, which is the lasso's penalty.
-    coef : ndarray of shape (m, p)
-        Coefficients at the knots, on the path's columns.
-    count : ndarray of shape (m,)
-        Active columns that carry a coefficient.
-    entered, left : ndarray of shape (m,)
-        Column that enters, or leaves, at each knot (-1: none).
-    collinear : ndarray
-        Columns that lie in the span of the active ones at the end, and never took part.
-    rss : ndarray of shape (m,)
-        Residual sums of squares.
-    full_rss, rank : float, int
-        That of least squares on all columns, and how many of these are independent.
-    rows : Rows
-        The rows it was walked on.
-    """
-
-    centering: Centering
-    alphas: FloatArray
-    coef: FloatArray
-    count: IntArray
-    entered: IntArray
-    left: IntArray
-    collinear: IntArray
+    centering: Centering  # the way between the user's columns and the path's
+    alphas: FloatArray  # largest |x_j' r| / n at each of m knots, which is the lasso's penalty
+    coef: FloatArray  # (m, p), on the path's columns
+    count: IntArray  # active columns that carry a coefficient
+    entered: IntArray  # column that enters at each knot (-1: none)
+    left: IntArray  # and that leaves
+    collinear: IntArray  # columns in the span of the active ones at the end, which never took part
     rss: FloatArray
-    full_rss: float
-    rank: int
+    full_rss: float  # of least squares on all columns
+    rank: int  # how many of these are independent
     rows: Rows
 
     def at_alphas(self, alphas: FloatArray) -> FloatArray:

@@ -1,6 +1,7 @@
 """What the estimators of the lasso family share: parameters, folds, path, fit."""
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, ClassVar
@@ -17,6 +18,7 @@ from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.params import AnyOf, Anything, Auto, Boolean, Integer, Parameter, Real
 from bottega.core.path import Path, Rule
+from bottega.core.results import SelectedResults
 from bottega.core.rows import Rows
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray
@@ -26,13 +28,13 @@ from bottega.linear._penalized.work import GramWork, PenaltySettings, RowsWork, 
 from bottega.linear._selected.coefficients import SelectedCoefficients
 from bottega.optimize.coordinate import (
     Descent,
-    PenalizedFits,
     alpha_grid,
     check_alphas,
     check_penalty_weights,
 )
 
 PenalizedWork = GramWork | RowsWork
+_ADVICE = ", or omit the smallest penalties (a larger eps)"
 
 SHARED: Mapping[str, Parameter] = {
     "alpha": Auto(Real(0, None, log=True), help="strength of the penalty"),
@@ -66,7 +68,56 @@ CARD: dict[str, Any] = {
 }
 
 
-class PenalizedRegression(ConstraintForm, SelectedCoefficients, RegressorMixin, Tuned, Chunked):
+class PenalizedResults(SelectedResults):
+    """What all penalised models tell: of all terms, and where the descent did not converge."""
+
+    tol: float
+
+    @abstractmethod
+    def _all_terms(self, level: float) -> dict[str, Any]:
+        """Return the columns of tidy, also of the terms that are not in the model."""
+
+    def tidy(self, level: float = 0.95) -> Any:
+        """Return one row per term, also of those that are not in the model, as a data frame.
+
+        Parameters
+        ----------
+        level : float
+            Probability of the intervals, which are missing.
+
+        Returns
+        -------
+        data frame
+            Columns term, estimate, std_error, statistic, p_value, conf_low, conf_high (with more
+            than two classes response first, a row per class and term). A coefficient that was
+            selected by the data, and shrunk, has no test: all but the estimates are missing.
+        """
+        check_is_fitted(self)
+        return self._make_frame(self._all_terms(level))  # type: ignore[attr-defined]
+
+    def _warn(self, fits: Any, steps: str, advice: str, places: Any = slice(None)) -> None:
+        """Warn of fits (all, or those at some places) whose gap is above the tolerance."""
+        gap, alphas, n_iter = (each[places] for each in (fits.gap, fits.alphas, fits.n_iter))
+        late = np.flatnonzero(~(gap <= self.tol))
+        if len(late):
+            k = late[np.argmax(gap[late])]
+            warnings.warn(
+                f"{type(self).__name__}: {len(late)} of {len(gap)} penalties did not converge; the "
+                f"worst is alpha={alphas[k]:.4g} with a relative duality gap of {gap[k]:.2g} after "
+                f"{n_iter[k]} {steps}, above tol={self.tol:g}. Increase max_iter{advice}.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags
+
+
+class PenalizedRegression(
+    ConstraintForm, PenalizedResults, SelectedCoefficients, RegressorMixin, Tuned, Chunked
+):
     """What the lasso and the elastic net share: the walk, its folds, the fit that is picked."""
 
     knob: ClassVar[str] = "alpha"
@@ -79,7 +130,6 @@ class PenalizedRegression(ConstraintForm, SelectedCoefficients, RegressorMixin, 
     n_alphas: int
     eps: float | str
     cv: Any
-    tol: float
     max_iter: int
 
     # ---- preparing ------------------------------------------------------------------------------
@@ -132,24 +182,10 @@ class PenalizedRegression(ConstraintForm, SelectedCoefficients, RegressorMixin, 
             self.gap_path_ = work.gap_path
         df = int(np.count_nonzero(self.coef_)) + self.fit_intercept
         self._keep_totals(work.totals, rss=float(fits.mse[0]) * work.totals["weight"], df=df)
-        self._warn(fits)
+        self._warn(fits, "sweeps", _ADVICE)
 
     def _ratio(self, setting: Mapping[str, Any]) -> float:
         return float(setting.get("l1_ratio", self.l1_ratio))
-
-    def _warn(self, fits: PenalizedFits) -> None:
-        late = np.flatnonzero(~(fits.gap <= self.tol))
-        if len(late):
-            k = late[np.argmax(fits.gap[late])]
-            warnings.warn(
-                f"{type(self).__name__}: {len(late)} of {len(fits.gap)} penalties did not "
-                f"converge; the worst is alpha={fits.alphas[k]:.4g} with a relative duality "
-                f"gap of {fits.gap[k]:.2g} after {fits.n_iter[k]} sweeps, above "
-                f"tol={self.tol:g}. Increase max_iter, or omit the smallest penalties "
-                "(a larger eps).",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
 
     # ---- the path -------------------------------------------------------------------------------
 
@@ -177,7 +213,7 @@ class PenalizedRegression(ConstraintForm, SelectedCoefficients, RegressorMixin, 
             fits, without_fold = (
                 work.walk_folds(alphas, ratio) if own else (work.walk(alphas, ratio), [])
             )
-            self._warn(fits)
+            self._warn(fits, "sweeps", _ADVICE)
             walks.append(fits)
             folds.append(without_fold)
             both = {"l1_ratio": ratio} if isinstance(self.l1_ratio, str) else {}
@@ -235,30 +271,8 @@ class PenalizedRegression(ConstraintForm, SelectedCoefficients, RegressorMixin, 
     def _strongest(self, work: PenalizedWork) -> float:
         return work.strongest(self._ratios()[0])
 
-    # ---- results --------------------------------------------------------------------------------
-
-    def tidy(self, level: float = 0.95) -> Any:
-        """Return one row per term, also of those that are not in the model, as a data frame.
-
-        Parameters
-        ----------
-        level : float
-            Probability of the intervals, which are missing.
-
-        Returns
-        -------
-        data frame
-            Columns term, estimate, std_error, statistic, p_value, conf_low, conf_high. A
-            coefficient that was selected by the data, and shrunk, has no t test: all but the
-            estimates are missing.
-        """
-        check_is_fitted(self)
-        return self._make_frame(self._terms(level, np.arange(self.n_features_in_)))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    def _all_terms(self, level: float) -> dict[str, Any]:
+        return self._terms(level, np.arange(self.n_features_in_))
 
 
 def _joined(folds: list[Any]) -> list[tuple[FloatArray, FloatArray] | None]:

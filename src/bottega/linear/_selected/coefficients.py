@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from bottega.core.errors import InputError
 from bottega.core.likelihood import gaussian_criteria
 from bottega.core.results import SelectedResults, term_names, tidy_columns
 from bottega.core.rows import Rows
@@ -22,6 +23,17 @@ def totals_of(rows: Rows) -> dict[str, Any]:
     }
 
 
+def check_whole_numbers(values: Any, low: int, high: int) -> IntArray:
+    """Return the sorted values of a knob that a user gave, whole numbers in a range."""
+    found = np.unique(np.asarray(values))
+    whole = np.ndim(values) == 1 and len(found) and found.dtype.kind in "iu"
+    if not whole or found[0] < low or found[-1] > high:
+        raise InputError(
+            f"values must be a list of whole numbers from {low} to {high}; got {values!r}."
+        )
+    return np.asarray(found, dtype=np.intp)
+
+
 class SelectedCoefficients(SelectedResults):
     """Prediction and results of an estimator that sets `coef_` and `intercept_`.
 
@@ -29,11 +41,8 @@ class SelectedCoefficients(SelectedResults):
     """
 
     intercept_: Any
-    support_: IntArray
-    df_: float
     fit_intercept: bool
     _least_rows = 2
-    _totals: dict[str, float]
 
     def _keep_totals(self, totals: dict[str, Any], *, rss: float, df: float) -> None:
         self.df_ = float(df)

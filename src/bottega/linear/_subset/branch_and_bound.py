@@ -21,31 +21,10 @@ def inverse_gram(M: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
 def best_subsets(
     M: FloatArray, z: FloatArray, outside: float, n: int, most: int
 ) -> tuple[IntArray, int]:
-    """Return the subset with the least residual sum of squares of each size up to `most`.
+    """Return the best subset of each size up to `most`, one row of 0/1 per size, and nodes met.
 
-    Parameters
-    ----------
-    M : ndarray of shape (k, p)
-        Columns, linearly independent; the QR factor of the data does as well as the data.
-    z : ndarray of shape (k,)
-        Response in the same coordinates.
-    outside : float
-        Residual sum of squares that no column can explain.
-    n : int
-        Number of rows of the data.
-    most : int
-        Largest size wanted.
-
-    Returns
-    -------
-    subsets : ndarray of 0/1, shape (most + 1, p)
-        One row per size.
-    nodes : int
-        Subsets whose coefficients were computed on the way.
-
-    Notes
-    -----
-    The hybrid and the backward walk give the first bounds: the better those, the less is searched.
+    The columns of M are independent; `outside` is the part of RSS that none can explain. The hybrid
+    and the backward walk give the first bounds: the better those, the less is searched.
     """
     p = M.shape[1]
     if p > MOST_COLUMNS:

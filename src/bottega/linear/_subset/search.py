@@ -22,31 +22,15 @@ _COLLINEAR_DOWNWARDS = 1e-6
 
 @dataclass(frozen=True)
 class SubsetCurve:
-    """The subset found for each size.
+    """The subset found for each of m sizes."""
 
-    Attributes
-    ----------
-    sizes : ndarray of shape (m,)
-        Number of columns, one more at each place.
-    subsets : list of ndarray
-        Columns of each subset, in ascending order.
-    rss : ndarray of shape (m,)
-        Residual sums of squares.
-    coef : ndarray of shape (m, p)
-        Least-squares coefficients on the columns given, zero outside the subset.
-    full_rss, rank : float, int
-        Residual sum of squares of all columns together, and how many of them are independent.
-    left_out : ndarray
-        Columns the search could not use: those that lie in the span of earlier ones.
-    """
-
-    sizes: IntArray
-    subsets: list[IntArray]
+    sizes: IntArray  # number of columns, one more at each place
+    subsets: list[IntArray]  # their columns, in ascending order
     rss: FloatArray
-    coef: FloatArray
-    full_rss: float
-    rank: int
-    left_out: IntArray
+    coef: FloatArray  # (m, p): least squares on the columns given, zero outside the subset
+    full_rss: float  # of all columns together
+    rank: int  # how many of them are independent
+    left_out: IntArray  # columns the search could not use: in the span of earlier ones
 
     def place(self, size: int) -> int:
         """Return where a size stands; a size that was not reached is that of the nearest end."""
@@ -83,20 +67,8 @@ def search_subsets(
 ) -> SubsetCurve:
     """Return the subsets a method finds, from the forced columns alone up to `most` columns.
 
-    Parameters
-    ----------
-    A : ndarray of shape (n, p)
-        Columns, centred where there is an intercept; zero columns are never chosen.
-    y : ndarray of shape (n,)
-        Response, centred likewise.
-    method : {"best", "forward", "backward", "hybrid"}
-        How to search.
-    forced : ndarray of int
-        Columns that are in every subset, linearly independent.
-    most : int
-        Largest size wanted.
-    n : int
-        Number of rows, for the criterion of the hybrid walk.
+    Columns and response are centred where there is an intercept; zero columns are never chosen.
+    The forced columns are independent; n is for the criterion of the hybrid walk.
     """
     p, f = A.shape[1], len(forced)
     downwards = method in ("best", "backward")
