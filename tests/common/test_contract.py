@@ -30,8 +30,9 @@ from bottega.smooth import SmoothingSpline
 from bottega.tree import TreeRegressor
 from bottega.workbench import trusted_types
 
-# Methods that predict; those without a response have contracts of their own.
-ALL = [each for each in estimators() if each.card.task in ("regression", "classification")]
+EVERY = estimators()
+# Methods that predict a response for rows of inputs; what others do is tested with them.
+ALL = [each for each in EVERY if each.card.task in ("regression", "classification")]
 TUNED = [each for each in ALL if each.card.knob is not None]
 SMOOTHERS = [each for each in ALL if each.card.linear_smoother]
 
@@ -130,7 +131,7 @@ def test_at_a_fixed_knob_weights_are_repeated_rows(each):
     assert_same_predictions(each, weighted.predict(X), repeated.predict(X), 1e-6)
 
 
-@pytest.mark.parametrize("each", ALL, ids=ids)
+@pytest.mark.parametrize("each", EVERY, ids=ids)
 def test_fit_is_the_one_of_core(each):
     """Reading rows, choosing and settling are written once; a method writes the hooks."""
     assert each.fit.__module__ == "bottega.core.estimator"
@@ -150,7 +151,7 @@ def test_no_two_classes_have_one_name():
     assert not [name for name, count in names.items() if count > 1]
 
 
-@pytest.mark.parametrize("each", ALL, ids=ids)
+@pytest.mark.parametrize("each", EVERY, ids=ids)
 def test_declaration_signature_and_documentation_agree(each):
     signature = list(inspect.signature(each).parameters)
     documented = [
@@ -166,14 +167,14 @@ def test_declaration_signature_and_documentation_agree(each):
     assert set(schema(each)["properties"]) <= set(signature)
 
 
-@pytest.mark.parametrize("each", ALL, ids=ids)
+@pytest.mark.parametrize("each", EVERY, ids=ids)
 def test_docstring_has_its_sections(each):
     doc = NumpyDocString(inspect.cleandoc(each.__doc__))
     for section in ("Attributes", "Notes", "Examples"):
         assert doc[section], f"no section {section}"
 
 
-@pytest.mark.parametrize("each", ALL, ids=ids)
+@pytest.mark.parametrize("each", EVERY, ids=ids)
 def test_card_is_complete(each):
     card = each.card
     assert card.strengths

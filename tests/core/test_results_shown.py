@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from bottega.core import progress
+from bottega.core import files, progress
 from bottega.core.certificate import Certificate
 from bottega.core.errors import InputError, MissingExtra, did_you_mean, require
 from bottega.core.files import write_atomically
@@ -138,3 +138,36 @@ def test_a_written_file_has_ordinary_permissions(tmp_path):
     finally:
         os.umask(before)
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+@pytest.mark.parametrize(
+    ("platform", "kind", "variable", "tail"),
+    [
+        ("linux", "cache", "XDG_CACHE_HOME", ("given",)),
+        ("linux", "cache", None, ("home", ".cache")),
+        ("linux", "state", "XDG_STATE_HOME", ("given",)),
+        ("linux", "state", None, ("home", ".local", "state")),
+        ("darwin", "cache", None, ("home", "Library", "Caches")),
+        ("win32", "cache", "LOCALAPPDATA", ("given",)),
+        ("win32", "state", None, ("home", "AppData", "Local")),
+    ],
+)
+def test_folders_of_the_user_are_the_platforms_own(
+    platform, kind, variable, tail, monkeypatch, tmp_path
+):
+    for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, "relative")
+    monkeypatch.setattr(files.sys, "platform", platform)
+    monkeypatch.setattr(files.FilePath, "home", lambda: tmp_path / "home")
+    if variable is not None:
+        monkeypatch.setenv(variable, str(tmp_path / "given"))
+    assert files.user_folder(kind) == tmp_path.joinpath(*tail, "bottega")
+
+
+def test_without_a_home_there_is_no_folder(monkeypatch):
+    def homeless():
+        raise RuntimeError("no home")
+
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setattr(files.FilePath, "home", homeless)
+    assert files.user_folder("state") is None

@@ -197,7 +197,7 @@ class Libraries:
 def libraries(monkeypatch, tmp_path):
     stand_in = Libraries()
     monkeypatch.setattr(bundle, "require", lambda *_: stand_in)
-    monkeypatch.setattr(bundle, "user_cache", lambda: tmp_path / "cache")
+    monkeypatch.setattr(bundle, "user_folder", lambda kind: tmp_path / kind / "bottega")
     return stand_in
 
 
@@ -224,28 +224,5 @@ def test_cache_that_cannot_be_written_does_no_harm(libraries, tmp_path):
 
 
 def test_without_a_home_folder_there_is_no_cache(libraries, monkeypatch):
-    def homeless():
-        raise RuntimeError("no home")
-
-    monkeypatch.setattr(bundle, "user_cache", homeless)
+    monkeypatch.setattr(bundle, "user_folder", lambda kind: None)
     assert bundle.javascript() == "let a = 1;\nlet é = 2;"
-
-
-@pytest.mark.parametrize(
-    ("platform", "variable", "tail"),
-    [
-        ("linux", "XDG_CACHE_HOME", ("given",)),
-        ("linux", None, ("home", ".cache")),
-        ("darwin", None, ("home", "Library", "Caches")),
-        ("win32", "LOCALAPPDATA", ("given",)),
-        ("win32", None, ("home", "AppData", "Local")),
-    ],
-)
-def test_cache_folder_is_the_platforms_own(platform, variable, tail, monkeypatch, tmp_path):
-    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(bundle.sys, "platform", platform)
-    monkeypatch.setattr(bundle.Path, "home", lambda: tmp_path / "home")
-    if variable is not None:
-        monkeypatch.setenv(variable, str(tmp_path / "given"))
-    assert bundle.user_cache() == tmp_path.joinpath(*tail)

@@ -1,12 +1,16 @@
-"""Files written whole or not at all."""
+"""Files written whole or not at all, and the folders that belong to a user."""
 
 import os
+import sys
 import tempfile
 from pathlib import Path as FilePath
 
 from bottega.core.errors import InputError
 
-__all__ = ["write_atomically"]
+__all__ = ["user_folder", "write_atomically"]
+
+# Where a user's programs keep what they can make again, and what they must remember.
+_FOLDERS = {"cache": ("XDG_CACHE_HOME", ".cache"), "state": ("XDG_STATE_HOME", ".local/state")}
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> FilePath:
@@ -33,6 +37,27 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> FilePath:
         os.unlink(temporary)
         raise
     return path
+
+
+def user_folder(kind: str) -> FilePath | None:
+    """Return the user's folder for bottega's files; None where there is no home folder.
+
+    Parameters
+    ----------
+    kind : {"cache", "state"}
+        For what can be made again, or for what must be remembered.
+    """
+    variable, default = _FOLDERS[kind]
+    if sys.platform == "win32":
+        variable, default = "LOCALAPPDATA", "AppData/Local"
+    elif sys.platform == "darwin":
+        default = "Library/Caches" if kind == "cache" else "Library/Application Support"
+    given = os.environ.get(variable, "")
+    try:  # a relative folder would be another one in each place
+        base = FilePath(given) if os.path.isabs(given) else FilePath.home() / default
+    except RuntimeError:
+        return None
+    return base / "bottega"
 
 
 def _umask() -> int:

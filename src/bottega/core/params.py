@@ -8,6 +8,7 @@ itself as JSON schema, from which the command line and the web page make their o
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from inspect import Signature, signature
 from numbers import Integral
 from numbers import Real as RealNumber
 from typing import Any
@@ -366,13 +367,15 @@ def schema(estimator_class: Any) -> dict[str, Any]:
     >>> schema(Ridge)["properties"]["standardize"]["default"]
     True
     """
-    defaults = estimator_class().get_params(deep=False)
+    arguments = signature(estimator_class).parameters
     properties = {}
     for name, parameter in estimator_class.params.items():
         form = parameter.schema()
         if form == {"not": {}}:
             continue
-        properties[name] = {**form, "description": parameter.help, "default": defaults[name]}
+        properties[name] = {**form, "description": parameter.help}
+        if arguments[name].default is not Signature.empty:
+            properties[name]["default"] = arguments[name].default
     return {
         "title": estimator_class.__name__,
         "type": "object",

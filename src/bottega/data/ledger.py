@@ -7,7 +7,6 @@ data themselves is written, and nothing leaves the machine. The environment vari
 """
 
 import os
-import sys
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
@@ -16,6 +15,8 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+
+from bottega.core.files import user_folder
 
 __all__ = ["Entry", "fingerprint", "ledger_folder"]
 
@@ -29,14 +30,8 @@ def ledger_folder() -> Path | None:
         return None
     if wanted:
         return Path(wanted)
-    if sys.platform == "win32":
-        home, default = os.environ.get("LOCALAPPDATA"), Path("AppData") / "Local"
-    else:
-        home, default = os.environ.get("XDG_STATE_HOME"), Path(".local") / "state"
-    try:
-        return (Path(home) if home else Path.home() / default) / "bottega" / "opened-test-parts"
-    except RuntimeError:  # there is no home folder
-        return None
+    home = user_folder("state")
+    return None if home is None else home / "opened-test-parts"
 
 
 def fingerprint(frame: Any) -> str:

@@ -4,27 +4,14 @@ vl-convert carries Vega, Vega-Lite and Vega-Embed and joins them in about three 
 is kept in the user's cache folder, so that only the first report pays for it.
 """
 
-import os
-import sys
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
 from bottega.core.errors import BottegaError, require
-from bottega.core.files import write_atomically
+from bottega.core.files import user_folder, write_atomically
 
-__all__ = ["javascript", "user_cache"]
-
-
-def user_cache() -> Path:
-    """Return the folder where this user's programs keep what they can make again."""
-    if sys.platform == "win32":
-        home = os.environ.get("LOCALAPPDATA")
-        return Path(home) if home else Path.home() / "AppData" / "Local"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    home = os.environ.get("XDG_CACHE_HOME")
-    return Path(home) if home else Path.home() / ".cache"
+__all__ = ["javascript"]
 
 
 def javascript() -> str:
@@ -46,10 +33,8 @@ def javascript() -> str:
 
 
 def _kept_file(version: str) -> Path | None:
-    try:
-        return user_cache() / "bottega" / f"vega-{version}.js"
-    except RuntimeError:  # there is no home folder
-        return None
+    home = user_folder("cache")
+    return None if home is None else home / f"vega-{version}.js"
 
 
 def _keep(path: Path, script: str) -> None:
