@@ -19,8 +19,8 @@ from bottega.data import Table, make
 from bottega.risk import certify, nested_cv
 from bottega.risk.estimate import procedures
 from bottega.risk.estimate.judged_rows import JudgedRows
+from bottega.risk.estimate.nested import run_procedures
 from bottega.risk.estimate.nested_interval import corrected_variance, nadeau_bengio, naive, nested
-from bottega.risk.estimate.nested_run import run_procedures
 from bottega.risk.estimate.procedures import EstimatorProcedure, PlainInputs
 
 LINE = make.sparse_linear(60, features=4, nonzero=2, seed=3)

@@ -5,19 +5,21 @@ from bottega.risk import bounds
 from bottega.risk.bounds import *  # noqa: F403 - the bounds are listed there
 from bottega.risk.bounds.sample_size import sample_size
 from bottega.risk.certify import certify, certify_losses
-from bottega.risk.estimate.compare_errors import ErrorComparison, compare_errors
+from bottega.risk.estimate.compare_errors import (
+    ErrorComparison,
+    McNemar,
+    compare_errors,
+    mcnemar,
+)
 from bottega.risk.estimate.cross_validate import CrossValidation, cross_validate
 from bottega.risk.estimate.diagnose import Diagnosis, diagnose
 from bottega.risk.estimate.holdout import Holdout, holdout
 from bottega.risk.estimate.leave_one_out import LeaveOneOut, leave_one_out
-from bottega.risk.estimate.mcnemar import McNemar, mcnemar
 from bottega.risk.estimate.nested import nested_cv
-from bottega.risk.estimate.nested_comparison import NestedComparison
-from bottega.risk.estimate.nested_result import NestedCV
+from bottega.risk.estimate.nested_result import NestedComparison, NestedCV
 from bottega.risk.theory.bias_variance import Decomposition, bias_variance
-from bottega.risk.theory.class_size import ClassSize, class_size
 from bottega.risk.theory.consistency import Consistency, consistency
-from bottega.risk.theory.erm import Minimisers, empirical_risk, erm
+from bottega.risk.theory.erm import ClassSize, Minimisers, class_size, empirical_risk, erm
 from bottega.risk.theory.finite_distribution import FiniteDistribution
 from bottega.risk.theory.half_space import HalfSpace, half_space_erm
 from bottega.risk.theory.hypotheses import labellings

@@ -19,7 +19,7 @@ from bottega.core.path import RULES
 from bottega.data import LockedPart, Table, folds
 from bottega.registry import methods as methods_for
 from bottega.risk.estimate.judged_rows import JudgedRows
-from bottega.risk.estimate.nested_run import run_procedures
+from bottega.risk.estimate.nested import run_procedures
 from bottega.risk.estimate.procedures import EstimatorProcedure
 from bottega.workbench.comparison import Comparison
 from bottega.workbench.inputs import encoded_inputs, n_encoded

@@ -15,14 +15,13 @@ from bottega.risk.bounds.candidates import union, union_probability
 from bottega.risk.bounds.erm import erm_boolean_trees, erm_finite, erm_trees
 from bottega.risk.bounds.free_lunch import NoFreeLunch, no_free_lunch
 from bottega.risk.bounds.interval import clopper_pearson, student
-from bottega.risk.bounds.neighbors import cover_hart, nn_asymptotic, nn_lipschitz
+from bottega.risk.bounds.neighbors import cover_hart, nn_asymptotic, nn_lipschitz, rate
 from bottega.risk.bounds.perceptron import (
     kernel_perceptron,
     perceptron_compression,
     perceptron_convergence,
     perceptron_mistakes,
 )
-from bottega.risk.bounds.rates import rate
 from bottega.risk.bounds.regret import ogd_regret, ogd_strongly_convex_regret
 from bottega.risk.bounds.structural import code_length, srm, srm_code, srm_tree
 

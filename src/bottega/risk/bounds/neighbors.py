@@ -1,4 +1,4 @@
-"""What nearest neighbours can lose to the best predictor, in the limit and for m rows."""
+"""What nearest neighbours can lose to the best predictor, and how fast risks can come down."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from bottega.risk.bounds._checks import Numbers, at_least, count, plain
 
-__all__ = ["cover_hart", "nn_asymptotic", "nn_lipschitz"]
+__all__ = ["cover_hart", "nn_asymptotic", "nn_lipschitz", "rate"]
 
 
 def nn_asymptotic(bayes_risk: Any, k: Any = 1) -> Numbers:
@@ -104,3 +104,27 @@ def lipschitz_term(c: Any, d: Any, m: Any) -> Any:
     columns = count("d", d)
     fall = count("m", m) ** (-1 / (columns + 1))
     return 4 * at_least(0, "c", c) * np.sqrt(columns) * fall
+
+
+def rate(m: Any, d: Any = None) -> Numbers:
+    r"""Return the order in which the excess risk falls with m rows.
+
+    :math:`m^{-1/(d+1)}` towards the Bayes risk when all that is known is that P(Y = 1 | x) is
+    Lipschitz in d columns; :math:`m^{-1/2}` towards the best of a finite or parametric class, for
+    ``d=None``. Constants are left out, so this is no bound: it compares. An accuracy eps
+    needs :math:`\epsilon^{-(d+1)}` rows (``sample_size("rate", eps, d=d)``).
+
+    Parameters
+    ----------
+    m : int or array-like
+        Rows.
+    d : int or array-like, optional
+        Columns.
+
+    Examples
+    --------
+    >>> rate(10_000), round(rate(10_000, 9), 6)
+    (0.01, 0.398107)
+    """
+    rows = count("m", m)
+    return plain(rows**-0.5 if d is None else rows ** (-1 / (count("d", d) + 1)))

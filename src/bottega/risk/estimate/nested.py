@@ -1,20 +1,28 @@
 """Nested cross-validation: the error of a whole procedure, its tuning included."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from bottega.core.errors import InputError, ParameterError
+from bottega.core.errors import BottegaError, InputError, ParameterError
+from bottega.core.folds import Fold, fold_of_rows, is_partition, make_folds
+from bottega.core.params import Integer, Real
 from bottega.core.path import RULES
-from bottega.risk.estimate.judged_rows import RowLosses, read_rows, task_of
-from bottega.risk.estimate.nested_comparison import NestedComparison
-from bottega.risk.estimate.nested_result import NestedCV
-from bottega.risk.estimate.nested_run import run_procedures
+from bottega.core.typing import Array, FloatArray
+from bottega.risk.estimate import nested_interval
+from bottega.risk.estimate.judged_rows import JudgedRows, RowLosses, read_rows, task_of
+from bottega.risk.estimate.nested_engine import Answer, Judge, Part, Procedure, parts_of, run_parts
+from bottega.risk.estimate.nested_interval import effective_size
+from bottega.risk.estimate.nested_result import NestedComparison, NestedCV
 from bottega.risk.estimate.procedures import EstimatorProcedure, PlainInputs
 
-__all__ = ["nested_cv"]
+__all__ = ["nested_cv", "run_procedures"]
+
+# With more rows than this the fits without two folds cost more than their interval is worth.
+AFFORDABLE_ROWS = 2_000
 
 
 def nested_cv(
@@ -155,3 +163,224 @@ def nested_cv(
         delta=delta, seed=seed, raise_errors=not several, X=X,
     )  # fmt: skip
     return found if several else found[""]
+
+
+def run_procedures(
+    procedures: Mapping[str, Procedure],
+    rows: JudgedRows,
+    *,
+    loss: Any = None,
+    rule: str | None = None,
+    outer: Any = 5,
+    interval: str = "auto",
+    repeats: int | None = None,
+    delta: float = 0.05,
+    seed: int = 0,
+    final: bool = False,
+    probabilities: bool = False,
+    keep_models: bool = False,
+    raise_errors: bool = False,
+    n_jobs: int | None = None,
+    stage: str = "outer folds",
+    X: Any = None,
+) -> NestedComparison:
+    """Judge procedures by cross-validation over the same outer folds.
+
+    `nested_cv` calls it for estimators; procedures of any kind can be given here. The folds respect
+    classes, groups and time of the rows. After Ctrl-C the procedures whose folds are done are
+    returned; those that lack fits without two folds get Nadeau and Bengio's interval.
+
+    `loss`, `outer`, `interval`, `repeats` (1 by default), `delta` and `seed` are those of
+    `nested_cv`; `rule` is for the record. With `final` each procedure is run on all rows too; with
+    `probabilities` and `keep_models` those of each fold are kept. `raise_errors` raises what a
+    procedure raises, instead of going on with the others. `stage` is what the work is called where
+    its progress is shown, and `X` is for an `outer` splitter that looks at it.
+    """
+    if interval not in nested_interval.INTERVALS:
+        raise ParameterError(
+            f"interval={interval!r} is not allowed; use one of "
+            f"{', '.join(nested_interval.INTERVALS)}."
+        )
+    Real(0, 1, open_low=True, open_high=True).check("nested_cv", "delta", delta)
+    Integer(0).check("nested_cv", "seed", seed)
+    row_losses = RowLosses(loss, rows.task)
+    partitions = _partitions(outer, rows, X, repeats, seed)
+    interval = _which_interval(interval, partitions, rows)
+    sizes = [
+        np.array([[effective_size(rows.unit_weights(pair[i])) for pair in f] for f in partitions])
+        for i in (0, 1)
+    ]
+    parts = [part for r, folds in enumerate(partitions) for part in parts_of(r, folds, pairs=False)]
+    everything = Part((0, ()), np.arange(len(rows)), ())
+    if final:
+        parts.append(everything)
+    if interval == "nested":
+        for r, folds in enumerate(partitions):
+            parts += parts_of(r, folds, pairs=True)
+    judge = Judge(rows, row_losses, probabilities, keep_models)
+    runs = run_parts(
+        procedures, parts, judge, raise_errors=raise_errors, n_jobs=n_jobs, stage=stage
+    )
+    needed = [part.key for part in parts if len(part.tests) < 2]
+    results = {
+        name: _put_together(
+            answers,
+            partitions,
+            rows,
+            row_losses,
+            n_train=sizes[0],
+            interval=interval,
+            delta=delta,
+            rule=rule,
+            fit_all=partial(_model_of, procedures[name], everything),
+        )
+        for name, answers in runs.answers.items()
+        if all(key in answers for key in needed)
+    }
+    if not results:
+        if not runs.complete:  # stopped before any procedure was done: there is nothing to show
+            raise KeyboardInterrupt
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in runs.failures.items())
+        raise BottegaError(f"No procedure could be judged. {reasons}")
+    return NestedComparison(results, runs.failures, runs.complete, *sizes)
+
+
+def _model_of(procedure: Procedure, part: Part) -> Any:
+    return procedure.fit(part).model
+
+
+def _partitions(
+    outer: Any, rows: JudgedRows, X: Any, repeats: int | None, seed: int
+) -> list[list[Fold]]:
+    """Return the outer folds of each repetition."""
+    given = {"strata": rows.codes, "groups": rows.groups, "time": rows.time, "X": X, "y": rows.y}
+    n = len(rows)
+    if isinstance(outer, Integral) and rows.time is None:
+        repeats = 1 if repeats is None else repeats
+        Integer(1).check("nested_cv", "repeats", repeats)
+        seeds = np.random.SeedSequence(seed).generate_state(repeats).tolist()
+        partitions = [make_folds(outer, n, seed=each, **given) for each in seeds]
+    else:
+        if repeats not in (None, 1):
+            raise ParameterError(
+                f"repeats={repeats!r} has no meaning with folds that are given or follow time; "
+                "give the number of folds, or leave repeats out."
+            )
+        partitions = [make_folds(outer, n, **given)]
+    for folds in partitions:
+        if len(folds) < 2:
+            raise InputError("An interval needs at least 2 outer folds.")
+        fold_of_rows(folds, n)  # refuses rows that are tested twice
+        for k, (_, test) in enumerate(folds):
+            if rows.weight is not None and not rows.weight[test].any():
+                raise InputError(f"No row of fold {k} has a positive weight; give fewer folds.")
+    return partitions
+
+
+def _which_interval(interval: str, partitions: list[list[Fold]], rows: JudgedRows) -> str:
+    """Return the interval to make, or refuse one that the folds do not allow."""
+    if interval in ("nadeau_bengio", "naive"):
+        return interval
+    try:
+        if not all(is_partition(folds, len(rows)) for folds in partitions):
+            raise InputError(
+                "The nested interval leaves out two folds of a partition at once, and these folds "
+                "are none (each row tested once and trained on otherwise): give "
+                "interval='nadeau_bengio'."
+            )
+        nested_interval.check_folds(
+            [[len(rows.unit_weights(test)) for _, test in folds] for folds in partitions]
+        )
+    except InputError:
+        if interval == "nested":
+            raise
+        return "nadeau_bengio"
+    return "nested" if interval == "nested" or len(rows) <= AFFORDABLE_ROWS else "nadeau_bengio"
+
+
+def _put_together(
+    answers: dict[Any, Answer],
+    partitions: list[list[Fold]],
+    rows: JudgedRows,
+    row_losses: RowLosses,
+    *,
+    n_train: FloatArray,
+    interval: str,
+    delta: float,
+    rule: str | None,
+    fit_all: Callable[[], Any],
+) -> NestedCV:
+    """Return what the answers of one procedure say together."""
+    n, k = len(rows), len(partitions[0])
+    tests = [[test for _, test in folds] for folds in partitions]
+    alone = [[answers[r, (i,)] for i in range(k)] for r in range(len(partitions))]
+    flat = [answer for line in alone for answer in line]
+    units = [
+        [rows.units(test, answer.losses[0]) for test, answer in zip(*each, strict=True)]
+        for each in zip(tests, alone, strict=True)
+    ]
+    losses = [[of_fold for of_fold, _ in line] for line in units]
+    weights = [[weight for _, weight in line] for line in units]
+    pairs = nested_interval.pairs_of(k)
+    if not all((r, pair) in answers for r in range(len(tests)) for pair in pairs):
+        interval = "nadeau_bengio" if interval == "nested" else interval  # interrupted
+    if interval == "nested":
+        inside: list[dict[tuple[int, int], Any]] = []
+        for r, folds in enumerate(tests):
+            inside.append({})
+            for i, j in pairs:
+                of_i, of_j = answers[r, (i, j)].losses
+                inside[r][j, i] = rows.units(folds[i], of_i)[0]
+                inside[r][i, j] = rows.units(folds[j], of_j)[0]
+        limits = nested_interval.nested(losses, inside, delta, weights)
+    elif interval == "nadeau_bengio":
+        limits = nested_interval.nadeau_bengio(losses, n_train, delta, weights)
+    else:
+        limits = nested_interval.naive(losses, delta, weights)
+    means = [nested_interval.fold_means(*each) for each in zip(losses, weights, strict=True)]
+    negative = any(part.min() < 0 for line in losses for part in line)
+    estimate, lower, upper = np.clip(
+        [limits.estimate, limits.lower, limits.upper],
+        -np.inf if negative else 0.0,
+        1.0 if row_losses.loss.bounded else np.inf,
+    ).tolist()
+    sizes = np.array([[(len(train), len(test)) for train, test in folds] for folds in partitions])
+    shape = sizes.shape[:2]
+    probabilities = None
+    if all(answer.probabilities is not None for answer in flat):
+        probabilities = _by_row([each.probabilities for each in flat], tests, n, np.nan)
+    return NestedCV(
+        fold_errors=np.array([mean for mean, _, _ in means]),
+        shares=np.array([share for _, share, _ in means]),
+        settings=[answer.setting for answer in flat],
+        inner_least=np.array([answer.least for answer in flat]).reshape(shape),
+        n_train=sizes[:, :, 0],
+        n_test=sizes[:, :, 1],
+        seconds=np.array([answer.seconds for answer in flat]).reshape(shape),
+        fold=np.array([fold_of_rows(folds, n) for folds in partitions]),
+        losses=_by_row([answer.losses[0] for answer in flat], tests, n, np.nan),
+        predictions=_by_row([answer.predicted for answer in flat], tests, n, 0),
+        probabilities=probabilities,
+        estimate=estimate,
+        std_error=limits.std_error,
+        lower=lower,
+        upper=upper,
+        inflation=limits.inflation,
+        delta=delta,
+        interval=interval,
+        rule=rule,
+        loss=row_losses.title,
+        rows=rows,
+        models=[answer.model for answer in flat if answer.model is not None],
+        final=answers.get((0, ())),
+        fit_all=fit_all,
+    )
+
+
+def _by_row(parts: list[Any], tests: list[list[Array]], n: int, nothing: Any) -> Array:
+    """Put what is known fold by fold in the order of the rows, one line per partition."""
+    found = np.full((len(tests), n, *parts[0].shape[1:]), nothing, dtype=np.result_type(*parts))
+    places = [(r, test) for r, folds in enumerate(tests) for test in folds]
+    for (r, test), values in zip(places, parts, strict=True):
+        found[r, test] = values
+    return found

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -19,25 +19,13 @@ from bottega.risk.estimate.judged_rows import JudgedRows, class_probabilities
 from bottega.risk.estimate.nested_engine import FittedProcedure, Part
 
 
-class Inputs(Protocol):
-    """What an estimator gets to see of the rows of a part.
-
-    Several procedures may share one object, which then encodes the rows of a part once.
-    """
-
-    def train(self, part: Part) -> Any:
-        """Return the inputs of the training rows."""
-
-    def test(self, part: Part, rows: IntArray) -> Any:
-        """Return the inputs of other rows, encoded as the training rows were."""
-
-    def joined(self, part: Part, model: Any) -> Any:
-        """Return the fitted model together with what it needs to predict from raw inputs."""
-
-
 @dataclass(frozen=True, eq=False)
 class PlainInputs:
-    """Inputs that an estimator takes as they are."""
+    """Inputs that an estimator takes as they are.
+
+    Other objects with these three methods may encode them; several procedures may share one object,
+    which then encodes the rows of a part once.
+    """
 
     X: Any
 
@@ -46,11 +34,11 @@ class PlainInputs:
         return self.X if not part.tests else take_rows(self.X, part.train)
 
     def test(self, part: Part, rows: IntArray) -> Any:
-        """Return the inputs of other rows."""
+        """Return the inputs of other rows, encoded as the training rows were."""
         return take_rows(self.X, rows)
 
     def joined(self, part: Part, model: Any) -> Any:
-        """Return the model: nothing stands before it."""
+        """Return the fitted model together with what it needs to predict from raw inputs."""
         return model
 
 
@@ -63,7 +51,7 @@ class EstimatorProcedure:
     """
 
     estimator: Any
-    inputs: Inputs
+    inputs: Any  # what it sees of the rows, by the methods of PlainInputs
     rows: JudgedRows
     rule: str | None = None  # that of the estimator by default
     inner: Any = None  # folds that judge the path; None: by the method's own estimate
@@ -72,15 +60,12 @@ class EstimatorProcedure:
 
     def __post_init__(self) -> None:
         chosen = self._is_chosen_here  # refuses values that nothing could be done with
-        if chosen and self.inner is None and self.rows.groups is not None:
-            raise ParameterError(
-                "The method's own estimate of error divides groups; give inner= a number of folds."
-            )
-        if chosen and self.inner is None and self.rows.time is not None:
-            raise ParameterError(
-                "The method's own estimate of error looks ahead in time; give inner= a number of "
-                "folds."
-            )
+        if chosen and self.inner is None:
+            what = "divides groups" if self.rows.groups is not None else "looks ahead in time"
+            if self.rows.groups is not None or self.rows.time is not None:
+                raise ParameterError(
+                    f"The method's own estimate of error {what}; give inner= a number of folds."
+                )
 
     @property
     def in_threads(self) -> bool:

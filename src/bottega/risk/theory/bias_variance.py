@@ -17,17 +17,16 @@ import numpy as np
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.frames import make_frame
 from bottega.core.judge import mean_and_se
-from bottega.core.losses import SQUARED_ERROR
+from bottega.core.losses import SQUARED_ERROR, get_loss
 from bottega.core.parallel import in_threads
+from bottega.core.params import Integer
 from bottega.core.typing import Array, FloatArray
 from bottega.plot import decomposition_chart
 from bottega.risk.theory.simulation import (
     Generator,
-    check_count,
     draw,
     draw_seeds,
     fit,
-    loss_of_sample,
 )
 
 __all__ = ["Decomposition", "bias_variance"]
@@ -183,12 +182,13 @@ def bias_variance(
     >>> bool(found.bias2[0] > 10 * found.variance[0])  # a constant: stable, and wrong
     True
     """
-    check_count("n", n, 1)
-    check_count("repeats", repeats, 3)  # the jackknife leaves one out and needs two more
+    Integer(1).check("bias_variance", "n", n)
+    # The jackknife leaves one out and needs two more.
+    Integer(3).check("bias_variance", "repeats", repeats)
     settings = _settings(procedure, knob, values)
     point_seed, *seeds = draw_seeds(seed, repeats + 1)
     if points is None:
-        check_count("n_test", n_test, 1)
+        Integer(1).check("bias_variance", "n_test", n_test)
         source = draw(generator, n_test, point_seed)
         points, fresh = source.X, n_test
     else:
@@ -200,7 +200,7 @@ def bias_variance(
                 f"points has shape {points.shape}; give one row per point with "
                 f"{np.shape(source.X)[1]} columns, as the generator's X has."
             )
-    if loss_of_sample(source) is not SQUARED_ERROR:
+    if get_loss(source.loss) is not SQUARED_ERROR:
         raise InputError(
             f"bias_variance is for squared loss; the generator is meant for {source.loss!r}. For "
             "classes use learning_curve, or risk_terms with a finite distribution."

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.core.losses import ZERO_ONE, Loss, get_loss
+from bottega.core.losses import ZERO_ONE, get_loss
+from bottega.core.params import Integer
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.data.make import Sample
 from bottega.risk.theory.hypotheses import are_labellings, as_table, predictions_on
-from bottega.risk.theory.simulation import check_count
 
 __all__ = ["FiniteDistribution"]
 
@@ -52,7 +52,7 @@ class FiniteDistribution:
     joint: Any
     labels: Any = (-1, 1)
     points: Any = None
-    loss: str | Loss = ZERO_ONE
+    loss: Any = ZERO_ONE
 
     def __post_init__(self) -> None:
         joint = np.asarray(self.joint, dtype=np.float64)
@@ -102,16 +102,12 @@ class FiniteDistribution:
     @cached_property
     def bayes(self) -> Array:
         """Best prediction at each point."""
-        return self._loss.best(self.labels, self.conditional)
+        return self.loss.best(self.labels, self.conditional)
 
     @cached_property
     def bayes_risk(self) -> float:
         """The risk of `bayes`: no predictor has a smaller one."""
         return float(self.risk(self.bayes))
-
-    @property
-    def _loss(self) -> Loss:
-        return get_loss(self.loss)
 
     def risk(self, predictions: Any) -> FloatArray:
         """Return the exact risk of predictions at the points.
@@ -131,7 +127,7 @@ class FiniteDistribution:
                 f"predictions has shape {predictions.shape}; its last axis must hold one "
                 f"prediction for each of the {len(self)} points."
             )
-        at_point = self._loss.risk(self.labels, self.conditional, predictions)
+        at_point = self.loss.risk(self.labels, self.conditional, predictions)
         # What cannot happen costs nothing, were its loss infinite.
         return np.asarray(np.where(self.marginal > 0, at_point * self.marginal, 0.0).sum(axis=-1))
 
@@ -156,11 +152,11 @@ class FiniteDistribution:
 
     def __call__(self, n: int, *, seed: int = 0) -> Sample:
         """Draw `n` independent rows."""
-        check_count("n", n, 1)
+        Integer(1).check("FiniteDistribution", "n", n)
         rng = np.random.default_rng(seed)
         cells = rng.choice(self.joint.size, size=n, p=self.joint.ravel() / self.joint.sum())
         at, label = np.unravel_index(cells, self.joint.shape)
-        name = self._loss.name
+        name = self.loss.name
         return Sample(
             self.points[at],
             self.labels[label],

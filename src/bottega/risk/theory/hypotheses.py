@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.params import Integer
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.risk.theory.simulation import check_count, predictor
+from bottega.risk.theory.simulation import predictor
 
 __all__ = ["are_labellings", "as_table", "labellings", "minimisers", "predictions_on"]
 
@@ -40,7 +41,7 @@ def labellings(n_points: int, labels: Sequence[Any] = (1, -1)) -> Array:
            [-1,  1],
            [-1, -1]])
     """
-    check_count("n_points", n_points, 1)
+    Integer(1).check("labellings", "n_points", n_points)
     digits = np.asarray(labels)
     if digits.ndim != 1 or len(set(digits.tolist())) < max(len(digits), 1):
         raise InputError(f"labels must be distinct, and at least one; got {labels!r}.")

@@ -20,10 +20,11 @@ from scipy import stats
 
 from bottega.core.documents import documented_like
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.params import Integer
 from bottega.core.typing import Array, FloatArray
 from bottega.data.make import Sample
 from bottega.risk.theory.finite_distribution import FiniteDistribution
-from bottega.risk.theory.simulation import Generator, check_count
+from bottega.risk.theory.simulation import Generator
 
 __all__ = ["annotators", "hidden_features", "noisy_features"]
 
@@ -84,7 +85,7 @@ def annotators(
     >>> round(noisy(10, seed=1).bayes_risk, 4)
     0.2005
     """
-    check_count("n_annotators", n_annotators, 1)
+    Integer(1).check("annotators", "n_annotators", n_annotators)
     if not disagreement >= 0:
         raise ParameterError(f"disagreement={disagreement!r} is not allowed; give 0 or more.")
     if isinstance(source, FiniteDistribution):

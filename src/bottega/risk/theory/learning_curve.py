@@ -10,17 +10,17 @@ import numpy as np
 from bottega.core.errors import ParameterError
 from bottega.core.frames import make_frame
 from bottega.core.judge import mean_and_se
+from bottega.core.losses import get_loss
 from bottega.core.parallel import in_threads
+from bottega.core.params import Integer
 from bottega.core.typing import FloatArray, IntArray
 from bottega.plot import learning_curve_chart
 from bottega.risk.theory.simulation import (
     Generator,
-    check_count,
     draw,
     draw_seeds,
     excess_losses,
     fit,
-    loss_of_sample,
 )
 
 __all__ = ["LearningCurve", "learning_curve", "simulate"]
@@ -140,9 +140,9 @@ def simulate(
     if not len(sizes):
         raise ParameterError("sizes is empty; give at least one number of training rows.")
     for size in sizes:
-        check_count("size", size, 1)
-    check_count("repeats", repeats, 2)
-    check_count("n_test", n_test, 1)
+        Integer(1).check("learning_curve", "size", size)
+    Integer(2).check("learning_curve", "repeats", repeats)
+    Integer(1).check("learning_curve", "n_test", n_test)
     ms = np.unique(np.asarray(sizes))
     seeds = draw_seeds(seed, len(ms), repeats)
     tasks = [
@@ -177,7 +177,7 @@ def _judge(
     # One draw for both parts: a generator whose seed fixes the truth too keeps the same truth.
     sample = draw(generator, m + n_test, seed)
     X, y = sample.X[m:], sample.y[m:]
-    loss = loss_of_sample(sample)
+    loss = get_loss(sample.loss)
     predict = fit(procedure, sample.X[:m], sample.y[:m])
     predicted = predict(X)
     risk = float(loss(y, predicted).mean())

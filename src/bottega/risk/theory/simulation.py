@@ -14,26 +14,18 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from bottega.core.errors import InputError, ParameterError
-from bottega.core.losses import SQUARED_ERROR, Loss, get_loss
+from bottega.core.errors import InputError
+from bottega.core.losses import SQUARED_ERROR, get_loss
+from bottega.core.params import Integer
 from bottega.core.typing import Array, FloatArray
 from bottega.data.make import Sample
 
 Generator = Callable[..., Sample]
 
 
-def check_count(name: str, value: Any, least: int) -> int:
-    """Return a whole number of at least `least`, or say what is wrong with it."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ParameterError(
-            f"{name}={value!r} is not allowed; give a whole number of at least {least}."
-        )
-    return int(value)
-
-
 def draw_seeds(seed: int, *shape: int) -> Any:
     """Return seeds of independent streams, as nested lists of whole numbers."""
-    check_count("seed", seed, 0)
+    Integer(0).check("simulation", "seed", seed)
     state = np.random.SeedSequence(seed).generate_state(int(np.prod(shape)), np.uint64)
     return state.reshape(shape).tolist()
 
@@ -90,11 +82,6 @@ def fit(procedure: Any, X: Any, y: Any, settings: Sequence[Any] = ()) -> Callabl
     return predictor(procedure(X, y, *settings[1:]))
 
 
-def loss_of_sample(sample: Sample) -> Loss:
-    """Return the loss that a sample is meant for."""
-    return get_loss(sample.loss)
-
-
 def excess_losses(sample: Sample, X: Any, y: Any, predicted: Any) -> FloatArray:
     """Return losses whose expectation is the risk above the Bayes risk, one per row.
 
@@ -103,7 +90,7 @@ def excess_losses(sample: Sample, X: Any, y: Any, predicted: Any) -> FloatArray:
     same rows is taken off: most of the randomness of the rows cancels.
     """
     best = np.asarray(sample.bayes(X))
-    loss = loss_of_sample(sample)
+    loss = get_loss(sample.loss)
     if loss is SQUARED_ERROR:
         return loss(best, predicted)
     return loss(y, predicted) - loss(y, best)
