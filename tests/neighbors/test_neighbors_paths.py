@@ -202,7 +202,7 @@ def test_a_choice_by_folds_needs_no_training_errors(model: Any) -> None:
     X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
     path = model.path(X, y, cv=5)
     for rule in ("min", "one_se"):
-        fitted = tune(model, X, y, cv=5, rule=rule)
+        fitted = tune(model, X, y, cv=5, rule=rule, bare=True)
         assert np.all(np.isnan(fitted.path_.train_error))
         np.testing.assert_array_equal(fitted.path_.error, path.error)
         assert fitted.path_.settings == path.settings

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
@@ -152,7 +152,8 @@ class Estimator(BaseEstimator):
         return self._check_width(X), y
 
     def _check_new(self, X: Any) -> Any:
-        """Return the inputs of rows to predict, checked."""
+        """Return the inputs of rows to predict, checked; refused before a fit."""
+        check_is_fitted(self)
         X = validate_data(self, X, reset=False, **self._input_options(new=True))
         return self._check_width(X)
 

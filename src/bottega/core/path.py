@@ -84,10 +84,10 @@ class Path:
 
     settings: Sequence[Mapping[str, Any]]
     train_error: FloatArray
-    error: FloatArray | None
-    error_se: FloatArray | None
-    estimate: str | None
     loss: str
+    error: FloatArray | None = None
+    error_se: FloatArray | None = None
+    estimate: str | None = None
     df: FloatArray | None = None
     complexity: FloatArray = None  # type: ignore[assignment]
     criteria: Mapping[str, FloatArray] = field(default_factory=dict)

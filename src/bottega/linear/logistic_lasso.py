@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
+from bottega.core.documents import documented_like
 from bottega.core.errors import InputError
 from bottega.core.likelihood import information_criteria
 from bottega.core.losses import Loss
@@ -20,6 +20,7 @@ from bottega.core.rows import Rows
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.linear._penalized.regression import PenalizedResults
+from bottega.linear.lasso import Lasso
 from bottega.optimize.coordinate import alpha_grid, check_alphas
 from bottega.optimize.coordinate_columns import columns_of
 from bottega.optimize.proximal_newton import LogisticProblem, LogisticSolution, with_reference
@@ -41,6 +42,7 @@ class _Likelihood:
     path: LogisticSolution | None = None
 
 
+@documented_like(Lasso, without=("solver_",))
 class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
     r"""Linear classification that picks inputs: logistic regression with an l1 penalty.
 
@@ -61,14 +63,10 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
         the path by the rule `select`.
     l1_ratio : float, default=1.0
         Share l of the absolute values in the penalty, above 0. 1 is the lasso.
-    standardize : bool, default=True
-        Whether to penalise each input on its own scale.
     fit_intercept : bool, default=True
         Whether there are intercepts, never penalised.
     select : {"min", "one_se", "aic", "aicc", "bic", "hq"}, default="one_se"
         Rule that picks from the path.
-    n_alphas : int, default=100
-        Number of penalties on the path, from the smallest that leaves no input in.
     cv : int, splitter or list of (train, test), default=10
         Number of folds that judge the path by their misclassification. Each class is spread over
         the folds. Or the folds themselves.
@@ -85,24 +83,12 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
         Coefficients on the original scale of the inputs.
     intercept_ : ndarray of shape (1,) or (K,)
         Intercepts; those of more than two classes sum to zero.
-    alpha_ : float
-        The penalty in use.
     df_ : float
         Number of coefficients that are not zero, and one intercept per class but the first.
-    path_ : Path
-        The whole curve, when `alpha` is ``"auto"``.
-    gap_path_ : ndarray
-        Relative duality gap at each penalty of `path_`.
     dual_gap_ : float
         Relative duality gap reached.
     n_iter_ : int
         Newton steps taken.
-    converged_ : bool
-        Whether the gap is within `tol`.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----
@@ -263,9 +249,6 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
             settings,
             df=df,
             train_error=np.average(wrong, axis=0, weights=rows.weight),
-            error=None,
-            error_se=None,
-            estimate=None,
             loss="misclassification",
             criteria=information_criteria(found.deviance * problem.weight, df, n),
             coef=found.coef if len(self.classes_) > 2 else found.coef[:, 0],
@@ -301,12 +284,12 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
         return scores[:, 1] if len(self.classes_) == 2 else scores
 
     def _scores(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
         return _scores(self._check_new(X), self.coef_, self.intercept_)
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row."""
-        return np.asarray(self.classes_[np.argmax(self._scores(X), axis=1)])
+        best = np.argmax(self._scores(X), axis=1)
+        return np.asarray(self.classes_[best])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes, one column each."""

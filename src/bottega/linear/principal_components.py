@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
 from bottega.core.chunks import CheckedChunks
+from bottega.core.documents import documented_like
 from bottega.core.errors import InputError
 from bottega.core.losses import Loss
 from bottega.core.params import AnyOf, Auto, Boolean, Choice, Integer, Parameter
@@ -22,10 +22,12 @@ from bottega.linear._decomposition.coefficients import SpectralPath
 from bottega.linear._decomposition.fold_moments import FoldMoments, dealt_blocks, judge_held_out
 from bottega.linear._decomposition.problem import DecomposedProblem
 from bottega.linear._decomposition.spectrum import by_gram
+from bottega.linear.ridge import Ridge
 
 __all__ = ["PrincipalComponentsRegression"]
 
 
+@documented_like(Ridge, without=("alpha_",))
 class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
     r"""Least squares on the first few principal components of the inputs.
 
@@ -57,8 +59,6 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
     ----------
     coef_ : ndarray of shape (p,) or (q, p)
         Coefficients on the original scale of the inputs; in general none is zero.
-    intercept_ : float or ndarray of shape (q,)
-        Intercept.
     components_ : int
         The number of components in use, J.
     path_ : Path
@@ -71,14 +71,6 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
         Variance (divisor n) of every component, r the rank of the inputs.
     explained_variance_ratio_ : ndarray of shape (r,)
         Their shares of the whole variance of the inputs.
-    solver_ : {"svd", "gram", "qr", "dual"}
-        How the inputs were decomposed, as in `Ridge`.
-    smoother_ : Smoother or SmootherSums
-        What df, sigma, leverages and the criteria follow from.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----
@@ -240,7 +232,6 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
 
     def component_scores(self, X: Any) -> FloatArray:
         """Return the components of each row: its (standardised) inputs times `rotation_`."""
-        check_is_fitted(self)
         return self._centering.inputs(self._check_new(X)) @ self.rotation_
 
     def covariance(self, kind: str = "sampling") -> FloatArray:

@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
 from bottega.core.chunks import split_rows
@@ -141,13 +140,11 @@ class ParzenClassifier(ClassifierMixin, LeaveOneOut):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class for each row of X, one column per class."""
-        check_is_fitted(self)
         X = self._check_new(X)
         return self._run(X, self.X_, self.y_, np.full(len(X), -1), [self.bandwidth_])[0][:, 0]
 
     def log_density(self, X: Any) -> FloatArray:
         """Return the logarithm of the density of each class at each row of X."""
-        check_is_fitted(self)
         X = self._check_new(X)
         precision = 0.5 / self.bandwidth_**2
         counts = np.bincount(self.y_)

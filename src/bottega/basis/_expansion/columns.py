@@ -54,7 +54,6 @@ class ColumnExpansion(TransformerMixin, Unweighted):
         ndarray or data frame of shape (m, p * M), plus one column with `include_bias`
             A data frame where ``set_output`` asks for one.
         """
-        check_is_fitted(self)
         X = self._check_new(X)
         bias = [np.ones((len(X), 1))] if self.include_bias else []
         return np.hstack([*bias, *self._columns(X)])

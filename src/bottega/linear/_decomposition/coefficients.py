@@ -51,7 +51,6 @@ class LinearPrediction:
         std : ndarray of the same shape
             Only with `return_std`.
         """
-        check_is_fitted(self)
         X = self._check_new(X)
         mean = self._mean_at(X)
         return (mean, self._error_at(X)) if return_std else mean
@@ -60,7 +59,6 @@ class LinearPrediction:
         return np.asarray(X @ self.coef_.T + self.intercept_)
 
     def _standard_error(self: Any, X: Any) -> FloatArray:
-        check_is_fitted(self)
         return np.asarray(self._error_at(self._check_new(X)))
 
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
 from bottega.core.likelihood import gaussian_criteria
@@ -60,7 +59,6 @@ class SelectedCoefficients(SelectedResults):
         -------
         ndarray of shape (m,)
         """
-        check_is_fitted(self)
         X = self._check_new(X)  # type: ignore[attr-defined]
         return np.asarray(X @ self.coef_ + self.intercept_)
 

@@ -104,9 +104,6 @@ class LeaveOneOut(Unweighted, Tuned):
             along(self.knob, grid),
             complexity=len(work.y) / grid,
             train_error=np.full(len(grid), np.nan),
-            error=None,
-            error_se=None,
-            estimate=None,
             loss=get_loss(None, self.card.task).title,
         )
 
@@ -169,7 +166,6 @@ class NearestNeighborsBase(LeaveOneOut):
         distances, indices : ndarray of shape (m, k_)
             Of rows at the same distance the first are listed; predictions use all of them.
         """
-        check_is_fitted(self)
         return self.search_.query(self._check_new(X), self.k_)
 
     def _predict(self, X: Any, method: str = "predict") -> Array:
@@ -242,6 +238,7 @@ class NearestNeighborsBase(LeaveOneOut):
 
     def _check_new(self, X: Any) -> Any:
         if takes_objects(self.metric):
+            check_is_fitted(self)
             return as_objects(X, self.metric)
         return super()._check_new(X)
 

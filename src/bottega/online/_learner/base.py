@@ -188,10 +188,6 @@ class OnlineModel(Unweighted):
         self._check_new(X)
         raise InputError(why)
 
-    def _check_new(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return super()._check_new(X)
-
     # ---- state ----------------------------------------------------------------------------------
 
     @contextmanager

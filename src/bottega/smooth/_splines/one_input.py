@@ -33,7 +33,6 @@ class OneInputCurve(RegressorMixin, Estimator):
     _least_rows: ClassVar[int] = 2
 
     def _points(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
         return np.ascontiguousarray(self._check_new(X)[:, 0])
 
     def _derived(self, X: Any, derivative: Any) -> tuple[FloatArray, FloatArray]:
