@@ -1,13 +1,13 @@
 """AdaBoost: weak classifiers, each fitted with more weight on what the others got wrong."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from bottega.core.cards import Card
 from bottega.core.errors import ParameterError
@@ -19,8 +19,14 @@ from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._boosting.learners import Stumps, WeakModels, WeakTrees, leaf_labels
 from bottega.ensemble._boosting.reading import BoostReading
-from bottega.ensemble._boosting.rounds import ROUNDS, Boost, boost, staged_votes
-from bottega.ensemble._boosting.samples import check_rounds, judge_by_samples
+from bottega.ensemble._boosting.rounds import (
+    ROUNDS,
+    Boost,
+    boost,
+    check_rounds,
+    judge_by_samples,
+    staged_votes,
+)
 from bottega.ensemble._combination.models import Model
 from bottega.ensemble._resampling.draws import seed_parts, seeds
 from bottega.tree._grow.binned import grow_binned
@@ -34,12 +40,12 @@ __all__ = ["AdaBoostClassifier"]
 _MANY = 100_000  # rows beyond which "auto" cuts columns into bins
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class BoostWork:
     """The rows, and the rounds that were run on them."""
 
     rows: Rows
-    done: dict[str, Boost] = field(default_factory=dict)
+    done: Boost | None = None
 
 
 class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
@@ -219,9 +225,6 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
 
     # ---- fitting --------------------------------------------------------------------------------
 
-    def _bases(self) -> list[Any]:
-        return [] if self.base is None else [self.base]
-
     def _check_params(self) -> None:
         super()._check_params()
         if self.base is not None and not has_fit_parameter(self.base, "sample_weight"):
@@ -242,18 +245,11 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
 
     def _boost(self, work: BoostWork, rounds: int) -> Boost:
         """Return what the first rounds give; rounds that were run are not run again."""
-        done = work.done.get("boost")
+        done = work.done
         if done is None or (len(done) < rounds and done.stopped == ROUNDS):
-            rows = work.rows
-            learn = self._tree_learner if self.base is None else self._model_learner
-            done = work.done["boost"] = boost(
-                learn(rows, rounds),
-                rows.y,
-                rows.weight,
-                len(self.classes_),
-                rounds,
-                self.learning_rate,
-            )
+            learner = self._tree_learner if self.base is None else self._model_learner
+            learn, K = learner(work.rows, rounds), len(self.classes_)
+            done = work.done = boost(learn, work.rows, K, rounds, self.learning_rate)
         return done.first(rounds)
 
     def _tree_learner(self, rows: Rows, rounds: int) -> Callable[..., Any]:
@@ -345,38 +341,3 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
                 stage = np.argmax(votes, axis=1) if labels else softmax(votes, axis=1)
                 found[:, here] = stage[:, None]
         return found
-
-    # ---- predicting -----------------------------------------------------------------------------
-
-    def _check_new(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return self.columns_in_.read(self, X) if self.base is None else super()._check_new(X)
-
-    def _votes(self, X: Any) -> FloatArray:
-        X = self._check_new(X)
-        return self.learners_.votes(X, self.alphas_, len(self.classes_))
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the log-odds of the second class; with more than two the votes of each class.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (m, p)
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (m,) or (m, K)
-            The sum of alpha over learners that vote for the second class, less that of the first.
-        """
-        votes = self._votes(X)
-        return np.asarray(votes[:, 1] - votes[:, 0]) if votes.shape[1] == 2 else votes
-
-    def predict(self, X: Any) -> Array:
-        """Return the class with the largest weighted vote for each row of X."""
-        votes = self._votes(X)
-        return self.classes_[np.argmax(votes, axis=1)]
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the class probabilities that the votes stand for (see Notes)."""
-        return np.asarray(softmax(self._votes(X), axis=1))

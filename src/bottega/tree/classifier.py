@@ -299,13 +299,6 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
 
     # ---- fitting --------------------------------------------------------------------------------
 
-    def _check_params(self) -> None:
-        super()._check_params()
-        if self.select == "srm" and isinstance(self.alpha, str):
-            reason = self._no_bound(weighted=False)
-            if reason:
-                raise InputError(f"select='srm' is not possible: {reason}")
-
     def _check_rows(self, X: Any, y: Any) -> tuple[Columns, Array]:
         columns, y = super()._check_rows(X, y)
         may_be = np.isin(self._low, (0, 1)) & np.isin(self._high, (0, 1)) & (self._n_levels == 0)
@@ -317,8 +310,9 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
 
     def _prepare(self, rows: Rows) -> GrownTree:
         self._weighted = rows.weight is not None
-        if self.select == "srm" and self._weighted and isinstance(self.alpha, str):
-            raise InputError(f"select='srm' is not possible: {self._no_bound(weighted=True)}")
+        reason = self._no_bound(self._weighted)
+        if reason and self.select == "srm" and isinstance(self.alpha, str):
+            raise InputError(f"select='srm' is not possible: {reason}")
         k = len(self.classes_)
         cost = None if self.cost is None else check_cost(self.cost, k)
         self._costs = None if k == 1 else cost  # one class: no error can be made

@@ -48,13 +48,9 @@ class StumpEffects:
         matrix = self.model.columns_in_.read(self.model, X)
         found = np.empty(matrix.shape)
         for j, (cuts, steps) in enumerate(zip(self.cuts, self.steps, strict=True)):
-            x = matrix[:, j]
-            known = ~np.isnan(x)
-            at = (
-                x[known].astype(np.intp)
-                if self.levels[j] is not None
-                else cuts.searchsorted(x[known])
-            )
+            known = ~np.isnan(matrix[:, j])
+            x = matrix[known, j]
+            at = cuts.searchsorted(x) if self.levels[j] is None else x.astype(np.intp)
             found[:, j] = self.missing[j]
             found[known, j] = steps[at]
         return found
@@ -65,28 +61,21 @@ class StumpEffects:
         `low` and `high` bound a step (low exclusive, high inclusive); `level` names a level.
         Inputs that no stump looks at have no rows.
         """
-        rows: dict[str, list[Any]] = {
-            name: [] for name in ("term", "low", "high", "level", "effect")
-        }
-
-        def add(*cells: Any) -> None:
-            for column, cell in zip(rows.values(), cells, strict=True):
-                column.append(cell)
-
+        rows: list[tuple[Any, ...]] = []
         for j, name in enumerate(self.names):
-            steps, cuts = self.steps[j], self.cuts[j]
-            levels = self.levels[j]
-            if not np.any(steps) and not self.missing[j]:
+            steps, missing, levels = self.steps[j].tolist(), float(self.missing[j]), self.levels[j]
+            if not any(steps) and not missing:
                 continue
             if levels is None:
-                edges = [-np.inf, *cuts.tolist(), np.inf]
-                for s, effect in enumerate(steps.tolist()):
-                    add(name, edges[s], edges[s + 1], "", effect)
+                edges = [-np.inf, *self.cuts[j].tolist(), np.inf]
+                spans = zip(edges, edges[1:], steps, strict=False)
+                rows += [(name, low, high, "", effect) for low, high, effect in spans]
             else:
-                for level, effect in zip(levels, steps.tolist(), strict=True):
-                    add(name, np.nan, np.nan, str(level), effect)
-            add(name, np.nan, np.nan, "(missing)", float(self.missing[j]))
-        return make_frame(rows, like)
+                of_levels = zip(levels, steps, strict=True)
+                rows += [(name, np.nan, np.nan, str(level), effect) for level, effect in of_levels]
+            rows.append((name, np.nan, np.nan, "(missing)", missing))
+        columns = ("term", "low", "high", "level", "effect")
+        return make_frame({key: [row[c] for row in rows] for c, key in enumerate(columns)}, like)
 
 
 def stump_effects(

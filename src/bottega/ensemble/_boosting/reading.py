@@ -1,6 +1,5 @@
-"""Looking into a boosted vote: stages, margins, the weights of rows, effects of single inputs."""
+"""Asking a boosted vote: predictions, stages, margins, weights of rows, effects of inputs."""
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,16 +18,40 @@ from bottega.plot import error_against_trees_chart
 
 
 class BoostReading(Combination):
-    """What a fitted AdaBoost can be asked besides predictions."""
+    """What a fitted AdaBoost can be asked."""
 
-    alphas_: FloatArray
-    classes_: Array
-    columns_in_: Any
-    learners_: Any
+    def _check_new(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self.columns_in_.read(self, X) if self.base is None else super()._check_new(X)
 
-    @abstractmethod
     def _votes(self, X: Any) -> FloatArray:
-        """Return the weighted votes for each class."""
+        X = self._check_new(X)
+        return self.learners_.votes(X, self.alphas_, len(self.classes_))
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the log-odds of the second class; with more than two the votes of each class.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (m, p)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (m,) or (m, K)
+            The sum of alpha over learners that vote for the second class, less that of the first.
+        """
+        votes = self._votes(X)
+        return votes[:, 1] - votes[:, 0] if votes.shape[1] == 2 else votes
+
+    def predict(self, X: Any) -> Array:
+        """Return the class with the largest weighted vote for each row of X."""
+        votes = self._votes(X)
+        return self.classes_[np.argmax(votes, axis=1)]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the class probabilities that the votes stand for (see Notes)."""
+        return softmax(self._votes(X), axis=1)
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Yield the predictions after 1, 2, ... rounds."""
@@ -72,7 +95,7 @@ class BoostReading(Combination):
         own = votes[rows, true]
         votes[rows, true] = -np.inf
         total = self.alphas_.sum()
-        return np.asarray((own - votes.max(axis=1)) / total if total > 0 else np.zeros(len(own)))
+        return (own - votes.max(axis=1)) / total if total > 0 else np.zeros(len(own))
 
     def margin_distribution(self, X: Any, y: Any) -> Any:
         """Return the distribution function of the margins: a frame of `margin` and `share`."""

@@ -16,7 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.typing import FloatArray, IntArray
+from bottega.core.errors import InputError
+from bottega.core.judge import LossSums
+from bottega.core.losses import Loss
+from bottega.core.parallel import in_threads
+from bottega.core.rows import Rows
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.ensemble._resampling.draws import draw_rows
 
 ROUNDS, PERFECT, CHANCE = "rounds", "perfect", "chance"
 
@@ -45,22 +51,16 @@ class Boost:
         return Boost(self.learners[:rounds], self.alphas[:rounds], self.errors[:rounds], ROUNDS)
 
 
-def vote_weight(error: float, n_classes: int, rate: float) -> float:
-    """Return the weight of the vote of a learner with this weighted error."""
-    return float(rate * (np.log((1 - error) / error) + np.log(n_classes - 1)))
-
-
 def boost(
     learn: Callable[[FloatArray], tuple[Any, IntArray]],
-    codes: IntArray,
-    weight: FloatArray | None,
+    rows: Rows,
     n_classes: int,
     rounds: int,
-    rate: float = 1.0,
+    rate: float,
 ) -> Boost:
     """Run the rounds; `learn` returns a learner for the weights and what it predicts."""
     # Ones rather than 1/n: sums of weights are then exact in the first round.
-    w = np.ones(len(codes)) if weight is None else weight.copy()
+    w = rows.weights.copy()
     total = w.sum()
     learners: list[Any] = []
     alphas: list[float] = []
@@ -68,7 +68,7 @@ def boost(
     stopped = ROUNDS
     for _ in range(rounds):
         learner, predicted = learn(w)
-        wrong = predicted != codes
+        wrong = predicted != rows.y
         error = float(w[wrong].sum() / w.sum())
         if error == 0:
             stopped = PERFECT
@@ -79,7 +79,7 @@ def boost(
             if learners:
                 break
         else:
-            alpha = vote_weight(error, n_classes, rate)
+            alpha = float(rate * (np.log((1 - error) / error) + np.log(n_classes - 1)))
         learners.append(learner)
         alphas.append(alpha)
         errors.append(error)
@@ -98,3 +98,41 @@ def staged_votes(learners: Any, alphas: FloatArray, X: Any, n_classes: int) -> I
     for b, alpha in enumerate(alphas):
         votes[rows, learners.labels(X, b)] += alpha
         yield votes
+
+
+def judge_by_samples(
+    rows: Rows, seeds: list[int], loss: Loss, predict: Callable[[Rows, Any], Array]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the mean loss of each setting on the left-out rows, and its standard error.
+
+    ``predict(drawn_rows, X)`` gives the predictions of all settings: (rows, settings, ...).
+    """
+    n = len(rows)
+
+    def judge(seed: int) -> tuple[FloatArray, IntArray]:
+        counts = draw_rows(n, n, seed, weight=rows.weight)
+        drawn, left_out = np.flatnonzero(counts), np.flatnonzero(counts == 0)
+        if not len(left_out):
+            return np.zeros((0, 1)), left_out
+        sample, held = rows.take(drawn), rows.take(left_out)
+        predicted = predict(Rows(sample.X, sample.y, counts[drawn].astype(np.float64)), held.X)
+        return loss.of_rows(held.y, predicted), left_out
+
+    sums = LossSums()
+    for losses, left_out in in_threads(judge, seeds, stage="samples"):
+        if len(left_out):
+            sums.update(losses, None if rows.weight is None else rows.weight[left_out])
+    if not sums.count:
+        raise InputError(
+            f"Choosing the rounds takes rows to judge by, and samples of {n} rows leave none out "
+            f"(n_samples = {n}). Give n_rounds, or more rows."
+        )
+    return sums.mean_and_se()
+
+
+def check_rounds(values: Any) -> IntArray:
+    """Return the numbers of rounds for a path, ascending."""
+    rounds = np.unique(np.asarray(values))
+    if not len(rounds) or rounds.dtype.kind not in "iu" or rounds[0] < 1:
+        raise InputError(f"values={values!r} is not allowed; rounds are whole numbers from 1 up.")
+    return rounds.astype(np.intp)

@@ -9,21 +9,10 @@ from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from bottega.core import params
 from bottega.core.errors import InputError
 from bottega.core.judge import mean_and_se
 from bottega.core.losses import Loss, get_loss
-from bottega.core.params import (
-    AnyOf,
-    Anything,
-    Auto,
-    Boolean,
-    Choice,
-    Integer,
-    OrNone,
-    Parameter,
-    Real,
-    Seed,
-)
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
 from bottega.core.tuned import Tuned
@@ -35,24 +24,28 @@ from bottega.tree._grow.binned import NO_LIMIT
 from bottega.tree._grow.bins import Bins
 from bottega.tree._grow.column_reader import read_columns
 
-SHARED: Mapping[str, Parameter] = {
-    "max_features": AnyOf(
-        Choice("auto", "sqrt", "log2"),
-        Integer(1),
-        Real(0, 1, open_low=True),
+SHARED: Mapping[str, params.Parameter] = {
+    "max_features": params.AnyOf(
+        params.Choice("auto", "sqrt", "log2"),
+        params.Integer(1),
+        params.Real(0, 1, open_low=True),
         help="columns tried at each split, or their share; 'auto': by OOB error",
     ),
-    "n_trees": Integer(1, help="how many trees are grown; more never hurt, and cost time"),
-    "min_leaf": Integer(1, help="fewest rows in a leaf"),
-    "max_depth": OrNone(Integer(0), help="most tests above a leaf"),
-    "max_leaves": OrNone(Integer(1), help="most leaves of a tree, the best splits first"),
-    "categorical": AnyOf(Choice("auto"), Anything(), help="columns that are categories"),
-    "replace": Boolean(help="draw rows with replacement (the bootstrap)"),
-    "sample_share": Auto(
-        Real(0, 1, open_low=True), help="rows drawn for a tree, as a share of all"
+    "n_trees": params.Integer(1, help="how many trees are grown; more never hurt, and cost time"),
+    "min_leaf": params.Integer(1, help="fewest rows in a leaf"),
+    "max_depth": params.OrNone(params.Integer(0), help="most tests above a leaf"),
+    "max_leaves": params.OrNone(
+        params.Integer(1), help="most leaves of a tree, the best splits first"
     ),
-    "select": Choice("min", "one_se", help="rule that picks max_features from the path"),
-    "random_state": Seed(help="seed of the draws; None: other draws in every fit"),
+    "categorical": params.AnyOf(
+        params.Choice("auto"), params.Anything(), help="columns that are categories"
+    ),
+    "replace": params.Boolean(help="draw rows with replacement (the bootstrap)"),
+    "sample_share": params.Auto(
+        params.Real(0, 1, open_low=True), help="rows drawn for a tree, as a share of all"
+    ),
+    "select": params.Choice("min", "one_se", help="rule that picks max_features from the path"),
+    "random_state": params.Seed(help="seed of the draws; None: other draws in every fit"),
 }
 
 CARD: dict[str, Any] = {

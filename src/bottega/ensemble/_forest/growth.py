@@ -61,7 +61,7 @@ class Tally:
 
     `outside` (n, V) sums the predictions of the `n_outside` trees that have not drawn the row,
     `inside` those of all trees, `importance` the gain of the splits on each column. `sums`
-    (trees, 6) is what the kernel `tally` returns after each tree, `total` the sum of the weights.
+    (trees, 7) is what the kernel `tally` returns after each tree, `total` the sum of the weights.
     """
 
     outside: FloatArray
@@ -70,7 +70,6 @@ class Tally:
     importance: FloatArray
     sums: FloatArray
     total: float
-    weighted: bool
 
     def copy(self) -> "Tally":
         """Return a tally that can go on without changing this one."""
@@ -97,13 +96,11 @@ class Tally:
     @property
     def error_se(self) -> FloatArray:
         """Its standard error."""
-        weight, _, squares, first, second, _ = self.sums.T
+        weight, _, squares, first, second, _, count = self.sums.T
         mean = self.error
         with np.errstate(invalid="ignore", divide="ignore"):
             variance = second - 2 * mean * first + mean**2 * squares
-            if not self.weighted:
-                variance = variance * weight / (weight - 1)
-            return np.sqrt(np.maximum(variance, 0.0)) / weight
+            return np.sqrt(np.maximum(variance * count / (count - 1), 0.0)) / weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,9 +171,8 @@ class Grower:
             np.zeros(n, dtype=np.int32),
             np.zeros((n, self.n_values)),
             np.zeros(p),
-            np.zeros((0, 6)),
+            np.zeros((0, 7)),
             float(self.rows.weight.sum()),
-            self.rows.weighted,
         )
 
     def _judge(self, grown: list[tuple[Any, ...]], done: Tally, first: int) -> list[FloatArray]:

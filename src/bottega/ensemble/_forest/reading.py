@@ -96,18 +96,11 @@ class ForestReading(ForestBase):
         data frame
             column, importance (mean rise of the loss over the trees), std_error (of that mean)
             and z (their ratio). It says that a column is used, not in which direction, and that
-            the others cannot stand in for it.
-
-        Notes
-        -----
-        Cost: a walk of the out-of-bag rows per tree and column.
+            the others cannot stand in for it. Cost: a walk of the out-of-bag rows per tree and
+            column.
         """
         check_is_fitted(self)
-        rise = self._rises(seeds(random_state, self.n_trees_))
-        return self._make_frame(importance_columns(self.columns_in_.names, rise))
-
-    def _rises(self, shuffles: list[int]) -> FloatArray:
-        """Return the rise of the out-of-bag loss: (trees, columns)."""
+        shuffles = seeds(random_state, self.n_trees_)
         rows, forest = self._rows_in, self.forest_
         grower = self._grower(rows, self.max_features_)
         p = rows.codes.shape[1]
@@ -126,7 +119,8 @@ class ForestReading(ForestBase):
                 rise[j] = permuted_loss(rows.codes, outside, donors, j, *data) - plain
             return rise
 
-        return np.array(in_threads(of_tree, range(forest.n_trees), stage="importance"))
+        rise = np.array(in_threads(of_tree, range(forest.n_trees), stage="importance"))
+        return self._make_frame(importance_columns(self.columns_in_.names, rise))
 
     def proximity(self, X: Any = None) -> FloatArray:
         """Return in what share of the trees each two rows fall into the same leaf.

@@ -12,11 +12,11 @@ def tally(placed, words, values, y, w, classes, n_trees, outside, n_outside, ins
 
     `outside` (n, V) sums the trees that did not draw the row, `n_outside` counts them, `inside`
     sums all trees. Returns, over the rows that some tree left out, the sums of w, w loss, w^2,
-    w^2 loss and w^2 loss^2; and the sum of w loss over all rows and trees. `classes` is the number
-    of classes, 0 for numbers.
+    w^2 loss and w^2 loss^2; the sum of w loss over all rows and trees; and the number of the rows
+    left out. `classes` is the number of classes, 0 for numbers.
     """
     n, V = outside.shape
-    sums = np.zeros(6)
+    sums = np.zeros(7)
     for i in range(n):
         left_out = placed[i] < 0
         leaf = np.int64(words[~placed[i] if left_out else placed[i]] & np.uint64(LOW))
@@ -35,6 +35,7 @@ def tally(placed, words, values, y, w, classes, n_trees, outside, n_outside, ins
             sums[2] += wi * wi
             sums[3] += wi * wi * loss
             sums[4] += wi * wi * loss * loss
+            sums[6] += 1.0
     return sums
 
 

@@ -15,6 +15,7 @@ from bottega.core.judge import mean_and_se
 from bottega.core.losses import get_loss
 from bottega.core.parallel import in_threads
 from bottega.core.path import Path, along
+from bottega.core.results import term_names
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._combination.average import Average
 from bottega.ensemble._resampling.draws import row_keys, seeds
@@ -114,7 +115,7 @@ class Bagged(OutOfBag, Average):
         check_is_fitted(self)
         work = self._training(X, y, sample_weight)
         loss = get_loss(None, self.card.task)
-        names = _column_names(self, work.X)
+        names = term_names(self, intercept=False)
 
         def of_model(task: tuple[Any, int, int]) -> FloatArray:
             model, seed, shuffle = task
@@ -169,11 +170,6 @@ def _fingerprint(work: OrderedRows) -> int:
     keys = row_keys(work.X, work.y)
     weight = np.ones(len(keys)) if work.weight is None else work.weight
     return int(np.bitwise_xor.reduce(keys * weight.view(np.uint64)))
-
-
-def _column_names(model: Any, X: Any) -> list[str]:
-    names = getattr(model, "feature_names_in_", None)
-    return [f"x{j}" for j in range(X.shape[1])] if names is None else [str(name) for name in names]
 
 
 def _shuffled(X: Any, j: int, rng: np.random.Generator) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 
 from bottega.core.frames import is_frame
 from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.tree._kernels.random import STEP, mix
 
 
 def own_order(X: Any, y: Any) -> IntArray:
@@ -33,8 +34,8 @@ def row_keys(X: Any, y: Any) -> Array:
     """Return 64 bits for each row, made from its inputs and its response."""
     key = np.zeros(len(y), dtype=np.uint64)
     for column in _columns(X):
-        key = _mix(key ^ _bits(column))
-    return _mix(key ^ _bits(np.asarray(y)))
+        key = mix((key ^ _bits(column)) + STEP)
+    return mix((key ^ _bits(np.asarray(y))) + STEP)
 
 
 def draw_rows(
@@ -95,11 +96,3 @@ def _bits(column: Array) -> Array:
         word: int.from_bytes(blake2b(word.encode(), digest_size=8).digest()) for word in set(words)
     }
     return np.array([known[word] for word in words], dtype=np.uint64)
-
-
-def _mix(bits: Array) -> Array:
-    """Scramble 64 bits (the finaliser of SplitMix64)."""
-    mixed = bits + np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(mixed ^ (mixed >> np.uint64(31)))

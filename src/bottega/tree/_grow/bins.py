@@ -66,7 +66,7 @@ class Bins:
             rows = rows[:_SAMPLE]
         cuts, low, high = (np.full((p, MAX_BINS), np.inf) for _ in range(3))
         n_bins = np.zeros(p, dtype=np.int64)
-        level_bins: list[Array] = [np.zeros(0, dtype=np.uint8)] * p
+        level_bins: list[Array] = [np.zeros(0, dtype=np.uint8)] * (p + 1)
 
         def learn_column(j: int) -> None:
             column = X[:, j] if rows is None else X[rows, j]
@@ -82,16 +82,9 @@ class Bins:
             low[j, 1 : len(cut) + 1] = above
 
         in_threads(learn_column, range(p))
-        level_start = np.cumsum([0, *(len(each) for each in level_bins)])
-        return cls(
-            n_bins,
-            np.asarray(categorical, dtype=bool),
-            cuts,
-            low,
-            high,
-            level_start,
-            np.concatenate([*level_bins, np.zeros(0, dtype=np.uint8)]),
-        )
+        level_start = np.cumsum([0, *(len(each) for each in level_bins[:p])])
+        categorical = np.asarray(categorical, dtype=bool)
+        return cls(n_bins, categorical, cuts, low, high, level_start, np.concatenate(level_bins))
 
     def encode(self, X: FloatArray, order: IntArray | None = None) -> Array:
         """Return the bins of the values of X as bytes, row by row (in the given order)."""

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.frames import is_frame
+from bottega.core.results import term_names
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
 from bottega.data.encoder import Encoder
@@ -107,10 +108,7 @@ class ColumnReader:
             as_is = {"standardize": False, "one_hot": False, "impute": False}
             self.encoder = Encoder(**as_is, kinds=kinds, new_categories="ignore")
             matrix = self.encoder.fit_transform(X)
-        names = getattr(estimator, "feature_names_in_", None)
-        if names is None:
-            names = [f"x{j}" for j in range(matrix.shape[1])]
-        self.names = [str(name) for name in names]
+        self.names = term_names(estimator, intercept=False)
         return matrix
 
     def _chosen(self, p: int) -> list[int]:

@@ -131,33 +131,20 @@ def add_up(parent, sums):
 
 
 @kernel
-def _add_loss(sums, t, loss, weight):
-    """Add one row's loss to the sums of w l, w^2 l and w^2 l^2 at node t."""
-    sums[t, 0] += weight * loss
-    sums[t, 1] += weight * weight * loss
-    sums[t, 2] += weight * weight * loss * loss
+def node_losses(leaf, parent, table, y, weight, classes):
+    """Return, per node, the sums of w l, w^2 l and w^2 l^2 of the rows that pass it.
 
-
-@kernel
-def node_losses_numbers(leaf, parent, value, y, weight):
-    """Return, per node, the sums of the squared errors of the rows that pass it."""
+    The loss l of a row at node t is ``table[t, y]`` with classes, else ``(y - table[t, 0])^2``.
+    """
     sums = np.zeros((len(parent), 3))
     for i in range(len(leaf)):
+        w = weight[i]
         t = leaf[i]
         while t >= 0:
-            _add_loss(sums, t, (y[i] - value[t]) ** 2, weight[i])
-            t = parent[t]
-    return sums
-
-
-@kernel
-def node_losses_classes(leaf, parent, loss, y, weight):
-    """Return, per node, the sums of the losses of the rows that pass it: loss[t, class]."""
-    sums = np.zeros((len(parent), 3))
-    for i in range(len(leaf)):
-        t = leaf[i]
-        while t >= 0:
-            _add_loss(sums, t, loss[t, y[i]], weight[i])
+            loss = table[t, int(y[i])] if classes else (y[i] - table[t, 0]) ** 2
+            sums[t, 0] += w * loss
+            sums[t, 1] += w * w * loss
+            sums[t, 2] += w * w * loss * loss
             t = parent[t]
     return sums
 

@@ -44,11 +44,11 @@ def node_losses(
         k = tree.value.shape[1]
         predicted = label if loss.method == "predict" else tree.value
         table = [loss.of_rows(np.full(tree.n_nodes, code), predicted) for code in range(k)]
-        by_class = np.ascontiguousarray(np.stack(table, axis=1), dtype=np.float64)
-        return kernels.node_losses_classes(leaf, tree.parent, by_class, y, weight)
-    value = tree.value[:, 0].copy()
+        by_class = np.stack(table, axis=1, dtype=np.float64)
+        return kernels.node_losses(leaf, tree.parent, by_class, y, weight, True)
     if loss == SQUARED_ERROR:
-        return kernels.node_losses_numbers(leaf, tree.parent, value, y, weight)
+        return kernels.node_losses(leaf, tree.parent, tree.value, y, weight, False)
+    value = tree.value[:, 0]
     sums = np.zeros((tree.n_nodes, 3))
     node = leaf.astype(np.int64)
     while len(node):  # one step up at a time
