@@ -23,11 +23,7 @@ __all__ = ["coefficient_chart"]
 
 _MOST_LINES = 30
 _NAMED = 8
-_WORDS = {
-    "df": "degrees of freedom",
-    "knob": "the knob",
-    "l1": "the sum of their absolute values",
-}
+_WORDS = {"df": "degrees of freedom", "knob": "the knob", "l1": "the sum of their absolute values"}
 
 
 def coefficient_chart(

@@ -10,10 +10,7 @@ from bottega.plot.theme import WIDTH, altair, number, panels, plain
 
 __all__ = ["curvature_chart"]
 
-_SIGNS = {
-    1: {1: "rises", 2: "convex: bends up"},
-    -1: {1: "falls", 2: "concave: bends down"},
-}
+_SIGNS = {1: {1: "rises", 2: "convex: bends up"}, -1: {1: "falls", 2: "concave: bends down"}}
 
 
 def curvature_chart(

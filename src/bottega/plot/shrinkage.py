@@ -69,11 +69,7 @@ def shrinkage_chart(d: Any, alphas: Any = (), components: Any = ()) -> Any:
             **{"grid": False, "tickMinStep": 1, "format": "d", "tickCount": min(d.size, 12)},
         ),
         y=y_axis(
-            "kept",
-            "share kept",
-            domain=[0, 1.04],
-            nice=False,
-            values=[0, 0.2, 0.4, 0.6, 0.8, 1],
+            "kept", "share kept", domain=[0, 1.04], nice=False, values=[0, 0.2, 0.4, 0.6, 0.8, 1]
         ),
         color=colors("series", names, orient="right", columns=1, symbolType="stroke"),
         tooltip=tips(

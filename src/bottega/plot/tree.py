@@ -170,10 +170,7 @@ def tree_chart(model: Any, *, max_leaves: int = 40) -> Any:
         leaf.mark_text(style="label", fontSize=11, dy=8).encode(text="under:N"),
     ]
     boxed = "label, its share, rows" if drawn.classes is not None else "mean (dark is high), rows"
-    notes = [
-        "A row goes left where the test holds.",
-        f"Boxes: {boxed}. Lines: share of the rows.",
-    ]
+    notes = ["A row goes left where the test holds.", f"Boxes: {boxed}. Lines: share of the rows."]
     if limit < tree.max_depth:
         notes.append(f"The first {limit} levels; the tree goes down to level {tree.max_depth}.")
     return finish(

@@ -5,12 +5,7 @@ from bottega.risk import bounds
 from bottega.risk.bounds import *  # noqa: F403 - the bounds are listed there
 from bottega.risk.bounds.sample_size import sample_size
 from bottega.risk.certify import certify, certify_losses
-from bottega.risk.estimate.compare_errors import (
-    ErrorComparison,
-    McNemar,
-    compare_errors,
-    mcnemar,
-)
+from bottega.risk.estimate.compare_errors import ErrorComparison, McNemar, compare_errors, mcnemar
 from bottega.risk.estimate.cross_validate import CrossValidation, cross_validate
 from bottega.risk.estimate.diagnose import Diagnosis, diagnose
 from bottega.risk.estimate.holdout import Holdout, holdout

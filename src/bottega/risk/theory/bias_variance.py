@@ -22,12 +22,7 @@ from bottega.core.parallel import in_threads
 from bottega.core.params import Integer
 from bottega.core.typing import Array, FloatArray
 from bottega.plot import decomposition_chart
-from bottega.risk.theory.simulation import (
-    Generator,
-    draw,
-    draw_seeds,
-    fit,
-)
+from bottega.risk.theory.simulation import Generator, draw, draw_seeds, fit
 
 __all__ = ["Decomposition", "bias_variance"]
 

@@ -15,13 +15,7 @@ from bottega.core.parallel import in_threads
 from bottega.core.params import Integer
 from bottega.core.typing import FloatArray, IntArray
 from bottega.plot import learning_curve_chart
-from bottega.risk.theory.simulation import (
-    Generator,
-    draw,
-    draw_seeds,
-    excess_losses,
-    fit,
-)
+from bottega.risk.theory.simulation import Generator, draw, draw_seeds, excess_losses, fit
 
 __all__ = ["LearningCurve", "learning_curve", "simulate"]
 
