@@ -61,9 +61,8 @@ def named_models(given: Any) -> list[tuple[str, Any]]:
     """Return pairs of name and model; a name that is taken gets a number."""
     named: list[tuple[str, Any]] = []
     for each in given:
-        name, model = (None, each) if _is_model(each) else each
-        if name is None:
-            name = getattr(getattr(model, "card", None), "method", type(model).__name__)
+        own_name = getattr(getattr(each, "card", None), "method", type(each).__name__)
+        name, model = (own_name, each) if _is_model(each) else each
         wanted, count = name, 2
         while name in dict(named):
             name, count = f"{wanted} {count}", count + 1

@@ -142,7 +142,7 @@ class ForestReading(ForestBase):
     def summary(self) -> Summary:
         """Return size, errors and importance as a table that shows itself as text and HTML."""
         check_is_fitted(self)
-        facts = {
+        facts: dict[str, list[Any]] = {
             "rows": [len(self._rows_in.y)],
             "trees": [self.n_trees_],
             "columns tried": [self.max_features_],

@@ -50,4 +50,5 @@ class OutOfBag(Estimator):
         setattr(self, self._out_of_bag_name, kept)
 
     def _restore(self, rows: Rows) -> None:
+        assert rows.given is not None
         self._keep_out_of_bag(getattr(self, self._out_of_bag_name), rows.kept, len(rows.given))

@@ -98,7 +98,7 @@ def as_tree(
     )
     n_nodes = len(first)
     split = np.flatnonzero(first >= 0)
-    asks = (first >= 0).astype(np.int32)
+    asks: IntArray = (first >= 0).astype(np.int32)
     parent: IntArray = np.full(n_nodes, -1, dtype=np.int32)
     parent[first[split]] = parent[first[split] + 1] = split
     gain = np.zeros(n_nodes)
@@ -111,7 +111,7 @@ def as_tree(
         risk, impurity = loss / weight[0], loss / weight
         value = (sums[:, 0] / weight + center)[:, None]
 
-    test_stop = asks * np.cumsum(asks, dtype=np.int32)
+    test_stop: IntArray = asks * np.cumsum(asks, dtype=np.int32)
     left, right = sides[split, 0].astype(np.intp), sides[split, 1].astype(np.intp)
     columns = feature[split]
     low = bins.high[columns, left]
@@ -143,5 +143,5 @@ def _levels(
         levels.append(here)
         children.append(1 - left[own[here]].astype(np.int32))
         count[test] = len(here)
-    stop = np.cumsum(count, dtype=np.int32)
+    stop: IntArray = np.cumsum(count, dtype=np.int32)
     return stop - count, stop, np.concatenate(levels), np.concatenate(children)

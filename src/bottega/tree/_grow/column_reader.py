@@ -71,7 +71,7 @@ class ColumnReader:
         chosen = self._chosen(p)
         self.levels, self.values = [None] * p, [None] * p
         if self.encoder is not None:
-            texts = np.flatnonzero(np.array(self.encoder.kinds_) == "category")
+            texts = [j for j, kind in enumerate(self.encoder.kinds_) if kind == "category"]
             for j, levels in zip(texts, self.encoder.levels_, strict=True):
                 self.levels[j] = list(levels)
         for j in chosen:

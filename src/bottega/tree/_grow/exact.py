@@ -82,7 +82,8 @@ def grow(
     else:
         risk = (loss + weight * (mean - value) ** 2) / total
         value = (value + center)[:, None]
-    return Tree(*frame, weight, value, impurity, risk, gain / total, *tests, *levels)
+    arrays = (*frame, weight, value, impurity, risk, gain / total, *tests, *levels)
+    return Tree(*arrays)
 
 
 def _response_rows(y: Any, w: FloatArray | None) -> tuple[dict[str, Any], float]:

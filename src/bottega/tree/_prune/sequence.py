@@ -76,10 +76,10 @@ def pruning_sequence(tree: Tree, risk: FloatArray | None = None) -> PruningSeque
     risk = np.ascontiguousarray(tree.risk if risk is None else risk, dtype=np.float64)
     limits = np.finfo(np.float64)
     scale = max(float(risk[0]), limits.tiny / limits.eps)
-    collapse_alpha, *members = kernels.weakest_links(
+    collapse_alpha, alpha, n_leaves, total = kernels.weakest_links(
         tree.parent, tree.first_child, tree.n_children, risk, _TIE * scale, limits.eps * scale
     )
-    return PruningSequence(*members, collapse_alpha)
+    return PruningSequence(alpha, n_leaves, total, collapse_alpha)
 
 
 def members_shown(sequence: PruningSequence) -> IntArray:
