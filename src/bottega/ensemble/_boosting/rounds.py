@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.core.judge import LossSums
+from bottega.core.judge import mean_and_se
 from bottega.core.losses import Loss
 from bottega.core.parallel import in_threads
 from bottega.core.rows import Rows
@@ -118,16 +118,22 @@ def judge_by_samples(
         predicted = predict(Rows(sample.X, sample.y, counts[drawn].astype(np.float64)), held.X)
         return loss.of_rows(held.y, predicted), left_out
 
-    sums = LossSums()
+    total: Any = 0.0
+    times = np.zeros(n)
     for losses, left_out in in_threads(judge, seeds, stage="samples"):
         if len(left_out):
-            sums.update(losses, None if rows.weight is None else rows.weight[left_out])
-    if not sums.count:
+            spread = np.zeros((n, losses.shape[1]))
+            spread[left_out] = losses
+            total, times[left_out] = total + spread, times[left_out] + 1
+    judged = np.flatnonzero(times)
+    if not len(judged):
         raise InputError(
             f"Choosing the rounds takes rows to judge by, and samples of {n} rows leave none out "
             f"(n_samples = {n}). Give n_rounds, or more rows."
         )
-    return sums.mean_and_se()
+    # A row left out by several samples is one row: its losses are averaged first.
+    mean_loss = total[judged] / times[judged, None]
+    return mean_and_se(mean_loss, None if rows.weight is None else rows.weight[judged])
 
 
 def check_rounds(values: Any) -> IntArray:
