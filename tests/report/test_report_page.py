@@ -224,5 +224,5 @@ def test_cache_that_cannot_be_written_does_no_harm(libraries, tmp_path):
 
 
 def test_without_a_home_folder_there_is_no_cache(libraries, monkeypatch):
-    monkeypatch.setattr(bundle, "user_folder", lambda kind: None)
+    monkeypatch.setattr(bundle, "user_folder", lambda _: None)
     assert bundle.javascript() == "let a = 1;\nlet é = 2;"
