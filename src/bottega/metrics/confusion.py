@@ -129,17 +129,11 @@ class Confusion(Shown):
         top = int(np.argmax(observed))
         won = int(np.trace(self.table) - self.table[top, top])
         lost = int(observed[top] - self.table[top, top])
-        test = stats.binomtest(won, won + lost, alternative="greater") if won + lost else None
-        majority = float(share(observed[top], self.n))
-        return VersusMajority(
-            self.labels[top],
-            self.accuracy,
-            majority,
-            (won - lost) / self.n,
-            won,
-            lost,
-            1.0 if test is None else float(test.pvalue),
-        )
+        p_value = 1.0
+        if won + lost:
+            p_value = float(stats.binomtest(won, won + lost, alternative="greater").pvalue)
+        accuracies = self.accuracy, float(share(observed[top], self.n)), (won - lost) / self.n
+        return VersusMajority(self.labels[top], *accuracies, won, lost, p_value)
 
     def to_frame(self, like: Any = None) -> Any:
         """Return counts and rates as a data frame, one row per class as the positive one."""

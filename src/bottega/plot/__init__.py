@@ -4,7 +4,7 @@ Each function takes arrays or an object with the named attributes, never a data 
 """
 
 from bottega.plot.asymptotics import bias_variance_chart, curse_chart, rate_chart
-from bottega.plot.band import band_chart, smooth_chart
+from bottega.plot.band import band_chart, smooth_chart, smooths_chart
 from bottega.plot.boundaries import boundaries_chart
 from bottega.plot.coefficients import coefficient_chart
 from bottega.plot.confusion import confusion_chart, confusion_table_chart
@@ -27,7 +27,6 @@ from bottega.plot.precision_recall import precision_recall_chart
 from bottega.plot.residuals import observed_chart, residual_chart
 from bottega.plot.roc import roc_chart
 from bottega.plot.shrinkage import shrinkage_chart, threshold_chart
-from bottega.plot.smooths import smooths_chart
 from bottega.plot.staged_error import error_against_trees_chart
 from bottega.plot.target import target_chart
 from bottega.plot.theme import DARK, LIGHT, config

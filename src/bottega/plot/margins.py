@@ -53,15 +53,10 @@ def margin_chart(margins: Any, *, unit: str = "margin") -> Any:
         shown = thinned(len(sorted_values), _MOST)
         rows += records(margin=sorted_values[shown], share=below[shown], series=label)
     labels = list(dict.fromkeys(row["series"] for row in rows))
+    share = {"domain": [0, 1], "format": "%", "tickCount": 5}
     base = alt.Chart().encode(
         x=x_axis("margin", unit, zero=True, nice=True, grid=False, tickCount=8),
-        y=y_axis(
-            "share",
-            "share of the rows with at most this margin",
-            format="%",
-            tickCount=5,
-            domain=[0, 1],
-        ),
+        y=y_axis("share", "share of the rows with at most this margin", **share),
         color=colors("series", labels, show=len(labels) > 1, columns=2),
     )
     return finish(

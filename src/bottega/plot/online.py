@@ -37,17 +37,9 @@ def regret_chart(
     below = int(np.sum(np.asarray(regret) <= 0))
     if below:
         lines.append(f"Not shown: {below} of {len(np.asarray(rows))} points at or below zero.")
-    return lines_chart(
-        rows,
-        {"average regret": regret, **known},
-        x_title="rows",
-        y_title="average regret",
-        title=title,
-        subtitle=lines,
-        log_x=True,
-        log_y=True,
-        dashed=list(known),
-    )
+    words = {"title": title, "subtitle": lines}
+    drawn = {"average regret": regret, **known}
+    return _over_rows(rows, drawn, "average regret", log_y=True, dashed=list(known), **words)
 
 
 def mistakes_chart(
@@ -70,17 +62,8 @@ def mistakes_chart(
     lines = {"mistakes": mistakes}
     if np.any(np.isfinite(bound)):
         lines["mistake bound, best comparator"] = bound
-    return lines_chart(
-        rows,
-        lines,
-        x_title="rows",
-        y_title="mistakes so far",
-        title=title,
-        subtitle=subtitle,
-        log_x=True,
-        log_y=True,
-        dashed=list(lines)[1:],
-    )
+    words = {"title": title, "subtitle": subtitle}
+    return _over_rows(rows, lines, "mistakes so far", log_y=True, dashed=list(lines)[1:], **words)
 
 
 def running_loss_chart(rows: Any, loss: Any, *, title: str, subtitle: str | Sequence[str]) -> Any:
@@ -98,12 +81,10 @@ def running_loss_chart(rows: Any, loss: Any, *, title: str, subtitle: str | Sequ
     altair.LayerChart
         The chart.
     """
-    return lines_chart(
-        rows,
-        {"mean loss so far": loss},
-        x_title="rows",
-        y_title="mean loss, charged before learning",
-        title=title,
-        subtitle=subtitle,
-        log_x=True,
-    )
+    lines = {"mean loss so far": loss}
+    what = "mean loss, charged before learning"
+    return _over_rows(rows, lines, what, title=title, subtitle=subtitle)
+
+
+def _over_rows(rows: Any, lines: Mapping[str, Any], what: str, **options: Any) -> Any:
+    return lines_chart(rows, lines, x_title="rows", y_title=what, log_x=True, **options)

@@ -246,15 +246,8 @@ def is_axis_of_numbers(path: Any) -> bool:
 
 def complexity_axis(field: str, title: str, padding: int = 12) -> Any:
     """Return the x channel of a size of models, simplest left."""
-    return x_axis(
-        field,
-        f"{title}  (more complex →)",
-        zero=False,
-        nice=False,
-        padding=padding,
-        grid=False,
-        tickCount=8,
-    )
+    spread = {"zero": False, "nice": False, "padding": padding}
+    return x_axis(field, f"{title}  (more complex →)", grid=False, tickCount=8, **spread)
 
 
 def knob_axis(path: Any) -> tuple[Any, FloatArray]:

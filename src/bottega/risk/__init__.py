@@ -6,10 +6,14 @@ from bottega.risk.bounds import *  # noqa: F403 - the bounds are listed there
 from bottega.risk.bounds.sample_size import sample_size
 from bottega.risk.certify import certify, certify_losses
 from bottega.risk.estimate.compare_errors import ErrorComparison, McNemar, compare_errors, mcnemar
-from bottega.risk.estimate.cross_validate import CrossValidation, cross_validate
+from bottega.risk.estimate.cross_validate import (
+    CrossValidation,
+    LeaveOneOut,
+    cross_validate,
+    leave_one_out,
+)
 from bottega.risk.estimate.diagnose import Diagnosis, diagnose
 from bottega.risk.estimate.holdout import Holdout, holdout
-from bottega.risk.estimate.leave_one_out import LeaveOneOut, leave_one_out
 from bottega.risk.estimate.nested import nested_cv
 from bottega.risk.estimate.nested_result import NestedComparison, NestedCV
 from bottega.risk.theory.bias_variance import Decomposition, bias_variance

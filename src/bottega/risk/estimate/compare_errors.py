@@ -12,9 +12,8 @@ from bottega.core.params import Real
 from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import FloatArray, IntArray
 from bottega.risk.bounds import clopper_pearson, student
-from bottega.risk.estimate.cross_validate import CrossValidation
+from bottega.risk.estimate.cross_validate import CrossValidation, LeaveOneOut
 from bottega.risk.estimate.judged_rows import RowLosses, check_rows, finite_losses, task_of
-from bottega.risk.estimate.leave_one_out import LeaveOneOut
 from bottega.risk.estimate.nested_interval import corrected_variance, mean_and_variance, widest
 
 __all__ = ["ErrorComparison", "McNemar", "compare_errors", "mcnemar"]
@@ -228,12 +227,8 @@ def compare_errors(
     difference = first - second
     tests = None
     if counted:
-        right_a, right_b = first == 0, second == 0
-        table = [
-            [np.sum(right_a & right_b), np.sum(right_a & ~right_b)],
-            [np.sum(~right_a & right_b), np.sum(~right_a & ~right_b)],
-        ]
-        tests = mcnemar(table)
+        cells = (2 * first + second).astype(np.int64)  # right or wrong by both
+        tests = mcnemar(np.bincount(cells, minlength=4).reshape(2, 2))
         lower, upper = _exact_interval(tests.table[1, 0], tests.table[0, 1], len(first), delta)
         p_value, method = tests.exact, "McNemar's exact test and an exact interval"
     else:

@@ -156,15 +156,8 @@ class FiniteDistribution:
         rng = np.random.default_rng(seed)
         cells = rng.choice(self.joint.size, size=n, p=self.joint.ravel() / self.joint.sum())
         at, label = np.unravel_index(cells, self.joint.shape)
-        name = self.loss.name
-        return Sample(
-            self.points[at],
-            self.labels[label],
-            partial(_best_at, self),
-            self.bayes_risk,
-            name,
-            "finite",
-        )
+        rows = self.points[at], self.labels[label]
+        return Sample(*rows, partial(_best_at, self), self.bayes_risk, self.loss.name, "finite")
 
 
 def _best_at(distribution: FiniteDistribution, X: Array) -> Array:
