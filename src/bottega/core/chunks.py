@@ -195,14 +195,13 @@ class CheckedChunks:
         """Return checked inputs and responses; labels as codes."""
         if self.y_ndim == 0:
             return check_array(X, dtype=np.float64), y
-        if self.classes is None:
-            return check_X_y(X, y, dtype=np.float64, multi_output=True, y_numeric=True)
-        X, y = check_X_y(X, y, dtype=np.float64)
-        return X, np.searchsorted(self.classes, y)
+        number = self.classes is None
+        X, y = check_X_y(X, y, dtype=np.float64, multi_output=number, y_numeric=number)
+        return X, y if number else np.searchsorted(self.classes, y)
 
 
 def parts_of(chunk: Any) -> tuple[Any, Any, Any]:
     """Return inputs, responses and weights of a chunk given as X, (X, y) or (X, y, w)."""
-    given = chunk if isinstance(chunk, tuple | list) else (chunk,)
-    X, y, w, *_ = (*given, None, None)
+    given = list(chunk) if isinstance(chunk, tuple | list) else [chunk]
+    X, y, w = (given + [None, None])[:3]
     return X, y, w

@@ -218,7 +218,7 @@ class Estimator(BaseEstimator):
 class Unweighted(Estimator):
     """An estimator that has no meaning for row weights."""
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Fit the model.
 
         Parameters

@@ -278,7 +278,7 @@ class SelectedResults(CoefficientResults):
         path = getattr(self, "path_", None)
         if path is not None:
             chosen = {name: getattr(self, f"{name}_") for name in path.knobs}
-            place = path.settings.index(chosen)  # type: ignore[attr-defined]
+            place = path.settings.index(chosen)
             row |= {"error": float(path.error[place]), "error_se": float(path.error_se[place])}
         if hasattr(self, "dual_gap_"):
             row["dual_gap"] = self.dual_gap_

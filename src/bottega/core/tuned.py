@@ -159,7 +159,7 @@ class Tuned(Estimator):
         estimate = "cv"
         if isinstance(cv, str) and cv == "loo":
             estimate = "loo"
-        elif isinstance(cv, Integral) and not isinstance(cv, bool) and cv >= 2:
+        elif isinstance(cv, Integral) and not isinstance(cv, bool) and int(cv) >= 2:
             cv = min(int(cv), len(rows))
         elif isinstance(cv, Real) and not isinstance(cv, bool):
             estimate = "validation"
