@@ -203,5 +203,5 @@ class CheckedChunks:
 def parts_of(chunk: Any) -> tuple[Any, Any, Any]:
     """Return inputs, responses and weights of a chunk given as X, (X, y) or (X, y, w)."""
     given = list(chunk) if isinstance(chunk, tuple | list) else [chunk]
-    X, y, w = (given + [None, None])[:3]
+    X, y, w = [*given, None, None][:3]
     return X, y, w

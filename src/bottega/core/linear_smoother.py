@@ -144,7 +144,7 @@ class LinearSmoother(Intervals):
         if S.shape[1] == n:
             return S
         found = np.zeros((len(S), n))
-        found[:, np.flatnonzero(fit.weight)] = S
+        found[:, np.flatnonzero(fit.weight)] = S  # type: ignore[arg-type]
         return found
 
     # ---- results --------------------------------------------------------------------------------
