@@ -10,8 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bottega.linear import SubsetSelection
 from bottega.linear._decomposition.rank import independent_columns
-from bottega.linear._subset.branch_and_bound import best_subsets
-from bottega.linear._subset.search import search_subsets
+from bottega.linear._subset.search import best_subsets, search_subsets
 
 
 def rss_of(X, y, columns, w=None, intercept=True):

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from bottega.core.cards import Card
+from bottega.core.documents import documented_like
 from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import Loss
 from bottega.core.params import Auto, Boolean, Choice, Integer, OrNone, Parameter
@@ -20,10 +21,12 @@ from bottega.linear._selected.coefficients import (
     check_whole_numbers,
     totals_of,
 )
+from bottega.linear.lasso import Lasso
 
 __all__ = ["LeastAngle"]
 
 
+@documented_like(Lasso, without=("gap_path_", "dual_gap_", "n_iter_", "converged_", "solver_"))
 class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
     r"""Linear regression along the path of least angles, or along the exact path of the lasso.
 
@@ -51,9 +54,6 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
         Whether to compare columns on one scale; results are reported on the original one.
     fit_intercept : bool, default=True
         Whether there is an intercept, free of penalty.
-    select : str, default="one_se"
-        Rule that picks from the path: ``"min"`` or ``"one_se"`` of the cross-validated error, or a
-        criterion (``"aic"``, ``"aicc"``, ``"bic"``, ``"hq"``, ``"gcv"``, ``"cp"``).
     cv : int, default=10
         Folds of the cross-validation (at most one per row).
     max_steps : int or None, default=None
@@ -61,10 +61,6 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (p,)
-        Coefficients on the original scale of the inputs.
-    intercept_ : float
-        Intercept.
     support_ : ndarray of int
         Columns with a coefficient.
     n_steps_ : int
@@ -88,10 +84,6 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
         they keep a zero coefficient, and the fit loses nothing.
     path_ : Path
         The whole curve, when `n_steps` is ``"auto"``.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----

@@ -8,6 +8,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
+from bottega.core.documents import documented_like
 from bottega.core.errors import InputError
 from bottega.core.params import Boolean, Choice, Parameter, Real
 from bottega.core.results import CoefficientResults, glance_row, term_names, tidy_columns
@@ -15,10 +16,12 @@ from bottega.core.smoother import SmootherSums
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.linear._decomposition.stream import TriangleLearner
 from bottega.linear._decomposition.triangle import Triangle, TriangleSolution
+from bottega.linear.least_squares import LeastSquares
 
 __all__ = ["RecursiveLeastSquares"]
 
 
+@documented_like(LeastSquares, without=("residual_covariance_", "solver_", "flops_", "smoother_"))
 class RecursiveLeastSquares(CoefficientResults, RegressorMixin, TriangleLearner):
     r"""Least squares on a stream: after every row or block, the fit to all rows so far.
 
@@ -48,8 +51,6 @@ class RecursiveLeastSquares(CoefficientResults, RegressorMixin, TriangleLearner)
     forgetting : float, default=1.0
         How much of the past each new row leaves, above 0 and at most 1. The fit remembers about
         ``1 / (1 - forgetting)`` rows; 1 forgets nothing.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
 
     Attributes
     ----------
@@ -69,10 +70,6 @@ class RecursiveLeastSquares(CoefficientResults, RegressorMixin, TriangleLearner)
     sigma_ : float
         Residual standard deviation, root of RSS / (n - df); with forgetting, n counts each row by
         the share that is remembered. Missing while n is not above df.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----
@@ -282,8 +279,9 @@ class RecursiveLeastSquares(CoefficientResults, RegressorMixin, TriangleLearner)
     def _mean_at(self, X: FloatArray) -> FloatArray:
         return self._solution().mean_at(X)
 
-    def _error_at(self, X: FloatArray) -> FloatArray:
-        return self._solution().unit_error_at(X) * self.sigma_
+    def _with_error(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        solution = self._solution()
+        return solution.mean_at(X), solution.unit_error_at(X) * self._sums(solution).sigma
 
     def _noise(self) -> SmootherSums:
         return self._sums(self._solution())

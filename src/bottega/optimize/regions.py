@@ -22,11 +22,15 @@ __all__ = ["REGIONS", "Ball", "Box", "Everything", "L1Ball", "Region", "Simplex"
 
 @dataclass(frozen=True)
 class Region:
-    """A convex set of coefficient vectors."""
+    """A convex set of coefficient vectors.
+
+    The slacks of its flat sides are ``offset + turn u_j``, for each turn (-1 or 1) and coordinate.
+    """
 
     radius: float = 1.0
 
     _words: ClassVar[str]
+    _turns: ClassVar[FloatArray] = np.zeros(0)
 
     def __post_init__(self) -> None:
         if not self.radius > 0 or not math.isfinite(self.radius):
@@ -40,25 +44,31 @@ class Region:
         """The set in words."""
         return self._words.format(self.radius)
 
+    @property
+    def _offset(self) -> float:
+        return self.radius
+
     def start(self, d: int) -> FloatArray:
         """Return a point well inside."""
         return np.zeros(d)
 
     def slacks(self, u: FloatArray) -> FloatArray:
         """Return the g_k(u), positive inside."""
-        return np.zeros(0)
+        return np.ravel(self._offset + self._turns[:, None] * u)
 
     def slopes(self, u: FloatArray, step: FloatArray) -> FloatArray:
         """Return how fast the slacks change along a step."""
-        return np.zeros(0)
+        return np.ravel(self._turns[:, None] * step)
 
     def barrier_gradient(self, u: FloatArray) -> FloatArray:
         """Return the gradient of the barrier."""
-        return np.zeros(len(u))
+        sides = self.slacks(u).reshape(len(self._turns), len(u))
+        return np.asarray(-(self._turns[:, None] / sides).sum(axis=0))
 
     def curvature(self, u: FloatArray, multipliers: FloatArray) -> FloatArray:
         """Return ``sum_k m_k (-g_k'') + (m_k / g_k) g_k' g_k'^T``; m_k = 1 / g_k: the barrier's."""
-        return np.zeros((len(u), len(u)))
+        sides = (multipliers / self.slacks(u)).reshape(len(self._turns), len(u))
+        return np.diag(sides.sum(axis=0))
 
     def reach(self, u: FloatArray, step: FloatArray) -> float:
         """Return the largest t for which ``u + t * step`` stays in the set."""
@@ -120,22 +130,7 @@ class Box(Region):
     """All u with ``-radius <= u_j <= radius``."""
 
     _words: ClassVar[str] = "the box [-{0:g}, {0:g}] in each coordinate"
-
-    def slacks(self, u: FloatArray) -> FloatArray:
-        """Return the distances to all sides."""
-        return np.concatenate([self.radius - u, self.radius + u])
-
-    def slopes(self, u: FloatArray, step: FloatArray) -> FloatArray:
-        """Return how fast the slacks change along a step."""
-        return np.concatenate([-step, step])
-
-    def barrier_gradient(self, u: FloatArray) -> FloatArray:
-        """Return the gradient of the barrier."""
-        return np.asarray(1 / (self.radius - u) - 1 / (self.radius + u))
-
-    def curvature(self, u: FloatArray, multipliers: FloatArray) -> FloatArray:
-        """Return the curvature of the barrier with multipliers."""
-        return np.diag((multipliers / self.slacks(u)).reshape(2, -1).sum(axis=0))
+    _turns: ClassVar[FloatArray] = np.array([-1.0, 1.0])
 
     def conjugate(self, s: FloatArray, ridge: float = 0.0) -> float:
         """Return the largest ``s.u - ridge/2 ||u||^2`` over the set."""
@@ -150,6 +145,9 @@ class Box(Region):
 class Simplex(Region):
     """All u with ``u_j >= 0`` that sum to the radius."""
 
+    _turns: ClassVar[FloatArray] = np.ones(1)
+    _offset: ClassVar[float] = 0.0
+
     @property
     def words(self) -> str:
         """The set in words."""
@@ -159,22 +157,6 @@ class Simplex(Region):
     def start(self, d: int) -> FloatArray:
         """Return the point with equal shares."""
         return np.full(d, self.radius / d)
-
-    def slacks(self, u: FloatArray) -> FloatArray:
-        """Return the coordinates."""
-        return u
-
-    def slopes(self, u: FloatArray, step: FloatArray) -> FloatArray:
-        """Return how fast the slacks change along a step."""
-        return step
-
-    def barrier_gradient(self, u: FloatArray) -> FloatArray:
-        """Return the gradient of the barrier."""
-        return np.asarray(-1 / u)
-
-    def curvature(self, u: FloatArray, multipliers: FloatArray) -> FloatArray:
-        """Return the curvature of the barrier with multipliers."""
-        return np.diag(multipliers / u)
 
     def newton_step(self, solve: Any, gradient: FloatArray) -> FloatArray:
         """Return the step of the quadratic model that does not change the sum."""

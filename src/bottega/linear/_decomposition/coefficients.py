@@ -52,14 +52,16 @@ class LinearPrediction:
             Only with `return_std`.
         """
         X = self._check_new(X)
-        mean = self._mean_at(X)
-        return (mean, self._error_at(X)) if return_std else mean
+        return self._with_error(X) if return_std else self._mean_at(X)
 
     def _mean_at(self: Any, X: FloatArray) -> FloatArray:
         return np.asarray(X @ self.coef_.T + self.intercept_)
 
+    def _with_error(self: Any, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return self._mean_at(X), self._error_at(X)
+
     def _standard_error(self: Any, X: Any) -> FloatArray:
-        return np.asarray(self._error_at(self._check_new(X)))
+        return np.asarray(self._with_error(self._check_new(X))[1])
 
 
 class SpectralCoefficients(CoefficientResults, LinearPrediction, LinearSmoother):

@@ -20,6 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bottega._jit import kernel
+from bottega.optimize._kernels.coordinate_factor import (
+    remove_column,
+    solve_transposed,
+    solve_upper,
+)
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
@@ -55,42 +60,6 @@ def _append(M: Floats, v: int, Q: Floats, R: Floats, m: int) -> bool:
     R[m, m] = np.sqrt(left)
     Q[m] = rest / R[m, m]
     return True
-
-
-@kernel
-def _remove(Q: Floats, R: Floats, t: int, m: int) -> None:
-    """Take the t-th of m columns out of Q R, by rotations that make R a triangle again."""
-    k = Q.shape[1]
-    for c in range(t, m - 1):
-        for a in range(m):
-            R[a, c] = R[a, c + 1]
-    for a in range(t, m - 1):
-        length = np.hypot(R[a, a], R[a + 1, a])
-        cosine, sine = R[a, a] / length, R[a + 1, a] / length
-        for c in range(a, m - 1):
-            above, below = R[a, c], R[a + 1, c]
-            R[a, c] = cosine * above + sine * below
-            R[a + 1, c] = cosine * below - sine * above
-        for i in range(k):
-            above, below = Q[a, i], Q[a + 1, i]
-            Q[a, i] = cosine * above + sine * below
-            Q[a + 1, i] = cosine * below - sine * above
-
-
-@kernel
-def _solve(R: Floats, right: Floats, m: int, transposed: bool) -> Floats:
-    found = right[:m].copy()
-    if transposed:
-        for a in range(m):
-            for c in range(a):
-                found[a] -= R[c, a] * found[c]
-            found[a] /= R[a, a]
-    else:
-        for a in range(m - 1, -1, -1):
-            for c in range(a + 1, m):
-                found[a] -= R[a, c] * found[c]
-            found[a] /= R[a, a]
-    return found
 
 
 @kernel
@@ -140,9 +109,11 @@ def walk_path(
                 alpha = alphas[step]
         # ---- the segment from this knot on -------------------------------------------------------
         qz = np.dot(Q[:m], z)
-        u = _solve(R, qz, m, False)
-        half = _solve(R, sign, m, True) * W
-        d = _solve(R, half, m, False)
+        u, half = qz.copy(), sign[:m] * W
+        solve_upper(R, m, u)
+        solve_transposed(R, m, half)
+        d = half.copy()
+        solve_upper(R, m, d)
         f = np.dot(Mt, np.dot(half, Q[:m])) / W
         e = c - alpha * f  # correlations at a knot are the same before and after it
         if step % FRESH == 0:
@@ -183,9 +154,9 @@ def walk_path(
             count[step] = m - 1
             left[step] = dropped
             inside[dropped] = 0
-            _remove(Q, R, place, m)
+            remove_column(R, active, m, place, Q)
             for a in range(place, m - 1):
-                active[a], sign[a] = active[a + 1], sign[a + 1]
+                sign[a] = sign[a + 1]
             m -= 1
             for j in range(p):
                 shut[j] = 0  # the span is smaller now

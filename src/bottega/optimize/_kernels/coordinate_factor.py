@@ -42,8 +42,11 @@ def _append(G, j, ridge, R, order, s):
 
 
 @kernel
-def _remove(R, order, s, k):
-    """Take the column at place k out of the factor, by plane rotations of its rows."""
+def remove_column(R, order, s, k, Q):
+    """Take the column at place k out of the factor, by plane rotations of its rows.
+
+    The rows of Q (as many, or none) are rotated with those of R.
+    """
     for a in range(k, s - 1):
         order[a] = order[a + 1]
     for a in range(s):
@@ -61,6 +64,10 @@ def _remove(R, order, s, k):
             upper[e] = cosine * high + sine * low
             lower[e] = cosine * low - sine * high
         lower[a] = 0.0
+        for i in range(Q.shape[1]):
+            high, low = Q[a, i], Q[a + 1, i]
+            Q[a, i] = cosine * high + sine * low
+            Q[a + 1, i] = cosine * low - sine * high
 
 
 @kernel
@@ -70,7 +77,7 @@ def update_factor(G, S, l2, R, order, count):
     R holds the columns `order[:count[0]]`: few of them change from one call to the next, and each
     change costs the square of their number, where a new factor costs the cube.
     """
-    wanted = np.zeros(len(G), np.bool_)
+    wanted, nothing = np.zeros(len(G), np.bool_), np.empty((0, 0))
     for j in S:
         wanted[j] = True
     gone = 0
@@ -83,7 +90,7 @@ def update_factor(G, S, l2, R, order, count):
         if wanted[order[a]]:
             wanted[order[a]] = False
         else:
-            _remove(R, order, count[0], a)
+            remove_column(R, order, count[0], a, nothing)
             count[0] -= 1
     for j in S:
         if wanted[j]:
@@ -95,11 +102,24 @@ def update_factor(G, S, l2, R, order, count):
 
 @kernel
 def solve_factored(R, s, z):
+    """Set z to the solution of R'R x = z."""
+    solve_transposed(R, s, z)
+    solve_upper(R, s, z)
+
+
+@kernel
+def solve_transposed(R, s, z):
+    """Set z to the solution of R'x = z."""
     for a in range(s):
         z[a] /= R[a, a]
         step, row = z[a], R[a]
         for e in range(a + 1, s):
             z[e] -= step * row[e]
+
+
+@kernel
+def solve_upper(R, s, z):
+    """Set z to the solution of Rx = z."""
     for a in range(s - 1, -1, -1):
         row = R[a]
         total = z[a]
