@@ -52,7 +52,7 @@ def test_any_loss_judges_the_rows_that_are_left_out(each, weighted):
             w = np.ones(len(y)) if weight is None else weight
             mean = np.average(losses, weights=w)
             se = np.sqrt(np.sum(w**2 * (losses - mean) ** 2)) / w.sum()
-            se *= np.sqrt(60 / 59) if weight is None else 1.0
+            se *= np.sqrt(60 / 59)
             assert path.error[i] == pytest.approx(mean, rel=1e-9)
             assert path.error_se[i] == pytest.approx(se, rel=1e-8)
             inside = of_residuals(model.smoother_.residuals)

@@ -286,7 +286,7 @@ def test_leave_one_out_equals_brute_force(weighted):
     assert curve.criteria["gcv"][0] == pytest.approx(model.gcv_, rel=1e-10)
     loss = model.loo_residuals_**2
     spread = np.sqrt(np.sum(w**2 * (loss - np.average(loss, weights=w)) ** 2)) / w.sum()
-    spread *= 1 if weighted else np.sqrt(40 / 39)
+    spread *= np.sqrt(40 / 39)
     assert curve.error_se[0] == pytest.approx(spread, rel=1e-9)
 
 

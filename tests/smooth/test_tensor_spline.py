@@ -9,7 +9,7 @@ from scipy.interpolate import BSpline, NdBSpline
 from bottega.core.errors import DataWarning, InputError, ParameterError
 from bottega.smooth import RegressionSpline, TensorSpline
 from bottega.smooth import tensor_spline as module
-from bottega.smooth._kernels.tensor import sparse_quadratic
+from bottega.smooth._kernels.banded import sparse_quadratic
 
 
 def surface(n=200, seed=0):

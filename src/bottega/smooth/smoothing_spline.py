@@ -14,7 +14,6 @@ from bottega.core.path import RULES, Path
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.smooth._kernels import state_space as kernels
-from bottega.smooth._kernels.cubic import evaluate
 from bottega.smooth._path.scores import FIXED_KNOB, NOISE
 from bottega.smooth._splines.knot_rows import KnotRows, knot_rows
 from bottega.smooth._splines.one_input import OneInputSmoother
@@ -270,7 +269,7 @@ class SmoothingSpline(OneInputSmoother):
             response = np.zeros(m)
             response[g] = 1.0
             value, slope, bend = kernels.full_pass(response, self._total, gaps, q, False)[:3]
-            by_knot[:, g] = evaluate(unit, curve.unit_knots, value, slope, bend, 0)
+            by_knot[:, g] = kernels.evaluate(unit, curve.unit_knots, value, slope, bend, 0)
         rows, knot, share = self._members
         S = np.empty((len(X), len(rows)))
         S[:, rows] = by_knot[:, knot] * share

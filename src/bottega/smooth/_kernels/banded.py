@@ -2,7 +2,8 @@
 
 Symbols
 -------
-B           a matrix whose row i has ``values[i]`` in the columns from ``first[i]`` on
+B           a matrix whose row i has ``values[i]`` in the columns from ``first[i]`` on (products of
+            them: in the columns ``columns[i]``, rising)
 G, Z        symmetric matrices by their lower diagonals: ``G[k, j]`` is entry (j + k, j)
 """
 
@@ -38,5 +39,22 @@ def band_quadratic(values, first, Z):
             total += values[i, a] * values[i, a] * Z[0, column]
             for c in range(a + 1, k):
                 total += 2 * values[i, a] * values[i, c] * Z[c - a, column]
+        found[i] = total
+    return found
+
+
+@kernel
+def sparse_quadratic(values, columns, M):
+    """Return the quadratic form b'Mb of each row b of B in a symmetric matrix."""
+    n, k = values.shape
+    found = np.empty(n)
+    for i in range(n):
+        total = 0.0
+        for a in range(k):
+            row = columns[i, a]
+            inner = 0.5 * values[i, a] * M[row, row]
+            for c in range(a):
+                inner += values[i, c] * M[row, columns[i, c]]
+            total += 2 * values[i, a] * inner
         found[i] = total
     return found

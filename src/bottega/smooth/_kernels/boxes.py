@@ -55,26 +55,28 @@ def _is_clear(found, mass, widest, R):
 
 
 @kernel
-def _add_box(a, J, M, N, D, R, Q, c, e, found):
+def _add_row(d, w, y, M, N):
+    """Add a row to the sums of its box."""
+    t = w
+    for j in range(M.size):
+        M[j] += t
+        if j < N.size:
+            N[j] += t * y
+        t *= d
+
+
+@kernel
+def _add_box(a, M, D, R, c, found):
     """Add the sums of a box to those of a point: series times moments, then powers of D + d."""
     for k in range(R + 1):
         total = 0.0
-        for j in range(J + 1):
+        for j in range(a.size):
             total += a[j] * M[j + k]
         c[k] = total
-    for k in range(Q + 1):
-        total = 0.0
-        for j in range(J + 1):
-            total += a[j] * N[j + k]
-        e[k] = total
     for k in range(R + 1):
         found[k] += c[0]
         for j in range(R - k):
             c[j] = D * c[j] + c[j + 1]
-    for k in range(Q + 1):
-        found[5 + k] += e[0]
-        for j in range(Q - k):
-            e[j] = D * e[j] + e[j + 1]
 
 
 @kernel
@@ -87,15 +89,9 @@ def sums_normal(x, y, w, at, h, reach, powers):
     M, N = np.zeros((boxes, J + R + 1)), np.zeros((boxes, J + Q + 1))
     for b in range(boxes):
         for i in range(start[b], start[b + 1]):
-            d = (x[i] - x[0] - (b + 0.5) * width) / h
-            t = w[i]
-            for j in range(J + R + 1):
-                M[b, j] += t
-                if j <= J + Q:
-                    N[b, j] += t * y[i]
-                t *= d
+            _add_row((x[i] - x[0] - (b + 0.5) * width) / h, w[i], y[i], M[b], N[b])
     found, trusted = np.zeros((m, 8)), np.empty(m, dtype=np.bool_)
-    a, c, e = np.empty(J + 1), np.empty(5), np.empty(3)
+    a, c = np.empty(J + 1), np.empty(5)
     for i in range(m):
         place = at[i] - x[0]
         first = max(int(np.floor((place - reach * h) / width)), 0)
@@ -111,7 +107,8 @@ def sums_normal(x, y, w, at, h, reach, powers):
             a[1] = -D * a[0]
             for j in range(1, J):
                 a[j + 1] = -(D * a[j] + a[j - 1]) / (j + 1)
-            _add_box(a, J, M[b], N[b], D, R, Q, c, e, found[i])
+            _add_box(a, M[b], D, R, c, found[i])
+            _add_box(a, N[b], D, Q, c, found[i, 5:])
         trusted[i] = _is_clear(found[i], mass, (x[-1] - x[0]) / h, R)
     return found, trusted
 
@@ -141,15 +138,9 @@ def sums_polynomial(x, y, w, at, h, poly, powers):
         for i in range(start[b], start[b + 1]):
             box[i] = b
             M[i], N[i] = M_all[b], N_all[b]
-            d = (x[i] - x[0] - (b + 0.5) * width) / h
-            t = w[i]
-            for j in range(J + R + 1):
-                M_all[b, j] += t
-                if j <= J + Q:
-                    N_all[b, j] += t * y[i]
-                t *= d
+            _add_row((x[i] - x[0] - (b + 0.5) * width) / h, w[i], y[i], M_all[b], N_all[b])
     found, trusted = np.zeros((m, 8)), np.empty(m, dtype=np.bool_)
-    a, c, e = np.empty(J + 1), np.empty(5), np.empty(3)
+    a, c = np.empty(J + 1), np.empty(5)
     part_M, part_N = np.empty(J + R + 1), np.empty(J + Q + 1)
     for i in range(m):
         place = at[i] - x[0]
@@ -176,7 +167,8 @@ def sums_polynomial(x, y, w, at, h, poly, powers):
                 if side == 0:
                     for j in range(1, J + 1, 2):
                         a[j] = -a[j]
-                _add_box(a, J, part_M, part_N, D, R, Q, c, e, found[i])
+                _add_box(a, part_M, D, R, c, found[i])
+                _add_box(a, part_N, D, Q, c, found[i, 5:])
                 row = until
         trusted[i] = _is_clear(found[i], mass, (x[-1] - x[0]) / h, R)
     return found, trusted

@@ -21,7 +21,7 @@ import numpy as np
 
 from bottega._jit import kernel
 from bottega.smooth._kernels.gram_schmidt import solve_window
-from bottega.smooth._kernels.line_sums import fill_roots, power_sums, squared_length
+from bottega.smooth._kernels.local_terms import fill_roots, power_sums, squared_length
 from bottega.smooth._kernels.weight_functions import fill_weights
 
 # Where less than this share of a term is left after the ones before it, sums of powers have lost
@@ -84,33 +84,17 @@ def _norms_from_sums(Q, C, norm):
 
 
 @kernel
-def fit_line(
-    x,
-    y,
-    w,
-    spread,
-    at,
-    h,
-    spare,
-    degree,
-    code,
-    reach,
-    count,
-    with_norm,
-    sums,
-    squares,
-    known,
-    level0,
-):
+def fit_line(x, y, w, spread, at, h, spare, degree, code, reach, count, with_norm, boxed):
     """Fit the local polynomials of one input.
 
-    Points that are `known` come with their sums of t u^r and t u^r (y - level0) and, `with_norm`,
-    those of t^2 spread u^r: their rows need not be visited.
+    `boxed` has sums of t u^r and t u^r (y - level0), those of t^2 spread u^r, for which points both
+    are known, so that their rows need not be visited, and level0.
 
     Returns the first `count` functionals at each point (value, slope, half the second derivative,
     without their factors 1/h), their C, the squared lengths of their rows of the smoother (entries
     times the roots of `spread`; nan without `with_norm`), and the bandwidths used.
     """
+    sums, squares, known, level0 = boxed
     n, m, k = x.size, at.size, degree + 1
     found = np.empty((m, count))
     C = np.zeros((m, count, k))

@@ -13,40 +13,29 @@ from bottega.smooth._kernels.weight_functions import fill_weights
 
 
 @kernel
-def _window_space(X, w, start, stop, point, h, code, reach, product, rows, t, u, one):
+def find_window(X, w, start, stop, point, h, code, reach, product, rows, t, u):
     """List the places in the window of a point with their weights; return how many.
 
     A product has one weight per coordinate; otherwise the weight is that of the distance.
     """
-    p = point.size
     inverse = 1.0 / h
+    limit = reach if product else reach * reach
     q = 0
     for j in range(start, stop):
-        if not product:
-            total = 0.0
-            for c in range(p):
-                gap = (X[j, c] - point[c]) * inverse
-                total += gap * gap
-            if total >= reach * reach:
-                continue
-            u[0] = np.sqrt(total)
-            one[0] = w[j]
-            fill_weights(u, one, code, t[q : q + 1])
-        else:
-            one[0] = w[j]
-            inside = True
-            for c in range(p):
-                u[0] = (X[j, c] - point[c]) * inverse
-                if abs(u[0]) >= reach:
-                    inside = False
-                    break
-                fill_weights(u, one, code, t[q : q + 1])
-                one[0] = t[q]
-            if not inside:
-                continue
-        if t[q] > 0:
-            rows[q] = j
+        far = 0.0
+        for c in range(point.size):
+            gap = (X[j, c] - point[c]) * inverse
+            far = max(far, abs(gap)) if product else far + gap * gap
+        if far < limit and w[j] > 0:
+            rows[q], t[q], u[q] = j, w[j], np.sqrt(far)
             q += 1
+    if not product:
+        fill_weights(u[:q], t[:q], code, t[:q])
+        return q
+    for c in range(point.size):
+        for r in range(q):
+            u[r] = (X[rows[r], c] - point[c]) * inverse
+        fill_weights(u[:q], t[:q], code, t[:q])
     return q
 
 
@@ -62,18 +51,15 @@ def fit_space(X, y, w, spread, at, h, spare, degree, code, reach, product, count
     norm = np.empty((m, count))
     used = h.copy()
     P, c = np.empty((k, k)), np.empty(k)
-    rows, t_all, v_all = np.empty(n, dtype=np.int64), np.empty(n + 1), np.empty(n)
+    rows, t_all, v_all, u = np.empty(n, dtype=np.int64), np.empty(n), np.empty(n), np.empty(n)
     terms, z_all = np.empty(n * k), np.empty(n)
-    u, one = np.empty(1), np.empty(1)
     for i in range(m):
         start = np.searchsorted(first, at[i, 0] - reach * h[i], side="right")
         stop = np.searchsorted(first, at[i, 0] + reach * h[i], side="left")
-        q = _window_space(X, w, start, stop, at[i], h[i], code, reach, product, rows, t_all, u, one)
+        q = find_window(X, w, start, stop, at[i], h[i], code, reach, product, rows, t_all, u)
         if q < k:
             used[i] = spare[i]
-            q = _window_space(
-                X, w, 0, n, at[i], spare[i], code, reach, product, rows, t_all, u, one
-            )
+            q = find_window(X, w, 0, n, at[i], spare[i], code, reach, product, rows, t_all, u)
         t, z, v = t_all[:q], z_all[:q], v_all[:q]
         B = terms[: q * k].reshape(k, q)
         fill_terms(X, rows, q, at[i], 1.0 / used[i], degree, B)
@@ -89,22 +75,41 @@ def fit_space(X, y, w, spread, at, h, spare, degree, code, reach, product, count
 
 
 @kernel
+def _rows_of_line(x, w, point, h, code, C, u, t, found):
+    for j in range(x.size):
+        u[j] = (x[j] - point) / h
+    fill_weights(u, w, code, t)
+    count, k = C.shape
+    for f in range(count):
+        c0, c1, c2 = C[f, 0], C[f, 1] if k > 1 else 0.0, C[f, 2] if k > 2 else 0.0
+        row = found[f]
+        for j in range(x.size):
+            row[j] = t[j] * ((c2 * u[j] + c1) * u[j] + c0)
+
+
+@kernel
 def rows_of(X, w, at, h, degree, code, reach, product, C):
-    """Return how each place enters each functional of each point: (points, count, places)."""
+    """Return how each place enters each functional of each point: (points, count, places).
+
+    Entry (i, f, j) is ``t_j b_j' C_f`` for point i.
+    """
     m, count, k = C.shape
-    n = X.shape[0]
+    n, p = X.shape
     found = np.zeros((m, count, n))
-    rows, t = np.empty(n, dtype=np.int64), np.empty(n + 1)
-    terms = np.empty(n * k)
-    u, one = np.empty(1), np.empty(1)
+    first = np.ascontiguousarray(X[:, 0])
+    rows, t, u, terms = np.empty(n, dtype=np.int64), np.empty(n), np.empty(n), np.empty(n * k)
     for i in range(m):
-        q = _window_space(X, w, 0, n, at[i], h[i], code, reach, product, rows, t, u, one)
+        start = np.searchsorted(first, at[i, 0] - reach * h[i], side="right")
+        stop = np.searchsorted(first, at[i, 0] + reach * h[i], side="left")
+        if p == 1:
+            x, q, part = first[start:stop], stop - start, found[i, :, start:stop]
+            _rows_of_line(x, w[start:stop], at[i, 0], h[i], code, C[i], u[:q], t[:q], part)
+            continue
+        q = find_window(X, w, start, stop, at[i], h[i], code, reach, product, rows, t, u)
         B = terms[: q * k].reshape(k, q)
         fill_terms(X, rows, q, at[i], 1.0 / h[i], degree, B)
+        entries = np.dot(C[i], B)
         for f in range(count):
             for r in range(q):
-                total = 0.0
-                for d in range(k):
-                    total += C[i, f, d] * B[d, r]
-                found[i, f, rows[r]] = t[r] * total
+                found[i, f, rows[r]] = t[r] * entries[f, r]
     return found

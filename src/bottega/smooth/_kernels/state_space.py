@@ -38,9 +38,12 @@ def _predict(P11, P12, P22, det, h, q):
 
 
 @kernel
-def filter_path(y, w, h, q, v, iF, m1, m2):
-    """Filter from left to right; return sum v^2 / F and sum log F after the first two knots."""
-    n = len(y)
+def filter_path(y, w, h, q, v, iF, m1, m2, slope, P):
+    """Filter from left to right; return sum v^2 / F and sum log F after the first two knots.
+
+    Slopes and covariances are kept where there is room for them (not in empty arrays).
+    """
+    n, keep = len(y), len(slope) > 0
     a1, a2 = y[1], (y[1] - y[0]) / h[0]
     P11, P12 = 1 / w[1], 1 / (w[1] * h[0])
     first = 1 / (w[0] * h[0] * h[0])
@@ -50,6 +53,10 @@ def filter_path(y, w, h, q, v, iF, m1, m2):
     iF[0] = iF[1] = 0.0
     m1[0], m2[0] = 1.0, 0.0
     m1[1], m2[1] = 1.0, 1 / h[0]
+    if keep:
+        slope[0], slope[1] = np.nan, a2
+        P[0] = np.nan
+        P[1, 0], P[1, 1], P[1, 2] = P11, P12, P22
     squares, logs, product = 0.0, 0.0, 1.0
     for t in range(2, n):
         step = h[t - 1]
@@ -68,6 +75,8 @@ def filter_path(y, w, h, q, v, iF, m1, m2):
         P12 *= left
         det *= left
         v[t], iF[t], m1[t], m2[t] = innovation, inverse, gain1, gain2
+        if keep:
+            slope[t], P[t, 0], P[t, 1], P[t, 2] = a2, P11, P12, P22
         squares += innovation * innovation * inverse
         product *= F
         if product > 1e100 or product < 1e-100:
@@ -86,42 +95,21 @@ def full_pass(y, w, h, q, want_variance):
     """
     n = len(y)
     v, iF, m1, m2 = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    filter_path(y, w, h, q, v, iF, m1, m2)
+    a2, P = np.empty(n), np.empty((n, 3))
+    filter_path(y, w, h, q, v, iF, m1, m2, a2, P)
     rows = n if want_variance else 0
-    P, C, N, B = np.empty((n, 3)), np.zeros((rows, 3)), np.zeros((rows, 3)), np.zeros((rows, 3))
-    a2 = np.empty(n)
+    C, N, B = np.zeros((rows, 3)), np.zeros((rows, 3)), np.zeros((rows, 3))
     noise_variance = np.zeros(rows)
-
-    # Forward again, keeping the slope and the covariances.
-    x1, x2 = y[1], (y[1] - y[0]) / h[0]
-    first = 1 / (w[0] * h[0] * h[0])
-    P11, P12 = 1 / w[1], 1 / (w[1] * h[0])
-    C11, C12, C22 = P11, P12, first + P12 / h[0]
-    P22 = C22 + q * h[0] / 3
-    det = P11 * (first + q * h[0] / 3)
-    P[0] = np.nan
-    a2[0], a2[1] = np.nan, x2
-    P[1, 0], P[1, 1], P[1, 2] = P11, P12, P22
     if want_variance:
+        C11, C12 = 1 / w[1], 1 / (w[1] * h[0])
+        C22 = 1 / (w[0] * h[0] * h[0]) + C12 / h[0]
         C[0] = np.nan
         C[1, 0], C[1, 1], C[1, 2] = C11, C12, C22
-    for t in range(2, n):
-        step, noise = h[t - 1], 1 / w[t]
-        P11, P12, P22, det = _predict(P11, P12, P22, det, step, q)
-        left = noise * iF[t]
-        P22 = (P22 * noise + det) * iF[t]
-        P11 *= left
-        P12 *= left
-        det *= left
-        P[t, 0], P[t, 1], P[t, 2] = P11, P12, P22
-        x1 += step * x2
-        x1 += m1[t] * v[t]
-        x2 += m2[t] * v[t]
-        a2[t] = x2
-        if want_variance:
+        for t in range(2, n):
+            step, noise, k1, k2 = h[t - 1], 1 / w[t], m1[t], m2[t]
+            left = noise * iF[t]
             C11 += step * (2 * C12 + step * C22)
             C12 += step * C22
-            k1, k2 = m1[t], m2[t]
             C22 += k2 * (k2 * (C11 + noise) - 2 * C12)
             C12 = left * (C12 - k2 * C11) + k1 * k2 * noise
             C11 = left * left * C11 + k1 * k1 * noise
@@ -223,4 +211,27 @@ def curve_variance(x, knots, q, P, C, N, B, derivative, posterior):
                 + 2 * p1 * p2 * b12
                 + p2 * p2 * b22
             )
+    return found
+
+
+@kernel
+def evaluate(x, knots, f, slope, curvature, derivative):
+    """Return a cubic spline (or a derivative), linear beyond its ends, at each x."""
+    m = len(knots)
+    found = np.empty(len(x))
+    for i in range(len(x)):
+        t = np.searchsorted(knots, x[i], side="right") - 1
+        inside = 0 <= t < m - 1
+        t = min(max(t, 0), m - 1)
+        d = x[i] - knots[t]
+        bend = curvature[t] if inside else 0.0
+        jerk = (curvature[t + 1] - curvature[t]) / (knots[t + 1] - knots[t]) if inside else 0.0
+        if derivative == 0:
+            found[i] = f[t] + d * (slope[t] + d * (bend / 2 + d * jerk / 6))
+        elif derivative == 1:
+            found[i] = slope[t] + d * (bend + d * jerk / 2)
+        elif derivative == 2:
+            found[i] = bend + d * jerk
+        else:
+            found[i] = jerk
     return found

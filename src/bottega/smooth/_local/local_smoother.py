@@ -128,7 +128,7 @@ class LocalSmoother(PathSmoother):
         std : ndarray of the same shape
             Only with `return_std`.
         """
-        X = self._check_points(X)
+        X = self._check_new(X)
         self._check_derivative(derivative, return_std)
         away = self._outside(X)
         p = len(self._rows.columns)
@@ -166,7 +166,7 @@ class LocalSmoother(PathSmoother):
             raise InputError("Standard errors are given for the mean alone: derivative=0.")
 
     def _standard_error(self, X: Any) -> FloatArray:
-        length = self._surface.evaluate(self._rows.scale(self._check_points(X)), lengths=True)[1]
+        length = self._surface.evaluate(self._rows.scale(self._check_new(X)), lengths=True)[1]
         return np.asarray(self.smoother_.sigma * np.sqrt(length[:, 0]))
 
     def _outside(self, X: FloatArray) -> BoolArray:

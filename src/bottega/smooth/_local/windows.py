@@ -113,15 +113,12 @@ class Window:
 
         def block(part: slice) -> Any:
             shape = (recipe.degree, kernel.code, kernel.reach)
+            near = (h[part], spare[part], *shape)
             if line:
                 points = np.ascontiguousarray(at[part, 0])
                 done = (sums[part], squares[part], known[part], level)
-                return fit_line(
-                    X, y, w, v, points, h[part], spare[part], *shape, count, with_norm, *done
-                )
-            return fit_space(
-                X, y, w, v, at[part], h[part], spare[part], *shape, recipe.product, count
-            )
+                return fit_line(X, y, w, v, points, *near, count, with_norm, done)
+            return fit_space(X, y, w, v, at[part], *near, recipe.product, count)
 
         pairs = 0 if boxed else len(at) * len(rows.y)
         found, C, length, used = in_blocks(len(at), pairs, block)

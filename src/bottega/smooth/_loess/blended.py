@@ -13,13 +13,12 @@ three F by F matrices, RA, RR' and A'A.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
-from bottega.smooth._kernels import loess_fits as kernels
-from bottega.smooth._local.blocks import writable
 from bottega.smooth._local.rows import TrainingFit
 from bottega.smooth._loess.cells import Cells, build_cells
 from bottega.smooth._loess.fits import LocalFits
@@ -74,7 +73,7 @@ class BlendedSurface:
             for start in range(0, len(members), block):
                 rows = members[start : start + block]
                 A = blending[start : start + block]
-                R = self._rows(active, fits.X[rows], fits.weight[rows])
+                R = self._rows(active, rows)
                 fitted[rows] = np.einsum("mvf,vf->m", A, self.found[ids])
                 leverage[rows] = np.einsum("mvf,vfm->m", A, R[place])
                 A = A.reshape(len(rows), -1)
@@ -91,11 +90,8 @@ class BlendedSurface:
         gap = np.maximum(np.maximum(low - V, V - high), 0)
         return np.flatnonzero(np.sum(gap**2, axis=1) < self.h**2)
 
-    def _rows(self, ids: IntArray, X: FloatArray, weight: FloatArray) -> FloatArray:
-        X, weight = writable(X, weight)
-        return kernels.rows_of(
-            X, weight, self.cells.vertices[ids], self.h[ids], self.fits.degree, self.C[ids]
-        )
+    def _rows(self, ids: IntArray, which: Any = slice(None)) -> FloatArray:
+        return self.fits.rows(self.cells.vertices[ids], self.h[ids], self.C[ids], which)
 
     def evaluate(
         self, Z: FloatArray, *, lengths: bool = False, count: int = 1
@@ -114,7 +110,7 @@ class BlendedSurface:
             found[rows, 0] = np.einsum("mvf,vf->m", A, self.found[ids])
             if lengths:
                 near = fits.reach(self.cells.vertices[ids], self.h[ids])
-                R = self._rows(ids, fits.X[near], fits.weight[near]).reshape(A[0].size, -1)
+                R = self._rows(ids, near).reshape(A[0].size, -1)
                 inner = (R * fits.variance[near]) @ R.T
                 flat = A.reshape(len(rows), -1)
                 length[rows, 0] = np.sum((flat @ inner) * flat, axis=1)
@@ -132,7 +128,7 @@ class BlendedSurface:
         found = np.empty((len(Z), len(fits.y)))
         inside = self.cells.inside(Z)
         for _, rows, ids, A in self._each_cell(Z):
-            R = self._rows(ids, fits.X, fits.weight)
+            R = self._rows(ids)
             found[rows] = A.reshape(len(rows), -1) @ R.reshape(A[0].size, -1)
         if not np.all(inside):
             found[~inside] = fits.matrix(Z[~inside])

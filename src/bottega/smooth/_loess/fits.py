@@ -8,6 +8,8 @@ import numpy as np
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 from bottega.smooth._kernels import loess_fits as kernels
+from bottega.smooth._kernels.local_space import rows_of
+from bottega.smooth._kernels.weight_functions import TRICUBE
 from bottega.smooth._local.blocks import in_blocks, writable
 from bottega.smooth._local.rows import (
     LocalRows,
@@ -76,11 +78,11 @@ class LocalFits:
         return found * unit, C * unit[:, :, None], length
 
     def rows(
-        self, points: FloatArray, h: FloatArray, C: FloatArray, columns: slice = slice(None)
+        self, points: FloatArray, h: FloatArray, C: FloatArray, which: Any = slice(None)
     ) -> FloatArray:
-        """Return how rows of the data enter each functional: (points, count, rows)."""
-        X, weight, points, h, C = writable(self.X, self.weight, points, h, C)
-        return kernels.rows_of(X[columns], weight[columns], points, h, self.degree, C)
+        """Return how (some) rows of the data enter each functional: (points, count, rows)."""
+        X, weight, points, h, C = writable(self.X[which], self.weight[which], points, h, C)
+        return rows_of(X, weight, points, h, self.degree, TRICUBE, 1.0, False, C)
 
     def matrix(self, points: FloatArray) -> FloatArray:
         """Return the rows of the smoother at points: (points, rows)."""

@@ -28,9 +28,6 @@ class PathSmoother(LinearSmoother, RegressorMixin, Tuned):
     ) -> Array:
         return self._curves(work, [setting[self.knob] for setting in settings], X_new)
 
-    def _check_points(self, X: Any) -> FloatArray:
-        return np.asarray(self._check_new(X))
-
     @property
     def _pull(self) -> Any:
         """The weights of the rows that count, or one for all."""

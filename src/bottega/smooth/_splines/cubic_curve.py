@@ -6,7 +6,7 @@ import numpy as np
 
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
-from bottega.smooth._kernels.cubic import evaluate
+from bottega.smooth._kernels.state_space import evaluate
 from bottega.smooth._splines.one_input import integrate
 
 

@@ -27,7 +27,8 @@ def try_penalty(rows: KnotRows, lam: float, loss: Loss | None = SQUARED_ERROR) -
     """Return degrees of freedom, errors and criteria at a penalty, in one pass there and back."""
     m, n, gaps = len(rows.knots), len(rows.y), rows.gaps
     v, iF, m1, m2 = np.empty((4, m))
-    squares, logs = filter_path(rows.mean, rows.total, gaps, rows.precision(lam), v, iF, m1, m2)
+    q, nothing = rows.precision(lam), (np.empty(0), np.empty((0, 3)))
+    squares, logs = filter_path(rows.mean, rows.total, gaps, q, v, iF, m1, m2, *nothing)
     residual, left, leverage = np.empty((3, m))
     kernels.smooth_back(rows.total, gaps, v, iF, m1, m2, residual, left, leverage)
     if rows.weight is None:

@@ -91,7 +91,7 @@ class Surface(PathSmoother):
         std : ndarray of the same shape
             Only with `return_std`. It is about noise alone: nothing about bias.
         """
-        X = self._check_points(X)
+        X = self._check_new(X)
         wanted = self._wanted(derivative, X.shape[1])
         mean = np.column_stack([self._partial(X, orders) for orders in wanted])
         mean = mean[:, 0] if len(wanted) == 1 else mean
@@ -150,5 +150,5 @@ class Surface(PathSmoother):
         return self._noise_at(self._scaling(X), (0,) * len(self._scaling.columns))
 
     def _standard_error(self, X: Any) -> FloatArray:
-        X = self._check_points(X)
+        X = self._check_new(X)
         return self._partial_error(X, (0,) * X.shape[1])

@@ -21,7 +21,7 @@ from bottega.basis.spline_functions import design, penalty
 from bottega.core.errors import InputError
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
-from bottega.smooth._kernels.tensor import sparse_quadratic
+from bottega.smooth._kernels.banded import sparse_quadratic
 from bottega.smooth._path.penalized import PenalizedAxes, penalized_axes
 from bottega.smooth._surface.points import DistinctPoints
 from bottega.smooth._surface.surface import SurfaceFit
