@@ -203,10 +203,10 @@ def test_trees_are_unstable():
     assert roots == {0, 1, 2, 3, 4}  # five exchangeable columns: each leads sometimes
 
 
-def test_the_price_of_aic_overfits_against_held_out_pruning():
+def test_the_penalty_of_aic_overfits_against_held_out_pruning():
     """E26, D145: alpha = 2 sigma^2 ignores the search for splits: larger trees, larger test error.
 
-    On 20 samples of Friedman's function the price of AIC leaves 179 leaves of 300 rows, the least
+    On 20 samples of Friedman's function the penalty of AIC leaves 179 leaves of 300 rows, the least
     held-out error 10, reduced error 38. Paired differences of leaves and of test errors are over
     ten standard errors from zero; three are asserted, so a false alarm is out of sight.
     """
@@ -214,15 +214,15 @@ def test_the_price_of_aic_overfits_against_held_out_pruning():
     test = make.friedman1(5000, seed=999)
     for seed in range(20):
         data = make.friedman1(300, noise=3.0, seed=seed)
-        for select in ("aic", "min", "reduced_error"):
+        for select in ("cp", "min", "reduced_error"):
             model = TreeRegressor(select=select, random_state=0).fit(data.X, data.y)
             leaves.setdefault(select, []).append(model.tree_.n_leaves)
             # Against the noiseless truth: the noise would be the same for all.
             gap = model.predict(test.X) - test.bayes(test.X)
             errors.setdefault(select, []).append(np.mean(gap**2))
     for honest in ("min", "reduced_error"):
-        larger = np.subtract(leaves["aic"], leaves[honest])
-        worse = np.subtract(errors["aic"], errors[honest])
+        larger = np.subtract(leaves["cp"], leaves[honest])
+        worse = np.subtract(errors["cp"], errors[honest])
         for difference in (larger, worse):
             assert difference.mean() > 3 * difference.std(ddof=1) / np.sqrt(20)
 

@@ -38,7 +38,8 @@ def model_of(case):
     return TreeClassifier(
         criterion="entropy" if parms.get("split") == "information" else "gini",
         priors=parms.get("prior"),
-        cost=parms.get("loss"),
+        # rpart has true classes as rows.
+        cost=np.transpose(parms["loss"]) if "loss" in parms else None,
         **shared,
     )
 

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.losses import Cost
 from bottega.tree import TreeClassifier, TreeRegressor
 
 
@@ -64,16 +65,15 @@ def test_deviance_is_twice_the_entropy_of_the_leaves():
     by_leaves = np.sum(model.tree_.n[leaf] * model.tree_.impurity[leaf])
     assert -2 * np.log(p).sum() == pytest.approx(by_leaves)
     path = TreeClassifier(criterion="deviance", min_leaf=10).path(X, y)
-    full = by_leaves / len(y) + 2 * leaf.sum() / len(y)
-    assert path.criteria["aic"][-1] == pytest.approx(full)
+    assert path.criteria["aic"][-1] == pytest.approx(by_leaves + 2 * leaf.sum())
 
 
-def test_aic_prices_a_leaf_at_two_sigma_squared():
+def test_cp_charges_a_leaf_two_sigma_squared():
     # D145: alpha = 2 sigma^2, here over n because errors are means.
     rng = np.random.default_rng(1)
     X = rng.random((150, 2))
     y = (X[:, 0] > 0.5) + 0.3 * rng.normal(size=150)
-    model = TreeRegressor(select="aic", min_leaf=10).fit(X, y)
+    model = TreeRegressor(select="cp", min_leaf=10).fit(X, y)
     full = TreeRegressor(alpha=0, min_leaf=10).fit(X, y)
     assert full.tree_.n_leaves <= 75
     rss = np.sum((y - full.predict(X)) ** 2)
@@ -141,9 +141,9 @@ def test_pruned_trees_predict_better_than_full_ones():
 
 def test_costs_move_the_label_and_are_the_loss_of_the_path():
     X, y = classes(300)
-    cost = np.array([[0.0, 1.0], [5.0, 0.0]])  # missing a "yes" costs five
+    cost = np.array([[0.0, 1.0], [5.0, 0.0]])  # true classes as rows: missing a "yes" costs five
     folds = [(np.setdiff1d(np.arange(300), part), part) for part in np.arange(300).reshape(5, 60)]
-    model = TreeClassifier(cost=cost, min_leaf=10, cv=folds).fit(X, y)
+    model = TreeClassifier(cost=cost.T, min_leaf=10, cv=folds).fit(X, y)
     plain = TreeClassifier(min_leaf=10).fit(X, y)
     assert np.mean(model.predict(X) == "yes") > np.mean(plain.predict(X) == "yes")
     true = (y == "yes").astype(int)
@@ -156,8 +156,16 @@ def test_costs_move_the_label_and_are_the_loss_of_the_path():
         label = int(np.argmin(np.bincount(true[train], minlength=2) @ cost))
         by_hand.append(cost[true[test], label])
     assert model.path_.error[0] == pytest.approx(np.concatenate(by_hand).mean())
-    again = TreeClassifier(cost=cost, min_leaf=10).path(X, y, cv=folds, values=[1e6, 0.1])
+    again = TreeClassifier(cost=cost.T, min_leaf=10).path(X, y, cv=folds, values=[1e6, 0.1])
     assert again.error[0] == pytest.approx(np.concatenate(by_hand).mean())
+
+
+def test_costs_are_read_as_the_loss_of_the_same_name_reads_them():
+    X, y = np.zeros((10, 1)), np.repeat(["healthy", "ill"], [8, 2])
+    cost = Cost([[0, 10], [1, 0]])  # calling an ill person healthy costs ten
+    for given in (cost, cost.matrix):
+        assert TreeClassifier(cost=given).fit(X, y).predict(X[:1]).tolist() == ["ill"]
+    assert cost.best([0, 1], [0.8, 0.2]) == 1
 
 
 def test_priors_are_weights_of_classes():
@@ -189,7 +197,7 @@ def test_ties_go_to_the_first_class_or_to_the_default():
         ({"cost": [[0, 1]]}, "cost has shape"),
         ({"cost": [[1, 1], [1, 0]]}, "zeros on the diagonal"),
         ({"cost": [[0, -1], [1, 0]]}, "not negative"),
-        ({"cost": [[0, 1], [0, 0]]}, "row of zeros"),
+        ({"cost": [[0, 1], [0, 0]]}, "column of zeros"),
         ({"priors": [0.5, 0.2, 0.3]}, "2 positive numbers"),
         ({"priors": {"yes": 1.0}}, "2 positive numbers"),
         ({"priors": {"yes": 1.0, "maybe": 1.0}}, "'maybe' is not a class"),

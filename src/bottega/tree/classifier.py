@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
+from bottega.core.likelihood import information_criteria
 from bottega.core.losses import ZERO_ONE, Cost, Loss
 from bottega.core.params import Anything, Choice, Parameter, Real
 from bottega.core.rows import Rows
@@ -96,9 +97,10 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
     monotone : array-like of {-1, 0, 1}, optional
         One entry per column, for two classes: the share of the second may only fall (-1) or rise
         (1) with it.
-    cost : array-like of shape (K, K), optional
-        What it costs to predict the class of the column for a row of the class of the row, in the
-        order of `classes_`; 0 on the diagonal. By default an error costs 1.
+    cost : array-like of shape (K, K) or Cost, optional
+        What it costs to predict the class of the row where the class of the column is observed (as
+        in a confusion table), in the order of `classes_`; 0 on the diagonal. By default an error
+        costs 1.
     priors : dict or array-like of shape (K,), optional
         Probability of each class, when the training rows do not have it right.
     default_label : object, optional
@@ -109,10 +111,10 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         itself.
     validation : float, default=0.25
         Share of the rows held out with ``select="reduced_error"`` and `target_error`.
-    select : {"one_se", "min", "srm", "aic", "reduced_error"}, default="one_se"
+    select : {"one_se", "min", "srm", "aic", "aicc", "bic", "hq", "reduced_error"}, default="one_se"
         How the tree is chosen with ``alpha="auto"``: the simplest within one standard error of
         the least held-out error; the least; the least bound on the true error (structural risk
-        minimisation, no rows held out); the least -2 log-likelihood / n + 2 leaves (K - 1) / n.
+        minimisation, no rows held out); a criterion that counts leaves (K - 1) parameters.
         ``"reduced_error"`` grows on one part of the rows, cuts every branch that does not lower
         the error of the other part, and refits the leaves on all rows; `alpha_` is then NaN.
     delta : float, default=0.05
@@ -130,7 +132,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         The penalty per leaf in use.
     path_ : Path
         Alpha, leaves, training and held-out error of the pruning sequence, and the criteria srm
-        and aic; with ``alpha="auto"``.
+        and the criteria; with ``alpha="auto"``.
     importance_ : ndarray of shape (p,)
         Sum of the decreases of the mean impurity over the splits on each column.
     columns_in_ : ColumnReader
@@ -154,7 +156,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
     numbers of leaves grow geometrically. Degrees of freedom are counted as leaves.
 
     Costs and priors act by altered priors: in growth a row of class c weighs
-    ``prior[c] * cost[c].sum() / share[c]``, a leaf takes the class of least expected cost, and
+    ``prior[c] * cost[:, c].sum() / share[c]``, a leaf takes the class of least expected cost, and
     errors along the path are mean costs under the priors. (R's ``rpart`` turns the cost matrix
     round in its cross-validated error; here rows are always the true class.)
 
@@ -190,12 +192,12 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         ),
         "prune_by": Choice("error", "impurity", help="risk that pruning weighs against leaves"),
         **base.GROWTH,
-        "cost": Anything(help="cost matrix: rows are true classes, columns predictions"),
+        "cost": Anything(help="cost matrix: rows are predictions, columns true classes"),
         "priors": Anything(help="probability of each class; the shares in the data by default"),
         "default_label": Anything(help="class that wins ties; the first class by default"),
         **base.HELD_OUT,
         "select": Choice(
-            *("one_se", "min", "srm", "aic", "reduced_error"),
+            *("one_se", "min", "srm", "aic", "aicc", "bic", "hq", "reduced_error"),
             help="how the tree is chosen from the path",
         ),
         "delta": Real(
@@ -359,7 +361,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         mass = class_counts(tree, scale) @ (np.ones(k) if scale is None else scale)
         deviance = class_impurity(tree.value, "deviance") * mass / mass[0]
         fit = sums_at(tree, sequence.collapse_alpha, deviance, alphas)
-        found = {"aic": fit + 2 * leaves * (k - 1) / n}
+        found = information_criteria(n * fit, leaves * (k - 1), n)
         if not self._no_bound(work.rows.weight is not None):
             error = sums_at(tree, sequence.collapse_alpha, tree.risk, alphas)
             found["srm"] = error + [self._margin(2 * int(count) - 1, n)[1] for count in leaves]

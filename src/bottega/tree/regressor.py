@@ -7,8 +7,9 @@ from sklearn.base import RegressorMixin
 
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
-from bottega.core.likelihood import residual_scale
+from bottega.core.likelihood import gaussian_criteria, residual_scale
 from bottega.core.params import Choice, Parameter
+from bottega.core.path import RULES
 from bottega.core.typing import Array, FloatArray
 from bottega.tree._grow.structure import Tree
 from bottega.tree._prune import estimator as base
@@ -38,16 +39,17 @@ class TreeRegressor(RegressorMixin, base.TreeBase):
         ``"auto"`` picks from the path by the rule `select`.
     monotone : array-like of {-1, 0, 1}, optional
         One entry per column: the response may only fall (-1) or rise (1) with it.
-    select : {"one_se", "min", "aic", "reduced_error"}, default="one_se"
+    select : {"one_se", "min", "aic", ..., "cp", "reduced_error"}, default="one_se"
         How the tree is chosen with ``alpha="auto"``: the simplest within one standard error of
-        the least held-out error, the least, or the least training error plus 2 sigma^2 / n per
-        leaf. ``"reduced_error"`` grows on one part of the rows, cuts every branch that does not
-        lower the error of the other part, and refits the leaves on all rows; `alpha_` is then NaN.
+        the least held-out error, the least, or a criterion that counts leaves (``"cp"``: the least
+        training error plus 2 sigma^2 / n per leaf). ``"reduced_error"`` grows on one part of the
+        rows, cuts every branch that does not lower the error of the other part, and refits the
+        leaves on all rows; `alpha_` is then NaN.
 
     Attributes
     ----------
     path_ : Path
-        Alpha, leaves, training and held-out error of the pruning sequence, and the criterion aic;
+        Alpha, leaves, training and held-out error of the pruning sequence, and the criteria;
         with ``alpha="auto"``.
 
     See Also
@@ -60,8 +62,8 @@ class TreeRegressor(RegressorMixin, base.TreeBase):
     are as described for `TreeClassifier`. Degrees of freedom are counted as leaves; the search for
     the splits uses up more.
 
-    The scale of ``"aic"`` is that of the richest member with at most n/2 leaves,
-    ``rss / (n - leaves)``. The rule ignores that splits were searched for, and overfits.
+    The scale of ``"cp"`` is that of the richest member with at most n/2 leaves,
+    ``rss / (n - leaves)``. The criteria ignore that splits were searched for, and overfit.
 
     Importance favours columns with many values, and divides what correlated columns share as
     chance has it. Not for smooth or linear truths, nor beyond the range of the data.
@@ -86,9 +88,7 @@ class TreeRegressor(RegressorMixin, base.TreeBase):
         **base.SIZE,
         **base.GROWTH,
         **base.HELD_OUT,
-        "select": Choice(
-            "one_se", "min", "aic", "reduced_error", help="how the tree is chosen from the path"
-        ),
+        "select": Choice(*RULES, "reduced_error", help="how the tree is chosen from the path"),
         "random_state": base.SEED,
     }
     card: ClassVar[Card] = Card(task="regression", **base.CARD)
@@ -149,7 +149,7 @@ class TreeRegressor(RegressorMixin, base.TreeBase):
 
     def _criteria(self, work: GrownTree, alphas: FloatArray) -> dict[str, FloatArray]:
         sequence, n = work.sequence, len(work.rows)
-        risk, leaves = sequence.risk[::-1], sequence.n_leaves[::-1]
-        scale = residual_scale(n * risk, leaves, n) or 0.0  # none is left by a perfect fit
-        member = sequence.member(alphas)
-        return {"aic": sequence.risk[member] + 2 * scale**2 / n * sequence.n_leaves[member]}
+        rss, leaves = n * sequence.risk[::-1], sequence.n_leaves[::-1]
+        member = len(rss) - 1 - sequence.member(alphas)
+        scale = residual_scale(rss, leaves, n)
+        return gaussian_criteria(rss[member], leaves[member], n, scale=scale)

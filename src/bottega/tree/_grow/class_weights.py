@@ -37,8 +37,8 @@ def check_priors(given: Any, classes: Array) -> FloatArray:
 
 
 def check_cost(cost: Any, k: int) -> FloatArray:
-    """Return the matrix of costs: rows are true classes, columns predictions."""
-    found = np.asarray(cost, dtype=np.float64)
+    """Return the costs with true classes as rows; they are given with predictions as rows."""
+    found = np.asarray(getattr(cost, "matrix", cost), dtype=np.float64)
     if found.shape != (k, k):
         raise InputError(f"cost has shape {found.shape}; {k} classes need ({k}, {k}).")
     if not np.all(np.isfinite(found) & (found >= 0)) or np.any(np.diag(found) != 0):
@@ -46,11 +46,11 @@ def check_cost(cost: Any, k: int) -> FloatArray:
             f"cost must be finite and not negative, with zeros on the diagonal (a right prediction "
             f"costs nothing); got {found.tolist()}."
         )
-    if k > 1 and np.any(found.sum(axis=1) == 0):
+    if k > 1 and np.any(found.sum(axis=0) == 0):
         raise InputError(
-            "cost has a row of zeros: mistaking that class would cost nothing; give it a cost."
+            "cost has a column of zeros: mistaking that class would cost nothing; give it a cost."
         )
-    return found
+    return found.T
 
 
 def altered_weights(
