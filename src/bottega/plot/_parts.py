@@ -139,12 +139,13 @@ def values_along(values: Any, name: str, x: FloatArray) -> FloatArray:
 
 def pair_of(points: Any) -> tuple[FloatArray, FloatArray]:
     """Return input and response of the data, which must be of one length."""
-    x, y = (np.asarray(each, dtype=np.float64).ravel() for each in points)
-    if x.shape != y.shape:
+    x, y = (np.array(each, dtype=np.float64, ndmin=1) for each in points)
+    if not x.size == len(x) == len(y) == y.size:
         raise InputError(
-            f"points must be two lists of one length; got {len(x)} and {len(y)} numbers."
+            f"points must be two lists of one length; got {x.size} and {y.size} numbers of shapes "
+            f"{x.shape} and {y.shape}."
         )
-    return x, y
+    return x.ravel(), y.ravel()
 
 
 def some_points(points: Any) -> tuple[FloatArray, FloatArray]:
