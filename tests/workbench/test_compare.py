@@ -11,8 +11,8 @@ from sklearn.preprocessing import StandardScaler
 import bottega
 from bottega.core import progress
 from bottega.core.errors import InputError, ParameterError, TestSetAlreadyUsed
-from bottega.core.losses import ABSOLUTE_ERROR, SQUARED_ERROR, Cost, Huber
-from bottega.data import Table, folds
+from bottega.core.losses import ABSOLUTE_ERROR, SQUARED_ERROR, ZERO_ONE, Cost, Huber
+from bottega.data import Table, folds, read
 from bottega.linear import Ridge
 from bottega.neighbors import NearestNeighborsClassifier, NearestNeighborsRegressor
 from bottega.risk import nested_cv
@@ -260,13 +260,16 @@ def test_a_method_too_slow_for_the_rows_is_left_out_unless_named():
 def test_a_method_of_few_inputs_is_left_out_of_a_wider_table():
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 4))).add_prefix("x")
     table = Table(frame, target="x0")
-    chosen, skipped = _choose("regression", None, table, SQUARED_ERROR)
+    chosen, skipped = _choose("regression", None, table, SQUARED_ERROR, "one_se")
     assert "smoothing_spline" not in chosen
     assert skipped["smoothing_spline"] == "skipped: takes at most 1 input"
     narrow = Table(frame[["x0", "x1"]], target="x0")
-    chosen, skipped = _choose("regression", None, narrow, SQUARED_ERROR)
+    chosen, skipped = _choose("regression", None, narrow, SQUARED_ERROR, "one_se")
     assert "smoothing_spline" in chosen
     assert "smoothing_spline" not in skipped
+    # A method whose path lacks the criterion that is asked for sits out, and says why.
+    _, skipped = _choose("classification", None, read("iris"), ZERO_ONE, "bic")
+    assert skipped["neighbors"] == "skipped: its path has no criterion 'bic'"
 
 
 def test_stopping_early_keeps_the_methods_that_are_done():

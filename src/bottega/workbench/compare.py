@@ -117,7 +117,7 @@ def compare(
     table = as_table(data, target, task)
     row_loss = get_loss(loss, str(table.task))
     train, locked = _lock(table, float(test), seed)
-    chosen, skipped = _choose(str(table.task), methods, train, row_loss)
+    chosen, skipped = _choose(str(table.task), methods, train, row_loss, select)
     rows = JudgedRows(np.asarray(train.y), str(train.task), train.weight, train.groups, train.time)
     inputs = encoded_inputs({name: each.card for name, each in chosen.items()}, train)
     # A method's own estimate of error would divide groups, or look ahead in time.
@@ -194,7 +194,7 @@ def _lock(table: Table, test: float, seed: int) -> tuple[Table, LockedPart | Non
 
 
 def _choose(
-    task: str, wanted: Sequence[str] | None, train: Table, loss: Loss
+    task: str, wanted: Sequence[str] | None, train: Table, loss: Loss, select: str
 ) -> tuple[dict[str, type[Estimator]], dict[str, str]]:
     """Return the classes to compare, the baseline first, and why others are skipped."""
     known = methods_for(task)
@@ -211,6 +211,9 @@ def _choose(
     skipped = {}
     for name, each in known.items():
         reason = _reason_to_skip(each.card, train, loss, by_name=wanted is not None)
+        rules = each.params.get("select")
+        if not reason and rules is not None and not rules.accepts(select):
+            reason = f"its path has no criterion {select!r}"
         if reason:
             skipped[name] = f"skipped: {reason}"
     return {name: each for name, each in known.items() if name not in skipped}, skipped
