@@ -16,8 +16,7 @@ from bottega.core.params import Anything, Auto, Boolean, Parameter, Real
 from bottega.core.results import CoefficientResults, glance_row, term_names, tidy_columns
 from bottega.core.typing import FloatArray
 from bottega.linear._bayesian.evidence import Evidence, Maximum, normal_prior
-from bottega.linear._decomposition.stream import TriangleLearner
-from bottega.linear._decomposition.triangle import Triangle
+from bottega.linear._decomposition.triangle import Triangle, TriangleLearner
 
 __all__ = ["BayesianRegression"]
 

@@ -13,25 +13,24 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.cards import Card
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
+from bottega.core.documents import documented_like
 from bottega.core.errors import DataWarning
 from bottega.core.params import Boolean, Choice, Parameter
 from bottega.core.results import glance_row, glance_section, shown_terms, term_names
 from bottega.core.rows import Rows
 from bottega.core.smoother import Smoother
 from bottega.core.tables import Section, Summary
-from bottega.core.typing import BoolArray, FloatArray
+from bottega.core.typing import BoolArray
 from bottega.linear._decomposition.coefficients import SpectralCoefficients
-from bottega.linear._decomposition.problem import (
-    DecomposedProblem,
-    decompose_moments,
-    moments_of,
-)
+from bottega.linear._decomposition.problem import DecomposedProblem, decompose_moments, moments_of
 from bottega.linear._decomposition.rank import names_of
 from bottega.linear._decomposition.unpenalized import flops, solve_unpenalized
+from bottega.linear.ridge import Ridge
 
 __all__ = ["LeastSquares"]
 
 
+@documented_like(Ridge, without=("alpha_", "path_"))
 class LeastSquares(RegressorMixin, SpectralCoefficients, Chunked):
     r"""Linear regression by least squares.
 
@@ -46,15 +45,11 @@ class LeastSquares(RegressorMixin, SpectralCoefficients, Chunked):
         operations, at the cost of half the digits when columns are nearly collinear. ``"qr"``
         factorises the rows themselves: four times the work of many rows, and as accurate as can
         be. ``"auto"`` takes QR for small data and wherever Cholesky would lose digits.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
 
     Attributes
     ----------
     coef_ : ndarray of shape (p,) or (q, p)
         Coefficients; zero for aliased columns.
-    intercept_ : float or ndarray of shape (q,)
-        Intercept.
     aliased_ : ndarray of bool, shape (p,)
         Columns that are combinations of the columns before them (and of the constant, with an
         intercept).
@@ -66,13 +61,6 @@ class LeastSquares(RegressorMixin, SpectralCoefficients, Chunked):
     flops_ : float
         Operations of the solver: ``p^3 + n p^2 / 2`` for Cholesky, ``2 n p^2`` for QR, with p the
         number of coefficients.
-    smoother_ : Smoother or SmootherSums
-        What df, sigma, leverages, leave-one-out and the criteria follow from. A fit in chunks
-        keeps sums alone.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----
@@ -187,33 +175,6 @@ class LeastSquares(RegressorMixin, SpectralCoefficients, Chunked):
             )
 
     # ---- results --------------------------------------------------------------------------------
-
-    def covariance(self, kind: str = "sampling") -> FloatArray:
-        r"""Return the covariance matrix of `coef_`, :math:`\sigma^2 (X^\top X)^{-1}`.
-
-        Parameters
-        ----------
-        kind : {"sampling", "posterior"}
-            Without a penalty both are the same.
-
-        Returns
-        -------
-        ndarray of shape (p, p) or (q, p, p)
-            With rows and columns of aliased inputs missing.
-        """
-        found = super().covariance(kind)
-        found[..., self.aliased_, :] = np.nan
-        found[..., :, self.aliased_] = np.nan
-        return found
-
-    def _terms(self, level: float = 0.95) -> dict[str, Any]:
-        columns = super()._terms(level)
-        aliased: BoolArray = np.append(np.zeros(int(self.fit_intercept), bool), self.aliased_)
-        absent = np.resize(aliased, len(columns["term"]))
-        for name, column in columns.items():
-            if name not in ("response", "term"):
-                columns[name] = np.where(absent, np.nan, column)
-        return columns
 
     def vif(self) -> Any:
         r"""Return the variance inflation factors, one row per input.

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from bottega.core.cards import Card
-from bottega.core.chunks import CheckedChunks
+from bottega.core.chunks import CheckedChunks, Moments
 from bottega.core.documents import documented_like
 from bottega.core.errors import InputError
 from bottega.core.losses import Loss
@@ -210,16 +210,15 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
     ) -> dict[str, Any]:
         """Return the cross-validated error of each number of components, by one more pass."""
         folds, chunks = problem.folds
-        fits: list[Any] = []
-        for train in folds.training():
-            if train is None:
-                fits.append(None)
-                continue
-            p = folds.p
+        p = folds.p
+
+        def fit(train: Moments) -> tuple[FloatArray, FloatArray]:
             centering, scatter = Centering.from_moments(train, p, **self._frame_of_inputs)
             spectrum: Any = by_gram(scatter[:p, :p], scatter[:p, p:], drop=True)
             kept = np.arange(spectrum.rank)[:, None] < counts
-            fits.append(centering.original(spectrum.coef_keeping(kept)))
+            return centering.original(spectrum.coef_keeping(kept))
+
+        fits = [None if train is None else fit(train) for train in folds.training()]
         return {"estimate": "cv", **judge_held_out(dealt_blocks(chunks, len(fits)), fits, loss)}
 
     def _judge(self, curve: Path, rows: Rows, cv: Any, loss: Loss) -> Path:

@@ -14,8 +14,7 @@ from bottega.core.params import Boolean, Choice, Parameter, Real
 from bottega.core.results import CoefficientResults, glance_row, term_names, tidy_columns
 from bottega.core.smoother import SmootherSums
 from bottega.core.typing import BoolArray, FloatArray
-from bottega.linear._decomposition.stream import TriangleLearner
-from bottega.linear._decomposition.triangle import Triangle, TriangleSolution
+from bottega.linear._decomposition.triangle import Triangle, TriangleLearner, TriangleSolution
 from bottega.linear.least_squares import LeastSquares
 
 __all__ = ["RecursiveLeastSquares"]

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from bottega.core.cards import Card
+from bottega.core.documents import documented_like
 from bottega.core.errors import DataWarning, InputError
 from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import Loss
@@ -27,6 +28,7 @@ from bottega.linear._selected.coefficients import (
     totals_of,
 )
 from bottega.linear._subset.search import METHODS, SubsetCurve, forced_columns, search_subsets
+from bottega.linear.lasso import Lasso
 
 __all__ = ["SubsetSelection"]
 
@@ -42,6 +44,9 @@ class _Searched:
     rows: Rows
 
 
+@documented_like(
+    Lasso, without=("alpha_", "gap_path_", "dual_gap_", "n_iter_", "converged_", "solver_")
+)
 class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
     r"""Least squares on the subset of columns that a search finds for a size.
 
@@ -67,9 +72,6 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         addition lets the least useful column go for as long as AIC falls (see Notes).
     fit_intercept : bool, default=True
         Whether there is an intercept, in every model.
-    select : str, default="one_se"
-        Rule that picks from the path: ``"min"`` or ``"one_se"`` of the cross-validated error, or a
-        criterion (``"aic"``, ``"aicc"``, ``"bic"``, ``"hq"``, ``"gcv"``, ``"cp"``).
     cv : int, default=10
         Folds of the cross-validation (at most one per row). The whole search is done anew in each.
     max_size : int or None, default=None
@@ -81,8 +83,6 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
     ----------
     coef_ : ndarray of shape (p,)
         Coefficients, zero for the columns left out.
-    intercept_ : float
-        Intercept.
     support_ : ndarray of int
         Columns in the model.
     size_ : int
@@ -101,10 +101,6 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         in place of the earlier ones.
     path_ : Path
         The whole curve, when `size` is ``"auto"``.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----

@@ -19,7 +19,7 @@ from bottega.core.results import CoefficientResults, term_names, tidy_columns
 from bottega.core.rows import Rows
 from bottega.core.smoother import Smoother, SmootherSums
 from bottega.core.tuned import Tuned
-from bottega.core.typing import Array, FloatArray
+from bottega.core.typing import Array, BoolArray, FloatArray
 from bottega.linear._decomposition.centering import squeeze
 from bottega.linear._decomposition.problem import (
     DecomposedProblem,
@@ -175,12 +175,20 @@ class SpectralCoefficients(CoefficientResults, LinearPrediction, LinearSmoother)
             raise InputError(f"kind={kind!r} is not allowed; use 'sampling' or 'posterior'.")
         unit = self._spectrum.matrix(self.alpha_, kind if self.alpha_ > 0 else "sampling")
         unit /= np.outer(self._centering.scale, self._centering.scale)
+        absent = self._absent
+        unit[absent], unit[:, absent] = np.nan, np.nan
         return _outer(np.square(self.sigma_), unit)
+
+    @property
+    def _absent(self) -> BoolArray:
+        """Inputs that least squares could not tell from others."""
+        return np.asarray(getattr(self, "aliased_", np.zeros(self.n_features_in_, np.bool_)))
 
     def _term_errors(self, kind: str) -> FloatArray:
         """Return the standard deviation of each term, the intercept first where there is one."""
         unit = self._spectrum.quadratic(self._spectrum.V, 1.0, self.alpha_, kind)
         errors = _outer(np.sqrt(unit) / self._centering.scale, self.sigma_)
+        errors[self._absent] = np.nan
         if not self.fit_intercept:
             return errors
         origin = np.zeros((1, self.n_features_in_))
@@ -191,7 +199,8 @@ class SpectralCoefficients(CoefficientResults, LinearPrediction, LinearSmoother)
         return self.alpha_ == 0
 
     def _terms(self, level: float = 0.95) -> dict[str, Any]:
-        fit, estimate = self._fitted_smoother(), self.coef_.T
+        fit, estimate = self._fitted_smoother(), self.coef_.T.copy()
+        estimate[self._absent] = np.nan
         if self.fit_intercept:
             estimate = np.concatenate([np.asarray(self.intercept_)[None], estimate])
         # Limits of penalised estimates are those of the posterior; without penalty both agree.

@@ -128,13 +128,13 @@ def _moments_by_fold(X: Any, y: FloatArray, w: Any, count: int, start: int) -> l
     if is_sparse(X):
         X = csr_array(X)
         which = [np.flatnonzero(folds == k) for k in range(count)]
-        return [_sparse_moments(X[on], y[on], None if w is None else w[on]) for on in which]
+        return [_moments_about_zero(X[on], y[on], None if w is None else w[on]) for on in which]
     first = X[:_SAMPLE]
     # A provisional centre near the mean: sums of squares about it do not cancel.
     shift = np.where(np.ptp(first, axis=0) == 0, first[0], first.mean(axis=0))
     shift = np.append(shift, y[:_SAMPLE].mean(axis=0))
     if count == 1 and w is None and np.all(shift[: X.shape[1]] ** 2 <= first.var(axis=0)):
-        moments = _moments_in_place(X, y)
+        moments = _moments_about_zero(X, y, None)  # no block is copied
         if not _is_far(moments, np.append(np.zeros(X.shape[1]), moments.mean[X.shape[1] :])):
             return [moments]
 
@@ -152,20 +152,6 @@ def _is_far(moments: Moments, shift: FloatArray) -> bool:
     """Return True if sums of squares about `shift` lost digits that those about the mean keep."""
     variance = np.diag(moments.scatter) / max(moments.weight, 1e-300)
     return bool(np.any((moments.mean - shift) ** 2 > _FAR * variance))
-
-
-def _moments_in_place(X: FloatArray, y: FloatArray) -> Moments:
-    """Return the moments of ``[X, y]`` whose columns lie about zero: no block is copied."""
-    n, p = X.shape
-    mean = np.append(np.ones(n) @ X, y.sum(axis=0)) / n
-    products = np.empty((len(mean), len(mean)))
-    products[:p, :p] = X.T @ X
-    centred = y - mean[p:]
-    products[p:, :p] = centred.T @ X
-    products[:p, p:] = products[p:, :p].T
-    products[p:, p:] = centred.T @ centred
-    offset = np.append(mean[:p], np.zeros(len(mean) - p))
-    return _moments(n, float(n), mean, products, offset)
 
 
 def _dense_moments(X: FloatArray, y: FloatArray, w: Any, rows: Any, shift: FloatArray) -> Moments:
@@ -196,17 +182,17 @@ def _dense_moments(X: FloatArray, y: FloatArray, w: Any, rows: Any, shift: Float
     return _moments(n, weight, shift + sums / weight, scatter, sums / weight)
 
 
-def _sparse_moments(X: Any, y: FloatArray, w: Any) -> Moments:
-    """Return the moments of ``[X, y]`` from products that touch what is stored alone."""
+def _moments_about_zero(X: Any, y: FloatArray, w: Any) -> Moments:
+    """Return the moments of ``[X, y]``, X sparse or (without weights) with columns about zero."""
     if not len(y):
         return Moments()
     v = np.ones(len(y)) if w is None else w
-    weighted = X.multiply(v[:, None]).tocsr()
+    weighted = X if w is None else X.multiply(v[:, None]).tocsr()
     p, weight = X.shape[1], float(v.sum())
-    mean = np.append(X.T @ v, v @ y) / weight
+    mean = np.append(v @ X, v @ y) / weight
     centred = y - mean[p:]
-    products = np.empty((len(mean), len(mean)))
-    products[:p, :p] = (weighted.T @ X).toarray()
+    products, square = np.empty((len(mean), len(mean))), weighted.T @ X
+    products[:p, :p] = square.toarray() if is_sparse(square) else square
     products[:p, p:] = weighted.T @ centred - np.outer(mean[:p], v @ centred)
     products[p:, :p] = products[:p, p:].T
     products[p:, p:] = (centred * v[:, None]).T @ centred

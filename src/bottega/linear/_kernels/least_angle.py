@@ -20,11 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bottega._jit import kernel
-from bottega.optimize._kernels.coordinate_factor import (
-    remove_column,
-    solve_transposed,
-    solve_upper,
-)
+from bottega.optimize._kernels.coordinate_factor import remove_column, solve_transposed, solve_upper
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
@@ -46,14 +42,12 @@ def _append(M: Floats, v: int, Q: Floats, R: Floats, m: int) -> bool:
     """Add column v to Q R as its m-th; False, and nothing added, where it lies in the span."""
     rest = M[:, v].copy()
     total = np.dot(rest, rest)
-    for a in range(m + 1):
-        R[a, m] = 0.0
+    R[: m + 1, m] = 0.0
     for _ in range(2):  # the second time removes what rounding left
         if m > 0:
             along = np.dot(Q[:m], rest)
             rest -= np.dot(along, Q[:m])
-            for a in range(m):
-                R[a, m] += along[a]
+            R[:m, m] += along
     left = np.dot(rest, rest)
     if left <= COLLINEAR * COLLINEAR * total:
         return False
@@ -158,13 +152,6 @@ def walk_path(
             for a in range(place, m - 1):
                 sign[a] = sign[a + 1]
             m -= 1
-            for j in range(p):
-                shut[j] = 0  # the span is smaller now
-    return (
-        alphas[: step + 1],
-        coef[: step + 1],
-        count[: step + 1],
-        entered[: step + 1],
-        left[: step + 1],
-        ENDED,
-    )
+            shut[:] = 0  # the span is smaller now
+    n = step + 1
+    return alphas[:n], coef[:n], count[:n], entered[:n], left[:n], ENDED

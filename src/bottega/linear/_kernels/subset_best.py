@@ -80,8 +80,7 @@ def search_best(
 
     C[0], b[0], rss[0] = C0, b0, rss0
     free[0], size[0], place[0] = p, p, NEW
-    for v in range(p):
-        columns[0, v] = v
+    columns[0] = np.arange(p)
     word[0] = (one << p) - one
     nodes, level = 0, 0
     while level >= 0:

@@ -29,11 +29,7 @@ GAIN = 1e-12
 def _enter(W: Floats, r: Floats, v: int, R: Floats, qz: Floats, m: int, active: Ints) -> None:
     """Let column v into the subset as its m-th: W and r keep what lies outside the span."""
     k, p = W.shape
-    length = 0.0
-    for i in range(k):
-        length += W[i, v] * W[i, v]
-    length = np.sqrt(length)
-    q = W[:, v] / length
+    q = W[:, v] / np.sqrt(np.sum(W[:, v] ** 2))
     # How much of column j lies along q: column j of R for every j that is in or may come in.
     along = np.zeros(p)
     for i in range(k):
@@ -42,16 +38,9 @@ def _enter(W: Floats, r: Floats, v: int, R: Floats, qz: Floats, m: int, active: 
     for i in range(k):
         for j in range(p):
             W[i, j] -= q[i] * along[j]
-    for j in range(p):
-        R[m, j] = along[j]
-    total = 0.0
-    for i in range(k):
-        W[i, v] = 0.0
-        total += q[i] * r[i]
-    for i in range(k):
-        r[i] -= q[i] * total
-    qz[m] = total
-    active[m] = v
+    R[m], W[:, v] = along, 0.0
+    qz[m], active[m] = np.sum(q * r), v
+    r -= q * qz[m]
 
 
 @kernel
@@ -109,13 +98,9 @@ def walk_forward(
     Returns the best subset met of each size, one row of 0/1 per size, their RSS, and the largest
     size reached.
     """
-    k, p = M.shape
+    p = M.shape[1]
     W, r = M.copy(), z.copy()
-    length = np.zeros(p)
-    for i in range(k):
-        for j in range(p):
-            length[j] += M[i, j] * M[i, j]
-    length = np.sqrt(length)
+    length = np.sqrt(np.sum(M * M, axis=0))
     R, qz = np.zeros((most, p)), np.zeros(most)
     active, inside = np.zeros(most, dtype=np.intp), np.zeros(p, dtype=np.intp)
     chosen = np.zeros((most + 1, p), dtype=np.intp)

@@ -26,12 +26,7 @@ from bottega.linear._decomposition.fold_moments import FoldMoments, judge_held_o
 from bottega.linear._penalized.constraint import ConstraintForm
 from bottega.linear._penalized.work import GramWork, PenaltySettings, RowsWork, uses_gram
 from bottega.linear._selected.coefficients import SelectedCoefficients
-from bottega.optimize.coordinate import (
-    Descent,
-    alpha_grid,
-    check_alphas,
-    check_penalty_weights,
-)
+from bottega.optimize.coordinate import Descent, alpha_grid, check_alphas, check_penalty_weights
 
 PenalizedWork = GramWork | RowsWork
 _ADVICE = ", or omit the smallest penalties (a larger eps)"

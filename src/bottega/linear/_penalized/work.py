@@ -135,15 +135,12 @@ class GramWork:
         return self.problem.path(alphas, self.penalty(l1_ratio), self.settings.descent)
 
     def walk_folds(self, alphas: FloatArray, l1_ratio: float) -> WalkWithFolds:
-        found: list[PenalizedFits | None] = []
-        for train in self.by_fold.training():
-            if train is None:
-                found.append(None)
-                continue
+        def path(train: Moments) -> PenalizedFits:
             problem = GramProblem.from_moments(train, **self.settings.frame)
-            penalty = self.penalty(l1_ratio, problem)
-            found.append(problem.path(alphas, penalty, self.settings.descent))
-        return self.walk(alphas, l1_ratio), found
+            return problem.path(alphas, self.penalty(l1_ratio, problem), self.settings.descent)
+
+        without = [None if train is None else path(train) for train in self.by_fold.training()]
+        return self.walk(alphas, l1_ratio), without
 
     def blocks(self) -> Iterable[Any]:
         if isinstance(self.source, Rows):

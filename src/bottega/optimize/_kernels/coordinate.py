@@ -72,8 +72,7 @@ def _objective(m, c, q, b, l1, l2):
 @kernel
 def _gradient(G, m, c, b, q):
     """Set q to c - Gb."""
-    for i in range(m):
-        q[i] = c[i]
+    q[:m] = c[:m]
     for j in range(m):
         step = b[j]
         if step != 0.0:
@@ -304,8 +303,7 @@ def least_squares_on(G, m, c, b, out):
     S = _support(m, G, b, np.ones(m))
     s = len(S)
     R, order, count = np.empty((s, s)), np.empty(s, np.intp), np.zeros(1, np.intp)
-    for j in range(m):
-        out[j] = b[j]
+    out[:m] = b[:m]
     if update_factor(G, S, nothing, R, order, count) >= 0:
         return False
     z = _newton(order, c, b, nothing, R)
@@ -337,12 +335,7 @@ def gram_path(G, c, yy, unit1, unit2, alphas, floor, small, max_sweeps):
             G, p, c, q, b, l1, l2, floor, small, max_sweeps, R, order, size
         )
         coef[k] = b
-        fit = 0.0
-        left = 0.0
-        for j in range(p):
-            if b[j] != 0.0:
-                fit += b[j] * c[j]
-                left += b[j] * q[j]
+        fit, left = np.dot(b, c), np.dot(b, q)
         gap[k] = dual_gap(q, b, max(yy - fit - left, 0.0), yy - fit, l1, l2)
     return coef, gap, sweeps, exact
 

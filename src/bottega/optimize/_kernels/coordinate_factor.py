@@ -18,11 +18,8 @@ _SINGULAR = 1e-11
 @kernel
 def _append(G, j, ridge, R, order, s):
     """Add column j to the factor; return whether it is independent of the columns there."""
-    z = R[:, s]  # the new column of R
     row = G[j]
-    work = np.empty(s)
-    for a in range(s):
-        work[a] = row[order[a]]
+    work = row[order[:s]]
     size = row[j] + ridge
     left = size
     for a in range(s):
@@ -34,8 +31,7 @@ def _append(G, j, ridge, R, order, s):
             work[e] -= step * factor[e]
     if not left > _SINGULAR * size:
         return False
-    for a in range(s):
-        z[a] = work[a]
+    R[:s, s] = work
     R[s, s] = np.sqrt(left)
     order[s] = j
     return True
