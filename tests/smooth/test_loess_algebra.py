@@ -9,7 +9,7 @@ from bottega.core.smoother import f_test
 from bottega.smooth import Loess
 from bottega.smooth._kernels import nearest as windows
 from bottega.smooth._local import blocks
-from bottega.smooth._loess import blended, direct
+from bottega.smooth._loess import blended, fits
 
 
 def sample(n=70, p=1, seed=0, ties=False):
@@ -93,7 +93,7 @@ def test_work_in_blocks_and_threads_changes_nothing(surface, monkeypatch):
     X, y, _ = sample(n=150, p=2)
     settings = {"span": 0.4, "surface": surface, "statistics": "exact"}
     whole = Loess(**settings).fit(X, y)
-    monkeypatch.setattr(direct, "_BLOCK", 7)
+    monkeypatch.setattr(fits, "_BLOCK", 7)
     monkeypatch.setattr(blocks, "_THREADS_FROM", 0)
     monkeypatch.setattr(blended, "_ENTRIES", 60)
     parts = Loess(**settings).fit(X, y)

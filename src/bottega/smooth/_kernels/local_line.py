@@ -22,6 +22,7 @@ import numpy as np
 from bottega._jit import kernel
 from bottega.smooth._kernels.gram_schmidt import solve_window
 from bottega.smooth._kernels.local_terms import fill_roots, power_sums, squared_length
+from bottega.smooth._kernels.loess_solve import pseudo_invert
 from bottega.smooth._kernels.weight_functions import fill_weights
 
 # Where less than this share of a term is left after the ones before it, sums of powers have lost
@@ -37,6 +38,8 @@ def _line_from_sums(S, Y, k, C, found):
     """
     count = C.shape[0]
     C[:] = 0.0
+    if not S[0] > 0:
+        return False
     C[0, 0] = 1.0 / S[0]
     found[:] = 0.0
     found[0] = Y[0] / S[0]
@@ -84,11 +87,27 @@ def _norms_from_sums(Q, C, norm):
 
 
 @kernel
-def fit_line(x, y, w, spread, at, h, spare, degree, code, reach, count, with_norm, boxed):
+def _solve_shortest(B, u, t, y, spread, C, found, norm):
+    """Fill the functionals of one point by singular values."""
+    count, k = C.shape
+    pseudo_invert(B, count, C)
+    for f in range(count):
+        norm[f] = squared_length(u, t, spread, C[f])
+        found[f] = 0.0
+        for j in range(u.size):
+            total = C[f, k - 1]
+            for i in range(k - 2, -1, -1):
+                total = total * u[j] + C[f, i]
+            found[f] += t[j] * y[j] * total
+
+
+@kernel
+def fit_line(x, y, w, spread, at, h, spare, degree, code, reach, count, with_norm, boxed, shortest):
     """Fit the local polynomials of one input.
 
     `boxed` has sums of t u^r and t u^r (y - level0), those of t^2 spread u^r, for which points both
-    are known, so that their rows need not be visited, and level0.
+    are known, so that their rows need not be visited, and level0. Where the polynomial is not
+    unique the terms that depend on lower ones are left out, or the `shortest` coefficients taken.
 
     Returns the first `count` functionals at each point (value, slope, half the second derivative,
     without their factors 1/h), their C, the squared lengths of their rows of the smoother (entries
@@ -129,6 +148,9 @@ def fit_line(x, y, w, spread, at, h, spare, degree, code, reach, count, with_nor
         if not _line_from_sums(S, Y, k, C[i], found[i]):
             B = np.empty((k, q))
             fill_roots(u, t, B)
+            if shortest:
+                _solve_shortest(B, u, t, ys, vs, C[i], found[i], norm[i])
+                continue
             z *= B[0]
             solve_window(B, z, t, vs, level, P, c, C[i], found[i], norm[i])
             continue

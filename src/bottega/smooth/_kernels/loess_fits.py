@@ -1,4 +1,4 @@
-"""Kernels of loess: local least squares in given windows.
+"""Kernel of loess for several inputs: local least squares in given windows.
 
 Symbols are those of `local_line` and `local_space`; h is the radius of the window of each point,
 the weight function is the tricube, and `variance` (of each row's y over sigma^2) is one over its
@@ -11,81 +11,18 @@ import numpy as np
 
 from bottega._jit import kernel
 from bottega.smooth._kernels.local_space import find_window
-from bottega.smooth._kernels.local_terms import (
-    count_terms,
-    fill_roots,
-    fill_terms,
-    power_sums,
-    squared_length,
-)
+from bottega.smooth._kernels.local_terms import count_terms, fill_terms
 from bottega.smooth._kernels.loess_solve import invert, pseudo_invert
-from bottega.smooth._kernels.weight_functions import TRICUBE, fill_weights
-
-
-@kernel
-def _horner(c, u, k):
-    total = c[k - 1]
-    for i in range(k - 2, -1, -1):
-        total = total * u + c[i]
-    return total
-
-
-@kernel
-def fit_line(x, y, w, variance, at, h, degree, count):
-    """Fit the local polynomials of one input.
-
-    Returns the first `count` functionals at each point (value, first, second derivative, without
-    their factors 1/h and 2/h^2), their C, and the squared length of the value's row of the
-    smoother, its entries times the roots of `variance`.
-    """
-    m, k = at.size, degree + 1
-    found = np.empty((m, count))
-    C = np.zeros((m, count, k))
-    norm = np.empty(m)
-    G, L, S, Y = np.empty((3, 3)), np.empty((3, 3)), np.empty(5), np.empty(3)
-    u_all, t_all, z_all = np.empty(x.size), np.empty(x.size), np.empty(x.size)
-    for i in range(m):
-        start = np.searchsorted(x, at[i] - h[i], side="right")
-        stop = np.searchsorted(x, at[i] + h[i], side="left")
-        q = stop - start
-        # Slices, not offsets: the compiler then sees loops it can do several rows at a time.
-        xs, ys, ws = x[start:stop], y[start:stop], w[start:stop]
-        u, t, z, spread = u_all[:q], t_all[:q], z_all[:q], variance[start:stop]
-        point, inverse = at[i], 1.0 / h[i]
-        level = ys[q // 2]
-        for j in range(q):
-            u[j] = (xs[j] - point) * inverse
-            z[j] = ys[j] - level
-        fill_weights(u, ws, TRICUBE, t)
-        power_sums(u, t, z, degree, S, Y)
-        G[0, 0] = S[0]
-        G[1, 0] = S[1]
-        G[1, 1] = G[2, 0] = S[2]
-        G[2, 1], G[2, 2] = S[3], S[4]
-        if invert(G, k, count, C[i], L):
-            for f in range(count):
-                total = 0.0
-                for r in range(k):
-                    total += C[i, f, r] * Y[r]
-                found[i, f] = total + level if f == 0 else total
-        else:
-            A = np.empty((k, q))
-            fill_roots(u, t, A)
-            pseudo_invert(A, count, C[i])
-            for f in range(count):
-                total = 0.0
-                for j in range(q):
-                    total += t[j] * ys[j] * _horner(C[i, f], u[j], k)
-                found[i, f] = total
-        norm[i] = squared_length(u, t, spread, C[i, 0])
-    return found, C, norm
+from bottega.smooth._kernels.weight_functions import TRICUBE
 
 
 @kernel
 def fit_space(X, y, w, variance, at, h, degree, count):
-    """Fit the local polynomials of several inputs; returns what `fit_line` does.
+    """Fit the local polynomials of several inputs.
 
-    The first ``1 + p`` functionals are the value and the slopes (without their factor 1/h).
+    Returns the first `count` functionals at each point (value, then slopes without their factor
+    1/h), their C, and the squared length of the value's row of the smoother, its entries times the
+    roots of `variance`.
     """
     n, p = X.shape
     m = at.shape[0]

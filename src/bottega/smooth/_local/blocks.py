@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.parallel import available_cores, in_threads
-from bottega.core.typing import FloatArray
+from bottega.core.typing import BoolArray, FloatArray
 
 _THREADS_FROM = 2_000_000  # pairs of a point and a row
 _BLOCKS = 4  # per core
@@ -31,3 +31,8 @@ def writable(*arrays: FloatArray) -> list[FloatArray]:
     A model that was read from a memory map is made of such others.
     """
     return [array if array.flags.writeable else array.copy() for array in arrays]
+
+
+def no_boxes(points: int) -> tuple[FloatArray, FloatArray, BoolArray, float]:
+    """Return what tells the kernel of one input that no point has its sums yet."""
+    return np.empty((0, 8)), np.empty((0, 8)), np.zeros(points, dtype=bool), 0.0

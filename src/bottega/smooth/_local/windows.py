@@ -10,7 +10,7 @@ from bottega.core.typing import BoolArray, FloatArray
 from bottega.smooth._kernels.boxes import sums_normal, sums_polynomial
 from bottega.smooth._kernels.local_line import fit_line
 from bottega.smooth._kernels.local_space import fit_space, rows_of
-from bottega.smooth._local.blocks import in_blocks, writable
+from bottega.smooth._local.blocks import in_blocks, no_boxes, writable
 from bottega.smooth._local.rows import LocalRows, coefficient_count, derivative_units
 from bottega.smooth._local.weights import KERNELS
 
@@ -108,8 +108,7 @@ class Window:
                 squares, safe = self._sums(X, y, w**2 * v, place, squared=True)
                 known &= safe
         elif line:
-            level, known = 0.0, np.zeros(len(at), dtype=bool)
-            sums = squares = np.empty((0, 8))
+            sums, squares, known, level = no_boxes(len(at))
 
         def block(part: slice) -> Any:
             shape = (recipe.degree, kernel.code, kernel.reach)
@@ -117,7 +116,7 @@ class Window:
             if line:
                 points = np.ascontiguousarray(at[part, 0])
                 done = (sums[part], squares[part], known[part], level)
-                return fit_line(X, y, w, v, points, *near, count, with_norm, done)
+                return fit_line(X, y, w, v, points, *near, count, with_norm, done, False)
             return fit_space(X, y, w, v, at[part], *near, recipe.product, count)
 
         pairs = 0 if boxed else len(at) * len(rows.y)

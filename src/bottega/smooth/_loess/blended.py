@@ -103,8 +103,7 @@ class BlendedSurface:
         """
         fits, inside = self.fits, self.cells.inside(Z)
         if count > 1:
-            found, _, own = fits.around(Z, count)
-            return found, own[:, None]
+            return fits.evaluate(Z, count=count)
         found, length = np.empty((len(Z), 1)), np.full((len(Z), 1), np.nan)
         for _, rows, ids, A in self._each_cell(Z):
             found[rows, 0] = np.einsum("mvf,vf->m", A, self.found[ids])
@@ -115,12 +114,12 @@ class BlendedSurface:
                 flat = A.reshape(len(rows), -1)
                 length[rows, 0] = np.sum((flat @ inner) * flat, axis=1)
         if not np.all(inside):
-            found[~inside], _, length[~inside, 0] = fits.around(Z[~inside])
+            found[~inside], length[~inside] = fits.evaluate(Z[~inside])
         return found, length
 
-    def refit(self, fits: LocalFits) -> "BlendedSurface":
+    def refit(self, y: FloatArray) -> "BlendedSurface":
         """Return the surface of other responses of the same rows."""
-        return _fit_vertices(fits, self.cells, self.h, self.widened)
+        return _fit_vertices(self.fits.refit(y), self.cells, self.h, self.widened)
 
     def matrix(self, Z: FloatArray) -> FloatArray:
         """Return the rows of the smoother at points: (points, rows)."""

@@ -1,6 +1,6 @@
 """One loess fit at a given span: plain or robust, direct or blended, with R's statistics."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,10 +10,9 @@ from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 from bottega.smooth._local.rows import LocalRows, TrainingFit
 from bottega.smooth._loess.blended import BlendedSurface, blend_surface
-from bottega.smooth._loess.direct import DirectSurface
-from bottega.smooth._loess.fits import local_fits
+from bottega.smooth._loess.fits import LocalFits, local_fits
 
-LoessSurface = DirectSurface | BlendedSurface
+LoessSurface = LocalFits | BlendedSurface
 
 
 @stored
@@ -73,8 +72,7 @@ class LoessFit:
         residuals = self.rows.y - self.training.fitted
         if self.surface is not self.plain:
             pseudo = pseudo_values(self.training.fitted, residuals, self.rows.weight, self.robust)
-            smooth = self.plain.refit(replace(self.plain.fits, y=pseudo))
-            residuals = pseudo - smooth.evaluate(self.rows.X)[0][:, 0]
+            residuals = pseudo - self.plain.refit(pseudo).evaluate(self.rows.X)[0][:, 0]
         return float(np.sqrt(np.sum(self.rows.weight * residuals**2) / one_delta))
 
 
@@ -95,7 +93,7 @@ def fit_loess(
     def surface_with(robust: FloatArray | None) -> LoessSurface:
         fits = local_fits(rows, span, degree, robust)
         if cell is None:
-            return DirectSurface(fits)
+            return fits
         return blend_surface(fits, int(np.floor(len(rows.y) * span * cell)))
 
     plain = surface = surface_with(None)
