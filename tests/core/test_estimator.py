@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import ClassifierMixin, ClusterMixin, RegressorMixin, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import RepeatedKFold
 
 from bottega.core.cards import Card
 from bottega.core.chunked import Chunked
@@ -323,6 +325,43 @@ def test_classifiers_fit_chunks_of_labels():
         ClassMeans().fit_chunks([X[:3], X[3:]])
 
 
+def test_chunks_of_frames_are_taken_by_name():
+    frame = pd.DataFrame(X, columns=["p", "q"])
+    seen = []
+
+    class Seeing(ShrunkenMean):
+        def _statistics(self, X, y, w, start):
+            seen.append(X)
+            return super()._statistics(X, y, w, start)
+
+    Seeing(share=0.5).fit_chunks([(frame[:20], Y[:20]), (frame[20:][["q", "p"]], Y[20:])])
+    assert np.array_equal(np.concatenate(seen), X)
+    with pytest.raises(InputError, match=r"Chunk 2 has other columns .*: without 'p'"):
+        ShrunkenMean(share=0.5).fit_chunks([(frame, Y), (frame.rename(columns={"p": "z"}), Y)])
+
+
+def test_a_row_held_out_several_times_is_one_row():
+    once = ShrunkenMean().path(X, Y, cv=RepeatedKFold(n_splits=5, n_repeats=1, random_state=0))
+    often = ShrunkenMean().path(X, Y, cv=RepeatedKFold(n_splits=5, n_repeats=30, random_state=0))
+    # The mean over 30 partitions differs little from one, and so does its standard error.
+    assert often.error_se == pytest.approx(once.error_se, rel=0.1)
+
+
+def test_standard_errors_do_not_depend_on_the_units_of_the_response():
+    plain = ShrunkenMean().path(X, Y)
+    for unit in (1e-140, 1e140):
+        scaled = ShrunkenMean().path(X, Y * unit)
+        assert scaled.error_se / unit / unit == pytest.approx(plain.error_se, rel=1e-9)
+
+
+def test_a_model_that_could_not_be_fitted_is_not_fitted():
+    model = ShrunkenMean().fit(X, Y)
+    with pytest.raises(ValueError, match="inconsistent"):
+        model.fit(X, Y[:-3])
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
 def test_what_cannot_be_is_said():
     with pytest.raises(ParameterError, match="share=2"):
         ShrunkenMean(share=2).fit(X, Y)
@@ -332,6 +371,12 @@ def test_what_cannot_be_is_said():
         ShrunkenMean().path(X, Y, loss="log_loss")
     with pytest.raises(InputError, match="takes no sample_weight"):
         Vote().path(X, LABELS, sample_weight=np.ones(60))
+    nothing = np.ones(60)
+    nothing[:10] = 0
+    with pytest.raises(InputError, match="No fold has rows that count"):
+        ShrunkenMean().path(X, Y, sample_weight=nothing, cv=[(np.arange(10, 60), np.arange(10))])
+    with pytest.raises(InputError, match="runs from 1e-300 to 1e-300"):
+        ShrunkenMean().fit(X, Y, sample_weight=np.full(60, 1e-300))
 
 
 def test_a_card_knows_what_its_class_offers():

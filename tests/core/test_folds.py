@@ -74,6 +74,9 @@ def test_groups_stay_together_and_time_goes_forward():
     assert len(folds) == 4
     for train, test in folds:
         assert time[train].max() < time[test].min()
+    for missing in (np.append(np.arange(29.0), np.nan), np.array([None, *range(29)], dtype=object)):
+        with pytest.raises(InputError, match="has missing values"):
+            make_folds(3, 30, groups=missing)
     with pytest.raises(InputError, match="groups or time"):
         make_folds(3, 30, groups=groups, time=time)
     with pytest.raises(InputError, match="at least 11 groups"):

@@ -331,3 +331,10 @@ def test_each_task_has_a_loss_of_its_own():
     assert [loss.method for loss in (ZERO_ONE, LOG_LOSS, BRIER)] == ["predict"] + 2 * [
         "predict_proba"
     ]
+
+
+def test_a_cost_that_names_its_classes_refuses_others():
+    named, unnamed = Cost([[0, 5], [1, 0]], classes=[0, 1]), Cost([[0, 5], [1, 0]])
+    assert unnamed.for_classes([1, 2]) == unnamed
+    with pytest.raises(InputError, match="2 is not among the classes"):
+        named.for_classes([1, 2])

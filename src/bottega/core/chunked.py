@@ -75,7 +75,8 @@ class Chunked(Estimator):
         if is_classifier(self):
             self.classes_ = _classes_of(chunks)
         classes = getattr(self, "classes_", None)
-        return CheckedChunks(chunks, self.n_features_in_, np.ndim(y), classes)
+        names = getattr(self, "feature_names_in_", None)
+        return CheckedChunks(chunks, self.n_features_in_, np.ndim(y), classes, names)
 
     @abstractmethod
     def _statistics(self, X: Any, y: Any, w: Any, start: int) -> Mergeable:

@@ -7,10 +7,12 @@ the same answer from an array, from a file larger than memory and from a cluster
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol, Self, runtime_checkable
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.utils import check_array, check_X_y
 
 from bottega.core.errors import InputError
+from bottega.core.frames import is_frame
 from bottega.core.rows import check_weight
 from bottega.core.typing import FloatArray
 
@@ -150,12 +152,20 @@ class CheckedChunks:
         Number of axes of every response; 0 for none.
     classes : ndarray, optional
         The classes, where the responses are labels.
+    names : ndarray of str, optional
+        Names of the columns, by which those of data frames are taken.
     """
 
     def __init__(
-        self, chunks: Iterable[Any], n_features: int, y_ndim: int, classes: Any = None
+        self,
+        chunks: Iterable[Any],
+        n_features: int,
+        y_ndim: int,
+        classes: Any = None,
+        names: Any = None,
     ) -> None:
         self.chunks = chunks
+        self.names = names
         self.n_features = n_features
         self.y_ndim = y_ndim
         self.classes = classes
@@ -163,7 +173,7 @@ class CheckedChunks:
     def __iter__(self) -> Iterator[tuple[FloatArray, Any, Any]]:
         for number, chunk in enumerate(self.chunks, start=1):
             X, y, w = parts_of(chunk)
-            X = np.asarray(X, dtype=np.float64)
+            X = np.asarray(self._in_order(X, number), dtype=np.float64)
             if X.ndim == 2 and not len(X):
                 continue
             try:
@@ -190,6 +200,22 @@ class CheckedChunks:
                 X, y, w = X[w > 0], None if y is None else y[w > 0], w[w > 0]
             if len(X):
                 yield X, y, w
+
+    def _in_order(self, X: Any, number: int) -> Any:
+        """Return the columns of a data frame in the order of the first chunk."""
+        if self.names is None or not is_frame(X):
+            return X
+        frame = nw.from_native(X, eager_only=True)
+        if frame.columns == list(self.names):
+            return X
+        absent = [name for name in self.names if name not in frame.columns]
+        if absent or len(frame.columns) != len(self.names):
+            strange = [name for name in frame.columns if name not in self.names]
+            raise InputError(
+                f"Chunk {number} has other columns than the first one: "
+                f"{'without ' + repr(absent[0]) if absent else 'with ' + repr(strange[0])}."
+            )
+        return frame.select(list(self.names)).to_native()
 
     def _rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Return checked inputs and responses; labels as codes."""

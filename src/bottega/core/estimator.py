@@ -102,9 +102,13 @@ class Estimator(BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, walk: Walk = AS_IT_IS) -> Self:
         self._forget()
         self._check_params()
-        rows = self._read(X, y, sample_weight)
-        work = self._prepare(rows)
-        self._finish(work, rows, self._choose(work, rows, walk))
+        try:
+            rows = self._read(X, y, sample_weight)
+            work = self._prepare(rows)
+            self._finish(work, rows, self._choose(work, rows, walk))
+        except BaseException:
+            self._forget()  # a model that could not be fitted is not fitted
+            raise
         return self
 
     def _forget(self) -> None:

@@ -80,6 +80,9 @@ def make_folds(
     >>> [len(test) for _, test in make_folds(3, 7)]
     [2, 3, 2]
     """
+    for name, given in (("groups", groups), ("time", time)):
+        if given is not None and _has_missing(given):
+            raise InputError(f"{name} has missing values; fill them in, or leave those rows out.")
     if isinstance(cv, str) and cv == "loo":
         rows = np.arange(n)
         return [(np.delete(rows, i), rows[i : i + 1]) for i in rows]
@@ -159,6 +162,13 @@ def _validation_part(
         if not held.any():
             raise InputError("Every class has one row only, so none can be held out; add rows.")
     return np.flatnonzero(~held), np.flatnonzero(held)
+
+
+def _has_missing(values: Any) -> bool:
+    array = np.asarray(values)
+    if array.dtype.kind == "O":
+        return any(value is None or value != value for value in array.ravel().tolist())
+    return bool(array.dtype.kind in "fM" and np.any(array != array))
 
 
 def _codes(strata: Any, n: int) -> IntArray:

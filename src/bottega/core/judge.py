@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from bottega.core.errors import InputError
 from bottega.core.folds import Fold
 from bottega.core.losses import Loss
 from bottega.core.parallel import in_threads
@@ -27,7 +28,15 @@ def mean_and_se(loss: FloatArray, weight: FloatArray | None = None) -> tuple[Any
     share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
     share = share.reshape((n,) + (1,) * (loss.ndim - 1))
     mean = (share * loss).sum(axis=0)
-    return mean, np.sqrt((share**2 * (loss - mean) ** 2).sum(axis=0) * small_sample(n))
+    unit = _unit_of(loss)
+    gap = (loss - mean) / unit
+    return mean, unit * np.sqrt((share**2 * gap**2).sum(axis=0) * small_sample(n))
+
+
+def _unit_of(loss: FloatArray) -> float:
+    """Return the size of the losses, in which their squares neither vanish nor overflow."""
+    size = np.max(np.abs(loss), initial=0.0, where=np.isfinite(loss))
+    return float(size) if size > 0 else 1.0
 
 
 def small_sample(n: int) -> float:
@@ -49,33 +58,38 @@ class LossSums:
         # The standard error weighs squared deviations by squared weights, about their own centre.
         self.weight2 = 0.0
         self.center: Any = 0.0
-        self.scatter: Any = 0.0
+        self.scatter: Any = 0.0  # in squares of the unit
+        self.unit = 1.0
 
     def update(self, loss: FloatArray, w: Any = None) -> Self:
         """Take in the losses of a block of rows, one column per model."""
         other = type(self)()
-        other.count = len(loss)
+        other.count, other.unit = len(loss), _unit_of(loss)
         if w is None:
             other.weight = other.weight2 = float(len(loss))
             other.mean = other.center = loss.mean(axis=0)
-            gap = loss - other.center
+            gap = (loss - other.center) / other.unit
             other.scatter = np.einsum("ij,ij->j", gap, gap)
         else:
             other.weight, other.weight2 = float(w.sum()), float(w @ w)
             other.mean = w @ loss / other.weight
             other.center = w**2 @ loss / other.weight2
-            other.scatter = w**2 @ (loss - other.center) ** 2
+            other.scatter = w**2 @ ((loss - other.center) / other.unit) ** 2
         return self.merge(other)
 
     def merge(self, other: Self) -> Self:
         """Take in the losses of other rows."""
         if not other.count:
             return self
+        if not self.count:
+            vars(self).update(vars(other))
+            return self
         total, total2 = self.weight + other.weight, self.weight2 + other.weight2
+        unit = max(self.unit, other.unit)
+        mine, theirs = (each.scatter * (each.unit / unit) ** 2 for each in (self, other))
         gap = other.center - self.center
-        self.scatter = (
-            self.scatter + other.scatter + gap**2 * (self.weight2 * other.weight2 / total2)
-        )
+        between = (gap / unit) ** 2 * (self.weight2 * other.weight2 / total2)
+        self.scatter, self.unit = mine + theirs + between, unit
         self.center = self.center + gap * (other.weight2 / total2)
         self.mean = self.mean + (other.mean - self.mean) * (other.weight / total)
         self.weight, self.weight2, self.count = total, total2, self.count + other.count
@@ -83,8 +97,9 @@ class LossSums:
 
     def mean_and_se(self) -> tuple[FloatArray, FloatArray]:
         """Return the mean and its standard error, one entry per model."""
-        about_mean = self.scatter + self.weight2 * (self.center - self.mean) ** 2
-        return self.mean, np.sqrt(about_mean * small_sample(self.count)) / self.weight
+        about_mean = self.scatter + self.weight2 * ((self.center - self.mean) / self.unit) ** 2
+        spread = np.sqrt(about_mean * small_sample(self.count))
+        return self.mean, self.unit * spread / self.weight
 
 
 def row_losses(loss: Loss, y: Array, predicted: Array) -> FloatArray:
@@ -126,12 +141,25 @@ def judge_by_folds(
         held = rows.take(test)
         return row_losses(loss, held.y, predict(rows.take(train), held.X))
 
-    sums, fold_error = LossSums(), []
-    for (_, test), losses in zip(folds, in_threads(judge, folds, stage="folds"), strict=True):
-        weight = None if rows.weight is None else rows.weight[test]
-        sums.update(losses, weight)
-        fold_error.append(np.average(losses, axis=0, weights=weight))
-    error, error_se = sums.mean_and_se()
+    if not folds:
+        raise InputError("No fold has rows that count on both sides; give other folds.")
+    parts = in_threads(judge, folds, stage="folds")
+    weights = [None if rows.weight is None else rows.weight[test] for _, test in folds]
+    fold_error = [
+        np.average(losses, axis=0, weights=w) for losses, w in zip(parts, weights, strict=True)
+    ]
+    tested = np.concatenate([test for _, test in folds])
+    if len(np.unique(tested)) == len(tested):
+        sums = LossSums()
+        for losses, w in zip(parts, weights, strict=True):
+            sums.update(losses, w)
+        error, error_se = sums.mean_and_se()
+    else:  # a row that is held out several times is one row: its losses are averaged first
+        distinct, place, times = np.unique(tested, return_inverse=True, return_counts=True)
+        total = np.zeros((len(distinct), parts[0].shape[1]))
+        np.add.at(total, place, np.concatenate(parts))
+        w = None if rows.weight is None else rows.weight[distinct]
+        error, error_se = mean_and_se(total / times[:, None], w)
     return replace(
         curve,
         error=error,

@@ -11,6 +11,8 @@ from bottega.core.typing import Array, FloatArray, IntArray
 
 __all__ = ["Rows", "check_weight"]
 
+_EXTREME = 1e100
+
 
 def check_weight(sample_weight: Any, n: int) -> FloatArray | None:
     """Return the weights as an array, or None where there are none (or all are one)."""
@@ -25,6 +27,12 @@ def check_weight(sample_weight: Any, n: int) -> FloatArray | None:
         raise InputError("sample_weight must be finite and not negative; correct those rows.")
     if not np.any(weight > 0):
         raise InputError("All of sample_weight is zero; at least one row must count.")
+    counted = weight[weight > 0]
+    if counted.max() > _EXTREME or counted.min() < 1 / _EXTREME:
+        raise InputError(
+            f"sample_weight runs from {counted.min():.3g} to {counted.max():.3g}, beyond what sums "
+            f"of squares can hold; rescale it to lie between {1 / _EXTREME:g} and {_EXTREME:g}."
+        )
     return None if np.all(weight == 1) else weight
 
 

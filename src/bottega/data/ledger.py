@@ -7,6 +7,7 @@ data themselves is written, and nothing leaves the machine. The environment vari
 """
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
@@ -84,15 +85,15 @@ class Entry:
         """Return how often the part was opened, by any process, and when first."""
         if self.file is None:
             return 0, None
-        try:
-            lines = self.file.read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
+        if not self.file.is_file():
             return 0, None
-        try:
+        lines: list[str] = []
+        first = datetime.fromtimestamp(self.file.stat().st_mtime)
+        # A file that cannot be read, or is just being written, was opened all the same.
+        with suppress(OSError, IndexError, ValueError):
+            lines = self.file.read_text(encoding="utf-8", errors="replace").splitlines()
             first = datetime.fromisoformat(lines[0].split()[0])
-        except (IndexError, ValueError):  # another process is just writing its line
-            first = datetime.fromtimestamp(self.file.stat().st_mtime)
-        return max(len(lines), 1), first
+        return max(len(lines), 1), first.astimezone().replace(tzinfo=None)
 
     def enter(self, seed: int | None, *, first: bool) -> str:
         """Write down one look; return what went wrong, or nothing.

@@ -1,7 +1,7 @@
 """Losses of predicted labels: the zero-one loss, a matrix of costs; and a user's own function."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -56,6 +56,7 @@ class Cost(Loss):
 
     matrix: Any
     classes: Any = None
+    named: bool = field(default=False, init=False, compare=False)
 
     name, title, convex, labels = "cost", "cost", False, "any"
     task = "classification"
@@ -76,6 +77,7 @@ class Cost(Loss):
             )
         # Plain tuples, so that equal losses compare and hash as equal.
         put = object.__setattr__
+        put(self, "named", self.classes is not None)
         put(self, "matrix", tuple(map(tuple, matrix[np.ix_(order, order)].tolist())))
         put(self, "classes", tuple(classes[order].tolist()))
 
@@ -85,7 +87,7 @@ class Cost(Loss):
     def for_classes(self, classes: Any) -> Self:
         """Return the costs among these classes, whose codes `of_rows` then takes."""
         wanted = np.asarray(classes).tolist()
-        if self.classes == tuple(range(len(self.classes))) and len(wanted) == len(self.classes):
+        if not self.named and len(wanted) == len(self.classes):
             return self  # the matrix was given for codes
         position = self._codes(wanted)
         return type(self)(np.array(self.matrix)[np.ix_(position, position)])
