@@ -14,6 +14,7 @@ from bottega.risk.estimate.judged_rows import JudgedRows
 from bottega.risk.estimate.nested_interval import (
     effective_size,
     fold_means,
+    mean_and_variance,
     nadeau_bengio,
     naive,
     nested,
@@ -85,9 +86,11 @@ class Sample:
         ours, shares, n_test = fold_means(first, w)
         theirs, _, _ = fold_means(of_mean, w)
         errors = float(shares @ ours), float(shares @ theirs)
+        apart = np.concatenate(first) - np.concatenate(of_mean)
+        usual = mean_and_variance(apart, np.concatenate(w))[1]
         gap = compare_folds(
             errors, (ours - theirs)[None], shares[None], n_test[None], np.array([train]),
-            delta=DELTA, names=("least squares", "mean"), n=len(self.y),
+            usual=usual, delta=DELTA, names=("least squares", "mean"), n=len(self.y),
         )  # fmt: skip
         return {
             "naive": (naive([first], DELTA, [w]), risk),

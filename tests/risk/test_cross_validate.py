@@ -45,16 +45,16 @@ def test_the_notes_example_of_four_folds_of_twenty_rows():
         by_hand.append(np.mean((y[inside] - model.predict(X[inside])) ** 2))
     np.testing.assert_allclose(found.fold_errors, by_hand, rtol=1e-12)  # the same arithmetic
     assert found.error == pytest.approx(np.mean(by_hand))
-    assert found.row_error == pytest.approx(found.error)  # folds of one size
-    assert found.error_se == pytest.approx(np.std(by_hand, ddof=1) / 2)
+    # The standard error is that of a mean over rows, as along a path.
+    assert found.error_se == pytest.approx(np.std(found.losses, ddof=1) / np.sqrt(20))
 
 
-def test_means_over_folds_and_over_rows_differ_with_folds_of_two_sizes():
+def test_the_error_is_over_rows_with_folds_of_two_sizes():
     found = cross_validate(BaselineRegressor(), np.zeros((5, 1)), [0, 0, 0, 0, 9.0], cv=2)
     sizes = found.n_test
     assert sorted(sizes.tolist()) == [2, 3]
-    assert found.row_error == pytest.approx(np.average(found.fold_errors, weights=sizes))
-    assert found.row_error != pytest.approx(found.error)
+    assert found.error == pytest.approx(np.average(found.fold_errors, weights=sizes))
+    assert found.error != pytest.approx(found.fold_errors.mean())
 
 
 def test_predictions_are_scikit_learns_on_the_same_folds():
@@ -97,7 +97,7 @@ def test_folds_of_groups_and_of_time():
     later = cross_validate(LinearRegression(), LINE.X, LINE.y, cv=TimeSeriesSplit(4))
     assert np.all(later.fold[:12] == -1)
     assert np.all(np.isnan(later.losses[:12]))
-    assert later.row_error == pytest.approx(np.mean(later.losses[12:]))
+    assert later.error == pytest.approx(np.mean(later.losses[12:]))
     masks = [(np.arange(60) < 40, np.arange(60) >= 40)]
     assert cross_validate(LinearRegression(), LINE.X, LINE.y, cv=masks).n_test.tolist() == [20]
 
@@ -125,7 +125,7 @@ def test_frames_labels_and_losses_of_any_kind():
     np.testing.assert_allclose(absolute.losses, np.abs(LINE.y - absolute.predictions))
     table = absolute.to_frame()
     assert table["error"].mean() == pytest.approx(absolute.error)
-    assert "mean of the folds" in str(absolute)
+    assert "mean over the rows" in str(absolute)
     assert absolute.plot().to_dict()["title"]["text"] == "10-fold cross-validation"
 
 

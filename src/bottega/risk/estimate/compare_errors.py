@@ -305,7 +305,7 @@ def _over_folds(
     k = len(a.fold_errors)
     if k < 2:
         raise InputError("A comparison over folds needs at least 2 of them.")
-    gaps, shares = (a.fold_errors - b.fold_errors)[None], np.full((1, k), 1 / k)
+    gaps, shares = (a.fold_errors - b.fold_errors)[None], (a.n_test / a.n_test.sum())[None]
     sizes = (each[None].astype(np.float64) for each in (a.n_test, a.n_train))
     n = int(np.count_nonzero(a.fold >= 0))
     apart = (a.losses - b.losses)[a.fold >= 0]

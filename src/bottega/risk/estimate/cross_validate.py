@@ -51,28 +51,16 @@ class CrossValidation(Shown):
 
     @property
     def error(self) -> float:
-        """Mean of the fold means."""
-        return float(self.fold_errors.mean())
-
-    @property
-    def error_se(self) -> float:
-        """Standard deviation of the fold means over the root of their number.
-
-        It takes the folds as independent. They share training rows, so it is too small; see
-        `nested_cv` for an interval that covers.
-        """
-        if len(self.fold_errors) < 2:
-            return float("nan")
-        return float(self.fold_errors.std(ddof=1) / np.sqrt(len(self.fold_errors)))
-
-    @property
-    def row_error(self) -> float:
-        """Mean over the rows: the same as `error` when the folds have one size."""
+        """Mean loss of the rows that were tested; the mean of the fold means if they are equal."""
         return float(mean_and_se(self.losses[self.fold >= 0])[0])
 
     @property
-    def row_error_se(self) -> float:
-        """Standard error of `row_error`, the losses taken as independent."""
+    def error_se(self) -> float:
+        """Its standard error: that of a mean over rows, as along a path.
+
+        It takes the losses as independent. The models of the folds share training rows, so it is
+        too small; see `nested_cv` for an interval that covers.
+        """
         return float(mean_and_se(self.losses[self.fold >= 0])[1])
 
     def to_frame(self, like: Any = None) -> Any:
@@ -90,12 +78,12 @@ class CrossValidation(Shown):
         k = len(self.fold_errors)
         return lines_chart(
             np.arange(1, k + 1),
-            {"fold": self.fold_errors, "mean of the folds": np.full(k, self.error)},
+            {"fold": self.fold_errors, "mean": np.full(k, self.error)},
             x_title="fold",
             y_title=self.loss,
             title=f"{k}-fold cross-validation",
             subtitle=f"{self.loss} {self.error:.4g}, standard error {self.error_se:.2g}",
-            dashed=["mean of the folds"],
+            dashed=["mean"],
         )
 
     def summary(self) -> Summary:
@@ -106,7 +94,7 @@ class CrossValidation(Shown):
             self.loss: self.fold_errors.tolist(),
         }
         note = (
-            f"mean of the folds {self.error:.4g}, standard error {self.error_se:.2g} (too small: "
+            f"mean over the rows {self.error:.4g}, standard error {self.error_se:.2g} (too small: "
             "the folds share training rows)"
         )
         title = f"{len(self.fold_errors)}-fold cross-validation"
