@@ -142,13 +142,12 @@ class SpectralCoefficients(CoefficientResults, LinearPrediction, LinearSmoother)
         if rows is None:
             raise NotKept("A model from a file has no training rows, so no matrix; fit it again.")
         spectrum, centering = self._spectrum, self._centering
-        w = rows.weight
         train = centering.inputs(rows.X) @ spectrum.V
         S = ((centering.inputs(X) @ spectrum.V) / (spectrum.lam + self.alpha_)) @ train.T
         # The centred rows are orthogonal to the weights: nothing is left of the response's mean.
-        S *= 1.0 if w is None else w
+        S *= rows.weights
         if self.fit_intercept:
-            S += (1.0 if w is None else w) / centering.weight
+            S += rows.weights / centering.weight
         return np.asarray(S)
 
     # ---- inference ------------------------------------------------------------------------------

@@ -59,12 +59,9 @@ def decompose_rows(rows: Rows, *, standardize: bool, fit_intercept: bool) -> Dec
         chunk = [(X, y, w)]
         return decompose_moments(moments_of(chunk), chunk, rows.y.ndim, rows, **how)
     centering, A, Y = Centering.from_rows(X, y, w, **how)
-    found, solver = None, "svd"
-    if n < p and n * n * p > _SMALL:
-        found, solver = by_dual_gram(A, Y, n - fit_intercept), "dual"
-    if found is None:
-        found, solver = by_svd(A, Y), "svd"
-    spectrum, U = found
+    dual = by_dual_gram(A, Y, n - fit_intercept) if n < p and n * n * p > _SMALL else None
+    solver = "svd" if dual is None else "dual"
+    spectrum, U = dual or by_svd(A, Y)
 
     def blocks() -> Iterator[RowBlock]:
         yield _row_block(centering, spectrum, U, Y, y, w)

@@ -143,13 +143,10 @@ class GramWork:
         return self.walk(alphas, l1_ratio), without
 
     def blocks(self) -> Iterable[Any]:
-        if isinstance(self.source, Rows):
-            return _blocks_of(self.source, self.settings.folds)
-        return dealt_blocks(((X, y[:, 0], w) for X, y, w in self.source), self.settings.folds)
-
-
-def _blocks_of(rows: Rows, folds: int) -> Iterable[Any]:
-    return dealt_blocks([(rows.X, rows.y, rows.weight)], folds)
+        chunks: Any = self.source
+        if isinstance(chunks, Rows):
+            chunks = [(chunks.X, chunks.y[:, None], chunks.weight)]
+        return dealt_blocks(((X, y[:, 0], w) for X, y, w in chunks), self.settings.folds)
 
 
 # ---- by the rows ---------------------------------------------------------------------------------
@@ -213,10 +210,8 @@ class RowsWork:
                 begin(fresh, [self.settings.penalty(l1_ratio, self._pilot(it)) for it in fresh])
             whole = [self._begun(l1_ratio)[0]] if now[0] is None else []
             fits += self._together([*whole, *fresh], alphas)
-        found: list[PenalizedFits | None] = [None] * self.settings.folds
-        for k, fit in zip(used, fits[1:], strict=True):
-            found[k] = fit
-        return fits[0], found
+        without = dict(zip(used, fits[1:], strict=True))
+        return fits[0], [without.get(k) for k in range(self.settings.folds)]
 
     def _check_unique(self, alphas: FloatArray) -> None:
         n, p = len(self.rows), len(self.settings.weights)
@@ -256,4 +251,4 @@ class RowsWork:
             return np.where(problem.constant, 0.0, pilot.coef_ / problem.original_inverse)
 
     def blocks(self) -> Iterable[Any]:
-        return _blocks_of(self.rows, self.settings.folds)
+        return dealt_blocks([(self.rows.X, self.rows.y, self.rows.weight)], self.settings.folds)
