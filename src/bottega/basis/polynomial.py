@@ -131,41 +131,34 @@ class Polynomial(ColumnExpansion):
         self._half = np.where(half > 0, half, 1.0)
         self.recurrence_ = np.zeros((p, 3, top + 1, top + 1))
         for j in range(p):
-            self._orthogonalise(self._unit(X[:, j], j), j)
+            self._orthogonal(X[:, j], j, learn=True)
 
-    def _unit(self, x: FloatArray, j: int) -> FloatArray:
-        return np.asarray((x - self._middle[j]) / self._half[j])
-
-    def _orthogonalise(self, t: FloatArray, j: int) -> None:
-        steps, n = self.recurrence_[j], len(t)
-        Q = np.zeros((n, int(self.degree) + 1))
-        Q[:, 0] = steps[2, 0, 0] = 1 / np.sqrt(n)
+    def _orthogonal(self, x: FloatArray, j: int, learn: bool = False) -> FloatArray:
+        """Return the orthogonal columns of an input, by projections that are kept or learned."""
+        steps, t = self.recurrence_[j], (x - self._middle[j]) / self._half[j]
+        Q = np.zeros((len(x), int(self.degree) + 1))
+        if learn:
+            steps[2, 0, 0] = 1 / np.sqrt(len(x))
+        Q[:, 0] = steps[2, 0, 0]
         for k in range(1, self.degree_[j] + 1):
             before, column = Q[:, :k], t * Q[:, k - 1]
             length = np.linalg.norm(column)
             for repeat in range(2):
-                steps[repeat, :k, k] = before.T @ column
+                if learn:
+                    steps[repeat, :k, k] = before.T @ column
                 column = _take_off(column, before, steps[repeat, :k, k])
-            left = np.linalg.norm(column)
-            if left <= _ROUNDING * length:
-                self.degree_[j] = k - 1
-                break
-            steps[2, k, k] = left
-            Q[:, k] = column / left
-
-    def _expand(self, x: FloatArray, j: int) -> FloatArray:
-        top = int(self.degree)
-        if not self.orthogonal:
-            return np.asarray(x[:, None] ** np.arange(1, top + 1))
-        steps, t = self.recurrence_[j], self._unit(x, j)
-        Q = np.zeros((len(x), top + 1))
-        Q[:, 0] = steps[2, 0, 0]
-        for k in range(1, self.degree_[j] + 1):
-            before, column = Q[:, :k], t * Q[:, k - 1]
-            for repeat in range(2):
-                column = _take_off(column, before, steps[repeat, :k, k])
+            if learn:
+                steps[2, k, k] = np.linalg.norm(column)
+                if steps[2, k, k] <= _ROUNDING * length:
+                    steps[2, k, k], self.degree_[j] = 0.0, k - 1
+                    break
             Q[:, k] = column / steps[2, k, k]
         return Q[:, 1:]
+
+    def _expand(self, x: FloatArray, j: int) -> FloatArray:
+        if self.orthogonal:
+            return self._orthogonal(x, j)
+        return np.asarray(x[:, None] ** np.arange(1, int(self.degree) + 1))
 
     def _names(self, name: str) -> list[str]:
         powers = range(1, int(self.degree) + 1)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.interpolate import CubicSpline
+from scipy.interpolate import CubicSpline, PPoly
 
 from bottega.core.cards import Card
 from bottega.core.errors import DataWarning, InputError
@@ -160,21 +160,16 @@ class InterpolatingSpline(OneInputCurve, Unweighted):
         return self._derived(X, derivative)[1]
 
     def _curve_at(self, x: FloatArray, derivative: int = 0) -> FloatArray:
-        last = len(self.knots_) - 2
-        piece = np.clip(np.searchsorted(self.knots_, x, side="right") - 1, 0, last)
-        d, c = x - self.knots_[piece], self.coef_[piece].copy()
-        if self.kind in ("natural", "linear"):
-            beyond = x > self.knots_[-1]
-            if np.any(beyond):  # about the last knot, along the tangent
-                h = self.knots_[-1] - self.knots_[-2]
-                a0, a1, a2, a3 = self.coef_[-1]
-                value, slope = a0 + h * (a1 + h * (a2 + h * a3)), a1 + h * (2 * a2 + 3 * h * a3)
-                c[beyond] = [value, slope, 0, 0]
-                d[beyond] = x[beyond] - self.knots_[-1]
-            c[x < self.knots_[0], 2:] = 0.0
-        for _ in range(derivative):
-            c = np.column_stack([c[:, 1:] * np.arange(1, c.shape[1]), np.zeros(len(c))])
-        return np.asarray(c[:, 0] + d * (c[:, 1] + d * (c[:, 2] + d * c[:, 3])))
+        pieces = PPoly(self.coef_.T[::-1], self.knots_)
+        if self.kind not in ("natural", "linear"):
+            return np.asarray(pieces(x, derivative))
+        inside = np.clip(x, self.knots_[0], self.knots_[-1])
+        found, beyond = np.asarray(pieces(inside, derivative)), x != inside
+        if derivative == 0:  # on along the tangent
+            found[beyond] += (x - inside)[beyond] * pieces(inside[beyond], 1)
+        elif derivative > 1:
+            found[beyond] = 0.0
+        return found
 
     def _breaks(self) -> tuple[FloatArray, int]:
         return self.knots_, 3

@@ -8,19 +8,18 @@ import numpy as np
 
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
-from bottega.core.losses import Loss
 from bottega.core.params import AnyOf, Auto, Boolean, Choice, Integer, Parameter, Real
 from bottega.core.path import Rule
 from bottega.core.rows import Rows
-from bottega.core.typing import BoolArray, FloatArray
+from bottega.core.typing import FloatArray
 from bottega.smooth._local.binned import BinnedInput
 from bottega.smooth._local.local_smoother import LocalSmoother
 from bottega.smooth._local.plugin import plugin_bandwidth
-from bottega.smooth._local.rows import coefficient_count
+from bottega.smooth._local.rows import TrainingFit, coefficient_count
 from bottega.smooth._local.weights import KERNELS
 from bottega.smooth._local.windows import Recipe
 from bottega.smooth._local.work import LocalWork, local_work
-from bottega.smooth._path.scores import FIXED_KNOB, NOISE, Score, score_fit
+from bottega.smooth._path.scores import FIXED_KNOB, NOISE
 
 __all__ = ["LocalRegression"]
 
@@ -273,10 +272,9 @@ class LocalRegression(LocalSmoother):
         self._keep(surface, work)
         self._keep_smoother(work.rows, training.fitted, training.leverage, training.trace_sst)
 
-    def _score(self, work: LocalWork, value: float, loss: Loss | None) -> tuple[Score, bool]:
-        training = work.fit(value, lengths=False)[1]
-        score = score_fit(work.rows, training.fitted, training.leverage, loss)
-        return score, training.widened == 0
+    def _training(self, work: LocalWork, value: float) -> TrainingFit:
+        found: TrainingFit = work.fit(value, lengths=False)[1]
+        return found
 
     def _grid(self, work: LocalWork) -> FloatArray:
         """Return bandwidths from nearly the global polynomial to a few rows per window."""
@@ -299,9 +297,6 @@ class LocalRegression(LocalSmoother):
 
     def _surface_of(self, work: LocalWork, value: float) -> Any:
         return work.data.surface(work.recipe, value)
-
-    def _inside(self, Z: FloatArray) -> BoolArray:
-        return self._rows.inside(Z)
 
     def _matrix(self, X: FloatArray) -> FloatArray:
         return np.asarray(self._rows.matrix(self._surface, self._rows.scale(X)))

@@ -9,16 +9,14 @@ import numpy as np
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
 from bottega.core.errors import InputError
-from bottega.core.losses import Loss
 from bottega.core.params import Auto, Boolean, Choice, Integer, Parameter, Real
 from bottega.core.path import Rule
 from bottega.core.rows import Rows
-from bottega.core.typing import BoolArray, FloatArray, IntArray
+from bottega.core.typing import FloatArray, IntArray
 from bottega.smooth._local.local_smoother import LocalSmoother
-from bottega.smooth._local.rows import LocalRows, coefficient_count, make_rows
+from bottega.smooth._local.rows import LocalRows, TrainingFit, coefficient_count, make_rows
 from bottega.smooth._loess.procedure import LoessFit, LoessSmoother, fit_loess
-from bottega.smooth._path.scores import FIXED_KNOB, NOISE, Score, score_fit
-from bottega.smooth._surface.hull import inside_hull
+from bottega.smooth._path.scores import FIXED_KNOB, NOISE
 from bottega.smooth.local_regression import LocalRegression
 
 __all__ = ["Loess"]
@@ -284,10 +282,8 @@ class Loess(LocalSmoother):
             )
         return self.surface == "interpolate"
 
-    def _score(self, work: _LoessWork, value: float, loss: Loss | None) -> tuple[Score, bool]:
-        training, rows, place = self._fit_at(work, value).training, work.rows, work.place
-        score = score_fit(rows, training.fitted[place], training.leverage[place], loss)
-        return score, training.widened == 0
+    def _training(self, work: _LoessWork, value: float) -> TrainingFit:
+        return self._fit_at(work, value).training
 
     def _grid(self, work: _LoessWork) -> FloatArray:
         """Return spans from all rows at nearly equal weight to a few rows per coefficient."""
@@ -298,9 +294,6 @@ class Loess(LocalSmoother):
 
     def _surface_of(self, work: _LoessWork, value: float) -> Any:
         return self._fit_at(work, value).surface
-
-    def _inside(self, Z: FloatArray) -> BoolArray:
-        return inside_hull(self._rows.X, Z)
 
     def _matrix(self, X: FloatArray) -> FloatArray:
         return np.asarray(self._surface.matrix(self._rows.scale(X))[:, self._place])

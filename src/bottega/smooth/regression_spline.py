@@ -16,7 +16,7 @@ from bottega.core.params import Anything, Auto, Choice, Integer, Parameter
 from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
-from bottega.smooth._path.scores import FIXED_KNOB, NOISE, check_counts, loo_path
+from bottega.smooth._path.scores import FIXED_KNOB, NOISE, check_knot_choice, knot_counts, loo_path
 from bottega.smooth._splines.basis_smoother import BasisSmoother, SplineFit
 from bottega.smooth._splines.least_squares import KnotChoices
 from bottega.smooth.pspline import PSpline
@@ -151,17 +151,7 @@ class RegressionSpline(BasisSmoother):
                 f"RegressionSpline: degree={self.degree!r} is not allowed with kind='natural'; "
                 "natural splines are cubic."
             )
-        if isinstance(self.knots, str):
-            if self.knots not in ("quantile", "even"):
-                raise ParameterError(
-                    f"RegressionSpline: knots={self.knots!r} is not allowed; knots must be "
-                    "'quantile', 'even' or numbers."
-                )
-        elif not isinstance(self.n_knots, str):
-            raise ParameterError(
-                f"RegressionSpline: n_knots={self.n_knots!r} and the knots were both given; "
-                "give one."
-            )
+        check_knot_choice(self, "numbers")
 
     def _prepare(self, rows: Rows) -> KnotChoices:
         x = np.ascontiguousarray(rows.X[:, 0])
@@ -182,14 +172,9 @@ class RegressionSpline(BasisSmoother):
         return {"n_knots": np.size(self.knots)}
 
     def _path(self, work: KnotChoices, values: Any, loss: Loss | None) -> Path:
-        if not isinstance(self.knots, str):
-            raise ParameterError(
-                "RegressionSpline: the knots were given; a path over their number needs "
-                "knots='quantile' or knots='even'."
-            )
         own = values is None
         counts, scores = [], []
-        for count in self._counts(work) if own else check_counts(values):
+        for count in knot_counts(self, values, min(40, len(work.distinct) // 5)):
             try:
                 score = work.score_count(count, loss)
             except InputError:
@@ -202,10 +187,6 @@ class RegressionSpline(BasisSmoother):
             counts.append(count)
             scores.append(score)
         return loo_path(along(self.knob, counts), scores, work.rows, loss)
-
-    def _counts(self, work: KnotChoices) -> range:
-        most = self.max_knots
-        return range(1 + (min(40, len(work.distinct) // 5) if isinstance(most, str) else int(most)))
 
     def _curves(self, work: KnotChoices, values: Sequence[Any], X_new: FloatArray) -> Array:
         fits = [work.fit_count(count)[1] for count in values]

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import optimize
 
 from bottega.core.cards import Card
+from bottega.core.documents import documented_like
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.losses import Loss
 from bottega.core.params import AnyOf, Auto, Choice, Integer, OrNone, Parameter, Real
@@ -18,6 +19,7 @@ from bottega.smooth._path.scores import FIXED_KNOB, NOISE
 from bottega.smooth._splines.knot_rows import KnotRows, knot_rows
 from bottega.smooth._splines.one_input import OneInputSmoother
 from bottega.smooth._splines.penalty_path import penalty_path, try_penalty
+from bottega.smooth.pspline import PSpline
 
 __all__ = ["SmoothingSpline"]
 
@@ -29,6 +31,7 @@ _TRACE_KNOTS = 1_000_000
 _MATRIX_ROWS = 20_000
 
 
+@documented_like(PSpline, without=("alpha_", "coef_", "knots_"))
 class SmoothingSpline(OneInputSmoother):
     r"""The curve that balances closeness to the data against its own bending.
 
@@ -68,12 +71,6 @@ class SmoothingSpline(OneInputSmoother):
         The fitted curve: its knots, values, slopes and second derivatives.
     path_ : Path
         The whole curve of errors, when `lam` is ``"auto"`` and `df` is not given.
-    smoother_ : Smoother
-        What df, sigma, leverages, leave-one-out and the criteria follow from.
-    n_features_in_ : int
-        Number of columns seen in `fit`, 1.
-    feature_names_in_ : ndarray of shape (1,)
-        Name of the column, when X is a data frame.
 
     Notes
     -----
@@ -252,8 +249,8 @@ class SmoothingSpline(OneInputSmoother):
             at, mean, total, grid = unit[part], self._mean, self._total, knots
             if flip:
                 at, mean, total, grid = -at, mean[::-1].copy(), total[::-1].copy(), -knots[::-1]
-            states = kernels.full_pass(mean, total, np.diff(grid), q, True)[5:9]
-            found[part] = kernels.curve_variance(at, grid, q, *states, derivative, posterior)
+            P, C, N, B = kernels.full_pass(mean, total, np.diff(grid), q, True)[5:9]
+            found[part] = kernels.curve_variance(at, grid, q, P, C, N, B, derivative, posterior)
         sigma = self.smoother_.sigma
         return np.asarray(sigma * np.sqrt(np.maximum(found, 0.0)) / curve.span**derivative)
 

@@ -10,14 +10,21 @@ import numpy as np
 from bottega.basis.spline_functions import check_knots, clamped_knots, place_knots
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
-from bottega.core.errors import DataWarning, InputError, ParameterError
+from bottega.core.errors import DataWarning, InputError
 from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.params import Anything, Auto, Integer, Parameter, Real
 from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.smooth._path.penalized import penalty_grid
-from bottega.smooth._path.scores import FIXED_KNOB, NOISE, Score, check_counts, loo_path
+from bottega.smooth._path.scores import (
+    FIXED_KNOB,
+    NOISE,
+    Score,
+    check_knot_choice,
+    knot_counts,
+    loo_path,
+)
 from bottega.smooth._surface.points import DistinctPoints, Scaling, make_points, unit_scaling
 from bottega.smooth._surface.surface import Surface
 from bottega.smooth._surface.tensor import TensorBasis, TensorFit, decompose_tensor
@@ -183,17 +190,7 @@ class TensorSpline(Surface):
 
     def _check_params(self) -> None:
         super()._check_params()
-        if not isinstance(self.knots, str):
-            if not isinstance(self.n_knots, str):
-                raise ParameterError(
-                    f"TensorSpline: n_knots={self.n_knots!r} and the knots were both given; give "
-                    "one."
-                )
-        elif self.knots not in ("quantile", "even"):
-            raise ParameterError(
-                f"TensorSpline: knots={self.knots!r} is not allowed; knots must be 'quantile', "
-                "'even', or a list with the interior knots of each input."
-            )
+        check_knot_choice(self, "a list with the interior knots of each input")
 
     def _prepare(self, rows: Rows) -> _TensorWork:
         scaling = unit_scaling(rows.X)
@@ -270,13 +267,12 @@ class TensorSpline(Surface):
     # ---- the path -------------------------------------------------------------------------------
 
     def _path(self, work: _TensorWork, values: Any, loss: Loss | None) -> Path:
-        if not isinstance(self.knots, str):
-            raise ParameterError(
-                "TensorSpline: knots as numbers are for a single fit; a path needs "
-                "knots='quantile' or 'even'."
-            )
+        m, p = work.points.u.shape
+        most = 0
+        while (most + 2 + work.degree) ** p <= min(m / 2, _PATH_SIZE):
+            most += 1
         found: list[tuple[float, int, Score]] = []
-        for count in self._counts(work) if values is None else check_counts(values):
+        for count in knot_counts(self, values, most):
             fit, alpha = self._fit_knots(work, count, loss)
             (score,) = fit.scores(np.array([alpha]), work.rows, loss)
             # A row that is fitted exactly whatever its response has no leave-one-out error.
@@ -287,15 +283,6 @@ class TensorSpline(Surface):
         found.sort(key=lambda each: each[:2])
         settings = along(self.knob, [count for _, count, _ in found])
         return loo_path(settings, [score for *_, score in found], work.rows, loss)
-
-    def _counts(self, work: _TensorWork) -> range:
-        if not isinstance(self.max_knots, str):
-            return range(int(self.max_knots) + 1)
-        m, p = work.points.u.shape
-        most = 0
-        while (most + 2 + work.degree) ** p <= min(m / 2, _PATH_SIZE):
-            most += 1
-        return range(most + 1)
 
     def _curves(self, work: _TensorWork, values: Sequence[Any], X_new: FloatArray) -> Array:
         u, columns = work.scaling(X_new), []

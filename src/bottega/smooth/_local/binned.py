@@ -151,7 +151,7 @@ class BinnedInput:
         return int(np.clip(np.ceil(steps) + 1, _FEWEST, _MOST))
 
     def fit(
-        self, recipe: Recipe, bandwidth: float, lengths: bool, spare: None = None
+        self, recipe: Recipe, bandwidth: float, lengths: bool, spare: FloatArray | None = None
     ) -> tuple[BinnedSurface, TrainingFit]:
         """Return the curve and its fit to the training rows, on request with tr SS'."""
         low, high = float(self.x.min()), float(self.x.max())

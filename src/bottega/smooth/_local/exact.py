@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bottega.core.stored import stored
-from bottega.core.typing import BoolArray, FloatArray, IntArray
+from bottega.core.typing import FloatArray, IntArray
 from bottega.smooth._local.rows import LocalRows, TrainingFit
 from bottega.smooth._local.windows import Recipe, Window
-from bottega.smooth._surface.hull import inside_hull
 
 
 @stored
@@ -50,10 +49,6 @@ class ExactRows(LocalRows):
         """Return the weight of each row's response in the value at points."""
         share = self.row_weight / self.weight[self.place]
         return np.asarray(window.matrix(Z)[:, self.place] * share)
-
-    def inside(self, Z: FloatArray) -> BoolArray:
-        """Return which points lie in the convex hull of the rows."""
-        return inside_hull(self.X, Z)
 
 
 def exact_rows(rows: LocalRows) -> ExactRows:

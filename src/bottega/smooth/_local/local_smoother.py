@@ -15,17 +15,18 @@ from bottega.core.parallel import in_threads
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
-from bottega.smooth._local.rows import coefficient_count
+from bottega.smooth._local.rows import TrainingFit, coefficient_count
 from bottega.smooth._path.path_smoother import PathSmoother
-from bottega.smooth._path.scores import Score, check_values, loo_path
+from bottega.smooth._path.scores import Score, check_values, loo_path, score_fit
 
 
 class LocalSmoother(PathSmoother):
     """A curve or surface of local polynomials.
 
-    `_settle` calls `_keep`. The prepared work has ``rows``, the rows that count, and ``data``, how
-    they are fitted to. A surface has ``evaluate(Z, lengths, count)``: functionals of the local
-    polynomials at points, and their variances over sigma^2.
+    `_settle` calls `_keep`. The prepared work has ``rows``, the rows that count, ``data``, how they
+    are fitted to, and ``place``, where the former are among the latter. A surface has
+    ``evaluate(Z, lengths, count)``: functionals of the local polynomials at points, and their
+    variances over sigma^2.
     """
 
     _slope_errors: ClassVar[bool] = True
@@ -76,8 +77,8 @@ class LocalSmoother(PathSmoother):
         """Return the method's own values of the knob, the simplest first."""
 
     @abstractmethod
-    def _score(self, work: Any, value: float, loss: Loss | None) -> tuple[Score, bool]:
-        """Return the score of a fit, and whether every window held enough rows."""
+    def _training(self, work: Any, value: float) -> TrainingFit:
+        """Return the fit to the rows alone."""
 
     @abstractmethod
     def _surface_of(self, work: Any, value: float) -> Any:
@@ -87,9 +88,13 @@ class LocalSmoother(PathSmoother):
         grid = self._grid(work)
         if values is not None:
             grid = check_values(values, f"{self.knob}s above zero", zero=False)
-        found = in_threads(
-            lambda value: self._score(work, value, loss), grid.tolist(), stage=f"{self.knob}s"
-        )
+
+        def attempt(value: float) -> tuple[Score, bool]:
+            fit = self._training(work, value)
+            fitted, leverage = fit.fitted[work.place], fit.leverage[work.place]
+            return score_fit(work.rows, fitted, leverage, loss), fit.widened == 0
+
+        found = in_threads(attempt, grid.tolist(), stage=f"{self.knob}s")
         scores = [score for score, _ in found]
         chosen = np.arange(len(grid)) if values is not None else _usable(found)
         df = np.array([score.df for score in scores])
@@ -103,10 +108,6 @@ class LocalSmoother(PathSmoother):
         return np.column_stack([surface.evaluate(Z)[0][:, 0] for surface in surfaces])
 
     # ---- predicting -----------------------------------------------------------------------------
-
-    @abstractmethod
-    def _inside(self, Z: FloatArray) -> BoolArray:
-        """Return which scaled points lie in the convex hull of the rows."""
 
     def predict(self, X: Any, return_std: bool = False, derivative: int = 0) -> Any:
         """Return the fitted mean, or a derivative of it, at each row of X.
@@ -175,7 +176,7 @@ class LocalSmoother(PathSmoother):
         if self.outside == "extrapolate":
             return nowhere
         still = np.setdiff1d(np.arange(X.shape[1]), self._rows.columns)  # inputs that do not vary
-        away = ~self._inside(self._rows.scale(X)) | np.any(
+        away = ~self._rows.inside(self._rows.scale(X)) | np.any(
             X[:, still] != self._first[still], axis=1
         )
         if self.outside == "nan":

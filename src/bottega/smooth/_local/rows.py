@@ -9,6 +9,7 @@ from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.smooth._kernels import nearest as kernels
 from bottega.smooth._local.blocks import in_blocks, writable
+from bottega.smooth._surface.hull import inside_hull
 
 _TRIM = 0.1  # of the rows at each end, for the scale of an input
 
@@ -99,6 +100,10 @@ class LocalRows:
     def scale(self, X: FloatArray) -> FloatArray:
         """Return inputs on the scale of the rows."""
         return np.ascontiguousarray(X[:, self.columns] / self.divisor)
+
+    def inside(self, Z: FloatArray) -> BoolArray:
+        """Return which scaled points lie in the convex hull of the rows."""
+        return inside_hull(self.X, Z)
 
     def highest_degree(self, degree: int) -> int:
         """Return the highest degree, up to the given, with fewer coefficients than places."""

@@ -1,7 +1,7 @@
 """The rows of local regression, made ready once for all its bandwidths."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ class LocalWork:
     rows: Rows
     data: ExactRows | BinnedInput
     recipe: Recipe
+    place: ClassVar[slice] = slice(None)
     spare: FloatArray | None = None  # what windows at the rows may be widened to, where known
 
     def fit(self, bandwidth: float, *, lengths: bool = True) -> Any:

@@ -189,11 +189,9 @@ def build_cells(X: FloatArray, most: int) -> Cells:
         pending.append((low, middle_high, rows[lower], node, 0))
         pending.append((middle_low, high, rows[~lower], node, 1))
     vertices = np.array(list(numbers), dtype=np.float64).reshape(-1, p)
-    kinds = (np.intp, np.float64, np.intp, np.intp)
-    tree = (
-        np.array(each, kind) for each, kind in zip(zip(*nodes, strict=True), kinds, strict=True)
-    )
-    return Cells(vertices, *tree, np.array(corners, dtype=np.intp))
+    dims, cuts, below, above = zip(*nodes, strict=True)
+    whole = [np.array(each, dtype=np.intp) for each in (dims, below, above, corners)]
+    return Cells(vertices, whole[0], np.array(cuts), *whole[1:])
 
 
 def _cut(rows: FloatArray) -> tuple[int, float] | None:

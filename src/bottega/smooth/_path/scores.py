@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, ParameterError
 from bottega.core.judge import mean_and_se
 from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import Loss
@@ -104,7 +104,29 @@ def check_values(
     return np.sort(found)[::-1]
 
 
-def check_counts(values: Any) -> list[int]:
-    """Return given numbers of knots, the fewest first."""
+def check_knot_choice(model: Any, numbers: str) -> None:
+    """Refuse knots of an unknown kind, and knots that are given together with their number."""
+    owner = type(model).__name__
+    if not isinstance(model.knots, str):
+        if not isinstance(model.n_knots, str):
+            raise ParameterError(
+                f"{owner}: n_knots={model.n_knots!r} and the knots were both given; give one."
+            )
+    elif model.knots not in ("quantile", "even"):
+        raise ParameterError(
+            f"{owner}: knots={model.knots!r} is not allowed; knots must be 'quantile', 'even' or "
+            f"{numbers}."
+        )
+
+
+def knot_counts(model: Any, values: Any, most: int) -> Sequence[int]:
+    """Return the numbers of knots on a path, the fewest first: those given, or up to the most."""
+    if not isinstance(model.knots, str):
+        raise ParameterError(
+            f"{type(model).__name__}: knots as numbers are for a single fit; a path over their "
+            "number needs knots='quantile' or knots='even'."
+        )
+    if values is None:
+        return range(1 + (most if isinstance(model.max_knots, str) else int(model.max_knots)))
     found = check_values(values, "whole numbers of knots", whole=True)
     return [int(value) for value in found[::-1]]

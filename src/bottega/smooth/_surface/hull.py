@@ -64,16 +64,11 @@ def _in_flat(data: FloatArray, Z: FloatArray) -> BoolArray:
     Z = moved @ axes.T
     inside: BoolArray = np.max(np.abs(moved - Z @ axes), axis=1) <= 10 * _ROUNDING
     if len(axes) == 1:
-        inside &= _in_range(data, Z)
+        inside &= (Z[:, 0] >= data.min() - _ROUNDING) & (Z[:, 0] <= data.max() + _ROUNDING)
     elif len(axes) > 1:
         test = _in_facets if len(axes) <= _MOST_FACETS_FOR else _by_program
         inside[inside] = test(data, Z[inside])
     return inside
-
-
-def _in_range(data: FloatArray, Z: FloatArray) -> BoolArray:
-    low, high = data.min() - _ROUNDING, data.max() + _ROUNDING
-    return np.asarray((Z[:, 0] >= low) & (Z[:, 0] <= high))
 
 
 def _in_facets(data: FloatArray, Z: FloatArray) -> BoolArray:
