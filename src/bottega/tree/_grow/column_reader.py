@@ -167,7 +167,7 @@ def _validated(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
 def _kinds(X: Any) -> dict[str, str] | None:
     """Return the kind of each column by how it is stored; None if all hold numbers."""
     frame = nw.from_native(X, eager_only=True)
-    kinds = {str(name): _kind(frame[name]) for name in frame.columns}
+    kinds = {str(series.name): _kind(series) for series in frame.iter_columns()}
     return None if set(kinds.values()) <= {"number"} else kinds
 
 
