@@ -12,14 +12,15 @@ import polars as pl
 import pytest
 
 from bottega.core.errors import TestSetAlreadyUsed
-from bottega.data import read
+from bottega.data import Table, read
 from bottega.data.ledger import Entry, fingerprint, ledger_folder
 
 OPEN_IN_ANOTHER_PROCESS = """
 from bottega.core.errors import TestSetAlreadyUsed
-from bottega.data import read
+from bottega.data import Table, read
 try:
-    read("iris").split(seed={seed}).test.open()
+    own = Table(read("iris").frame, target="target")
+    own.split(seed={seed}).test.open()
     print("opened")
 except TestSetAlreadyUsed:
     print("refused")
@@ -27,7 +28,24 @@ except TestSetAlreadyUsed:
 
 
 def part(**options):
-    return read("iris").split(**options).test
+    """Return the locked part of a table of somebody's own."""
+    return Table(read("iris").frame, target="target").split(**options).test
+
+
+def test_data_sets_that_everybody_has_seen_are_not_written_down():
+    for _ in range(2):
+        test = read("iris").split().test
+        test.open()
+        with pytest.raises(TestSetAlreadyUsed):
+            test.open()
+
+
+def test_a_look_that_failed_is_none():
+    test = part()
+    with pytest.raises(ZeroDivisionError), test.opened():
+        raise ZeroDivisionError
+    assert test.looks == part().looks == 0
+    test.open()
 
 
 def test_the_same_rows_are_refused_to_another_object():

@@ -5,7 +5,7 @@ import math
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,13 @@ import numpy as np
 from bottega.cli.wording import in_words_of_the_command_line
 from bottega.core import progress
 from bottega.core.cards import CAPABILITIES, Card
-from bottega.core.errors import InputError, TestSetAlreadyUsed, did_you_mean, require
+from bottega.core.errors import (
+    BottegaError,
+    InputError,
+    TestSetAlreadyUsed,
+    did_you_mean,
+    require,
+)
 from bottega.core.files import write_atomically
 from bottega.core.frames import make_frame
 from bottega.core.tables import Section, Summary
@@ -51,8 +57,13 @@ def compare(
     for finding in table.warnings:
         _say(f"note: {in_words_of_the_command_line(finding.message)}", quiet)
     if found.test is not None:
-        with suppress(TestSetAlreadyUsed):  # the summary and the report say so
+        try:
             found.certify(again=again)
+        except TestSetAlreadyUsed:
+            pass  # the summary and the report say so
+        except BottegaError as error:  # what was computed is shown all the same
+            reason = in_words_of_the_command_line(str(error))
+            _say(f"note: there is no certificate, and the rows stay locked: {reason}", quiet)
     if as_json:
         _print(json.dumps(_as_json(found), indent=2))
         if found.looks_in_words:

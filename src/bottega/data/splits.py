@@ -1,7 +1,8 @@
 """Train, validation and a locked test part; folds for cross-validation."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -12,6 +13,7 @@ import numpy as np
 from bottega.core.errors import InputError, TestSetAlreadyUsed
 from bottega.core.folds import Fold, make_folds, parts_by_group, parts_by_time
 from bottega.data.ledger import Entry
+from bottega.data.read.files import is_bundled
 from bottega.data.table import Table
 
 __all__ = ["LockedPart", "Split", "folds"]
@@ -57,7 +59,8 @@ class LockedPart:
 
     @cached_property
     def _entry(self) -> Entry:
-        return Entry.of(self._table.frame)
+        bundled = is_bundled(self._table.source or "")
+        return Entry(None) if bundled else Entry.of(self._table.frame)
 
     @property
     def looks(self) -> int:
@@ -73,21 +76,29 @@ class LockedPart:
     def open(self, *, again: bool = False, ledger: bool = True) -> Table:
         """Return the test rows; a second time only with ``again=True``.
 
-        With ``ledger=False`` other processes are neither asked nor told.
+        With ``ledger=False`` other processes are neither asked nor told. Data sets that come with
+        bottega are not written down: everybody has looked at them.
         """
+        with self.opened(again=again, ledger=ledger) as table:
+            return table
+
+    @contextmanager
+    def opened(self, *, again: bool = False, ledger: bool = True) -> Iterator[Table]:
+        """As `open`, for a block: the look counts when the block is done, not when it fails."""
         entry = self._entry if ledger else Entry(None)
         try:
             if not again and (self._opened or entry.looks()[0]):
                 raise FileExistsError
+            yield self._table
             self.note = entry.enter(self._seed, first=not again)
         except FileExistsError:
             raise TestSetAlreadyUsed(
                 f"The test part was opened already, first at {self.first_opened:%Y-%m-%d %H:%M}: "
                 "a score looked at twice has been chosen, so it is too optimistic; get new test "
-                "rows, or give again=True and say in the report how often it was looked at."
+                "rows, or give again=True and say in the report how often it was looked at. "
+                "(BOTTEGA_LEDGER=off forgets what other processes did.)"
             ) from None
         self._opened.append(datetime.now())
-        return self._table
 
     def __len__(self) -> int:
         return self.n_rows

@@ -150,9 +150,10 @@ class Comparison:
             raise InputError(
                 "No rows were set aside for a certificate; compare with a test share, test=0.25."
             )
-        part = self.test.open(again=again, ledger=ledger)
-        self.certificate = certify(self.best, part, delta=delta, loss=self.row_loss)
-        return self.certificate
+        with self.test.opened(again=again, ledger=ledger) as part:
+            certificate = certify(self.best, part, delta=delta, loss=self.row_loss)
+        self.certificate = certificate
+        return certificate
 
     def report(self, path: Any) -> FilePath:
         """Write the HTML report, one file that works offline, and return its path."""

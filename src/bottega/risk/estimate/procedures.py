@@ -144,6 +144,8 @@ class EstimatorProcedure:
             elif time is not None:
                 most = len(np.unique(time)) - 1
             inner = min(int(inner), most)
+            if inner < 2 and len(y) > 1:  # one group, or too few times for two folds
+                return self.estimator, None
             own = self.estimator.params.get("cv") if self.values is None else None
             plain = groups is None and time is None
             if plain and own is not None and own.accepts(inner):
