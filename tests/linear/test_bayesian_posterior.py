@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
@@ -78,6 +78,8 @@ def test_posterior_is_the_formula_without_an_intercept(seed, shape):
 def test_flat_intercept_is_a_vanishing_prior_precision(seed, n):
     X, y = draw(seed, n)
     m0, S0 = prior(seed, 3)
+    # The formula below inverts S0 and what it adds up to: of a worse one it has too few digits.
+    assume(np.linalg.cond(S0) < 1e6)
     model = BayesianRegression(beta=2.0, prior_mean=m0, prior_covariance=S0).fit(X, y)
     precision = np.zeros((4, 4))
     precision[1:, 1:] = np.linalg.inv(S0)
