@@ -17,8 +17,8 @@ from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.ensemble._boosting.inspection import BoostReading
 from bottega.ensemble._boosting.learners import Stumps, WeakModels, WeakTrees, leaf_labels
-from bottega.ensemble._boosting.reading import BoostReading
 from bottega.ensemble._boosting.rounds import (
     ROUNDS,
     Boost,

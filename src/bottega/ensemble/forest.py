@@ -11,7 +11,7 @@ from bottega.core.documents import documented_like
 from bottega.core.params import Choice, Parameter
 from bottega.core.typing import Array, FloatArray
 from bottega.ensemble._forest.estimator import CARD, SHARED
-from bottega.ensemble._forest.reading import ForestReading
+from bottega.ensemble._forest.inspection import ForestReading
 from bottega.tree._grow.binned import CRITERIA
 from bottega.tree._kernels import grow_binned as kernels
 

@@ -298,7 +298,7 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
         Returns
         -------
         ndarray of shape (n, d)
-            One draw a row: the intercept first, where there is one, then the coefficients.
+            One draw per row: the intercept first, where there is one, then the coefficients.
         """
         check_is_fitted(self)
         rng = np.random.default_rng(seed)

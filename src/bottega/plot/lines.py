@@ -1,4 +1,4 @@
-"""Lines over one axis: the chart of most experiments."""
+"""Lines over one axis: the chart of most experiments of the course."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -108,7 +108,7 @@ class Alphabet:
 
     Attributes
     ----------
-    boolean, missing : ndarray of bool, one entry a column
+    boolean, missing : ndarray of bool, one entry per column
         Which columns are 0 or 1, and which may have missing values.
     n_levels : ndarray of int
         Levels of a category; 0 for numbers.

@@ -10,7 +10,7 @@ from bottega._jit import kernel, summing_kernel
 
 @kernel
 def all_finite(values):
-    """Tell whether no number is infinite or missing: x * 0 is 0 only for finite x."""
+    """Return True if no number is infinite or missing: x * 0 is 0 only for finite x."""
     a = b = c = d = 0.0
     n = len(values)
     for i in range(0, n - 3, 4):

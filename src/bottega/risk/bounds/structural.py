@@ -92,7 +92,7 @@ def srm_tree(
     r"""Return how far training error and risk may differ for a binary tree of any size.
 
     The margin of `srm_code` for the length of `code_length`. Assumes that the d tests a
-    tree may ask were fixed before the data were seen: one a column for Boolean columns.
+    tree may ask were fixed before the data were seen: one per column for Boolean columns.
 
     Parameters
     ----------
