@@ -28,7 +28,7 @@ def lift(
 ) -> float:
     """Return how many times more frequent the class is among the rows of highest score.
 
-    Rows whose score ties with the last one count in proportion, so that their order does not matter.
+    Rows whose score ties with the last one count in proportion: their order does not matter.
 
     Examples
     --------
