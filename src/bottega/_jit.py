@@ -69,9 +69,6 @@ def _compiled(function: F, fastmath: Any) -> F:
     return cast(F, dispatcher)
 
 
-# ---------------------------------------------------------------------------------- the sources
-
-
 class _Source(NamedTuple):
     """A source file as it was when its module was imported."""
 
@@ -152,9 +149,6 @@ def _import_statements(source: str) -> list[ast.Import | ast.ImportFrom]:
     return [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
-# ------------------------------------------------------------------------------- the cache folder
-
-
 def _cache_root() -> Path:
     if _config.CACHE_DIR:
         return Path(_config.CACHE_DIR)
@@ -174,9 +168,6 @@ def _tidy(folder: Path) -> None:
         for other in folder.parent.glob(folder.name.rpartition("-")[0] + "-*"):
             if other.stat().st_mtime < oldest:
                 shutil.rmtree(other, ignore_errors=True)
-
-
-# -------------------------------------------------------------- numba's cache (not its public API)
 
 
 def _enable_cache(dispatcher: Any, folder: Path | None) -> None:

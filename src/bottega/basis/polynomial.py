@@ -166,8 +166,6 @@ class Polynomial(ColumnExpansion):
             return [f"poly({name}, {k})" for k in powers]
         return [name if k == 1 else f"{name}^{k}" for k in powers]
 
-    # ---- products of inputs ---------------------------------------------------------------------
-
     def _products(self) -> list[list[tuple[int, int]]]:
         """Return the factors of each column, as pairs of an input and its power."""
         inputs, found = range(self.n_features_in_), []

@@ -92,8 +92,6 @@ class Card:
         if unknown:
             raise ValueError(f"takes={sorted(unknown)} is not among {', '.join(INPUTS)}.")
 
-    # ---- derived from the class -----------------------------------------------------------------
-
     @property
     def knob(self) -> str | None:
         """Parameter that sets its complexity."""

@@ -78,8 +78,6 @@ class Estimator(BaseEstimator):
         if "card" in cls.__dict__:
             cls.card = replace(cls.card, estimator=cls)
 
-    # ---- fitting --------------------------------------------------------------------------------
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model.
 
@@ -200,8 +198,6 @@ class Estimator(BaseEstimator):
 
     def _restore(self, rows: Rows) -> None:
         """Extend what was learned per row to the rows of weight zero; most methods keep none."""
-
-    # ---- frames ---------------------------------------------------------------------------------
 
     def _remember_frame(self, X: Any) -> None:
         """Keep which frame library the data came in: results are shown in the same."""

@@ -177,9 +177,6 @@ def _codes(strata: Any, n: int) -> IntArray:
     return np.unique(np.asarray(strata), return_inverse=True)[1].astype(np.intp)
 
 
-# ---- dealing -------------------------------------------------------------------------------------
-
-
 class FoldDealer:
     """Deals folds to rows that come chunk by chunk.
 
@@ -235,9 +232,6 @@ def deal_folds(n: int, folds: int, strata: Any = None, *, start: int = 0) -> Int
     [2, 2, 2, 2, 2]
     """
     return FoldDealer(folds, start=start).deal(n, strata)
-
-
-# ---- groups and time -----------------------------------------------------------------------------
 
 
 def parts_by_group(
@@ -296,9 +290,6 @@ def parts_by_time(time: Any, shares: FloatArray, what: str) -> IntArray:
             f"times, evenly filled, and there are {len(moments)} in {len(order)} rows."
         )
     return np.asarray(np.repeat(np.arange(len(shares)), np.diff(edges))[of_row])
-
-
-# ---- folds that are given ------------------------------------------------------------------------
 
 
 def _check_fold(pair: Any, n: int, place: int) -> Fold:

@@ -33,9 +33,6 @@ __all__ = [
 ]
 
 
-# ---- families ------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, repr=False)
 class Family:
     r"""A distribution of the response given its mean, with its canonical link.
@@ -151,9 +148,6 @@ def get_family(family: str | Family) -> Family:
             + did_you_mean(str(family), FAMILIES)
         )
     return FAMILIES[family]
-
-
-# ---- criteria ------------------------------------------------------------------------------------
 
 
 def information_criteria(

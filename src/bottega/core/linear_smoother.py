@@ -147,8 +147,6 @@ class LinearSmoother(Intervals):
         found[:, np.flatnonzero(fit.weight)] = S  # type: ignore[arg-type]
         return found
 
-    # ---- results --------------------------------------------------------------------------------
-
     def _glance_row(self) -> dict[str, Any]:
         return glance_row(self._fitted_smoother())
 

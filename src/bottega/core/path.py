@@ -122,8 +122,6 @@ class Path:
         if np.any(fall < -1e-6 * (1 + np.abs(self.complexity[:-1]))):
             raise ValueError("A path starts with the simplest model: complexity must not decrease.")
 
-    # ---- settings -------------------------------------------------------------------------------
-
     @property
     def knobs(self) -> tuple[str, ...]:
         """Names of the parameters that the settings set."""
@@ -150,8 +148,6 @@ class Path:
 
     def __len__(self) -> int:
         return len(self.settings)
-
-    # ---- picking --------------------------------------------------------------------------------
 
     def best(self, rule: str = "min") -> int:
         """Return the position that a rule picks.
@@ -192,8 +188,6 @@ class Path:
     def without_data(self) -> "Path":
         """Return the same curve without the means to refit (what a fitted model keeps)."""
         return replace(self, refit=None)
-
-    # ---- showing --------------------------------------------------------------------------------
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {

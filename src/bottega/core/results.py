@@ -50,9 +50,6 @@ _WORDS = {"nobs": "rows", "r_squared": "R squared", "loo": "LOO error", "gcv": "
 _WORDS |= {"aic": "AIC", "bic": "BIC", "loglik": "log-likelihood"}
 
 
-# ---- terms ---------------------------------------------------------------------------------------
-
-
 def term_names(estimator: Any, *, intercept: bool) -> list[str]:
     """Return the names of the columns an estimator was fitted to, the intercept first."""
     names = getattr(estimator, "feature_names_in_", None)
@@ -139,9 +136,6 @@ def _all_missing(column: Any) -> bool:
     return array.dtype.kind == "f" and array.size > 0 and bool(np.all(np.isnan(array)))
 
 
-# ---- models --------------------------------------------------------------------------------------
-
-
 def glance_row(fit: Any, **more: Any) -> dict[str, Any]:
     """Return the row of glance from an object or a mapping that has (some of) its numbers.
 
@@ -184,9 +178,6 @@ def _mean(value: Any) -> Any:
     return value if np.isscalar(value) or value is None else float(np.mean(value))
 
 
-# ---- observations --------------------------------------------------------------------------------
-
-
 def augment_columns(
     fitted: Array, residual: FloatArray | None, fit: Any = None
 ) -> dict[str, FloatArray]:
@@ -199,9 +190,6 @@ def augment_columns(
         "leverage": unknown if fit is None else fit.leverage,
         "cooks": unknown if fit is None else fit.cooks,
     }
-
-
-# ---- estimators ----------------------------------------------------------------------------------
 
 
 class CoefficientResults:

@@ -223,8 +223,6 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
         self.select = select
         self.random_state = random_state
 
-    # ---- fitting --------------------------------------------------------------------------------
-
     def _check_params(self) -> None:
         super()._check_params()
         if self.base is not None and not has_fit_parameter(self.base, "sample_weight"):
@@ -290,8 +288,6 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
             step, e = np.exp(self.alphas_ / 2), self.errors_
             # A classifier without error stands for an infinite alpha.
             self.train_bound_ = np.cumprod(np.where(e == 0, 0.0, (1 - e) / step + e * step))
-
-    # ---- the path -------------------------------------------------------------------------------
 
     @property
     def _folds_by(self) -> Any:

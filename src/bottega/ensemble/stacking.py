@@ -75,8 +75,6 @@ class _Stacked(Average, Unweighted):
         self.cv = cv
         self.sum_to_one = sum_to_one
 
-    # ---- fitting --------------------------------------------------------------------------------
-
     def _settle(self, work: OrderedRows, setting: Mapping[str, Any]) -> None:
         n = len(work.y)
         cv = self.cv if isinstance(self.cv, str) else min(self.cv, n)
@@ -140,8 +138,6 @@ class _Stacked(Average, Unweighted):
         self.error_, self.error_se_ = judged(total)
         each = [judged(held_out[:, m]) for m in range(held_out.shape[1])]
         self.base_errors_, self.base_errors_se_ = np.array(each).T
-
-    # ---- results --------------------------------------------------------------------------------
 
     def tidy(self) -> Any:
         """Return one row per base: its weight and its error on the rows left out."""

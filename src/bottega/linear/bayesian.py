@@ -171,8 +171,6 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
         self.prior_covariance = prior_covariance
         self.fit_intercept = fit_intercept
 
-    # ---- learning -------------------------------------------------------------------------------
-
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Update the posterior by more rows: it becomes that of all rows so far.
 
@@ -275,8 +273,6 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
             )
         return found
 
-    # ---- predicting -----------------------------------------------------------------------------
-
     def _error_at(self, X: FloatArray) -> FloatArray:
         points = np.column_stack([np.ones(len(X)), X]) if self.fit_intercept else X
         variance = np.einsum("ij,ij->i", points @ self.covariance_, points)
@@ -306,8 +302,6 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
 
     def _mean(self) -> FloatArray:
         return np.append(self.intercept_, self.coef_) if self.fit_intercept else self.coef_
-
-    # ---- results --------------------------------------------------------------------------------
 
     def _terms(self, level: float = 0.95) -> dict[str, Any]:
         # A posterior has no test; its limits are normal, the precisions being taken for known.

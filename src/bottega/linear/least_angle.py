@@ -178,8 +178,6 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
         self.cv = cv
         self.max_steps = max_steps
 
-    # ---- fitting --------------------------------------------------------------------------------
-
     def _prepare(self, rows: Rows) -> AnglePath:
         walk = angle_path(
             rows,
@@ -203,8 +201,6 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
         self.collinear_ = walk.collinear
         df = walk.count[step] + self.fit_intercept
         self._keep_totals(totals_of(walk.rows), rss=walk.rss[step], df=df)
-
-    # ---- the path -------------------------------------------------------------------------------
 
     def _path(self, walk: AnglePath, values: Any, loss: Loss | None) -> Path:
         steps = np.arange(len(walk.alphas))

@@ -140,8 +140,6 @@ class LeastSquares(RegressorMixin, SpectralCoefficients, Chunked):
         self.method = method
         self.fit_intercept = fit_intercept
 
-    # ---- fitting --------------------------------------------------------------------------------
-
     def _prepare(self, rows: Rows) -> DecomposedProblem:
         chunks = [(rows.X, rows.y.reshape(len(rows), -1), rows.weight)]
         return self._decompose(moments_of(chunks), chunks, rows.y.ndim, rows)
@@ -173,8 +171,6 @@ class LeastSquares(RegressorMixin, SpectralCoefficients, Chunked):
                 DataWarning,
                 stacklevel=5,
             )
-
-    # ---- results --------------------------------------------------------------------------------
 
     def vif(self) -> Any:
         r"""Return the variance inflation factors, one row per input.

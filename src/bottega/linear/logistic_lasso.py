@@ -182,8 +182,6 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
         self.tol = tol
         self.max_iter = max_iter
 
-    # ---- fitting --------------------------------------------------------------------------------
-
     def _prepare(self, rows: Rows) -> _Likelihood:
         if len(self.classes_) < 2:
             raise InputError(
@@ -227,8 +225,6 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
 
     def _intercepts(self) -> int:
         return (len(self.classes_) - 1) * bool(self.fit_intercept)
-
-    # ---- the path -------------------------------------------------------------------------------
 
     def _path(self, work: _Likelihood, values: Any, loss: Loss | None) -> Path:
         rows, problem = work.rows, work.problem
@@ -276,8 +272,6 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
                 out[:, place, work.present] = softmax(scores, axis=1)
         return out
 
-    # ---- predicting -----------------------------------------------------------------------------
-
     def decision_function(self, X: Any) -> FloatArray:
         """Return the log odds of the second class, or with more classes the score of each."""
         scores = self._scores(X)
@@ -294,8 +288,6 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes, one column each."""
         return np.asarray(softmax(self._scores(X), axis=1))
-
-    # ---- results --------------------------------------------------------------------------------
 
     def _fit_numbers(self) -> dict[str, Any]:
         n, deviance = int(self._totals["n"]), self._totals["deviance"]

@@ -159,8 +159,6 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
         self.select = select
         self.cv = cv
 
-    # ---- fitting --------------------------------------------------------------------------------
-
     def _kept(self, problem: DecomposedProblem, counts: Array) -> FloatArray:
         # A count above the rank (of a fold) stands for all the components there are.
         return np.asarray(np.arange(problem.spectrum.rank)[:, None] < counts, dtype=np.float64)
@@ -191,8 +189,6 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
         self.explained_variance_ = spectrum.lam / problem.centering.weight
         total = self.explained_variance_.sum()
         self.explained_variance_ratio_ = self.explained_variance_ / (total if total else 1.0)
-
-    # ---- the path -------------------------------------------------------------------------------
 
     def _path(self, problem: DecomposedProblem, values: Any, loss: Loss | None) -> Path:
         spectrum, rank = problem.spectrum, problem.spectrum.rank
@@ -226,8 +222,6 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
         if isinstance(cv, Integral) and int(cv) >= len(rows):
             cv = "loo"
         return super()._judge(curve, rows, cv, loss)
-
-    # ---- results --------------------------------------------------------------------------------
 
     def component_scores(self, X: Any) -> FloatArray:
         """Return the components of each row: its (standardised) inputs times `rotation_`."""

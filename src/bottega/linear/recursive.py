@@ -145,8 +145,6 @@ class RecursiveLeastSquares(CoefficientResults, RegressorMixin, TriangleLearner)
         self.forgetting = forgetting
         self.fit_intercept = fit_intercept
 
-    # ---- learning -------------------------------------------------------------------------------
-
     def _settle(self, triangle: Triangle, setting: Mapping[str, Any]) -> None:
         self._triangle = triangle
         self.n_samples_seen_ = triangle.count
@@ -224,8 +222,6 @@ class RecursiveLeastSquares(CoefficientResults, RegressorMixin, TriangleLearner)
         """Return the precision of the start (0, I) that is still remembered."""
         return float(triangle.forgetting**triangle.age) if self.start == "ridge" else 0.0
 
-    # ---- what is known --------------------------------------------------------------------------
-
     def _solution(self) -> TriangleSolution:
         check_is_fitted(self)
         return self._triangle.solve(self._prior(self._triangle))
@@ -284,8 +280,6 @@ class RecursiveLeastSquares(CoefficientResults, RegressorMixin, TriangleLearner)
 
     def _noise(self) -> SmootherSums:
         return self._sums(self._solution())
-
-    # ---- results --------------------------------------------------------------------------------
 
     def _terms(self, level: float = 0.95) -> dict[str, Any]:
         solution = self._solution()

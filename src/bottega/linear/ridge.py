@@ -153,8 +153,6 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
         self.select = select
         self.n_alphas = n_alphas
 
-    # ---- fitting and the path -------------------------------------------------------------------
-
     def _kept(self, problem: DecomposedProblem, alphas: Array) -> FloatArray:
         if np.any(alphas == 0):
             problem.spectrum.check_full_rank()
@@ -177,16 +175,12 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
             judged |= {"estimate": "loo", "loss": loss.title}
         return self._gaussian_path(problem, alphas, loo.rss, **judged)
 
-    # ---- the constraint form --------------------------------------------------------------------
-
     def _penalty_at(self, problem: DecomposedProblem, alpha: float) -> float:
         kept = self._kept(problem, np.array([alpha]))
         return float(np.sum(problem.spectrum.coef_keeping(kept) ** 2))
 
     def _strongest(self, problem: DecomposedProblem) -> float:
         return float(_default_alphas(problem.spectrum.lam, 2)[0])
-
-    # ---- results --------------------------------------------------------------------------------
 
     def _notes(self) -> tuple[str, ...]:
         scale = "standardised" if self.standardize else "unscaled"

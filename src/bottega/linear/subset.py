@@ -202,8 +202,6 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         self.max_size = max_size
         self.force = force
 
-    # ---- searching ------------------------------------------------------------------------------
-
     def _prepare(self, rows: Rows) -> _Searched:
         X, n = rows.X, len(rows)
         # The training part of a fold comes after all rows: it keeps their method, and does with
@@ -275,8 +273,6 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         self.collinear_ = found.left_out
         df = self.size_ + self.fit_intercept
         self._keep_totals(totals_of(work.rows), rss=found.rss[place], df=df)
-
-    # ---- the path -------------------------------------------------------------------------------
 
     def _path(self, work: _Searched, values: Any, loss: Loss | None) -> Path:
         found = work.found

@@ -159,8 +159,6 @@ class ExponentialWeights(OnlineModel):
         np.add.at(votes, (rows, codes.ravel()), np.tile(self.weights_, len(X)))
         return labels[np.argmax(votes, axis=1)]
 
-    # ---- learning -------------------------------------------------------------------------------
-
     def _charged_loss(self) -> Loss:
         return get_loss(self.loss)
 
@@ -219,8 +217,6 @@ class ExponentialWeights(OnlineModel):
         if self.horizon is not None and self.n_experts_ > 1:
             return math.sqrt(8 * math.log(self.n_experts_) / self.horizon)
         return 0.0
-
-    # ---- what is known --------------------------------------------------------------------------
 
     @property
     def n_experts_(self) -> int:

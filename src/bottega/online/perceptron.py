@@ -185,8 +185,6 @@ class Perceptron(OnlineClassifier):
         self.fit_intercept = fit_intercept
         self.trace = trace
 
-    # ---- learning -------------------------------------------------------------------------------
-
     def _charged_loss(self) -> Loss:
         return ZERO_ONE
 
@@ -283,8 +281,6 @@ class Perceptron(OnlineClassifier):
         if separable(dense_rows(X, self.fit_intercept), targets):
             return f"{found}, but the rows are linearly separable; raise max_epochs."
         return f"{found}: the rows are not linearly separable; {cure}."
-
-    # ---- what is known about it -----------------------------------------------------------------
 
     def certificate(self, delta: float = 0.05) -> Certificate:
         r"""Return the compression bound on the risk of the fitted classifier.

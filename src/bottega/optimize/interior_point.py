@@ -122,9 +122,6 @@ def minimise(problem: LossProblem, *, tol: float = 1e-9) -> Minimum:
     return _barrier(problem, tol)
 
 
-# ---- smooth losses ------------------------------------------------------------------------------
-
-
 def _barrier(problem: LossProblem, tol: float) -> Minimum:
     u = problem.region.start(problem.X.shape[1])
     scale = problem.value(u)
@@ -185,9 +182,6 @@ def _slope_and_curvature(problem: LossProblem, z: FloatArray) -> tuple[FloatArra
         # loss there keeps the steps finite where only few rows are near.
         curve = np.maximum(curve, 1e-3 * loss.delta / np.maximum(np.abs(z - y), loss.delta))
     return slope, curve
-
-
-# ---- losses with a kink -------------------------------------------------------------------------
 
 
 def _primal_dual(problem: LossProblem, tol: float) -> Minimum:

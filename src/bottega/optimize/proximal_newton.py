@@ -76,8 +76,6 @@ class LogisticProblem:
         self._likelihood()
         self.screen()
 
-    # ---- the likelihood -------------------------------------------------------------------------
-
     def _likelihood(self) -> None:
         logs = log_softmax(with_reference(self.eta), axis=1)
         self.P = np.exp(logs)
@@ -118,8 +116,6 @@ class LogisticProblem:
         if l2 > 0:
             dual -= float(np.sum(np.maximum(np.abs(self.Q) - l1, 0.0) ** 2)) / (2 * l2)
         return max(self.nll + self._penalty(alpha) - dual, 0.0) / self.null
-
-    # ---- Newton steps ---------------------------------------------------------------------------
 
     def _newton(self, alpha: float, W: IntArray) -> float:
         """Take a step for the coefficients of the columns W; return its squared size.

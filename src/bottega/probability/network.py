@@ -158,8 +158,6 @@ class BayesianNetwork(Unweighted):
     def __repr__(self) -> str:
         return f"BayesianNetwork: {self.factorization()}"
 
-    # ---- the graph ------------------------------------------------------------------------------
-
     def factorization(self) -> str:
         """Return the joint distribution as a product, such as ``p(a) p(b|a)``."""
         return " ".join(
@@ -175,8 +173,6 @@ class BayesianNetwork(Unweighted):
         """
         shapes = [self._graph.shape(name) for name in self.parents_]
         return sum(prod(shape[:-1]) * (shape[-1] - 1) for shape in shapes)
-
-    # ---- probabilities --------------------------------------------------------------------------
 
     def joint(self, assignment: Mapping[str, Hashable]) -> float:
         """Return the probability that all variables have the given states.
@@ -259,8 +255,6 @@ class BayesianNetwork(Unweighted):
         if table is None:
             raise InputError(f"{name!r} has no table yet; give one, or call fit.")
         return table
-
-    # ---- data -----------------------------------------------------------------------------------
 
     def sample(self, n: int, seed: Any = None) -> Any:
         """Draw rows by ancestral sampling: parents first, then each child given its parents.

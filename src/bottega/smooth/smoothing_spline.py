@@ -225,8 +225,6 @@ class SmoothingSpline(OneInputSmoother):
         trace_sst = float(work.total @ noise_variance) if traced else None
         self._keep_smoother(rows, fitted, pull, trace_sst, float(leverage.sum()))
 
-    # ---- predicting -----------------------------------------------------------------------------
-
     def _curve_at(self, x: FloatArray, derivative: int = 0) -> FloatArray:
         return self.curve_(x, derivative)
 

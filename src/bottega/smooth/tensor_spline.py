@@ -264,8 +264,6 @@ class TensorSpline(Surface):
         curve = loo_path(along("alpha", alphas), scores, work.rows, loss)
         return float(alphas[curve.best(self.select)])
 
-    # ---- the path -------------------------------------------------------------------------------
-
     def _path(self, work: _TensorWork, values: Any, loss: Loss | None) -> Path:
         m, p = work.points.u.shape
         most = 0
@@ -303,8 +301,6 @@ class TensorSpline(Surface):
         end = work.degree + 1
         self.knots_ = [low + width * each[end:-end] for low, width, each in ends]
         self._keep(scaling, fit, alpha, work.rows)
-
-    # ---- predicting -----------------------------------------------------------------------------
 
     def _check_orders(self, orders: tuple[int, ...]) -> None:
         if max(orders) > self.degree_:

@@ -224,8 +224,6 @@ class ThinPlateSpline(Surface):
         self.rank_, self.rank_error_ = len(fit.basis.knots), _rank_error(fit, penalty)
         self._keep(work.scaling, fit, penalty, work.rows)
 
-    # ---- predicting -----------------------------------------------------------------------------
-
     def _check_orders(self, orders: tuple[int, ...]) -> None:
         most = 3 if len(orders) == 1 else 1
         if sum(orders) > most:

@@ -264,8 +264,6 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         self.delta = delta
         self.random_state = random_state
 
-    # ---- predicting -----------------------------------------------------------------------------
-
     def predict(self, X: Any) -> Array:
         """Return the class of the leaf that each row of X falls into."""
         leaf = self.apply(X)
@@ -298,8 +296,6 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         chosen = self._labels(self.tree_) == code
         terms = rules.dnf_terms(self.tree_, chosen, self._n_levels)
         return rules.DNF(label, tuple(terms), self._wording(), self)
-
-    # ---- fitting --------------------------------------------------------------------------------
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Columns, Array]:
         columns, y = super()._check_rows(X, y)

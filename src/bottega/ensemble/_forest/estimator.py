@@ -101,8 +101,6 @@ class ForestBase(OutOfBag, Tuned):
 
     knob: ClassVar[str] = "max_features"
 
-    # ---- fitting --------------------------------------------------------------------------------
-
     def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         columns, y = read_columns(self, X, y)
         p = columns.X.shape[1]
@@ -177,8 +175,6 @@ class ForestBase(OutOfBag, Tuned):
             NO_LIMIT if self.max_leaves is None else self.max_leaves,
             self.min_leaf,
         )
-
-    # ---- the paths ------------------------------------------------------------------------------
 
     def _given(self, work: ForestWork) -> dict[str, Any] | None:
         p = work.rows.codes.shape[1]
@@ -260,8 +256,6 @@ class ForestBase(OutOfBag, Tuned):
             forest = self._grow(work, int(setting[self.knob])).forest
             found.append(self._predicted(forest.predict(codes), method))
         return np.stack(found, axis=1)
-
-    # ---- predicting -----------------------------------------------------------------------------
 
     def _codes(self, X: Any) -> Array:
         check_is_fitted(self)

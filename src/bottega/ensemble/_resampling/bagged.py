@@ -30,8 +30,6 @@ def _has_leaves(self: Any) -> bool:
 class Bagged(OutOfBag, Average):
     """The average of one base fitted to many samples of the rows."""
 
-    # ---- fitting --------------------------------------------------------------------------------
-
     def _settle(self, work: OrderedRows, setting: Mapping[str, Any]) -> None:
         base = self._bases()[0]
         self._seeds = seeds(self.random_state, self.n_models)
@@ -86,8 +84,6 @@ class Bagged(OutOfBag, Average):
         self.oob_error_, self.oob_error_se_ = float(error[-1]), float(error_se[-1])
         with np.errstate(invalid="ignore"):  # a row in every sample has no such prediction
             return bag_total / bag_count.reshape(shape)
-
-    # ---- looking inside -------------------------------------------------------------------------
 
     def permutation_importance(
         self, X: Any, y: Any, *, sample_weight: Any = None, random_state: Any = 0

@@ -139,9 +139,6 @@ class Evidence:
         return np.linspace(np.log(low), np.log(high), count)
 
 
-# ---- the prior -----------------------------------------------------------------------------------
-
-
 def normal_prior(
     mean: Any, covariance: Any, p: int, fit_intercept: bool
 ) -> tuple[FloatArray, FloatArray]:

@@ -150,8 +150,6 @@ class SpectralCoefficients(CoefficientResults, LinearPrediction, LinearSmoother)
             S += rows.weights / centering.weight
         return np.asarray(S)
 
-    # ---- inference ------------------------------------------------------------------------------
-
     def covariance(self, kind: str = "sampling") -> FloatArray:
         r"""Return the covariance matrix of `coef_` on the original scale.
 

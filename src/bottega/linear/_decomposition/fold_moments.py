@@ -66,9 +66,6 @@ class FoldMoments:
             ahead = ahead.merge(part)
 
 
-# ---- losses of held-out rows ---------------------------------------------------------------------
-
-
 def dealt_blocks(chunks: Iterable[Any], count: int) -> Iterator[tuple[Any, Any, Any, IntArray]]:
     """Yield chunks of rows with the fold of each row."""
     start = 0
@@ -118,9 +115,6 @@ def _for_folds(task: Callable[[int], Any], count: int, numbers: int) -> list[Any
     if numbers < _LARGE:
         return [task(k) for k in range(count)]
     return in_threads(task, range(count), stage="folds")
-
-
-# ---- moments in one pass -------------------------------------------------------------------------
 
 
 def _moments_by_fold(X: Any, y: FloatArray, w: Any, count: int, start: int) -> list[Moments]:

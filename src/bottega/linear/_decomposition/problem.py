@@ -47,9 +47,6 @@ class DecomposedProblem:
     folds: Any = None  # moments of folds of the rows, and the chunks they came in
 
 
-# ---- rows in memory ------------------------------------------------------------------------------
-
-
 def decompose_rows(rows: Rows, *, standardize: bool, fit_intercept: bool) -> DecomposedProblem:
     """Decompose rows in memory, by the method that suits their shape."""
     X, y, w = rows.X, rows.y.reshape(len(rows), -1), rows.weight
@@ -71,9 +68,6 @@ def decompose_rows(rows: Rows, *, standardize: bool, fit_intercept: bool) -> Dec
     return DecomposedProblem(
         centering, spectrum, solver, blocks, tss, rows.log_weights, rows.y.ndim, rows
     )
-
-
-# ---- chunks of rows ------------------------------------------------------------------------------
 
 
 def moments_of(chunks: Iterable[Chunk]) -> Moments:

@@ -218,9 +218,6 @@ def _factor(rows: FloatArray) -> FloatArray:
         return np.asarray(np.linalg.qr(rows, mode="r"))
 
 
-# ---- learners -----------------------------------------------------------------------------------
-
-
 class TriangleLearner(LinearPrediction, Intervals, Chunked):
     """What a learner shares whose `_settle` takes the triangle of all rows."""
 

@@ -101,7 +101,6 @@ def walk_path(
                 step -= 1
                 c += (alphas[step] - alpha) * f
                 alpha = alphas[step]
-        # ---- the segment from this knot on -------------------------------------------------------
         qz = np.dot(Q[:m], z)
         u, half = qz.copy(), sign[:m] * W
         solve_upper(R, m, u)

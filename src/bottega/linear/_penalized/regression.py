@@ -127,8 +127,6 @@ class PenalizedRegression(
     cv: Any
     max_iter: int
 
-    # ---- preparing ------------------------------------------------------------------------------
-
     def _check_params(self) -> None:
         super()._check_params()
         if isinstance(self.cv, Integral) and (isinstance(self.cv, bool) or self.cv < 2):
@@ -158,8 +156,6 @@ class PenalizedRegression(
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> PenalizedWork:
         return GramWork(chunks, self._settings(None), statistics)
 
-    # ---- settling -------------------------------------------------------------------------------
-
     def _settle(self, work: PenalizedWork, setting: Mapping[str, Any]) -> None:
         ratio = self._ratio(setting)
         work.prepare_folds()
@@ -181,8 +177,6 @@ class PenalizedRegression(
 
     def _ratio(self, setting: Mapping[str, Any]) -> float:
         return float(setting.get("l1_ratio", self.l1_ratio))
-
-    # ---- the path -------------------------------------------------------------------------------
 
     @property
     def _folds_by(self) -> Any:
@@ -252,8 +246,6 @@ class PenalizedRegression(
             fits = work.walk(alphas[places], float(ratio))
             predicted[:, places] = X_new @ fits.coef.T + fits.intercept
         return predicted
-
-    # ---- the constraint form --------------------------------------------------------------------
 
     def _penalty_at(self, work: PenalizedWork, alpha: float) -> float:
         ratio = self._ratios()[0]

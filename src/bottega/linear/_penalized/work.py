@@ -149,9 +149,6 @@ class GramWork:
         return dealt_blocks(((X, y[:, 0], w) for X, y, w in chunks), self.settings.folds)
 
 
-# ---- by the rows ---------------------------------------------------------------------------------
-
-
 class RowsWork:
     """Rows with centred columns, for working sets that are screened by products with residuals."""
 

@@ -138,9 +138,6 @@ def _least_squares(
     return coef, rss
 
 
-# ---- the best subset of every size: branch and bound from all columns downwards ------------------
-
-
 def inverse_gram(M: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return (M'M)^-1 and the coefficients of all columns, from the QR factor of M."""
     Q, R = np.linalg.qr(M)

@@ -223,8 +223,6 @@ class NearestNeighborsBase(LeaveOneOut):
             )
         return ks.astype(np.intp)
 
-    # ---- objects and strings --------------------------------------------------------------------
-
     def _check_rows(self, X: Any, y: Any) -> tuple[Array, Array]:
         if not takes_objects(self.metric):
             return super()._check_rows(X, y)

@@ -42,8 +42,6 @@ class OnlineModel(Unweighted):
     _numeric: ClassVar[bool] = True  # whether truths are numbers
     _may_change: ClassVar[tuple[str, ...]] = ()  # parameters that may change in mid-stream
 
-    # ---- learning -------------------------------------------------------------------------------
-
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Learn from more rows, once each.
 
@@ -128,8 +126,6 @@ class OnlineModel(Unweighted):
         """Return truths as the learner takes them."""
         return y
 
-    # ---- reading --------------------------------------------------------------------------------
-
     def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         return self._read_block(X, y, reset=True)
 
@@ -187,8 +183,6 @@ class OnlineModel(Unweighted):
         """Raise that X is not finite, or if it is, why else the block cannot be learned."""
         self._check_new(X)
         raise InputError(why)
-
-    # ---- state ----------------------------------------------------------------------------------
 
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:

@@ -18,8 +18,6 @@ class OnlineClassifier(ClassifierMixin, OnlineModel):
 
     _numeric: ClassVar[bool] = False
 
-    # ---- learning -------------------------------------------------------------------------------
-
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn from more rows, once each.
 
@@ -98,8 +96,6 @@ class OnlineClassifier(ClassifierMixin, OnlineModel):
     def _vectors(self) -> int:
         """Number of vectors of weights."""
         return 1 if len(self.classes_) == 2 else len(self.classes_)
-
-    # ---- predicting -----------------------------------------------------------------------------
 
     @property
     def coef_(self) -> FloatArray:

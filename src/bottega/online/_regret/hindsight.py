@@ -137,8 +137,6 @@ class Hindsight:
         self.max_rows, self.seed = max_rows, seed
         self.memory: SquareSums | KeptRows | None = None
 
-    # ---- remembering ----------------------------------------------------------------------------
-
     def update(self, X: Any, y: Array, losses: FloatArray) -> None:
         """Take in rows that the learner has learned, and what it was charged for them."""
         if self.setting.kind not in ("linear", "perceptron"):
@@ -171,8 +169,6 @@ class Hindsight:
     def estimated(self) -> bool:
         """Whether only a sample of the rows is left."""
         return isinstance(self.memory, KeptRows) and self.memory.kept < self.memory.rows
-
-    # ---- the best comparator --------------------------------------------------------------------
 
     def comparator(self, rows: int, charged: float) -> Comparator:
         """Return the best comparator of `rows` rows on which the learner was charged so much."""
@@ -218,8 +214,6 @@ class Hindsight:
             se = memory.standard_error(ahead)
         gap = memory.times * sum(each[2] for each in found)
         return Comparator(u[0] if len(u) == 1 else u, total, gap, rows, memory.kept, se, words)
-
-    # ---- mistakes -------------------------------------------------------------------------------
 
     def mistake_bound(self, u: Any) -> MistakeBound:
         """Return the perceptron's mistake bound by a given u."""

@@ -132,8 +132,6 @@ class RegretTracker:
         self._records: list[dict[str, float]] = []
         self._present: dict[str, Any] = {}
 
-    # ---- the stream -----------------------------------------------------------------------------
-
     def update(self, X: Any, y: Any, classes: Any = None) -> FloatArray:
         """Let the learner learn from more rows, and keep record.
 
@@ -206,8 +204,6 @@ class RegretTracker:
         self._present = {}
         if self.rows == next_checkpoint(self.rows - 1):
             self._records.append(self._record(checkpoint=True))
-
-    # ---- what is known --------------------------------------------------------------------------
 
     @property
     def risk(self) -> float:
@@ -309,8 +305,6 @@ class RegretTracker:
 
     def _repr_html_(self) -> str:
         return self.summary().to_html() if self.rows else str(self)
-
-    # ---- how ------------------------------------------------------------------------------------
 
     def _curve(self) -> list[dict[str, float]]:
         self._need_rows()

@@ -34,8 +34,6 @@ class LocalSmoother(PathSmoother):
     outside: str
     degree_: int
 
-    # ---- fitting --------------------------------------------------------------------------------
-
     def _keep(self, surface: Any, work: Any) -> None:
         """Keep the surface, and the rows whose inputs it is over."""
         self._surface, self._rows, self._first = surface, work.data, work.rows.X[0]
@@ -69,8 +67,6 @@ class LocalSmoother(PathSmoother):
                 DataWarning,
                 stacklevel=6,
             )
-
-    # ---- the path -------------------------------------------------------------------------------
 
     @abstractmethod
     def _grid(self, work: Any) -> FloatArray:
@@ -106,8 +102,6 @@ class LocalSmoother(PathSmoother):
         Z = work.data.scale(X_new)
         surfaces = (self._surface_of(work, value) for value in values)
         return np.column_stack([surface.evaluate(Z)[0][:, 0] for surface in surfaces])
-
-    # ---- predicting -----------------------------------------------------------------------------
 
     def predict(self, X: Any, return_std: bool = False, derivative: int = 0) -> Any:
         """Return the fitted mean, or a derivative of it, at each row of X.

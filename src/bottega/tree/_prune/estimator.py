@@ -140,8 +140,6 @@ class TreeBase(FittedTree, Tuned):
 
     knob: ClassVar[str] = "alpha"
 
-    # ---- what the two kinds of response differ in; numbers are the default ----------------------
-
     def _target(self, rows: Rows) -> dict[str, Any]:
         """Return what growing must know of the classes."""
         return {}
@@ -156,8 +154,6 @@ class TreeBase(FittedTree, Tuned):
     def _loss_under(self, target: dict[str, Any]) -> Loss:
         """Return the loss that the tree is pruned by: costs and priors count."""
         return SQUARED_ERROR
-
-    # ---- reading rows ---------------------------------------------------------------------------
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -181,8 +177,6 @@ class TreeBase(FittedTree, Tuned):
         else:
             self._seed = int(np.random.default_rng(seed).integers(2**31))
         return columns, y
-
-    # ---- growing --------------------------------------------------------------------------------
 
     def _prepare(self, rows: Rows) -> GrownTree:
         return GrownTree(self, rows, self._target(rows))
@@ -229,8 +223,6 @@ class TreeBase(FittedTree, Tuned):
         """Return the sums of the losses of rows at the nodes."""
         leaf = apply(rows.X.X, *tree.walk)
         return node_losses(tree, leaf, rows.y, rows.weight, loss, self._labels(tree))
-
-    # ---- the path -------------------------------------------------------------------------------
 
     def _own_loss(self, work: GrownTree) -> Loss:
         return self._loss_under(work.target)
