@@ -38,10 +38,6 @@ class BSpline(SplineBasis):
         distinct values are used, else even ones.
     boundary_ : ndarray of shape (p, 2)
         Boundary knots in use (a constant column is given a range of one).
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----

@@ -33,10 +33,6 @@ class GaussianBasis(CentredBasis):
         Centres in use.
     width_ : ndarray of shape (p,)
         Widths in use.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----

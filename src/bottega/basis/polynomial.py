@@ -52,10 +52,6 @@ class Polynomial(ColumnExpansion):
     recurrence_ : ndarray of shape (p, 3, degree + 1, degree + 1)
         By which a degree follows from the lower ones: the two projections and, on the diagonal of
         the third matrix, the lengths.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----

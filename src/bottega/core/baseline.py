@@ -57,8 +57,6 @@ class BaselineRegressor(_Baseline, RegressorMixin, LinearSmoother, Estimator):
         The (weighted) mean.
     smoother_ : Smoother
         What df, leverages, leave-one-out and the criteria follow from.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
 
     Notes
     -----
@@ -113,8 +111,6 @@ class BaselineClassifier(_Baseline, ClassifierMixin, Estimator):
         The classes, sorted.
     shares_ : ndarray of shape (K,)
         Their (weighted) shares of the training rows.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
 
     Notes
     -----

@@ -141,19 +141,9 @@ class CheckedChunks:
     or None without responses), weights positive or None. Rows of weight zero and chunks without
     rows are left out.
 
-    Parameters
-    ----------
-    chunks : iterable of X, (X, y) or (X, y, w)
-        It must give the same chunks each time it is iterated over: a list, or an object whose
-        ``__iter__`` starts afresh.
-    n_features : int
-        Number of columns of every chunk.
-    y_ndim : int
-        Number of axes of every response; 0 for none.
-    classes : ndarray, optional
-        The classes, where the responses are labels.
-    names : ndarray of str, optional
-        Names of the columns, by which those of data frames are taken.
+    `chunks` are X, (X, y) or (X, y, w), and must be the same each time they are iterated over. Each
+    has `n_features` columns (`names` is what those of data frames are taken by) and responses
+    with `y_ndim` axes (0 for none), labels among `classes` for a classifier.
     """
 
     def __init__(

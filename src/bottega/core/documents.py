@@ -5,12 +5,17 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["documented_like"]
+__all__ = ["documented_like", "with_inputs"]
 
 T = TypeVar("T", bound=Callable[..., Any])  # a class, or a function
 
 _HEADING = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}$", re.MULTILINE)
 _SHARED = ("Parameters", "Attributes")
+_INPUTS = {
+    "n_features_in_": "n_features_in_ : int\n    Number of columns seen in `fit`.",
+    "feature_names_in_": "feature_names_in_ : ndarray of shape (p,)\n"
+    "    Names of the columns, when X is a data frame.",
+}
 
 
 def documented_like(other: Any, *, without: tuple[str, ...] = ()) -> Callable[[T], T]:
@@ -50,6 +55,16 @@ def documented_like(other: Any, *, without: tuple[str, ...] = ()) -> Callable[[T
         return cls
 
     return complete
+
+
+def with_inputs(text: str | None) -> str | None:
+    """Return a class's docstring with the attributes that scikit-learn sets from the inputs."""
+    sections = _sections(text)
+    known = _entries(sections.get("Attributes", ""))
+    if not known:
+        return text
+    sections["Attributes"] = "\n".join((known | _INPUTS | known).values())
+    return _joined(sections)
 
 
 def _sections(text: str | None) -> dict[str, str]:

@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bottega.core.cards import Card
+from bottega.core.documents import with_inputs
 from bottega.core.errors import InputError
 from bottega.core.frames import backend_of, is_frame, make_frame
 from bottega.core.params import Parameter, check_params
@@ -41,18 +42,9 @@ _KEPT = (
 class Walk:
     """How a path is walked and picked from, where it is not as the estimator would do it itself.
 
-    Attributes
-    ----------
-    values : array-like, optional
-        Values of the knob.
-    cv : int, float, splitter or list of (train, test), optional
-        What holds rows out, instead of the method's own estimate.
-    loss : str, Loss or callable, optional
-        What rows are judged by; the loss of the task by default.
-    rule : str, optional
-        Rule that picks; the estimator's `select` by default.
-    bare : bool
-        Whether the path may do without training errors and criteria.
+    `values` of the knob; the folds `cv` that hold rows out, instead of the method's own estimate;
+    the `loss` that rows are judged by; the `rule` that picks, instead of `select`; and whether the
+    path may be `bare`, without training errors and criteria.
     """
 
     values: Any = None
@@ -77,6 +69,7 @@ class Estimator(BaseEstimator):
         super().__init_subclass__(**options)
         if "card" in cls.__dict__:
             cls.card = replace(cls.card, estimator=cls)
+            cls.__doc__ = with_inputs(cls.__doc__)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model.

@@ -239,16 +239,8 @@ def parts_by_group(
 ) -> IntArray:
     """Return the part of each row: whole groups, large ones first, where they are lacked most.
 
-    Parameters
-    ----------
-    groups, strata : array-like of shape (n,)
-        The group and (optional) class of each row.
-    shares : ndarray
-        Share of each part; they sum to 1.
-    rng : Generator
-        Orders groups of equal size.
-    what : str
-        What is made, for the error message.
+    `strata` may be None; the `shares` of the parts sum to 1, `rng` orders groups of equal size, and
+    `what` is made is said in the error message.
     """
     names, of_row = np.unique(np.asarray(groups), return_inverse=True)
     if len(names) < len(shares):

@@ -119,21 +119,9 @@ def judge_by_folds(
 ) -> Path:
     """Return a path with its error estimated on the rows that folds hold out.
 
-    Parameters
-    ----------
-    curve : Path
-        The path, judged or not.
-    rows : Rows
-        What the path was fitted to.
-    folds : sequence of (train, test)
-        Row numbers.
-    loss : Loss
-        What each held-out row is judged by.
-    predict : callable
-        ``predict(train_rows, X_test)``: the predictions of all settings fitted to the training
-        rows, (rows, settings, ...).
-    estimate : {"cv", "validation", "loo"}
-        What the folds are.
+    `folds` are pairs of row numbers of `rows`, which the path was fitted to; every held-out row is
+    judged by `loss`. ``predict(train_rows, X_test)`` gives the predictions of all settings fitted
+    to the training rows, (rows, settings, ...); `estimate` is what the folds are.
     """
 
     def judge(fold: Fold) -> FloatArray:

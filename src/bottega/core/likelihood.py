@@ -228,14 +228,7 @@ def residual_scale(rss: Any, df: Any, n: int) -> Any:
     bias, and far from reproducing the responses, where the estimate breaks down. Where every
     model is richer, the richest that leaves a degree of freedom serves.
 
-    Parameters
-    ----------
-    rss : ndarray of shape (m,) or (m, q)
-        Residual sums of squares along the path, simplest model first.
-    df : ndarray of shape (m,)
-        Degrees of freedom.
-    n : int
-        Number of rows.
+    `rss` has shape (m,) or (m, q) along the path, simplest model first.
     """
     rss, df = np.asarray(rss, dtype=np.float64), np.asarray(df, dtype=np.float64)
     positive = rss > 0 if rss.ndim == 1 else np.all(rss > 0, axis=1)
@@ -267,28 +260,12 @@ def gaussian_path(
 ) -> Path:
     """Return the path of fits by (weighted) squares, with all its criteria.
 
-    Parameters
-    ----------
-    settings : sequence of dict
-        Simplest model first.
-    rss : array_like of shape (m,) or (m, q)
-        Weighted residual sums of squares; a column for each of several responses.
-    df : array_like of shape (m,)
-        Degrees of freedom.
-    n : int
-        Number of rows.
-    weight : float, optional
-        Sum of the weights; n by default.
-    log_weights : float
-        Sum of their logarithms.
-    error, error_se, estimate, loss, coef, fold_error
-        As in `Path`; ``error="gcv"`` judges by generalised cross-validation.
-    train_error : array_like of shape (m,), optional
-        Under a loss other than squared error.
-    richest : (rss, df), optional
-        Of a model beyond the end of a path that was cut: Cp may measure against it.
-    more : dict, optional
-        Further criteria.
+    `settings` come simplest first, with their weighted residual sums of squares `rss` (a column for
+    each of several responses) and degrees of freedom, of `n` rows whose weights sum to `weight` (n
+    by default) and their logarithms to `log_weights`. `error` and what follows it are as in `Path`;
+    ``error="gcv"`` judges by generalised cross-validation. `train_error` is given under a loss
+    other than squared error. `richest` is (rss, df) of a model beyond the end of a path that was
+    cut, against which Cp may measure; `more` are further criteria.
     """
     rss, df = np.asarray(rss, dtype=np.float64), np.asarray(df, dtype=np.float64)
     several = rss.ndim == 2

@@ -71,25 +71,11 @@ def tidy_columns(
 ) -> dict[str, Any]:
     """Return the columns of tidy, a row per term (of each response, one after the other).
 
-    Parameters
-    ----------
-    term : sequence of str
-        Names of the terms.
-    estimate : ndarray of shape (terms,) or (terms, responses)
-        Estimates.
-    std_error : ndarray of the same shape, optional
-        Standard errors; missing where there are none to trust.
-    test : bool
-        Whether the estimate over its standard error is tested against Student's t (normal when
-        `df` is infinite).
-    df : float
-        Degrees of freedom of the scale; infinite where it is known.
-    level : float
-        Probability that each interval holds.
-    spread : ndarray, optional
-        What the intervals are made of, if not `std_error` (a posterior standard deviation).
-    response : sequence, optional
-        Names of several responses; numbers by default.
+    `estimate` and `std_error` have shape (terms,) or (terms, responses), and `response` names the
+    responses. With `test` the estimate over its standard error is tested against Student's t with
+    `df` degrees of freedom (infinite where the scale is known). The intervals of probability
+    `level` are made of `spread` if it is given (a posterior standard deviation), else of
+    `std_error`. What is not given is missing.
     """
     check_level(level)
     estimate = np.asarray(estimate, dtype=np.float64)
@@ -139,12 +125,7 @@ def _all_missing(column: Any) -> bool:
 def glance_row(fit: Any, **more: Any) -> dict[str, Any]:
     """Return the row of glance from an object or a mapping that has (some of) its numbers.
 
-    Parameters
-    ----------
-    fit : Smoother, SmootherSums or mapping
-        A smoother, or numbers by the names of `GLANCE`.
-    **more
-        Columns behind the fixed ones.
+    It is a smoother, or numbers by the names of `GLANCE`; `more` are columns behind the fixed ones.
     """
     if isinstance(fit, Mapping):
         row = {name: fit.get(name, np.nan) for name in GLANCE}

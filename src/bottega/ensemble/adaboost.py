@@ -111,8 +111,6 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
         The weak classifiers.
     path_ : Path
         Training and honest error along the rounds; with ``n_rounds="auto"``.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
 
     Notes
     -----

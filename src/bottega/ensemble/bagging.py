@@ -91,8 +91,6 @@ class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
         Shares of the classes among the models that did not see the row; NaN where all did.
     oob_path_ : Path
         Training and out-of-bag error as models come in (rows left out so far alone).
-    n_features_in_ : int
-        Number of columns seen in `fit`.
 
     See Also
     --------

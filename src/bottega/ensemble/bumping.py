@@ -125,8 +125,6 @@ class BumpingClassifier(ClassifierMixin, _Bumping):
         Which candidate was picked; 0 is the original fit.
     classes_ : ndarray of shape (K,)
         The classes, sorted.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
 
     See Also
     --------

@@ -79,8 +79,6 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
         columns with many distinct values; see `permutation_importance`.
     columns_in_ : ColumnReader
         Names and levels of the columns.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
 
     See Also
     --------

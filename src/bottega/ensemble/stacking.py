@@ -204,8 +204,6 @@ class StackingRegressor(RegressorMixin, _Stacked, MeanOfNumbers):
         The same for the stack, with the weights for a fold learnt on the other folds.
     held_out_ : ndarray of shape (n, M)
         The predictions the weights were learnt on.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
 
     See Also
     --------

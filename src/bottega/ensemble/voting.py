@@ -104,8 +104,6 @@ class VotingClassifier(ClassifierMixin, _Voting, VoteOfClasses):
         Weight of each model; they sum to one.
     classes_ : ndarray of shape (K,)
         The classes, sorted.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
 
     See Also
     --------

@@ -77,10 +77,6 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
         False where the evidence only rises with beta (the inputs fit y without error).
     n_samples_seen_ : int
         Rows of positive weight seen.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----

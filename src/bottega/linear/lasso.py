@@ -82,10 +82,6 @@ class Lasso(PenalizedRegression):
         Whether the gap is within `tol`.
     solver_ : {"gram", "rows"}
         Whether the fit is from the p by p matrix of products, or from the rows with working sets.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----

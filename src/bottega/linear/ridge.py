@@ -64,10 +64,6 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
     smoother_ : Smoother or SmootherSums
         What df, sigma, leverages, leave-one-out and the criteria follow from. A fit in chunks
         keeps sums alone.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----

@@ -15,7 +15,7 @@ from bottega.core.rows import Rows
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 from bottega.neighbors._kernels.parzen import parzen_log_sums, parzen_shares
 from bottega.neighbors._kernels.votes import winners
-from bottega.neighbors._search.base import JudgedPart, LeaveOneOut, default_code
+from bottega.neighbors._search.base import JudgedPart, LeaveOneOutPath, default_code
 from bottega.neighbors.search import NeighborSearch
 
 __all__ = ["ParzenClassifier"]
@@ -27,7 +27,7 @@ _LONGEST_GRID = 40
 _PAIRS = 10_000_000
 
 
-class ParzenClassifier(ClassifierMixin, LeaveOneOut):
+class ParzenClassifier(ClassifierMixin, LeaveOneOutPath):
     r"""Classify by Bayes' rule with a normal density around every training row.
 
     .. math:: p(x \mid c) = \frac{1}{N_c} \sum_{j \in c} N(x \mid x_j, \sigma^2 I), \qquad
@@ -60,8 +60,6 @@ class ParzenClassifier(ClassifierMixin, LeaveOneOut):
         Exact leave-one-out misclassification along the bandwidths; with ``"auto"`` only.
     df_ : float
         Equivalent degrees of freedom: the sum of each row's share in its own prediction.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
 
     See Also
     --------

@@ -100,8 +100,6 @@ class OnlineGradientDescentClassifier(GradientDescent, OnlineClassifier):
         What the summed regret is at most; infinite where nothing is known.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----

@@ -42,10 +42,6 @@ class InterpolatingSpline(OneInputCurve, Unweighted):
         Distinct x, rising.
     coef_ : ndarray of shape (K - 1, 4)
         Coefficients of 1, d, d^2, d^3 on each piece, d the distance from its left knot.
-    n_features_in_ : int
-        Number of columns seen in `fit`, 1.
-    feature_names_in_ : ndarray of shape (1,)
-        Name of the column, when X is a data frame.
 
     Notes
     -----

@@ -115,10 +115,6 @@ class LocalRegression(LocalSmoother):
         What df, sigma, leverages, leave-one-out and the criteria follow from.
     path_ : Path
         The whole curve, when `bandwidth` is ``"auto"``.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----

@@ -83,10 +83,6 @@ class PSpline(BasisSmoother):
         The whole curve, when `alpha` is ``"auto"``.
     smoother_ : Smoother
         What df, sigma, leverages, leave-one-out and the criteria follow from.
-    n_features_in_ : int
-        Number of columns seen in `fit`, 1.
-    feature_names_in_ : ndarray of shape (1,)
-        Name of the column, when X is a data frame.
 
     Notes
     -----

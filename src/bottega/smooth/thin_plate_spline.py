@@ -88,10 +88,6 @@ class ThinPlateSpline(Surface):
         The whole curve, when `lam` is ``"auto"``.
     smoother_ : Smoother
         What df, sigma, leverages, leave-one-out and the criteria follow from.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     Notes
     -----

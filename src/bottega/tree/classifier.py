@@ -137,10 +137,6 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         Sum of the decreases of the mean impurity over the splits on each column.
     columns_in_ : ColumnReader
         Names and levels of the columns.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (p,)
-        Names of the columns, when X is a data frame.
 
     See Also
     --------

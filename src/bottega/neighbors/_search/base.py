@@ -58,7 +58,7 @@ class JudgedPart(NamedTuple):
     own_weight: FloatArray  # of the rows in their own predictions, summed
 
 
-class LeaveOneOut(Unweighted, Tuned):
+class LeaveOneOutPath(Unweighted, Tuned):
     """Keeps its rows, and judges every value of its knob by predicting each without itself."""
 
     @abstractmethod
@@ -116,7 +116,7 @@ class LeaveOneOut(Unweighted, Tuned):
         return float(path.df[path.values == getattr(self, f"{self.knob}_")][0])
 
 
-class NearestNeighborsBase(LeaveOneOut):
+class NearestNeighborsBase(LeaveOneOutPath):
     """Predicts from the neighbourhood of a point: all rows up to its k-th distance."""
 
     knob: ClassVar[str] = "k"
