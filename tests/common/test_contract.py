@@ -295,7 +295,7 @@ def test_auto_walks_the_path_and_picks_by_the_rule(each):
     ("model", "other"), [(TreeRegressor(n_leaves=3), "n_leaves"), (SmoothingSpline(df=4), "df")]
 )
 def test_a_model_of_the_path_is_fixed_by_its_knob_alone(model, other):
-    X, y = sample(type(model), p=1)
+    X, y = sample(type(model))
     curve = model.path(X, y)
     at = curve.at(len(curve) // 2)
     assert getattr(at, other) is None
