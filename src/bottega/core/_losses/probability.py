@@ -1,5 +1,6 @@
 """Losses of predicted probabilities: one number P(Y = 1) for labels 0 and 1, or one per class."""
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,9 @@ class _OfProbability(Loss):
         position = codes.astype(np.intp).reshape((-1,) + (1,) * (shares.ndim - 1))
         return self._of_rows(np.take_along_axis(shares, position, axis=-1)[..., 0], shares)
 
+    @abstractmethod
     def _of_rows(self, own: FloatArray, shares: FloatArray) -> FloatArray:
         """Return the losses from the probability of the observed class and those of all."""
-        raise NotImplementedError
 
     def _best(self, values: Array, probabilities: FloatArray) -> Array:
         return share_of_upper(values, probabilities)
