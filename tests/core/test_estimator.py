@@ -388,7 +388,7 @@ def test_a_card_knows_what_its_class_offers():
     assert not toy.stream
     assert not toy.linear_smoother
     assert not toy.multioutput
-    with pytest.raises(ValueError, match="none of"):
+    with pytest.raises(ValueError, match="not one of"):
         Card(method="x", task="cooking", **CARD)
     with pytest.raises(ValueError, match="not among"):
         Card(method="x", task="regression", takes=frozenset({"soup"}), **CARD)

@@ -238,7 +238,7 @@ def test_size_rule(n, m, expect):
         (lambda: FiniteDistribution([[0.5, 0.5]], labels=[1, 1]), "a label twice"),
         (lambda: FiniteDistribution([[0.5, 0.5]], points=[[1], [2]]), "one row for each"),
         (lambda: FiniteDistribution([[0.5, 0.5]]).risk([1, 1]), "each of the 1 points"),
-        (lambda: FiniteDistribution([[0.5, 0.5]]).places([[3]]), "none of the points"),
+        (lambda: FiniteDistribution([[0.5, 0.5]]).places([[3]]), "not among the points"),
         (lambda: FiniteDistribution([[0.5, 0.5]])(0), "n=0"),
     ],
 )

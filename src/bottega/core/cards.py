@@ -87,7 +87,7 @@ class Card:
 
     def __post_init__(self) -> None:
         if self.task not in TASKS:
-            raise ValueError(f"task={self.task!r} is none of {', '.join(TASKS)}.")
+            raise ValueError(f"task={self.task!r} is not one of {', '.join(TASKS)}.")
         unknown = set(self.takes) - set(INPUTS)
         if unknown:
             raise ValueError(f"takes={sorted(unknown)} is not among {', '.join(INPUTS)}.")

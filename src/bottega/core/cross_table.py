@@ -22,7 +22,7 @@ def cross_table(rows: Array, columns: Array, labels: Any) -> IntArray:
     Returns
     -------
     ndarray of shape (K + 1, K + 1)
-        The last row and column count what is none of the labels.
+        The last row and column count values that are not among the labels.
 
     Examples
     --------

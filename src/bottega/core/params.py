@@ -55,7 +55,7 @@ class Parameter(ABC):
 
     @abstractmethod
     def parse(self, text: str) -> Any:
-        """Read a value typed on a command line; ValueError where it is none of this kind."""
+        """Read a value typed on a command line; ValueError if it is not of this kind."""
 
     def check(self, owner: str, name: str, value: Any) -> None:
         """Raise `ParameterError` unless `value` is allowed."""

@@ -87,7 +87,7 @@ class Confusion(Shown):
         if len(place) != 1:
             known = [str(label) for label in self.labels.tolist()]
             raise InputError(
-                f"positive={positive!r} is none of the classes {', '.join(known)}."
+                f"positive={positive!r} is not among the classes {', '.join(known)}."
                 + did_you_mean(str(positive), known)
             )
         rates = self.per_class

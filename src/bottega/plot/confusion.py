@@ -78,7 +78,7 @@ def confusion_table_chart(table: Any, labels: Any) -> Any:
 
 
 def _draw(counts: IntArray, known: Array) -> Any:
-    """Draw counts whose last row and column are of what is none of the classes."""
+    """Draw counts whose last row and column count values outside the classes."""
     alt = altair()
     rows_in_all = int(counts.sum())
     wrong = rows_in_all - int(np.trace(counts[:-1, :-1]))

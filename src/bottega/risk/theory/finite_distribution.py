@@ -148,7 +148,7 @@ class FiniteDistribution:
         try:
             return np.array([number[tuple(row)] for row in X.tolist()], dtype=np.intp)
         except KeyError as error:
-            raise InputError(f"{error.args[0]} is none of the points.") from error
+            raise InputError(f"{error.args[0]} is not among the points.") from error
 
     def __call__(self, n: int, *, seed: int = 0) -> Sample:
         """Draw `n` independent rows."""
