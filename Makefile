@@ -11,7 +11,7 @@ JOBS ?= 2
 export OPENBLAS_NUM_THREADS ?= 1
 MANIFEST := pyproject.toml constraints.txt
 
-.PHONY: help setup run test quick lint format type bench docs reference clean
+.PHONY: help setup run test quick dropin lint format type bench docs reference clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -38,6 +38,10 @@ test: setup  ## run all tests
 
 quick: setup  ## run the tests that take under five seconds each
 	$(PYTEST) -n $(JOBS) -m "not slow"
+
+dropin: setup  ## run scikit-learn's own tests with our classes in the place of theirs
+	PYTHONPATH=tests/dropin $(PYTEST) -c tests/dropin/pytest.ini --rootdir=. -n $(JOBS) --pyargs \
+	    $$(PYTHONPATH=tests/dropin $(BIN)/python -c "import swap; print(*swap.MODULES)")
 
 lint: setup  ## check format, lint rules and import contracts
 	$(BIN)/ruff format --check .

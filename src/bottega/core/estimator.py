@@ -10,20 +10,25 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import wraps
+from inspect import signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
-from sklearn.utils import get_tags
+from sklearn.utils import compute_sample_weight, get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bottega.core.cards import Card
 from bottega.core.documents import with_inputs
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, ParameterError
 from bottega.core.frames import backend_of, is_frame, make_frame
+from bottega.core.parallel import at_most
 from bottega.core.params import Parameter, check_params
 from bottega.core.rows import Rows, check_weight
+from bottega.core.words import unknown_word
 
 __all__ = ["AS_IT_IS", "Estimator", "Unweighted", "Walk"]
 
@@ -67,6 +72,8 @@ class Estimator(BaseEstimator):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        if "__init__" in cls.__dict__:
+            cls.__init__ = _naming_words(cls.__init__)  # type: ignore[method-assign]
         if "card" in cls.__dict__:
             cls.card = replace(cls.card, estimator=cls)
             cls.__doc__ = with_inputs(cls.__doc__)
@@ -94,13 +101,40 @@ class Estimator(BaseEstimator):
         self._forget()
         self._check_params()
         try:
-            rows = self._read(X, y, sample_weight)
-            work = self._prepare(rows)
-            self._finish(work, rows, self._choose(work, rows, walk))
+            with at_most(getattr(self, "n_jobs", None)):
+                rows = self._read(X, y, sample_weight)
+                work = self._prepare(rows)
+                self._finish(work, rows, self._choose(work, rows, walk))
         except BaseException:
             self._forget()  # a model that could not be fitted is not fitted
             raise
         return self
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of parts as ``part__parameter``; return the estimator."""
+        known = self.get_params(deep=False)
+        for name in params:
+            if name.partition("__")[0] not in known and name not in self.get_params():
+                raise ParameterError(unknown_word(type(self).__name__, name, known))
+        return super().set_params(**params)
+
+    @available_if(lambda self: hasattr(self, "predict_proba"))
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithms of `predict_proba`, in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (m, p)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (m, n_classes), or a list of them with several responses
+            Logarithms; minus infinity where the probability is zero.
+        """
+        found = self.predict_proba(X)  # type: ignore[attr-defined]
+        with np.errstate(divide="ignore"):
+            return [np.log(one) for one in found] if isinstance(found, list) else np.log(found)
 
     def _forget(self) -> None:
         """Delete whatever an earlier fit left."""
@@ -116,16 +150,35 @@ class Estimator(BaseEstimator):
         self._remember_frame(X)
         X, y = self._check_rows(X, y)
         n = int(X.shape[0]) if hasattr(X, "shape") else len(X)
-        rows = Rows.of(X, y, check_weight(sample_weight, n))
+        rows = Rows.of(X, y, self._class_weighted(y, check_weight(sample_weight, n)))
         if len(rows) < self._least_rows:
             raise InputError(
                 f"{type(self).__name__} requires at least {self._least_rows} rows with positive "
                 f"weight; found {len(rows)}."
             )
         if is_classifier(self):
-            self.classes_, codes = np.unique(rows.y, return_inverse=True)
-            rows = replace(rows, y=codes)
+            rows = replace(rows, y=self._read_classes(rows.y))
         return rows
+
+    def _read_classes(self, y: Any) -> Any:
+        """Set ``classes_`` and return the labels as codes, a column of them per response."""
+        if y.ndim == 1:
+            self.classes_, codes = np.unique(y, return_inverse=True)
+            return codes
+        pairs = [np.unique(column, return_inverse=True) for column in y.T]
+        self.classes_ = [classes for classes, _ in pairs]
+        return np.column_stack([codes for _, codes in pairs])
+
+    def _class_weighted(self, y: Any, weight: Any) -> Any:
+        """Return the row weights times those of the rows' classes, if `class_weight` is given."""
+        by_class = getattr(self, "class_weight", None)
+        if by_class is None or not is_classifier(self):
+            return weight
+        try:
+            factor = compute_sample_weight(by_class, y)
+        except ValueError as error:
+            raise ParameterError(f"{type(self).__name__}: class_weight: {error}") from error
+        return check_weight(factor if weight is None else factor * weight, len(factor))
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Return inputs and responses as arrays that the method can take."""
@@ -206,6 +259,20 @@ class Estimator(BaseEstimator):
         if hasattr(model, "n_features_in_") and getattr(X, "ndim", 0) == 2:
             model.n_features_in_ = int(X.shape[1])
         return model
+
+
+def _naming_words(init: Any) -> Any:
+    """Return the constructor, which says the right word where it is given one it does not know."""
+    known = list(signature(init).parameters)[1:]
+
+    @wraps(init)
+    def construct(self: Any, *args: Any, **given: Any) -> None:
+        for name in given:
+            if name not in known:
+                raise ParameterError(unknown_word(type(self).__name__, name, known))
+        init(self, *args, **given)
+
+    return construct
 
 
 class Unweighted(Estimator):

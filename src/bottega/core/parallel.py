@@ -7,10 +7,10 @@ inside a task that asks for threads of its own runs in that task's thread: the c
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import nullcontext
-from contextvars import copy_context
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import Any, TypeVar
 
@@ -19,12 +19,13 @@ from threadpoolctl import threadpool_limits
 from bottega.core import progress
 from bottega.core.errors import ParameterError
 
-__all__ = ["available_cores", "in_threads", "run_tasks"]
+__all__ = ["at_most", "available_cores", "in_threads", "run_tasks"]
 
 Key = TypeVar("Key")
 Answer = TypeVar("Answer")
 
 _thread = threading.local()
+_allowed: ContextVar[int | None] = ContextVar("allowed", default=None)
 
 
 def _mark_busy() -> None:
@@ -39,6 +40,29 @@ def available_cores() -> int:
         return os.cpu_count() or 1
 
 
+def _threads(n_jobs: int | None) -> int:
+    """Return the number of threads that ``n_jobs`` means: None or -1 for all cores."""
+    cores = available_cores()
+    if n_jobs is None:
+        return cores
+    if n_jobs == 0:
+        raise ParameterError("n_jobs=0 is not allowed; use a number of threads, or -1 for all.")
+    return n_jobs if n_jobs > 0 else max(cores + 1 + n_jobs, 1)
+
+
+@contextmanager
+def at_most(n_jobs: int | None) -> Iterator[None]:
+    """Keep what runs inside to a number of threads; None changes nothing."""
+    if n_jobs is None:
+        yield
+        return
+    outside = _allowed.set(_threads(n_jobs))
+    try:
+        yield
+    finally:
+        _allowed.reset(outside)
+
+
 def run_tasks(
     tasks: Sequence[tuple[Key, Callable[[], Answer]]], *, n_jobs: int | None = None, stage: str = ""
 ) -> tuple[dict[Key, Answer], bool]:
@@ -48,10 +72,9 @@ def run_tasks(
     part of the answer is then False. An exception of a task is raised here.
     """
     cores = available_cores()
-    if n_jobs is not None and n_jobs < 1:
-        raise ParameterError(f"n_jobs={n_jobs!r} is not allowed; use a number of threads, or None.")
+    wanted = _threads(_allowed.get() if n_jobs is None else n_jobs)
     nested = getattr(_thread, "busy", False)
-    threads = 1 if nested else min(n_jobs or cores, max(len(tasks), 1))
+    threads = 1 if nested else min(wanted, max(len(tasks), 1))
     answers: dict[Key, Answer] = {}
     complete = True
     with (

@@ -25,6 +25,7 @@ __all__ = [
     "Choice",
     "Function",
     "Integer",
+    "Jobs",
     "OrNone",
     "Parameter",
     "Real",
@@ -327,6 +328,12 @@ class _Nothing(Parameter):
 def OrNone(inner: Parameter, *, help: str = "") -> AnyOf:  # noqa: N802
     """Declare a parameter that may be None."""
     return AnyOf(_Nothing(), inner, help=help or inner.help)
+
+
+def Jobs() -> AnyOf:  # noqa: N802
+    """Declare `n_jobs`."""
+    help = "threads that work side by side; None or -1 for all cores"
+    return OrNone(AnyOf(Integer(1), Integer(high=-1)), help=help)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ def check_weight(sample_weight: Any, n: int) -> FloatArray | None:
     if sample_weight is None:
         return None
     weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.ndim == 0:  # one number for all
+        weight = np.full(n, float(weight))
     if weight.shape != (n,):
         raise InputError(
             f"sample_weight has shape {weight.shape}; it needs one number per row: ({n},)."

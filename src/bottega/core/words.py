@@ -1,0 +1,67 @@
+"""The right word for a parameter, where another one was given."""
+
+from collections.abc import Collection
+
+from bottega.core.errors import did_you_mean
+
+__all__ = ["unknown_word"]
+
+# Words of other libraries, and ours for the same thing; a class has at most one of them.
+_OTHERS = {
+    "n_estimators": ("n_trees", "ntree", "num_trees", "n_rounds", "n_models", "n_iterations"),
+    "max_estimators": ("max_rounds",),
+    "estimator": ("base", "base_estimator", "base_learner", "model"),
+    "estimators": ("bases", "models", "base_models", "learners"),
+    "final_estimator": ("meta_model", "meta_learner", "meta_classifier", "meta_regressor"),
+    "voting": ("vote",),
+    "bootstrap": ("replace",),
+    "max_samples": ("sample_share", "sample_fraction", "subsample"),
+    "max_features": ("mtry", "colsample_bytree", "max_size", "nvmax"),
+    "min_samples_leaf": ("min_leaf", "minbucket", "nodesize", "min_data_in_leaf"),
+    "min_samples_split": ("min_split", "minsplit"),
+    "min_impurity_decrease": ("min_gain", "min_impurity_split"),
+    "max_leaf_nodes": ("max_leaves", "num_leaves", "maxnodes"),
+    "max_depth": ("maxdepth", "depth"),
+    "ccp_alpha": ("alpha", "cp"),
+    "monotonic_cst": ("monotone", "monotone_constraints"),
+    "categorical_features": ("categorical", "categories", "cat_features"),
+    "class_weight": ("class_weights", "classwt"),
+    "n_neighbors": ("k", "kmax"),
+    "max_neighbors": ("k_max",),
+    "n_components": ("components", "ncomp"),
+    "n_nonzero_coefs": ("n_steps",),
+    "n_features_to_select": ("size", "n_features"),
+    "alpha": ("lam", "lambda_", "lambd", "penalty", "sp", "spar", "C"),
+    "alphas": ("n_alphas", "n_lams", "nlambda", "lambdas"),
+    "eps": ("lambda_min_ratio",),
+    "l1_ratio": ("rho", "mixture"),
+    "fit_intercept": ("intercept",),
+    "standardize": ("normalize", "scale"),
+    "normalize": ("standardize", "scale"),
+    "max_iter": ("epochs", "n_epochs", "n_iter", "max_epochs", "max_steps", "maxit"),
+    "tol": ("thresh", "epsilon"),
+    "eta0": ("eta", "lr", "learning_rate_init"),
+    "learning_rate": ("eta", "step", "shrinkage", "schedule"),
+    "bandwidth": ("h", "bw"),
+    "span": ("frac",),
+    "df": ("dof",),
+    "n_basis": ("n_splines", "nseg", "n_bases"),
+    "n_jobs": ("n_threads", "num_threads", "nthread"),
+    "random_state": ("seed", "random_seed"),
+    "select": ("rule", "criterion", "ic"),
+}
+
+
+def unknown_word(owner: str, word: str, known: Collection[str]) -> str:
+    """Return the message for a parameter that `owner` does not have.
+
+    Examples
+    --------
+    >>> unknown_word("Ridge", "lam", ["alpha", "select"])
+    "Ridge has no parameter 'lam'; it is called 'alpha' here."
+    """
+    for ours, others in _OTHERS.items():
+        if ours in known and word in others:
+            return f"{owner} has no parameter {word!r}; it is called {ours!r} here."
+    message = f"{owner} has no parameter {word!r}; it has {', '.join(known) or 'none'}."
+    return message + did_you_mean(word, known)

@@ -1,0 +1,155 @@
+"""A pytest plugin: scikit-learn's shipped tests meet our classes under the names they import.
+
+A test counts if it constructs one of our classes. The files in `differences` name the tests that
+fail and why. The run fails on a failure that is not named there, on a name that no failure bears,
+and when less than `BAR` of the counted tests pass.
+"""
+
+import re
+import tomllib
+from functools import wraps
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+BAR = 0.70
+
+# scikit-learn's package, its class, and ours.
+SWAPPED = (
+    ("linear_model", "LinearRegression", "linear.LeastSquares"),
+    ("linear_model", "Ridge", "linear.Ridge"),
+    ("linear_model", "Lasso", "linear.Lasso"),
+    ("linear_model", "ElasticNet", "linear.ElasticNet"),
+    ("linear_model", "Perceptron", "online.Perceptron"),
+    ("neighbors", "KNeighborsClassifier", "neighbors.NearestNeighborsClassifier"),
+    ("neighbors", "KNeighborsRegressor", "neighbors.NearestNeighborsRegressor"),
+    ("tree", "DecisionTreeClassifier", "tree.TreeClassifier"),
+    ("tree", "DecisionTreeRegressor", "tree.TreeRegressor"),
+    ("ensemble", "RandomForestClassifier", "ensemble.RandomForestClassifier"),
+    ("ensemble", "RandomForestRegressor", "ensemble.RandomForestRegressor"),
+    ("ensemble", "AdaBoostClassifier", "ensemble.AdaBoostClassifier"),
+    ("ensemble", "BaggingClassifier", "ensemble.BaggingClassifier"),
+    ("ensemble", "BaggingRegressor", "ensemble.BaggingRegressor"),
+    ("ensemble", "StackingClassifier", "ensemble.StackingClassifier"),
+    ("ensemble", "StackingRegressor", "ensemble.StackingRegressor"),
+    ("ensemble", "VotingClassifier", "ensemble.VotingClassifier"),
+    ("ensemble", "VotingRegressor", "ensemble.VotingRegressor"),
+)
+MODULES = (
+    "sklearn.linear_model.tests.test_base",
+    "sklearn.linear_model.tests.test_ridge",
+    "sklearn.linear_model.tests.test_coordinate_descent",
+    "sklearn.linear_model.tests.test_perceptron",
+    "sklearn.neighbors.tests.test_neighbors",
+    "sklearn.tree.tests.test_tree",
+    "sklearn.ensemble.tests.test_forest",
+    "sklearn.ensemble.tests.test_weight_boosting",
+    "sklearn.ensemble.tests.test_bagging",
+    "sklearn.ensemble.tests.test_stacking",
+    "sklearn.ensemble.tests.test_voting",
+)
+
+
+class _Constructed:
+    """Whether one of our swapped classes was constructed since it was last asked."""
+
+    seen = False
+
+
+def _ours(path: str) -> type:
+    topic, _, name = path.rpartition(".")
+    return getattr(import_module(f"bottega.{topic}"), name)
+
+
+def _watch(cls: Any) -> None:
+    init = cls.__init__
+
+    @wraps(init)
+    def construct(self: Any, *args: Any, **given: Any) -> None:
+        _Constructed.seen = True
+        init(self, *args, **given)
+
+    cls.__init__ = construct
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # scikit-learn's own modules keep their classes: the names are changed only in its packages,
+    # from which its tests import them.
+    packages = {package: import_module(f"sklearn.{package}") for package, _, _ in SWAPPED}
+    for package, theirs, path in SWAPPED:
+        ours = _ours(path)
+        _watch(ours)
+        setattr(packages[package], theirs, ours)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Any:
+    _Constructed.seen = False
+    yield
+    if _Constructed.seen:
+        item.user_properties.append(("ours", True))
+
+
+def _name(nodeid: str) -> str:
+    """Return a short, stable name: ``tree/test_tree.py::test_iris[gini]``."""
+    return nodeid.rpartition("sklearn/")[2].replace("/tests/", "/")
+
+
+def _matches(pattern: str, name: str) -> bool:
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name) is not None
+
+
+def _is_ours(report: Any) -> bool:
+    return report.when == "call" and ("ours", True) in report.user_properties
+
+
+class _Verdict:
+    """What the run found, kept between its end and its summary."""
+
+    lines: ClassVar[list[str]] = []
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    config = session.config
+    if hasattr(config, "workerinput"):  # one of several processes: the first one judges
+        return
+    stats = config.pluginmanager.get_plugin("terminalreporter").stats
+    passed = [_name(r.nodeid) for r in stats.get("passed", ()) if _is_ours(r)]
+    failed = sorted(_name(r.nodeid) for r in stats.get("failed", ()) if _is_ours(r))
+    broken = [r.nodeid for r in stats.get("error", ())]
+    lists = sorted(Path(__file__).parent.glob("differences/*.toml"))
+    named = [one for file in lists for one in tomllib.loads(file.read_text())["difference"]]
+    patterns = [pattern for one in named for pattern in one["tests"]]
+    unnamed = [name for name in failed if not any(_matches(p, name) for p in patterns)]
+    part = bool(config.getoption("keyword") or any("::" in a for a in config.args))
+    files = {name.partition("::")[0] for name in passed + failed}
+    stale = [
+        pattern
+        for pattern in patterns
+        if not part
+        and pattern.partition("::")[0] in files
+        and not any(_matches(pattern, name) for name in failed)
+    ]
+    lines = []
+    for file in [*sorted(files), ""]:
+        count = sum(name.startswith(file) for name in passed)
+        total = count + sum(name.startswith(file) for name in failed)
+        lines.append(f"{file or 'all':45}{count:5} of {total:5}: {count / total:.1%}")
+    lines += [f"does not run: {name}" for name in broken]
+    lines += [f"fails, and differences/ does not say why: {name}" for name in unnamed]
+    lines += [f"in differences/, but nothing that it names fails: {name}" for name in stale]
+    low = not part and len(passed) < BAR * (len(passed) + len(failed))
+    if low:
+        lines.append(f"less than {BAR:.0%} of the tests pass as they are")
+    _Verdict.lines = lines
+    if passed or failed:
+        session.exitstatus = int(bool(broken or unnamed or stale or low))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    terminalreporter.section("scikit-learn's tests with our classes")
+    for line in _Verdict.lines:
+        terminalreporter.write_line(line)
