@@ -70,7 +70,7 @@ def choosing_k() -> Result:
 def predicting() -> Result:
     X, y = make_friedman1(60_000, n_features=10, noise=1.0, random_state=1)
     train, test = slice(0, 50_000), slice(50_000, None)
-    ours = NearestNeighborsRegressor(k=15).fit(X[train], y[train])
+    ours = NearestNeighborsRegressor(n_neighbors=15).fit(X[train], y[train])
     one = KNeighborsRegressor(15).fit(X[train], y[train])
     all_cores = KNeighborsRegressor(15, n_jobs=-1).fit(X[train], y[train])
     medians = in_turns(

@@ -22,7 +22,7 @@ def table():
 
 
 def test_numbers_for_those_that_need_them_on_one_scale_where_asked(table):
-    model = prepare(NearestNeighborsRegressor(k=3), table).fit(table.X, table.y)
+    model = prepare(NearestNeighborsRegressor(n_neighbors=3), table).fit(table.X, table.y)
     area = model[0].transform(table.X)[:, AREA]
     assert area.mean() == pytest.approx(0, abs=1e-12)
     assert area.std() == pytest.approx(1)

@@ -39,7 +39,7 @@ def test_fits_to_the_training_rows_favour_the_complex_member_and_unseen_rows_do_
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, size=(100, 1))
     y = X[:, 0] + rng.normal(size=100)
-    line, nearest = LeastSquares(), NearestNeighborsRegressor(k=1)
+    line, nearest = LeastSquares(), NearestNeighborsRegressor(n_neighbors=1)
     fitted = np.column_stack([model.fit(X, y).predict(X) for model in (line, nearest)])
     naive = np.linalg.lstsq(fitted, y, rcond=None)[0]
     assert naive == pytest.approx([0, 1], abs=1e-9)
@@ -87,17 +87,17 @@ def test_the_leverage_formula_is_not_used_where_it_is_not_exact(base):
 
 def test_other_bases_are_left_out_row_by_row():
     X, y = wave(25)
-    model = StackingRegressor([TreeRegressor(alpha=0)], cv="loo").fit(X, y)
+    model = StackingRegressor([TreeRegressor(ccp_alpha=0)], cv="loo").fit(X, y)
     i = 11
     keep = np.arange(25) != i
-    expected = TreeRegressor(alpha=0).fit(X[keep], y[keep]).predict(X[[i]])
+    expected = TreeRegressor(ccp_alpha=0).fit(X[keep], y[keep]).predict(X[[i]])
     assert model.held_out_[i] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("sum_to_one", [False, True])
 def test_on_the_rows_it_was_chosen_by_the_stack_is_no_worse_than_any_base(sum_to_one):
     X, y = wave()
-    bases = [LeastSquares(), NearestNeighborsRegressor(), TreeRegressor(alpha=0)]
+    bases = [LeastSquares(), NearestNeighborsRegressor(), TreeRegressor(ccp_alpha=0)]
     model = StackingRegressor(bases, sum_to_one=sum_to_one).fit(X, y)
     stacked = np.mean((y - model.held_out_ @ model.weights_) ** 2)
     assert stacked <= model.base_errors_.min() + 1e-12

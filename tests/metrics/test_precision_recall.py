@@ -15,7 +15,7 @@ from bottega.neighbors import NearestNeighborsClassifier
 
 @pytest.fixture(scope="module")
 def sample():
-    return make.two_gaussians(240, distance=1.5, prior=0.25, seed=2)
+    return make.two_gaussians(240, distance=1.5, prior=0.25, random_state=2)
 
 
 def test_each_point_is_that_of_scikit_learns_cross_validation(sample):
@@ -41,10 +41,10 @@ def test_the_estimators_own_knob_and_frames(sample):
     frame = pd.DataFrame(sample.X, columns=["a", "b"])
     words = np.where(sample.y == 1, "rare", "common")
     found = precision_recall_path(NearestNeighborsClassifier(), frame, words, [1, 5])
-    assert found.knob == "k"
+    assert found.knob == "n_neighbors"
     assert found.positive == "rare"
     other = precision_recall_path(
-        NearestNeighborsClassifier(), frame, words, [1, 5], positive="common"
+        NearestNeighborsClassifier(), frame, words, [1, 5], pos_label="common"
     )
     # Recall of one class is the specificity of the other.
     specificity = [each.of("common").specificity for each in other.confusions]

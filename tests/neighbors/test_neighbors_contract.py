@@ -14,9 +14,9 @@ from bottega.neighbors import (
 @parametrize_with_checks(
     [
         NearestNeighborsClassifier(),
-        NearestNeighborsClassifier(k=3),
+        NearestNeighborsClassifier(n_neighbors=3),
         NearestNeighborsRegressor(),
-        NearestNeighborsRegressor(k=3),
+        NearestNeighborsRegressor(n_neighbors=3),
         ParzenClassifier(),
         ParzenClassifier(bandwidth=1.0),
     ]

@@ -17,13 +17,13 @@ RNG = np.random.default_rng(8)
 def test_m104_one_red_point_owns_its_cell() -> None:
     X = [[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0], [1.0, 1.0]]
     y = ["blue", "blue", "blue", "blue", "red"]
-    assert NearestNeighborsClassifier(k=1).fit(X, y).predict([[1.1, 0.9]]) == ["red"]
-    assert NearestNeighborsClassifier(k=3).fit(X, y).predict([[1.1, 0.9]]) == ["blue"]
+    assert NearestNeighborsClassifier(n_neighbors=1).fit(X, y).predict([[1.1, 0.9]]) == ["red"]
+    assert NearestNeighborsClassifier(n_neighbors=3).fit(X, y).predict([[1.1, 0.9]]) == ["blue"]
 
 
 def test_m105_probabilities_are_shares_of_the_k_nearest() -> None:
     X = np.arange(5.0)[:, None]
-    model = NearestNeighborsClassifier(k=4).fit(X, [0, 1, 1, 2, 2])
+    model = NearestNeighborsClassifier(n_neighbors=4).fit(X, [0, 1, 1, 2, 2])
     np.testing.assert_array_equal(model.predict_proba([[0.0]]), [[0.25, 0.5, 0.25]])
 
 
@@ -31,22 +31,24 @@ def test_m106_votes_of_a_rare_class_count_by_the_imbalance_ratio() -> None:
     # 80 blue, 20 green: r = 4. Of the ten nearest 6 are blue and 4 green: 6 against 16.
     X = np.r_[np.linspace(0.1, 0.6, 6), np.linspace(0.15, 0.45, 4), np.linspace(5, 9, 90)][:, None]
     y = np.array(["blue"] * 6 + ["green"] * 4 + ["blue"] * 74 + ["green"] * 16)
-    plain = NearestNeighborsClassifier(k=10).fit(X, y)
-    by_cost = NearestNeighborsClassifier(k=10, weights="cost").fit(X, y)
+    plain = NearestNeighborsClassifier(n_neighbors=10).fit(X, y)
+    by_cost = NearestNeighborsClassifier(n_neighbors=10, weights="cost").fit(X, y)
     assert plain.predict([[0.0]]) == ["blue"]
     assert by_cost.predict([[0.0]]) == ["green"]
     np.testing.assert_allclose(by_cost.predict_proba([[0.0]]), [[6 / 22, 16 / 22]], rtol=1e-15)
 
 
 def test_m107_votes_by_inverse_distance_break_an_even_vote() -> None:
-    model = NearestNeighborsClassifier(k=2, weights="distance").fit([[0.0], [4.0]], ["a", "b"])
+    model = NearestNeighborsClassifier(n_neighbors=2, weights="distance").fit(
+        [[0.0], [4.0]], ["a", "b"]
+    )
     np.testing.assert_allclose(model.predict_proba([[3.0]]), [[0.25, 0.75]], rtol=1e-15)
     assert model.predict([[3.0]]) == ["b"]
 
 
 def test_m108_inverse_distances_divide_by_their_own_sum() -> None:
     X, y = [[0.0], [3.0]], [6.0, 0.0]
-    model = NearestNeighborsRegressor(k=2, weights="distance").fit(X, y)
+    model = NearestNeighborsRegressor(n_neighbors=2, weights="distance").fit(X, y)
     # (6/1 + 0/2) / (1/1 + 1/2) = 4; the notes' prose (sum of distances) would give 2.
     np.testing.assert_allclose(model.predict([[1.0]]), [4.0], rtol=1e-15)
     assert model.predict([[1.5]])[0] == 3.0  # equal distances: the plain mean
@@ -87,10 +89,10 @@ def test_e3_full_mahalanobis_is_euclidean_on_whitened_data() -> None:
 
 def test_m136_scale_changes_the_neighbours() -> None:
     X = np.array([[0.0, 0.0], [50.0, 6.0], [12.0, 6.0]])
-    assert NearestNeighborsClassifier(k=1).fit(X, [0, 1, 2]).predict([[14.0, 0.0]]) == [2]
+    assert NearestNeighborsClassifier(n_neighbors=1).fit(X, [0, 1, 2]).predict([[14.0, 0.0]]) == [2]
     scaled = X / [50.0, 6.0]
     new = np.array([[14.0, 0.0]]) / [50.0, 6.0]
-    assert NearestNeighborsClassifier(k=1).fit(scaled, [0, 1, 2]).predict(new) == [0]
+    assert NearestNeighborsClassifier(n_neighbors=1).fit(scaled, [0, 1, 2]).predict(new) == [0]
 
 
 def test_m139_nearest_neighbours_become_far_in_many_dimensions() -> None:
@@ -104,7 +106,7 @@ def test_m139_nearest_neighbours_become_far_in_many_dimensions() -> None:
 
 def test_m132_objects_with_a_distance_can_be_classified() -> None:
     words = ["house", "mouse", "horse", "tree", "three", "free"]
-    model = NearestNeighborsClassifier(k=3, metric="edit").fit(
+    model = NearestNeighborsClassifier(n_neighbors=3, metric="edit").fit(
         words, ["h", "h", "h", "t", "t", "t"]
     )
     assert model.predict(["hose", "tre"]).tolist() == ["h", "t"]
@@ -113,52 +115,58 @@ def test_m132_objects_with_a_distance_can_be_classified() -> None:
         return 1 - len(a & b) / len(a | b)
 
     sets = [frozenset({1, 2}), frozenset({1, 3}), frozenset({7, 8})]
-    sized = NearestNeighborsRegressor(k=2, metric=overlap).fit(sets, [1.0, 3.0, 100.0])
+    sized = NearestNeighborsRegressor(n_neighbors=2, metric=overlap).fit(sets, [1.0, 3.0, 100.0])
     assert sized.predict([frozenset({1, 2, 3})])[0] == 2.0
 
 
 def test_a19_majority_of_the_equidistant_then_the_default_label() -> None:
     X = [[1.0], [-1.0], [-1.0], [5.0]]
-    assert NearestNeighborsClassifier(k=1).fit(X, [-1, 1, 1, -1]).predict([[0.0]]) == [1]
+    assert NearestNeighborsClassifier(n_neighbors=1).fit(X, [-1, 1, 1, -1]).predict([[0.0]]) == [1]
     even = [[1.0], [-1.0], [5.0]]
     for label in (-1, 1):
-        model = NearestNeighborsClassifier(k=1, default_label=label).fit(even, [-1, 1, 1])
+        model = NearestNeighborsClassifier(n_neighbors=1, default_label=label).fit(even, [-1, 1, 1])
         assert model.predict([[0.0]]) == [label]
-    assert NearestNeighborsClassifier(k=1).fit(even, [-1, 1, 1]).predict([[0.0]]) == [-1]
+    assert NearestNeighborsClassifier(n_neighbors=1).fit(even, [-1, 1, 1]).predict([[0.0]]) == [-1]
     # A default that is not among the tied classes does not win.
-    model = NearestNeighborsClassifier(k=1, default_label=0).fit([[1.0], [-1.0], [9.0]], [2, 1, 0])
+    model = NearestNeighborsClassifier(n_neighbors=1, default_label=0).fit(
+        [[1.0], [-1.0], [9.0]], [2, 1, 0]
+    )
     assert model.predict([[0.0]]) == [1]
 
 
 def test_a20_training_error_of_one_neighbour_is_zero_unless_duplicates_contradict() -> None:
     X, y = RNG.normal(size=(40, 2)), RNG.integers(0, 2, 40)
-    assert NearestNeighborsClassifier(k=1).fit(X, y).score(X, y) == 1.0
+    assert NearestNeighborsClassifier(n_neighbors=1).fit(X, y).score(X, y) == 1.0
     assert NearestNeighborsClassifier().path(X, y, values=[1]).train_error[0] == 0.0
     X, y = np.r_[X, X[:1]], np.r_[y, 1 - y[0]]
-    assert NearestNeighborsClassifier(k=1).fit(X, y).score(X, y) == pytest.approx(40 / 41)
+    assert NearestNeighborsClassifier(n_neighbors=1).fit(X, y).score(X, y) == pytest.approx(40 / 41)
 
 
 def test_a23_all_neighbours_make_a_constant_classifier() -> None:
     X, y = RNG.normal(size=(21, 2)), np.r_[np.zeros(13), np.ones(8)]
-    model = NearestNeighborsClassifier(k=21).fit(X, y)
+    model = NearestNeighborsClassifier(n_neighbors=21).fit(X, y)
     assert np.all(model.predict(RNG.normal(size=(50, 2))) == 0)
     assert model.df_ == pytest.approx(1.0)
 
 
 def test_a24_the_most_frequent_of_several_labels_wins() -> None:
-    model = NearestNeighborsClassifier(k=5).fit(np.arange(5.0)[:, None], ["c", "a", "b", "b", "a"])
+    model = NearestNeighborsClassifier(n_neighbors=5).fit(
+        np.arange(5.0)[:, None], ["c", "a", "b", "b", "a"]
+    )
     assert model.predict([[2.0]]) == ["a"]  # a and b have two each: the first in sorted order
-    model = NearestNeighborsClassifier(k=5, default_label="b")
+    model = NearestNeighborsClassifier(n_neighbors=5, default_label="b")
     assert model.fit(np.arange(5.0)[:, None], ["c", "a", "b", "b", "a"]).predict([[2.0]]) == ["b"]
 
 
 def test_a25_c04_regression_is_the_mean_and_exact_matches_count_alone() -> None:
     X, y = [[0.0], [1.0], [1.0], [3.0]], [1.0, 2.0, 6.0, 100.0]
-    assert NearestNeighborsRegressor(k=3).fit(X, y).predict([[0.5]])[0] == 3.0
-    weighted = NearestNeighborsRegressor(k=4, weights="distance").fit(X, y)
+    assert NearestNeighborsRegressor(n_neighbors=3).fit(X, y).predict([[0.5]])[0] == 3.0
+    weighted = NearestNeighborsRegressor(n_neighbors=4, weights="distance").fit(X, y)
     assert weighted.predict([[1.0]])[0] == 4.0
     # Distances so small that their inverse overflows are still distances.
-    tiny = NearestNeighborsRegressor(k=2, weights="distance").fit([[0.0], [3e-160]], [0.0, 3.0])
+    tiny = NearestNeighborsRegressor(n_neighbors=2, weights="distance").fit(
+        [[0.0], [3e-160]], [0.0, 3.0]
+    )
     assert tiny.predict([[1e-160]])[0] == pytest.approx(1.0)
 
 
@@ -222,7 +230,7 @@ def test_m135_equal_probabilities_go_to_the_default_label() -> None:
 def test_parzen_goes_from_the_nearest_row_to_the_largest_class() -> None:
     X, y = RNG.normal(size=(31, 2)), np.r_[np.zeros(20, int), np.ones(11, int)]
     new = RNG.normal(size=(50, 2), scale=2)
-    nearest = NearestNeighborsClassifier(k=1).fit(X, y).predict(new)
+    nearest = NearestNeighborsClassifier(n_neighbors=1).fit(X, y).predict(new)
     np.testing.assert_array_equal(ParzenClassifier(bandwidth=1e-3).fit(X, y).predict(new), nearest)
     wide = ParzenClassifier(bandwidth=1e6).fit(X, y)
     np.testing.assert_allclose(wide.predict_proba(new), np.tile([20 / 31, 11 / 31], (50, 1)))

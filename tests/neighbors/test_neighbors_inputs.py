@@ -26,9 +26,9 @@ X, Y = RNG.normal(size=(60, 3)), RNG.integers(0, 3, size=60)
 NAMES = ["a", "b", "c"]
 MODELS = [
     NearestNeighborsClassifier(),
-    NearestNeighborsClassifier(k=4, weights="distance", metric="mahalanobis"),
+    NearestNeighborsClassifier(n_neighbors=4, weights="distance", metric="mahalanobis"),
     NearestNeighborsRegressor(),
-    NearestNeighborsRegressor(k=3, metric="cosine"),
+    NearestNeighborsRegressor(n_neighbors=3, metric="cosine"),
     ParzenClassifier(),
 ]
 
@@ -58,7 +58,7 @@ def test_round_trips_through_pickle_and_skops(model: Any) -> None:
 
 
 def test_stored_strings_come_back() -> None:
-    model = NearestNeighborsClassifier(k=1, metric="edit").fit(["cat", "dog"], [0, 1])
+    model = NearestNeighborsClassifier(n_neighbors=1, metric="edit").fit(["cat", "dog"], [0, 1])
     stored = skops.io.dumps(model)
     again = skops.io.loads(stored, trusted=skops.io.get_untrusted_types(data=stored))
     assert again.predict(["cot", "dig"]).tolist() == [0, 1]
@@ -87,17 +87,17 @@ def test_a_callable_sees_the_rows_of_a_table() -> None:
     def manhattan(a: np.ndarray, b: np.ndarray) -> float:
         return float(np.sum(np.abs(a - b)))
 
-    named = NearestNeighborsClassifier(k=5, metric="manhattan").fit(X, Y)
-    called = NearestNeighborsClassifier(k=5, metric=manhattan).fit(X, Y)
+    named = NearestNeighborsClassifier(n_neighbors=5, metric="manhattan").fit(X, Y)
+    called = NearestNeighborsClassifier(n_neighbors=5, metric=manhattan).fit(X, Y)
     np.testing.assert_array_equal(called.predict(X), named.predict(X))
-    frame = NearestNeighborsClassifier(k=5, metric=manhattan).fit(pd.DataFrame(X), Y)
+    frame = NearestNeighborsClassifier(n_neighbors=5, metric=manhattan).fit(pd.DataFrame(X), Y)
     np.testing.assert_array_equal(frame.predict(pd.DataFrame(X)), named.predict(X))
-    np.testing.assert_allclose(called.neighbors(X)[0], named.neighbors(X)[0], rtol=1e-14)
+    np.testing.assert_allclose(called.kneighbors(X)[0], named.kneighbors(X)[0], rtol=1e-14)
 
 
 def test_neighbors_lists_the_k_nearest_in_order() -> None:
-    model = NearestNeighborsRegressor(k=2).fit([[0.0], [2.0], [2.0], [5.0]], [0, 1, 2, 3])
-    distances, indices = model.neighbors([[3.0]])
+    model = NearestNeighborsRegressor(n_neighbors=2).fit([[0.0], [2.0], [2.0], [5.0]], [0, 1, 2, 3])
+    distances, indices = model.kneighbors([[3.0]])
     assert distances.tolist() == [[1.0, 1.0]]
     assert indices.tolist() == [[1, 2]]
     assert model.predict([[3.0]])[0] == 1.5
@@ -112,14 +112,16 @@ def test_one_class_is_learned_as_such() -> None:
 
 @pytest.mark.parametrize("cls", [NearestNeighborsClassifier, NearestNeighborsRegressor])
 def test_bad_parameters_are_named(cls: Any) -> None:
-    with pytest.raises(ParameterError, match=r"k=0 is not allowed; k must be one of 'auto', or a"):
-        cls(k=0).fit(X, Y)
+    with pytest.raises(ParameterError, match=r"n_neighbors=0 is not allowed; n_neighbors must be"):
+        cls(n_neighbors=0).fit(X, Y)
     with pytest.raises(ParameterError, match="metric='euclid' is not allowed; metric must be one"):
         cls(metric="euclid").fit(X, Y)
     with pytest.raises(ParameterError, match="weights='inverse' is not allowed"):
         cls(weights="inverse").fit(X, Y)
-    with pytest.raises(InputError, match=r"k=61 .* \(n_samples = 60\); give k at most 60"):
-        cls(k=61).fit(X, Y)
+    with pytest.raises(
+        InputError, match=r"n_neighbors=61 .* \(n_samples = 60\); give n_neighbors at most 60"
+    ):
+        cls(n_neighbors=61).fit(X, Y)
     with pytest.raises(InputError, match=r"at least two rows.*n_samples = 1"):
         cls().fit(X[:1], Y[:1])
     with pytest.raises(InputError, match=r"whole number in \[1, 59\]"):
@@ -167,12 +169,12 @@ def test_other_bad_inputs() -> None:
         ParzenClassifier(bandwidth=0).fit(X, Y)
     with pytest.raises(InputError, match="bandwidths must be positive"):
         ParzenClassifier().path(X, Y, values=[1.0, -1.0])
-    with pytest.raises(InputError, match="k=60 others cannot vote on a row of 60"):
-        edit(X, Y, k=60)
-    with pytest.raises(ParameterError, match="edit: k=0 is not allowed"):
-        edit(X, Y, k=0)
-    with pytest.raises(ParameterError, match="condense: seed='x' is not allowed"):
-        condense(X, Y, seed="x")
+    with pytest.raises(InputError, match="n_neighbors=60 others cannot vote on a row of 60"):
+        edit(X, Y, n_neighbors=60)
+    with pytest.raises(ParameterError, match="edit: n_neighbors=0 is not allowed"):
+        edit(X, Y, n_neighbors=0)
+    with pytest.raises(ParameterError, match="condense: random_state='x' is not allowed"):
+        condense(X, Y, random_state="x")
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         condense(X, Y[:-1])
 
@@ -195,7 +197,7 @@ def test_works_inside_scikit_learns_tools() -> None:
 
 
 def test_cards_and_schemas_say_what_the_classes_are() -> None:
-    for model, knob in [(c, "k") for c in MODELS[:4]] + [(MODELS[4], "bandwidth")]:
+    for model, knob in [(c, "n_neighbors") for c in MODELS[:4]] + [(MODELS[4], "bandwidth")]:
         cls = type(model)
         assert cls.knob == cls.card.knob == knob
         assert set(cls.params) == set(cls().get_params())

@@ -202,7 +202,7 @@ def test_a_choice_by_folds_needs_no_training_errors(model: Any) -> None:
     X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
     path = model.path(X, y, cv=5)
     for rule in ("min", "one_se"):
-        fitted = tune(model, X, y, cv=5, rule=rule, bare=True)
+        fitted = tune(model, X, y, cv=5, select=rule, bare=True)
         assert np.all(np.isnan(fitted.path_.train_error))
         np.testing.assert_array_equal(fitted.path_.error, path.error)
         assert fitted.path_.settings == path.settings
@@ -216,7 +216,7 @@ def test_df_is_the_trace_of_the_smoother() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 4, size=(30, 2)).astype(float), rng.normal(size=30)
     for weights in ("uniform", "distance"):
-        model = NearestNeighborsRegressor(k=4, weights=weights).fit(X, y)
+        model = NearestNeighborsRegressor(n_neighbors=4, weights=weights).fit(X, y)
         S = np.column_stack([model.fit(X, unit).predict(X) for unit in np.eye(30)])
         assert model.df_ == pytest.approx(np.trace(S), rel=1e-12)
 
@@ -250,24 +250,24 @@ def test_auto_takes_k_from_the_path() -> None:
     y = np.sin(6 * X[:, 0]) + rng.normal(size=300, scale=0.3)
     for rule in ("min", "one_se", "gcv", "aic", "aicc", "bic", "hq", "cp"):
         model = NearestNeighborsRegressor(select=rule).fit(X, y)
-        assert model.k_ == model.path_.values[model.path_.best(rule)]
-        assert 1 < model.k_ <= 50
+        assert model.n_neighbors_ == model.path_.values[model.path_.best(rule)]
+        assert 1 < model.n_neighbors_ <= 50
         assert model.df_ == model.path_.df[model.path_.best(rule)]
-    fixed = model.set_params(k=7).fit(X, y)
+    fixed = model.set_params(n_neighbors=7).fit(X, y)
     assert not hasattr(fixed, "path_")
-    assert fixed.k_ == 7
+    assert fixed.n_neighbors_ == 7
 
 
 def test_criteria_follow_from_rss_and_df() -> None:
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(50, 2)), rng.normal(size=50)
-    path = NearestNeighborsRegressor(k_max=10).path(X, y)
+    path = NearestNeighborsRegressor(max_neighbors=10).path(X, y)
     np.testing.assert_allclose(path.df, 50 / np.arange(10.0, 0, -1))
     rss, df = 50 * path.train_error[:-1], path.df[:-1]
     np.testing.assert_allclose(path.criteria["gcv"][:-1], 50 * rss / (50 - df) ** 2)
     variance = rss[-1] / (50 - df[-1])
     # k = 2: half the mean squared difference between a row and its nearest neighbour.
-    nearest = NearestNeighborsRegressor(k=1).fit(X, y).search_.query(X, 2)[1][:, 1]
+    nearest = NearestNeighborsRegressor(n_neighbors=1).fit(X, y).search_.query(X, 2)[1][:, 1]
     assert variance == pytest.approx(np.mean((y - y[nearest]) ** 2) / 2)
     np.testing.assert_allclose(path.criteria["cp"][:-1], rss / variance - 50 + 2 * df)
     # k = 1 passes through every row: no criterion may praise that.
@@ -285,7 +285,7 @@ def test_cross_validation_along_the_path() -> None:
             losses = []
             for train, test in folds.split(X):
                 value = path.values[i].item()
-                value = min(value, len(train)) if model.knob == "k" else value
+                value = min(value, len(train)) if model.knob == "n_neighbors" else value
                 fold = model.set_params(**{model.knob: value}).fit(X[train], y[train])
                 losses.append(np.mean(fold.predict(X[test]) != y[test]))
             assert path.error[i] == pytest.approx(np.mean(losses))
@@ -294,9 +294,9 @@ def test_cross_validation_along_the_path() -> None:
 def test_path_refits_and_k_max_caps() -> None:
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
-    path = NearestNeighborsRegressor(k_max=12).path(X, y)
+    path = NearestNeighborsRegressor(max_neighbors=12).path(X, y)
     assert path.values.tolist() == list(range(12, 0, -1))
-    assert path.at(0).k_ == 12
+    assert path.at(0).n_neighbors_ == 12
     assert NearestNeighborsRegressor().path(X, y).values[0] == 29
     assert NearestNeighborsRegressor().path(np.tile(X, (3, 1)), np.tile(y, 3)).values[0] == 50
 

@@ -30,7 +30,7 @@ def comparable(answer: dict[str, Any]) -> np.ndarray:
 def test_votes_are_those_of_class_knn(kind: str, at: int) -> None:
     data = REFERENCE[kind]
     answer = data["knn"][at]
-    model = NearestNeighborsClassifier(k=answer["k"]).fit(data["train"], data["labels"])
+    model = NearestNeighborsClassifier(n_neighbors=answer["k"]).fit(data["train"], data["labels"])
     shares = model.predict_proba(data["new"])
     np.testing.assert_allclose(shares.max(axis=1), answer["prob"], rtol=TOLERANCE)
     kept = comparable(answer)
@@ -49,7 +49,7 @@ def test_leave_one_out_is_that_of_class_knn_cv(kind: str, at: int) -> None:
     ours = np.empty_like(y)
     for i in range(len(y)):
         rest = np.arange(len(y)) != i
-        model = NearestNeighborsClassifier(k=answer["k"]).fit(X[rest], y[rest])
+        model = NearestNeighborsClassifier(n_neighbors=answer["k"]).fit(X[rest], y[rest])
         ours[i] = model.predict(X[i : i + 1])[0]
     kept = comparable(answer)
     np.testing.assert_array_equal(ours[kept], np.asarray(answer["label"])[kept])

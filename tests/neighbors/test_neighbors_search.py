@@ -169,13 +169,13 @@ def test_order_of_the_rows_does_not_matter(seed: int, weights: str, metric: str)
     y = rng.integers(0, 3, size=20)
     new = rng.integers(0, 6, size=(10, 2)) / 2
     order = rng.permutation(20)
-    model = NearestNeighborsClassifier(k=4, weights=weights, metric=metric)
+    model = NearestNeighborsClassifier(n_neighbors=4, weights=weights, metric=metric)
     labels, shares = model.fit(X, y).predict(new), model.predict_proba(new)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-13)
     np.testing.assert_array_equal(model.fit(X[order], y[order]).predict(new), labels)
     np.testing.assert_allclose(model.predict_proba(new), shares, rtol=1e-9)
     if weights != "cost":
-        regressor = NearestNeighborsRegressor(k=4, weights=weights, metric=metric)
+        regressor = NearestNeighborsRegressor(n_neighbors=4, weights=weights, metric=metric)
         before = regressor.fit(X, y).predict(new)
         after = regressor.fit(X[order], y[order]).predict(new)
         np.testing.assert_allclose(after, before, rtol=1e-9)
@@ -190,7 +190,9 @@ def test_edit_drops_rows_that_their_neighbours_outvote() -> None:
     assert not {3, 70} & set(kept.tolist())
     for i in range(len(y)):
         rest = np.arange(len(y)) != i
-        label = NearestNeighborsClassifier(k=3).fit(X[rest], y[rest]).predict(X[i : i + 1])[0]
+        label = (
+            NearestNeighborsClassifier(n_neighbors=3).fit(X[rest], y[rest]).predict(X[i : i + 1])[0]
+        )
         assert (label == y[i]) == (i in kept)
 
 
@@ -200,8 +202,8 @@ def test_condensed_rows_label_every_row_right(seed: int, metric: str) -> None:
     rng = np.random.default_rng(seed)
     X = np.unique(rng.integers(0, 6, size=(30, 2)), axis=0).astype(float)
     y = rng.integers(0, 3, size=len(X))
-    kept = condense(X, y, metric=metric, seed=seed)
-    model = NearestNeighborsClassifier(k=1, metric=metric).fit(X[kept], y[kept])
+    kept = condense(X, y, metric=metric, random_state=seed)
+    model = NearestNeighborsClassifier(n_neighbors=1, metric=metric).fit(X[kept], y[kept])
     np.testing.assert_array_equal(model.predict(X), y)
 
 

@@ -20,7 +20,7 @@ def lines(rows, name, x="x"):
 
 def test_decomposition_along_the_knob(rows_of):
     found = bias_variance(
-        NearestNeighborsRegressor(), make.sine, n=30, n_test=20, repeats=5, values=[1, 3, 9]
+        NearestNeighborsRegressor(), make.sine, n=30, n_test=20, n_repeats=5, values=[1, 3, 9]
     )
     chart = found.plot()
     rows = rows_of(chart)
@@ -34,7 +34,7 @@ def test_decomposition_along_the_knob(rows_of):
 
 def test_decomposition_along_the_input(rows_of):
     points = [0.9, 0.1, 0.5]
-    found = bias_variance(BaselineRegressor(), make.sine, points=points, repeats=5)
+    found = bias_variance(BaselineRegressor(), make.sine, points=points, n_repeats=5)
     rows = rows_of(found.plot())
     assert [x for x, _ in lines(rows, "variance")] == [0.1, 0.5, 0.9]
     expected = found.point_bias[0, 1] ** 2 - found.point_variance[0, 1] / 5
@@ -42,14 +42,14 @@ def test_decomposition_along_the_input(rows_of):
 
 
 def test_decomposition_that_cannot_be_drawn():
-    found = bias_variance(BaselineRegressor(), make.friedman1, repeats=3, n_test=5)
+    found = bias_variance(BaselineRegressor(), make.friedman1, n_repeats=3, n_test=5)
     with pytest.raises(InputError, match="one input only"):
         found.plot()
     words = bias_variance(
-        NearestNeighborsRegressor(k=3),
+        NearestNeighborsRegressor(n_neighbors=3),
         make.sine,
         n_test=5,
-        repeats=3,
+        n_repeats=3,
         knob="weights",
         values=["uniform", "distance"],
     )
@@ -58,7 +58,7 @@ def test_decomposition_that_cannot_be_drawn():
 
 
 def test_learning_curve(rows_of):
-    curve = learning_curve(BaselineRegressor(), make.sine, [10, 100], repeats=4)
+    curve = learning_curve(BaselineRegressor(), make.sine, [10, 100], n_repeats=4)
     chart = curve.plot()
     rows = rows_of(chart)
     first = rows[0]
@@ -89,7 +89,7 @@ def test_excess_has_the_line_of_its_slope(rows_of):
     def procedure_of(m):
         return BaselineRegressor()
 
-    found = consistency(procedure_of, make.sine, [50, 100, 200, 400], repeats=4)
+    found = consistency(procedure_of, make.sine, [50, 100, 200, 400], n_repeats=4)
     rows = rows_of(found.plot())
     (name,) = {row["line"] for row in rows if row["line"].startswith("slope")}
     (x0, y0), (x1, y1) = lines(rows, name)

@@ -243,7 +243,7 @@ def test_rows_that_make_no_certificate_are_refused():
 
 
 def test_a_locked_part_is_opened_once():
-    parts = read("diabetes").split(train=0.75, validation=0, test=0.25)
+    parts = read("diabetes").split(train_size=0.75, validation_size=0, test_size=0.25)
     model = Ridge().fit(parts.train.X, parts.train.y)
     with pytest.raises(ParameterError, match="method"):
         certify(model, parts.test, method="wrong")
@@ -259,16 +259,16 @@ def test_a_locked_part_is_opened_once():
         certify(model, parts.test, np.zeros(110))
 
 
-SAMPLE = make.friedman1(120, features=5, seed=1)
-OTHER = make.friedman1(40, features=5, seed=2)
+SAMPLE = make.friedman1(120, n_features=5, random_state=1)
+OTHER = make.friedman1(40, n_features=5, random_state=2)
 
 
 @pytest.mark.parametrize(
     "model",
     [
-        NearestNeighborsRegressor(k=3),
-        make_pipeline(StandardScaler(), NearestNeighborsRegressor(k=3)),
-        GridSearchCV(NearestNeighborsRegressor(), {"k": [2, 3]}),
+        NearestNeighborsRegressor(n_neighbors=3),
+        make_pipeline(StandardScaler(), NearestNeighborsRegressor(n_neighbors=3)),
+        GridSearchCV(NearestNeighborsRegressor(), {"n_neighbors": [2, 3]}),
         LeastSquares(),
         Ridge(),
     ],
@@ -294,7 +294,7 @@ def test_equal_rows_are_no_proof_where_training_rows_have_equals_too():
     """A table of two categories: every new row has an equal. So have the training rows."""
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, size=(300, 2)).astype(float), rng.integers(0, 2, size=300)
-    model = NearestNeighborsClassifier(k=5).fit(X[:200], y[:200])
+    model = NearestNeighborsClassifier(n_neighbors=5).fit(X[:200], y[:200])
     claim = certify(model, X[200:], y[200:])
     assert told(claim, "100 of the 100 test rows equal a training row, which may be chance")
 

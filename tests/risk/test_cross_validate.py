@@ -22,10 +22,10 @@ from bottega.risk import certify, cross_validate, holdout, leave_one_out
 from bottega.smooth import LocalRegression, Loess, SmoothingSpline
 from bottega.tree import TreeClassifier
 
-LINE = make.sparse_linear(60, features=4, nonzero=2, seed=3)
-WAVE = make.sine(80, seed=4)
-ODD = make.sine(79, seed=4)
-CLASSES = make.two_gaussians(90, seed=5)
+LINE = make.sparse_linear(60, n_features=4, n_informative=2, random_state=3)
+WAVE = make.sine(80, random_state=4)
+ODD = make.sine(79, random_state=4)
+CLASSES = make.two_gaussians(90, random_state=5)
 
 
 # ---- cross-validation ----------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def test_predictions_are_scikit_learns_on_the_same_folds():
 
 
 def test_ours_and_scikit_learns_neighbours_have_the_same_errors():
-    ours = cross_validate(NearestNeighborsClassifier(k=5), CLASSES.X, CLASSES.y)
+    ours = cross_validate(NearestNeighborsClassifier(n_neighbors=5), CLASSES.X, CLASSES.y)
     theirs = cross_validate(KNeighborsClassifier(5), CLASSES.X, CLASSES.y)
     np.testing.assert_array_equal(ours.fold_errors, theirs.fold_errors)
     assert ours.loss == "misclassification"
@@ -78,7 +78,7 @@ def test_folds_are_even_in_size_and_class(n, k, classes, seed):
     if k > n:
         return
     y = np.arange(n) % classes
-    folds = make_folds(k, n, strata=y, seed=seed)
+    folds = make_folds(k, n, strata=y, random_state=seed)
     tests = [test for _, test in folds]
     assert sorted(np.concatenate(tests).tolist()) == list(range(n))
     sizes = [len(test) for test in tests]
@@ -116,8 +116,8 @@ def test_sparse_rows_are_the_same_rows():
 def test_frames_labels_and_losses_of_any_kind():
     frame = pd.DataFrame(CLASSES.X, columns=["u", "v"])
     labels = np.where(CLASSES.y == 1, "yes", "no")
-    words = cross_validate(TreeClassifier(alpha=0.02), frame, labels)
-    numbers = cross_validate(TreeClassifier(alpha=0.02), CLASSES.X, CLASSES.y)
+    words = cross_validate(TreeClassifier(ccp_alpha=0.02), frame, labels)
+    numbers = cross_validate(TreeClassifier(ccp_alpha=0.02), CLASSES.X, CLASSES.y)
     np.testing.assert_array_equal(words.losses, numbers.losses)
     assert set(words.predictions) == {"no", "yes"}
     absolute = cross_validate(LinearRegression(), LINE.X, LINE.y, loss="absolute_error")
@@ -162,7 +162,7 @@ def test_folds_that_make_no_sense_are_refused(cv, message):
         (Ridge(alpha=3.0), LINE, "refits"),  # the scales change with the row left out
         (Loess(span=0.5), ODD, "refits"),  # so does the neighbourhood
         (Loess(span=0.5), WAVE, "leverages"),  # 40 of 80 with the row, 39 of 79 without: the same
-        (NearestNeighborsRegressor(k=5), WAVE, "refits"),
+        (NearestNeighborsRegressor(n_neighbors=5), WAVE, "refits"),
         (PeerRidge(), LINE, "refits"),
     ],
 )
@@ -193,7 +193,7 @@ def test_a_row_the_fit_must_pass_through_is_refitted():
 
 
 def test_leave_one_out_of_classes_and_its_words():
-    found = leave_one_out(NearestNeighborsClassifier(k=3), CLASSES.X, CLASSES.y)
+    found = leave_one_out(NearestNeighborsClassifier(n_neighbors=3), CLASSES.X, CLASSES.y)
     curve = NearestNeighborsClassifier().path(CLASSES.X, CLASSES.y, values=[3])
     assert found.error == pytest.approx(curve.error[0])  # its own exact leave-one-out
     assert found.error_se == pytest.approx(curve.error_se[0])
@@ -207,33 +207,35 @@ def test_leave_one_out_of_classes_and_its_words():
 def test_holdout_chooses_on_the_part_and_fits_to_all_rows():
     """A49: the value with the least error on the part, then the procedure on the whole sample."""
     grid = [1, 3, 10, 30]
-    found = holdout(NearestNeighborsRegressor(), WAVE.X, WAVE.y, values=grid, seed=2)
+    found = holdout(NearestNeighborsRegressor(), WAVE.X, WAVE.y, values=grid, random_state=2)
     assert (found.n_train, found.n_dev) == (60, 20)
-    named = holdout(NearestNeighborsRegressor(), WAVE.X, WAVE.y, values={"k": grid}, seed=2)
+    named = holdout(
+        NearestNeighborsRegressor(), WAVE.X, WAVE.y, values={"n_neighbors": grid}, random_state=2
+    )
     # The path starts with the simplest model: the largest k.
     np.testing.assert_allclose(found.errors, named.errors[::-1])
     assert found.values == grid[::-1]
     assert found.value == named.value == found.values[int(np.argmin(found.errors))]
     assert found.model.search_.n == 80
-    whole = NearestNeighborsRegressor(k=found.value).fit(WAVE.X, WAVE.y)
+    whole = NearestNeighborsRegressor(n_neighbors=found.value).fit(WAVE.X, WAVE.y)
     np.testing.assert_array_equal(found.model.predict(WAVE.X), whole.predict(WAVE.X))
 
 
 def test_holdout_of_classes_keeps_their_shares():
     y = np.repeat(["a", "b", "c"], [60, 30, 10])
     X = np.random.default_rng(0).normal(size=(100, 2))
-    found = holdout(NearestNeighborsClassifier(), X, y, values=[1, 5], dev=0.2)
+    found = holdout(NearestNeighborsClassifier(), X, y, values=[1, 5], validation_fraction=0.2)
     assert found.n_dev == 20
-    alone = holdout(BaselineClassifier(), X, y, values={}, dev=0.2)
+    alone = holdout(BaselineClassifier(), X, y, values={}, validation_fraction=0.2)
     assert alone.error == pytest.approx(0.4)  # 12 of the 20 held-out rows are of class a
     codes = holdout(NearestNeighborsClassifier(), X, np.unique(y, return_inverse=True)[1],
-                    values=[1, 5], dev=0.2)  # fmt: skip
+                    values=[1, 5], validation_fraction=0.2)  # fmt: skip
     np.testing.assert_array_equal(found.errors, codes.errors)
 
 
 def test_one_standard_error_takes_the_simplest_within_it():
     least = holdout(Ridge(), LINE.X, LINE.y)
-    simple = holdout(Ridge(), LINE.X, LINE.y, rule="one_se")
+    simple = holdout(Ridge(), LINE.X, LINE.y, select="one_se")
     limit = least.errors[least.best] + least.errors_se[least.best]
     assert simple.best <= least.best
     assert simple.error <= limit

@@ -28,7 +28,7 @@ def near(count, n, share):
 
 @pytest.mark.parametrize("q", [0.0, 0.1, 0.3])
 def test_annotators_change_labels_at_their_rate_and_nothing_else(q):
-    clean = partial(make.xor, spread=0.7)
+    clean = partial(make.xor, cluster_std=0.7)
     noisy = annotators(clean, q)
     before, after = clean(20_000, seed=3), noisy(20_000, seed=3)
     np.testing.assert_array_equal(before.X, after.X)
@@ -107,9 +107,9 @@ def test_misread_bits():
 
 def test_noisy_measurement_of_clusters_is_wider_clusters():
     """Errors of 0.3 on clusters of spread 0.4: spread 0.5 exactly."""
-    wide = make.xor(1, spread=0.5)
+    wide = make.xor(1, cluster_std=0.5)
     noisy = noisy_features(
-        partial(make.xor, spread=0.4), 0.3, bayes=wide.bayes, bayes_risk=wide.bayes_risk
+        partial(make.xor, cluster_std=0.4), 0.3, bayes=wide.bayes, bayes_risk=wide.bayes_risk
     )
     sample = noisy(20_000, seed=5)
     assert near(np.count_nonzero(sample.bayes(sample.X) != sample.y), 20_000, sample.bayes_risk)
@@ -126,9 +126,9 @@ def test_what_is_not_known_is_said_to_be_not_known():
 def test_kinds_may_be_put_on_top_of_one_another():
     """Twice the same kind uses two streams: labels changed by both come back. With both at 0.2 a
     label is wrong with probability 0.32."""
-    once = annotators(partial(make.xor, spread=0.1), 0.2)
+    once = annotators(partial(make.xor, cluster_std=0.1), 0.2)
     twice = annotators(once, 0.2)(20_000, seed=1)
-    clean = make.xor(20_000, spread=0.1, seed=1)
+    clean = make.xor(20_000, cluster_std=0.1, random_state=1)
     assert near(np.count_nonzero(twice.y != clean.y), 20_000, 0.32)
     assert twice.bayes_risk == pytest.approx(0.32 + 0.36 * clean.bayes_risk)
     hidden = hidden_features(noisy_features(annotators(make.nested_spheres, 0.1), 0.2), [0, 2])
@@ -136,7 +136,7 @@ def test_kinds_may_be_put_on_top_of_one_another():
 
 
 def test_only_the_named_columns_are_measured_with_error():
-    clean = make.nested_spheres(50, seed=1)
+    clean = make.nested_spheres(50, random_state=1)
     noisy = noisy_features(make.nested_spheres, 1.0, columns=[1])(50, seed=1)
     np.testing.assert_array_equal(noisy.X[:, [0, 2, 3]], clean.X[:, [0, 2, 3]])
     assert np.all(noisy.X[:, 1] != clean.X[:, 1])
@@ -146,9 +146,10 @@ def test_only_the_named_columns_are_measured_with_error():
 def test_noisy_labels_make_one_neighbour_overfit():
     """A18, A23: with 20 % of the labels wrong 1-NN still has training error 0 and about twice the
     Bayes risk; 15-NN comes near it. The risks are over 10 standard errors apart."""
-    noisy = annotators(partial(make.xor, spread=0.3), 0.2)
+    noisy = annotators(partial(make.xor, cluster_std=0.3), 0.2)
     one, many = (
-        learning_curve(NearestNeighborsClassifier(k=k), noisy, [400], repeats=10) for k in (1, 15)
+        learning_curve(NearestNeighborsClassifier(n_neighbors=k), noisy, [400], n_repeats=10)
+        for k in (1, 15)
     )
     assert one.train_error[0] == 0
     assert one.risk[0] - many.risk[0] > 10 * np.hypot(one.risk_se[0], many.risk_se[0])

@@ -48,7 +48,7 @@ def test_the_mean_has_a_known_learning_curve():
     standard errors being estimated.
     """
     sizes = [2, 5, 20, 80]
-    curve = learning_curve(BaselineRegressor(), make.sine, sizes, repeats=60, n_test=200)
+    curve = learning_curve(BaselineRegressor(), make.sine, sizes, n_repeats=60, n_test=200)
     v, m = 0.5 + 0.3**2, np.array(sizes)
     assert np.all(np.abs(curve.risk - v * (1 + 1 / m)) < 5 * curve.risk_se)
     assert np.all(np.abs(curve.train_error - v * (1 - 1 / m)) < 5 * curve.train_error_se)
@@ -60,14 +60,14 @@ def test_the_mean_has_a_known_learning_curve():
 def test_the_constant_classifier_errs_as_often_as_the_other_class_comes():
     """Misses ~ Binomial(40 * 500, 0.2): 5 standard deviations fail once in a million."""
     source = partial(make.two_gaussians, prior=0.2)
-    curve = learning_curve(BaselineClassifier(), source, [200], repeats=40, n_test=500)
+    curve = learning_curve(BaselineClassifier(), source, [200], n_repeats=40, n_test=500)
     assert curve.risk[0] == pytest.approx(0.2, abs=5 * np.sqrt(0.2 * 0.8 / 20_000))
     assert curve.excess[0] == pytest.approx(0.2 - curve.bayes_risk, abs=5 * curve.excess_se[0])
     assert curve.loss == "zero_one"
 
 
 def test_excess_is_sharper_than_the_difference_of_risks():
-    curve = learning_curve(bayes_of_xor, make.xor, [5, 50], repeats=10, n_test=300)
+    curve = learning_curve(bayes_of_xor, make.xor, [5, 50], n_repeats=10, n_test=300)
     np.testing.assert_array_equal(curve.excess, 0.0)
     assert np.all(curve.risk_se > 0)
 
@@ -75,15 +75,15 @@ def test_excess_is_sharper_than_the_difference_of_risks():
 def test_a_seed_that_fixes_the_truth_keeps_it_for_the_test_rows():
     """`make.separable` draws a new plane with each seed; half the labels would be wrong if the
     test rows came from another one."""
-    model = NearestNeighborsClassifier(k=1)
-    curve = learning_curve(model, make.separable, [400], repeats=10, n_test=200)
+    model = NearestNeighborsClassifier(n_neighbors=1)
+    curve = learning_curve(model, make.separable, [400], n_repeats=10, n_test=200)
     assert curve.risk[0] < 0.05
     assert curve.train_error[0] == 0.0
 
 
 def test_sizes_are_sorted_and_runs_repeat():
-    once = learning_curve(mean_of, noise, [50, 5, 50], repeats=3)
-    again = learning_curve(mean_of, noise, [5, 50], repeats=3)
+    once = learning_curve(mean_of, noise, [50, 5, 50], n_repeats=3)
+    again = learning_curve(mean_of, noise, [5, 50], n_repeats=3)
     assert once.sizes.tolist() == [5, 50]
     np.testing.assert_array_equal(once.risk, again.risk)
     frame = once.to_frame()
@@ -96,16 +96,16 @@ def test_an_unknown_bayes_risk_leaves_no_excess():
         sample = noise(n, seed=seed)
         return Sample(sample.X, sample.y, zero, np.nan, "squared_error", "unknown")
 
-    curve = learning_curve(mean_of, nobody_knows, [5], repeats=3)
+    curve = learning_curve(mean_of, nobody_knows, [5], n_repeats=3)
     assert np.isfinite(curve.risk[0])
     assert np.isnan(curve.excess[0])
     with pytest.raises(InputError, match="Bayes risk of this generator is not known"):
-        consistency(always(mean_of), nobody_knows, [5, 10], repeats=3)
+        consistency(always(mean_of), nobody_knows, [5, 10], n_repeats=3)
 
 
 def test_the_slope_of_the_mean_is_minus_one():
     """Excess exactly 1/m. 5 standard errors: false alarm about one in a million."""
-    found = consistency(always(mean_of), noise, [10, 40, 160, 640], repeats=200, n_test=20)
+    found = consistency(always(mean_of), noise, [10, 40, 160, 640], n_repeats=200, n_test=20)
     assert found.used == (160, 640)
     half = (found.slope_high - found.slope_low) / 2
     assert abs(found.slope + 1) < 5 * half / 1.96
@@ -122,21 +122,21 @@ def test_the_interval_of_the_slope_covers():
     missed = 0
     for seed in range(150):
         found = consistency(
-            always(mean_of), noise, [4, 16], repeats=60, n_test=1, level=0.9, seed=seed
+            always(mean_of), noise, [4, 16], n_repeats=60, n_test=1, level=0.9, random_state=seed
         )
         missed += not found.slope_low <= -1 <= found.slope_high
     assert missed <= 34
 
 
 def test_a_constant_is_not_consistent_for_a_sine():
-    found = consistency(always(BaselineRegressor()), make.sine, [100, 400, 1600], repeats=10)
+    found = consistency(always(BaselineRegressor()), make.sine, [100, 400, 1600], n_repeats=10)
     assert found.verdict == "not falling"
     assert found.curve.excess[-1] == pytest.approx(0.5, abs=0.03)
     assert "no sign that it goes on falling" in str(found)
 
 
 def test_the_bayes_rule_reaches_the_bayes_risk():
-    found = consistency(always(bayes_of_xor), make.xor, [10, 20], repeats=3)
+    found = consistency(always(bayes_of_xor), make.xor, [10, 20], n_repeats=3)
     assert found.verdict == "reached"
     assert np.isnan(found.slope)
     assert found.used == ()
@@ -152,7 +152,7 @@ def test_one_size_with_a_clear_excess_says_nothing():
 
         return off
 
-    found = consistency(procedure, noise, [10, 20], repeats=4, n_test=5, seed=2)
+    found = consistency(procedure, noise, [10, 20], n_repeats=4, n_test=5, random_state=2)
     # (y0 + 1)^2 has mean 2 and standard deviation 2.4: four of them are no clear excess.
     assert found.curve.excess_se[1] * 3 > found.curve.excess[1]
     assert np.isnan(found.slope)
@@ -168,10 +168,14 @@ def test_neighbours_that_grow_with_the_root_reach_what_one_neighbour_does_not():
     """A53, A54, A59: with k_m near sqrt(m) the excess falls; 1-NN stays below twice the Bayes risk
     and at an excess that no number of rows removes. Excesses differ by over 20 standard errors.
     """
-    source = partial(make.lipschitz, c=2.0, features=1)
+    source = partial(make.lipschitz, c=2.0, n_features=1)
     sizes = [100, 400, 1600, 6400]
-    grows = consistency(lambda m: NearestNeighborsClassifier(k=root(m)), source, sizes, repeats=12)
-    fixed = consistency(always(NearestNeighborsClassifier(k=1)), source, sizes, repeats=12)
+    grows = consistency(
+        lambda m: NearestNeighborsClassifier(n_neighbors=root(m)), source, sizes, n_repeats=12
+    )
+    fixed = consistency(
+        always(NearestNeighborsClassifier(n_neighbors=1)), source, sizes, n_repeats=12
+    )
     assert grows.verdict in ("falling", "reached")
     assert fixed.verdict == "not falling"
     bayes = fixed.curve.bayes_risk
@@ -196,7 +200,7 @@ def test_bad_options_are_refused(sizes, options, says):
 
 def test_bad_options_of_consistency_are_refused():
     with pytest.raises(InputError, match="at least two"):
-        consistency(always(mean_of), noise, [5, 5], repeats=3)
+        consistency(always(mean_of), noise, [5, 5], n_repeats=3)
     with pytest.raises(InputError, match=r"level=1\.5"):
         consistency(always(mean_of), noise, [5, 6], level=1.5)
     with pytest.raises(InputError, match="callable from the number of rows"):

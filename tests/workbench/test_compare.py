@@ -25,7 +25,7 @@ SOME = ["neighbors", "tree"]
 
 @pytest.fixture(scope="module")
 def diabetes():
-    return bottega.compare("diabetes", seed=3)
+    return bottega.compare("diabetes", random_state=3)
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +38,11 @@ def test_error_is_that_of_tuning_inside_each_fold(diabetes):
     X, y = np.asarray(diabetes.train.X, dtype=float), diabetes.y_train
     losses = {"neighbors": np.empty(len(y)), "ridge": np.empty(len(y))}
     picked = {"neighbors": [], "ridge": []}
-    for train, test in folds(diabetes.train, 5, seed=3):
+    for train, test in folds(diabetes.train, 5, random_state=3):
         scaler = StandardScaler().fit(X[train])
         near = NearestNeighborsRegressor().fit(scaler.transform(X[train]), y[train])
         losses["neighbors"][test] = (y[test] - near.predict(scaler.transform(X[test]))) ** 2
-        picked["neighbors"].append(near.k_)
+        picked["neighbors"].append(near.n_neighbors_)
         ridge = Ridge().fit(X[train], y[train])
         losses["ridge"][test] = (y[test] - ridge.predict(X[test])) ** 2
         picked["ridge"].append(ridge.alpha_)
@@ -60,7 +60,7 @@ def test_final_models_are_fitted_to_all_training_rows(iris):
     Z = StandardScaler().fit_transform(X)
     alone = NearestNeighborsClassifier().fit(Z, y)
     result = iris.results["neighbors"]
-    assert result.setting == {"k": alone.k_}
+    assert result.setting == {"n_neighbors": alone.n_neighbors_}
     assert np.array_equal(result.model.predict(iris.train.X), alone.predict(Z))
     assert result.path.values.tolist() == alone.path_.values.tolist()
 
@@ -78,7 +78,7 @@ def test_leaderboard_is_sorted_and_relative_to_baseline_and_best(diabetes):
 def test_intervals_allow_for_the_training_rows_that_folds_share():
     """Nadeau and Bengio's variance, (1/K + n_test/n_train) times that of the fold means."""
     X, y = load_diabetes(return_X_y=True)  # 400 rows: the folds have equal sizes
-    found = bottega.compare(X[:400], y[:400], methods=["ridge"], test=0)
+    found = bottega.compare(X[:400], y[:400], methods=["ridge"], test_size=0)
     a, b = found.results["baseline"], found.results["ridge"]
     wide = stats.t.ppf(0.975, 4) * np.sqrt(1 / 5 + 1 / 4)
     for each in (a, b):
@@ -97,7 +97,7 @@ def test_the_nested_interval_is_that_of_nested_cv():
     ridge = found.results["ridge"]
     X, y = np.asarray(found.train.X, dtype=float), found.y_train
     alone = nested_cv(
-        Ridge(), X, y, inner=None, outer=folds(found.train, 4, seed=0), interval="nested"
+        Ridge(), X, y, inner=None, outer=folds(found.train, 4, random_state=0), interval="nested"
     )
     assert (ridge.error, ridge.lower, ridge.upper) == pytest.approx(
         (alone.error, alone.lower, alone.upper), rel=1e-9
@@ -116,9 +116,9 @@ def test_probabilities_and_classes_line_up(iris):
 
 
 def test_same_seed_same_answer_whatever_the_threads():
-    one = bottega.compare("iris", seed=5, n_jobs=1, methods=SOME)
-    two = bottega.compare("iris", seed=5, n_jobs=2, methods=SOME)
-    other = bottega.compare("iris", seed=6, n_jobs=2, methods=SOME)
+    one = bottega.compare("iris", random_state=5, n_jobs=1, methods=SOME)
+    two = bottega.compare("iris", random_state=5, n_jobs=2, methods=SOME)
+    other = bottega.compare("iris", random_state=6, n_jobs=2, methods=SOME)
     for method in one.results:
         assert np.array_equal(one.results[method].predicted, two.results[method].predicted)
     assert not np.array_equal(one.train.X, other.train.X)
@@ -145,7 +145,7 @@ def test_train_and_test_rows_are_apart_and_complete(diabetes):
 
 
 def test_no_test_part_no_certificate():
-    found = bottega.compare("iris", test=0, outer=3, methods=SOME)
+    found = bottega.compare("iris", test_size=0, outer=3, methods=SOME)
     assert found.n_train == 150
     with pytest.raises(InputError, match="No rows were set aside"):
         found.certify()
@@ -352,7 +352,7 @@ def test_another_loss_tunes_and_ranks():
     found = bottega.compare("diabetes", methods=["ridge"], loss="absolute_error", select="min")
     X, y = np.asarray(found.train.X, dtype=float), found.y_train
     losses, picked = np.empty(len(y)), []
-    for train, test in folds(found.train, 5, seed=0):
+    for train, test in folds(found.train, 5, random_state=0):
         path = Ridge().path(X[train], y[train], loss=ABSOLUTE_ERROR)
         alpha = path.values[path.best("min")]
         losses[test] = np.abs(y[test] - Ridge(alpha).fit(X[train], y[train]).predict(X[test]))
@@ -458,8 +458,8 @@ def test_folds_that_tune_keep_groups_together():
     grouped = bottega.compare(
         Table(frame, target="y", group="who"), methods=["neighbors"], select="min", outer=3
     )
-    assert alone.results["neighbors"].setting["k"] <= 5
-    assert grouped.results["neighbors"].setting["k"] > 5
+    assert alone.results["neighbors"].setting["n_neighbors"] <= 5
+    assert grouped.results["neighbors"].setting["n_neighbors"] > 5
     assert grouped.results["neighbors"].path.estimate == "cv"
 
 
@@ -489,7 +489,7 @@ def test_a_second_comparison_of_the_same_rows_is_a_second_look():
         second.certify()
     assert second.certify(again=True) == claim
     assert "have been opened 2 times" in repr(second)
-    assert bottega.compare(own, "target", methods=SOME, seed=1).looks == 0
+    assert bottega.compare(own, "target", methods=SOME, random_state=1).looks == 0
 
 
 def test_a_ledger_that_cannot_be_written_is_a_note(monkeypatch, tmp_path):

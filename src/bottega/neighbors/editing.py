@@ -16,7 +16,7 @@ from bottega.neighbors.search import NeighborSearch
 __all__ = ["condense", "edit"]
 
 
-def edit(X: Any, y: Any, *, k: int = 3, metric: Any = "euclidean") -> IntArray:
+def edit(X: Any, y: Any, *, n_neighbors: int = 3, metric: Any = "euclidean") -> IntArray:
     """Return the rows whose k nearest others vote for their own class (Wilson's editing).
 
     Parameters
@@ -25,8 +25,8 @@ def edit(X: Any, y: Any, *, k: int = 3, metric: Any = "euclidean") -> IntArray:
         Inputs.
     y : array-like of shape (n,)
         Class labels.
-    k : int
-        Number of neighbours that vote, the row itself left out; below n.
+    n_neighbors : int
+        Number k of neighbours that vote, the row itself left out; below n.
     metric : str or callable
         Distance, see `NeighborSearch`.
 
@@ -46,20 +46,22 @@ def edit(X: Any, y: Any, *, k: int = 3, metric: Any = "euclidean") -> IntArray:
     >>> edit([[0.0], [1.0], [2.0], [3.0], [4.0]], ["blue", "blue", "red", "blue", "blue"])
     array([0, 1, 3, 4])
     """
-    Integer(1).check("edit", "k", k)
+    Integer(1).check("edit", "n_neighbors", n_neighbors)
     search, codes, counts = _prepare(X, y, metric)
     n = len(codes)
-    if k >= n:
-        raise InputError(f"k={k} others cannot vote on a row of {n}; give k at most {n - 1}.")
+    if n_neighbors >= n:
+        raise InputError(
+            f"n_neighbors={n_neighbors} others cannot vote on a row of {n}; give at most {n - 1}."
+        )
     kept = np.zeros(n, dtype=np.bool_)
-    ks = np.array([k])
-    for rows, distances, indices in search.neighborhoods(None, k + 1):
+    ks = np.array([n_neighbors])
+    for rows, distances, indices in search.neighborhoods(None, n_neighbors + 1):
         labels, _ = neighbor_votes(distances, indices, rows, codes, ks, UNIFORM, counts, -1, False)
         kept[rows] = labels[:, 0] == codes[rows]
     return np.flatnonzero(kept)
 
 
-def condense(X: Any, y: Any, *, metric: Any = "euclidean", seed: Any = 0) -> IntArray:
+def condense(X: Any, y: Any, *, metric: Any = "euclidean", random_state: Any = 0) -> IntArray:
     """Return rows by which 1-NN labels every row right (Hart's condensed set).
 
     Parameters
@@ -70,7 +72,7 @@ def condense(X: Any, y: Any, *, metric: Any = "euclidean", seed: Any = 0) -> Int
         Class labels.
     metric : str or callable
         Distance, see `NeighborSearch`.
-    seed : int, Generator or None
+    random_state : int, Generator or None
         For the order in which the rows are visited; the set depends on it.
 
     Returns
@@ -92,9 +94,9 @@ def condense(X: Any, y: Any, *, metric: Any = "euclidean", seed: Any = 0) -> Int
     >>> condense([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]], [0, 0, 0, 1, 1, 1])
     array([2, 3])
     """
-    Seed().check("condense", "seed", seed)
+    Seed().check("condense", "random_state", random_state)
     search, codes, counts = _prepare(X, y, metric)
-    order = np.random.default_rng(seed).permutation(len(codes))
+    order = np.random.default_rng(random_state).permutation(len(codes))
     nearest: FloatArray = np.full(len(codes), np.inf)
     votes = np.zeros((len(codes), len(counts)), dtype=np.int64)
     kept = np.zeros(len(codes), dtype=np.bool_)

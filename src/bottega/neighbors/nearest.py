@@ -17,9 +17,9 @@ from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.neighbors._kernels.votes import neighbor_means, neighbor_votes
 from bottega.neighbors._search.base import (
-    K_MAX,
+    MAX_NEIGHBORS,
+    N_NEIGHBORS,
     SCHEMES,
-    K,
     NearestNeighborsBase,
     NeighborLists,
     Training,
@@ -68,14 +68,14 @@ class NearestNeighborsClassifier(ClassifierMixin, NearestNeighborsBase):
 
     Parameters
     ----------
-    k : int or "auto"
-        Number of neighbours; larger is simpler. ``"auto"`` takes it from the path.
+    n_neighbors : int or "auto"
+        Number k of neighbours; larger is simpler. ``"auto"`` takes it from the path.
     weights : {"uniform", "distance", "cost"}
         One row one vote; votes by inverse distance (rows at distance 0 then vote alone); or votes
         of class c times ``n_largest / n_c``, which lets a rare class speak as loud as a frequent.
     metric : str or callable
         Distance, see `NeighborSearch`.
-    k_max : int or "auto"
+    max_neighbors : int or "auto"
         Largest k of the path; ``"auto"`` is a third of the rows, within 50 and the larger of 200
         and ``sqrt(n)``. Always below n.
     default_label : object, optional
@@ -85,14 +85,14 @@ class NearestNeighborsClassifier(ClassifierMixin, NearestNeighborsBase):
 
     Attributes
     ----------
-    k_ : int
-        The k in use.
+    n_neighbors_ : int
+        The number of neighbours in use.
     classes_ : ndarray of shape (K,)
         The classes, sorted.
     search_ : NeighborSearch
         The stored rows.
     path_ : Path
-        Exact leave-one-out misclassification for every k; with ``k="auto"`` only.
+        Exact leave-one-out misclassification for every k; with ``n_neighbors="auto"`` only.
     df_ : float
         Equivalent degrees of freedom, the sum over rows of 1 / (size of their neighbourhood);
         with ``weights="distance"`` a row is predicted by its exact matches alone.
@@ -116,18 +116,19 @@ class NearestNeighborsClassifier(ClassifierMixin, NearestNeighborsBase):
     --------
     >>> X = [[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]]
     >>> y = ["low", "low", "low", "high", "high", "high"]
-    >>> model = NearestNeighborsClassifier(k=3).fit(X, y)
+    >>> model = NearestNeighborsClassifier(n_neighbors=3).fit(X, y)
     >>> model.predict([[1.5], [9.0]])
     array(['low', 'high'], dtype='<U4')
-    >>> NearestNeighborsClassifier(k=1, metric="edit").fit(["cat", "dog"], [0, 1]).predict(["cut"])
+    >>> words = NearestNeighborsClassifier(n_neighbors=1, metric="edit").fit(["cat", "dog"], [0, 1])
+    >>> words.predict(["cut"])
     array([0])
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {
-        "k": K,
+        "n_neighbors": N_NEIGHBORS,
         "weights": Choice("uniform", "distance", "cost", help="how much each neighbour's vote is"),
         "metric": METRIC,
-        "k_max": K_MAX,
+        "max_neighbors": MAX_NEIGHBORS,
         "default_label": Anything(help="class that wins equal votes; the first class by default"),
         "select": Choice("min", "one_se", help="rule that picks k from the path"),
     }
@@ -135,18 +136,18 @@ class NearestNeighborsClassifier(ClassifierMixin, NearestNeighborsBase):
 
     def __init__(
         self,
-        k: int | str = "auto",
+        n_neighbors: int | str = "auto",
         *,
         weights: str = "uniform",
         metric: Any = "euclidean",
-        k_max: int | str = "auto",
+        max_neighbors: int | str = "auto",
         default_label: Any = None,
         select: str = "one_se",
     ) -> None:
-        self.k = k
+        self.n_neighbors = n_neighbors
         self.weights = weights
         self.metric = metric
-        self.k_max = k_max
+        self.max_neighbors = max_neighbors
         self.default_label = default_label
         self.select = select
 
@@ -189,7 +190,7 @@ class NearestNeighborsRegressor(RegressorMixin, NearestNeighborsBase):
     Attributes
     ----------
     path_ : Path
-        Exact leave-one-out squared error for every k; with ``k="auto"`` only.
+        Exact leave-one-out squared error for every k; with ``n_neighbors="auto"`` only.
 
     See Also
     --------
@@ -208,37 +209,37 @@ class NearestNeighborsRegressor(RegressorMixin, NearestNeighborsBase):
 
     Examples
     --------
-    >>> model = NearestNeighborsRegressor(k=2).fit([[0.0], [1.0], [4.0]], [0.0, 1.0, 8.0])
+    >>> model = NearestNeighborsRegressor(n_neighbors=2).fit([[0.0], [1.0], [4.0]], [0.0, 1.0, 8.0])
     >>> model.predict([[0.4], [3.0]])
     array([0.5, 4.5])
     >>> model.set_params(weights="distance").fit([[0.0], [1.0], [4.0]], [0.0, 1.0, 8.0])
-    NearestNeighborsRegressor(k=2, weights='distance')
+    NearestNeighborsRegressor(n_neighbors=2, weights='distance')
     >>> model.predict([[0.5], [4.0]])
     array([0.5, 8. ])
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {
-        "k": K,
+        "n_neighbors": N_NEIGHBORS,
         "weights": Choice("uniform", "distance", help="how much each neighbour counts"),
         "metric": METRIC,
-        "k_max": K_MAX,
+        "max_neighbors": MAX_NEIGHBORS,
         "select": Rule(),
     }
     card: ClassVar[Card] = Card(task="regression", **_SHARED_CARD)
 
     def __init__(
         self,
-        k: int | str = "auto",
+        n_neighbors: int | str = "auto",
         *,
         weights: str = "uniform",
         metric: Any = "euclidean",
-        k_max: int | str = "auto",
+        max_neighbors: int | str = "auto",
         select: str = "one_se",
     ) -> None:
-        self.k = k
+        self.n_neighbors = n_neighbors
         self.weights = weights
         self.metric = metric
-        self.k_max = k_max
+        self.max_neighbors = max_neighbors
         self.select = select
 
     def predict(self, X: Any) -> FloatArray:

@@ -53,7 +53,7 @@ def boundaries_chart(
     --------
     >>> from bottega.neighbors import NearestNeighborsClassifier
     >>> X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], ["a", "b", "b", "a"]
-    >>> model = NearestNeighborsClassifier(k=1).fit(X, y)
+    >>> model = NearestNeighborsClassifier(n_neighbors=1).fit(X, y)
     >>> boundaries_chart({"1-NN": model}, X, y).to_dict()["title"]["text"]
     'Regions of 1 model'
     """

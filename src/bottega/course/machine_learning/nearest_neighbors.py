@@ -46,14 +46,14 @@ def one_neighbor_and_noise(
     one, chosen = np.zeros((len(flips), repeats)), np.zeros((len(flips), repeats))
     ks = np.zeros((len(flips), repeats))
     for r in range(repeats):
-        data = make.two_gaussians(rows, distance=4.0, seed=seed + r)
-        new = make.two_gaussians(points, distance=4.0, seed=seed + 1000 + r)
+        data = make.two_gaussians(rows, distance=4.0, random_state=seed + r)
+        new = make.two_gaussians(points, distance=4.0, random_state=seed + 1000 + r)
         order = rng.permutation(rows)
         for i, flip in enumerate(flips):
             y = data.y.copy()
             y[order[: round(flip * rows)]] ^= 1
-            model = NearestNeighborsClassifier(select="min", k_max=60).fit(data.X, y)
-            ks[i, r] = model.k_
+            model = NearestNeighborsClassifier(select="min", max_neighbors=60).fit(data.X, y)
+            ks[i, r] = model.n_neighbors_
             chosen[i, r] = np.mean(model.predict(new.X) == new.y)
             first = NearestNeighborsClassifier(1).fit(data.X, y)
             one[i, r] = np.mean(first.predict(new.X) == new.y)
@@ -112,8 +112,8 @@ def votes_of_a_minority(
     precision = {name: np.zeros(repeats) for name in kinds}
     accuracy = {name: np.zeros(repeats) for name in kinds}
     for r in range(repeats):
-        data = make.two_gaussians(rows, prior=0.2, distance=1.5, seed=seed + r)
-        new = make.two_gaussians(points, prior=0.2, distance=1.5, seed=seed + 1000 + r)
+        data = make.two_gaussians(rows, prior=0.2, distance=1.5, random_state=seed + r)
+        new = make.two_gaussians(points, prior=0.2, distance=1.5, random_state=seed + 1000 + r)
         for name, weights in kinds.items():
             predicted = (
                 NearestNeighborsClassifier(k, weights=weights).fit(data.X, data.y).predict(new.X)

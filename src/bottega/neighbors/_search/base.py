@@ -27,8 +27,10 @@ from bottega.neighbors.search import NeighborSearch
 
 SCHEMES = {"uniform": UNIFORM, "distance": INVERSE, "cost": COST}
 
-K = Auto(Integer(1), help="number of neighbours; 'auto': by leave-one-out error")
-K_MAX = Auto(Integer(1), help="largest k of the path; 'auto': a third of the rows, within limits")
+N_NEIGHBORS = Auto(Integer(1), help="number of neighbours; 'auto': by leave-one-out error")
+MAX_NEIGHBORS = Auto(
+    Integer(1), help="most neighbours on the path; 'auto': a third of the rows, within limits"
+)
 
 # Probabilities that are held at once.
 _ENTRIES = 4_000_000
@@ -119,11 +121,11 @@ class LeaveOneOutPath(Unweighted, Tuned):
 class NearestNeighborsBase(LeaveOneOutPath):
     """Predicts from the neighbourhood of a point: all rows up to its k-th distance."""
 
-    knob: ClassVar[str] = "k"
-    k: int | str
+    knob: ClassVar[str] = "n_neighbors"
+    n_neighbors: int | str
     weights: str
     metric: Any
-    k_max: int | str
+    max_neighbors: int | str
 
     @abstractmethod
     def _from_lists(self, lists: NeighborLists, y: Array, ks: IntArray, method: str) -> Array:
@@ -133,13 +135,13 @@ class NearestNeighborsBase(LeaveOneOutPath):
         return Training(NeighborSearch(rows.X, self.metric), rows.y)
 
     def _settle(self, work: Training, setting: Mapping[str, Any]) -> None:
-        k, n = int(setting["k"]), len(work.y)
+        k, n = int(setting["n_neighbors"]), len(work.y)
         if k > n:
             raise InputError(
-                f"k={k} neighbours cannot be found among the training rows (n_samples = {n}); "
-                f"give k at most {n}."
+                f"n_neighbors={k} rows cannot be found among the training rows (n_samples = {n}); "
+                f"give n_neighbors at most {n}."
             )
-        self.k_ = k
+        self.n_neighbors_ = k
         self.search_ = work.search
         self.y_ = work.y
 
@@ -149,12 +151,12 @@ class NearestNeighborsBase(LeaveOneOutPath):
         found = self._path_df()
         if found is not None:
             return found
-        ks, scheme = np.array([self.k_]), SCHEMES[self.weights]
-        lists = self.search_.neighborhoods(None, self.k_)
+        ks, scheme = np.array([self.n_neighbors_]), SCHEMES[self.weights]
+        lists = self.search_.neighborhoods(None, self.n_neighbors_)
         return float(sum(own_weights(distances, ks, scheme)[0] for _, distances, _ in lists))
 
-    def neighbors(self, X: Any) -> tuple[FloatArray, IntArray]:
-        """Return the ``k_`` nearest training rows of each row of X.
+    def kneighbors(self, X: Any) -> tuple[FloatArray, IntArray]:
+        """Return the ``n_neighbors_`` nearest training rows of each row of X.
 
         Parameters
         ----------
@@ -163,21 +165,23 @@ class NearestNeighborsBase(LeaveOneOutPath):
 
         Returns
         -------
-        distances, indices : ndarray of shape (m, k_)
+        distances, indices : ndarray of shape (m, n_neighbors_)
             Of rows at the same distance the first are listed; predictions use all of them.
         """
-        return self.search_.query(self._check_new(X), self.k_)
+        return self.search_.query(self._check_new(X), self.n_neighbors_)
 
     def _predict(self, X: Any, method: str = "predict") -> Array:
         check_is_fitted(self)
         work = Training(self.search_, self.y_)
-        return self._predictions(work, [{"k": self.k_}], self._check_new(X), method)[:, 0]
+        return self._predictions(
+            work, [{self.knob: self.n_neighbors_}], self._check_new(X), method
+        )[:, 0]
 
     def _predictions(
         self, work: Training, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
     ) -> Array:
         # A fold may have fewer rows than the largest k: all of them is then the most there is.
-        wanted = np.minimum([setting["k"] for setting in settings], len(work.y))
+        wanted = np.minimum([setting["n_neighbors"] for setting in settings], len(work.y))
         ks, place = np.unique(wanted, return_inverse=True)
         found: Array | None = None
         for rows, distances, indices in work.search.neighborhoods(X_new, int(ks[-1])):
@@ -201,7 +205,7 @@ class NearestNeighborsBase(LeaveOneOutPath):
     def _parts(self, work: Training, grid: IntArray, loss: Loss | None) -> Iterator[JudgedPart]:
         y, ks, scheme = work.y, grid[::-1], SCHEMES[self.weights]
         method = "predict" if loss is None else loss.method
-        # A row is its own nearest neighbour, so one more than k_max leaves k_max others.
+        # A row is its own nearest neighbour, so one more than the largest k leaves k others.
         for rows, distances, indices in work.search.neighborhoods(None, int(ks[-1]) + 1):
             lists = NeighborLists(distances, indices, np.full(len(rows), -1))
             fitted = self._from_lists(lists, y, ks, "predict")[:, ::-1]
@@ -213,13 +217,17 @@ class NearestNeighborsBase(LeaveOneOutPath):
         n = len(work.y)
         if values is None:
             most = max(200, int(np.sqrt(n)))
-            k_max = max(50, min(n // 3, most)) if self.k_max == "auto" else int(self.k_max)
-            return np.arange(min(k_max, n - 1), 0, -1)
+            max_neighbors = (
+                max(50, min(n // 3, most))
+                if self.max_neighbors == "auto"
+                else int(self.max_neighbors)
+            )
+            return np.arange(min(max_neighbors, n - 1), 0, -1)
         ks = np.unique(np.asarray(values))[::-1]
         if not len(ks) or ks.dtype.kind not in "iu" or ks[-1] < 1 or ks[0] > n - 1:
             raise InputError(
-                f"values={values!r} is not allowed; with one of {n} rows left out, k must be a "
-                f"whole number in [1, {n - 1}]."
+                f"values={values!r} is not allowed; with one of {n} rows left out, "
+                f"n_neighbors must be a whole number in [1, {n - 1}]."
             )
         return ks.astype(np.intp)
 
