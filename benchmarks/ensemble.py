@@ -49,7 +49,7 @@ def run(scale: float = 1.0) -> Iterator[Result]:
     yield growth(
         "AdaBoost of 20 stumps",
         sizes,
-        lambda: AdaBoostClassifier(n_rounds=20),
+        lambda: AdaBoostClassifier(n_estimators=20),
         task="classification",
     )
     yield memory(rows(1_000_000))
@@ -57,7 +57,7 @@ def run(scale: float = 1.0) -> Iterator[Result]:
 
 def forest(task: str, trees: int, **options):
     kind = RandomForestRegressor if task == "regression" else RandomForestClassifier
-    return kind(n_trees=trees, min_leaf=1, random_state=0, **options)
+    return kind(n_estimators=trees, min_samples_leaf=1, random_state=0, **options)
 
 
 def forests(task: str, n: int, trees: int, n_predicted: int) -> Iterator[Result]:
@@ -165,7 +165,7 @@ def _boosters(task, trees):
 
 
 LIMITS = {
-    "LightGBM rf mode (31 leaves)": {"max_leaves": 31, "min_leaf": 20},
+    "LightGBM rf mode (31 leaves)": {"max_leaf_nodes": 31, "min_samples_leaf": 20},
     "XGBoost forest mode (depth 6)": {"max_depth": 6},
 }
 UNLIMITED = {
@@ -183,7 +183,7 @@ def limited_forests(task: str, n: int, trees: int) -> Iterator[Result]:
 
         def ours(limits=LIMITS[peer]):
             options = {"max_features": TRIED[task], "random_state": 0, **limits}
-            return kind(n_trees=trees, **options).fit(X, y)
+            return kind(n_estimators=trees, **options).fit(X, y)
 
         mine, theirs = ours(), make_peer().fit(X, y)
         medians = in_turns(
@@ -255,7 +255,7 @@ def adaboost(n: int, rounds: int) -> Result:
     X_test, y_test = sample("classification", n, seed=1)
 
     def ours():
-        return AdaBoostClassifier(n_rounds=rounds).fit(X, y)
+        return AdaBoostClassifier(n_estimators=rounds).fit(X, y)
 
     def theirs():
         stump = DecisionTreeClassifier(max_depth=1)
@@ -280,7 +280,7 @@ def adaboost(n: int, rounds: int) -> Result:
             "from benchmarks.tree import sample\n"
             "from bottega.ensemble import AdaBoostClassifier\n"
             f"X, y = sample('classification', {n})",
-            f"AdaBoostClassifier(n_rounds={rounds}).fit(X, y)",
+            f"AdaBoostClassifier(n_estimators={rounds}).fit(X, y)",
         ),
     )
 
@@ -289,7 +289,7 @@ def memory(n: int) -> Result:
     copies = extra_memory(
         "from benchmarks.ensemble import forest, sample\n"
         f"X, y = sample('classification', {n})\n"
-        "model = forest('classification', 8, max_features=4, max_leaves=1000)\n"
+        "model = forest('classification', 8, max_features=4, max_leaf_nodes=1000)\n"
         "model.fit(X[:2000], y[:2000])",
         "model.fit(X, y)",
     )

@@ -61,7 +61,7 @@ def sample(task: str, n: int, seed: int = 0):
 
     The threshold is about the median, so that the classes are equally frequent.
     """
-    drawn = make.friedman1(n, features=COLUMNS, noise=2.0, seed=seed)
+    drawn = make.friedman1(n, n_features=COLUMNS, noise=2.0, random_state=seed)
     return drawn.X, drawn.y if task == "regression" else (drawn.y > 14.4).astype(np.int64)
 
 
@@ -93,7 +93,7 @@ def exact(task: str, n: int) -> Result:
         f"from bottega.tree import Tree{kind}\nX, y = sample({task!r}, {n})",
         f"Tree{kind}(0.0).fit(X, y)",
     )
-    leaves = f"leaves {mine.tree_.n_leaves:,} and {peer.get_n_leaves():,}"
+    leaves = f"leaves {mine.nodes_.n_leaves:,} and {peer.get_n_leaves():,}"
     return Result(
         f"exact tree, {task}, grown in full, {n:,} x {COLUMNS}",
         f"scikit-learn DecisionTree{kind}",
@@ -152,11 +152,11 @@ def pruned_against_grid_search(task: str, n: int) -> Result:
     code = f"from benchmarks.tree import grid_search; grid_search({task!r}, {n})"
     printed = bounded([sys.executable, "-c", code], PATIENCE)
     mean = losses(task, y_test, mine.predict(X_test)).mean()
-    words = f"{mine.tree_.n_leaves} leaves, test error {mean:.4g}"
+    words = f"{mine.nodes_.n_leaves} leaves, test error {mean:.4g}"
     if printed is not None:
         told = json.loads(printed.strip().splitlines()[-1])
         peer_losses = np.asarray(told["loss"])
-        words = f"leaves {mine.tree_.n_leaves} and {told['leaves']}; " + compared_errors(
+        words = f"leaves {mine.nodes_.n_leaves} and {told['leaves']}; " + compared_errors(
             losses(task, y_test, mine.predict(X_test)), peer_losses
         )
     return Result(
@@ -207,23 +207,24 @@ def pruned_against_rpart(task: str, n: int) -> Result:
     X_test, y_test = sample(task, 50_000, seed=1)
 
     def mine():  # rpart's own limits, so that both grow the same tree
-        return ours(task, min_split=20, min_leaf=7, random_state=0).fit(X, y)
+        return ours(task, min_samples_split=20, min_samples_leaf=7, random_state=0).fit(X, y)
 
     model = mine()
     seconds = in_turns({"ours": mine}, repeats=3)["ours"]
     in_full = in_turns({"ours": lambda: ours(task, random_state=0).fit(X, y)}, repeats=1)["ours"]
-    words = f"{model.tree_.n_leaves} leaves"
+    words = f"{model.nodes_.n_leaves} leaves"
     with exchange(X=X, y=y, test=X_test) as folder:
         method = "anova" if task == "regression" else "class"
         taken = run_peer_within(PATIENCE, "rpart_pruned.R", folder, method, 1)
         if taken is not None:
             predicted = np.fromfile(folder / "pred.bin")
             leaves = (folder / "leaves.txt").read_text().strip()
-            words = f"leaves {model.tree_.n_leaves} and {leaves}; " + compared_errors(
+            words = f"leaves {model.nodes_.n_leaves} and {leaves}; " + compared_errors(
                 losses(task, y_test, model.predict(X_test)), losses(task, y_test, predicted)
             )
     return Result(
-        f"tree, {task}, min_split 20, min_leaf 7, 10 folds, one-SE pruning, {n:,} x {COLUMNS}",
+        f"tree, {task}, at least 20 rows split and 7 in a leaf, 10 folds, one-SE pruning, "
+        f"{n:,} x {COLUMNS}",
         "R rpart(cp = 0, xval = 10) and prune",
         seconds,
         PATIENCE if taken is None else taken,
@@ -266,7 +267,7 @@ def memory(n: int) -> Result:
     copies = extra_memory(
         "from benchmarks.tree import ours, sample\n"
         f"X, y = sample('regression', {n})\n"
-        "model = ours('regression', 0.0, thresholds='binned', max_leaves=1000)\n"
+        "model = ours('regression', 0.0, thresholds='binned', max_leaf_nodes=1000)\n"
         "model.fit(X[:2000], y[:2000])",
         "model.fit(X, y)",
     )

@@ -94,7 +94,7 @@ def test_e31_the_rule_by_its_definition():
 
 
 def _sparse():
-    data = make.sparse_linear(60, features=10, nonzero=3, seed=1)
+    data = make.sparse_linear(60, n_features=10, n_informative=3, random_state=1)
     return data.X, data.y
 
 
@@ -171,8 +171,8 @@ def test_e13_the_gain_of_noise_by_brute_force():
     cuts = np.sort(noise)[:-1]
     best = max(gain(noise <= cut) for cut in cuts)
     for column, expected in ((coin, gain(coin == 0)), (noise, best)):
-        stump = TreeRegressor(0.0, max_leaves=2).fit(column[:, None].astype(float), y)
-        assert stump.importance_[0] == pytest.approx(expected)
+        stump = TreeRegressor(0.0, max_leaf_nodes=2).fit(column[:, None].astype(float), y)
+        assert stump.feature_importances_[0] == pytest.approx(expected)
     assert best > gain(coin == 0)
 
 
@@ -203,7 +203,7 @@ def test_e34_five_leaves_make_a_box():
     y = np.all((X > 0.25) & (X < 0.8), axis=1)
     tree = TreeClassifier(0.0).fit(X, y)
     assert np.all(tree.predict(X) == y)
-    assert tree.tree_.n_leaves == 5
+    assert tree.nodes_.n_leaves == 5
 
 
 def test_e35_the_ring_and_its_best_error():
@@ -234,9 +234,9 @@ def test_e26_partitions_that_refine():
 
 def test_e29_the_same_roots_in_scikit_learn():
     for seed in range(5):
-        data = make.nested_spheres(300, seed=seed)
+        data = make.nested_spheres(300, random_state=seed)
         for criterion in ("gini", "entropy"):
-            ours = TreeClassifier(0.0, criterion=criterion, max_leaves=2).fit(data.X, data.y)
+            ours = TreeClassifier(0.0, criterion=criterion, max_leaf_nodes=2).fit(data.X, data.y)
             theirs = DecisionTreeClassifier(criterion=criterion, max_depth=1).fit(data.X, data.y)
-            assert ours.tree_.feature[0] == theirs.tree_.feature[0]
-            assert ours.tree_.threshold[0] == pytest.approx(theirs.tree_.threshold[0])
+            assert ours.nodes_.feature[0] == theirs.tree_.feature[0]
+            assert ours.nodes_.threshold[0] == pytest.approx(theirs.tree_.threshold[0])

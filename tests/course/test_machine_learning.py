@@ -29,8 +29,8 @@ def test_x9_and_x10_the_numbers_of_the_notes():
 def test_x11_an_identifier_gains_all_there_is():
     y = np.array([0, 1, 1, 0, 1, 0, 0, 1])
     X = np.column_stack([np.arange(8.0)])
-    tree = TreeClassifier(0.0, categorical=[0], max_leaves=2).fit(X, y)
-    assert tree.tree_.gain[0] == pytest.approx(tree.tree_.impurity[0])
+    tree = TreeClassifier(0.0, categorical_features=[0], max_leaf_nodes=2).fit(X, y)
+    assert tree.nodes_.gain[0] == pytest.approx(tree.nodes_.impurity[0])
     # A category of two levels has one split; with q levels, 2^(q - 1) - 1 of them.
     assert 2 ** (8 - 1) - 1 == 127
 
@@ -38,13 +38,13 @@ def test_x11_an_identifier_gains_all_there_is():
 def test_x13_gains_on_a_balanced_xor():
     X = np.array(list(product([-1.0, 1.0], repeat=2)))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    assert TreeClassifier(0.0, min_gain=1e-12).fit(X, y).tree_.n_leaves == 1
+    assert TreeClassifier(0.0, min_impurity_decrease=1e-12).fit(X, y).nodes_.n_leaves == 1
     # After the first split each half is pure by the second column.
-    assert TreeClassifier(0.0).fit(X[X[:, 0] > 0], y[X[:, 0] > 0]).tree_.n_leaves == 2
+    assert TreeClassifier(0.0).fit(X[X[:, 0] > 0], y[X[:, 0] > 0]).nodes_.n_leaves == 2
 
 
 def test_x14_roots_by_brute_force():
-    data = make.two_gaussians(20, distance=2.0, features=3, seed=1)
+    data = make.two_gaussians(20, distance=2.0, n_features=3, random_state=1)
     n, best = len(data.y), None
     for j in range(3):
         order = np.sort(data.X[:, j])

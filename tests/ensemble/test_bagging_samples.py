@@ -31,7 +31,7 @@ def corners(n=150, seed=0):
 
 def test_the_prediction_is_the_mean_of_fits_to_the_drawn_rows():
     X, y = curve()
-    model = BaggingRegressor(LinearRegression(), n_models=6, random_state=4).fit(X, y)
+    model = BaggingRegressor(LinearRegression(), n_estimators=6, random_state=4).fit(X, y)
     order = own_order(X, y)
     X_own, y_own = X[order], y[order]
     new = curve(40, seed=1)[0]
@@ -53,24 +53,24 @@ def test_the_prediction_is_the_mean_of_fits_to_the_drawn_rows():
     expected[order[seen]] = bag[seen] / count[seen]
     assert model.oob_prediction_ == pytest.approx(expected, abs=1e-9, nan_ok=True)
     by_hand = np.mean((y_own[seen] - bag[seen] / count[seen]) ** 2)
-    assert model.oob_error_ == pytest.approx(by_hand, rel=1e-9)
+    assert model.oob_path_.error[-1] == pytest.approx(by_hand, rel=1e-9)
 
 
 def test_votes_are_counted_as_in_the_notes():
     X, y = corners()
-    base = TreeClassifier(alpha=0, max_depth=2)
-    model = BaggingClassifier(base, n_models=9, vote="majority").fit(X, y)
+    base = TreeClassifier(ccp_alpha=0, max_depth=2)
+    model = BaggingClassifier(base, n_estimators=9, voting="hard").fit(X, y)
     votes = np.array([each.predict(X) == "same" for each in model.estimators_]).mean(axis=0)
     assert model.predict_proba(X)[:, 1] == pytest.approx(votes)
     assert np.array_equal(model.predict(X), np.where(votes > 0.5, "same", "other"))
-    soft = BaggingClassifier(base, n_models=9).fit(X, y)
+    soft = BaggingClassifier(base, n_estimators=9).fit(X, y)
     mean = np.mean([each.predict_proba(X) for each in soft.estimators_], axis=0)
     assert soft.predict_proba(X) == pytest.approx(mean)
 
 
 def test_an_even_vote_goes_to_the_first_class():
     X, y = corners(60)
-    model = BaggingClassifier(TreeClassifier(alpha=0), n_models=2, vote="majority").fit(X, y)
+    model = BaggingClassifier(TreeClassifier(ccp_alpha=0), n_estimators=2, voting="hard").fit(X, y)
     even = model.predict_proba(X)[:, 0] == 0.5
     assert even.any()
     assert set(model.predict(X)[even]) == {"other"}
@@ -87,21 +87,21 @@ def test_out_of_bag_error_is_honest_and_training_error_is_not():
     X, y = corners(300)
     flipped = np.random.default_rng(0).random(300) < 0.2
     y = np.where(flipped, np.where(y == "same", "other", "same"), y)
-    model = BaggingClassifier(n_models=60).fit(X, y)
+    model = BaggingClassifier(n_estimators=60).fit(X, y)
     new, truth = corners(3000, seed=7)
     # Labels of new rows are flipped too: error there = 0.2 + 0.6 * error against the truth.
     honest = 0.2 + 0.6 * np.mean(model.predict(new) != truth)
     assert model.score(X, y) > 0.97
-    assert abs(model.oob_error_ - honest) < 4 * model.oob_error_se_
+    assert abs(model.oob_path_.error[-1] - honest) < 4 * model.oob_path_.error_se[-1]
     path = model.oob_path_
-    assert (len(path), path.estimate, path.error[-1]) == (60, "oob", model.oob_error_)
+    assert (len(path), path.estimate, path.error[-1]) == (60, "oob", model.oob_path_.error[-1])
     assert path.error[-1] < path.error[0]
 
 
 def test_the_mean_of_the_models_beats_the_models():
     # E(y - mean)^2 = mean of E(y - f_b)^2 less the spread of the f_b: exact, row by row.
     X, y = curve()
-    model = BaggingRegressor(n_models=20).fit(X, y)
+    model = BaggingRegressor(n_estimators=20).fit(X, y)
     each = np.array([fit.predict(X) for fit in model.estimators_])
     gain = np.mean((each - y) ** 2) - np.mean((each.mean(axis=0) - y) ** 2)
     assert gain == pytest.approx(np.mean(each.var(axis=0)), rel=1e-9)
@@ -113,48 +113,48 @@ def test_the_mean_of_the_models_beats_the_models():
 def test_the_order_of_the_rows_does_not_matter_and_the_seed_does():
     X, y = curve()
     order = np.random.default_rng(1).permutation(len(y))
-    one = BaggingRegressor(n_models=5).fit(X, y)
-    two = BaggingRegressor(n_models=5).fit(X[order], y[order])
+    one = BaggingRegressor(n_estimators=5).fit(X, y)
+    two = BaggingRegressor(n_estimators=5).fit(X[order], y[order])
     assert two.predict(X) == pytest.approx(one.predict(X), abs=1e-12)
     assert two.oob_prediction_ == pytest.approx(one.oob_prediction_[order], nan_ok=True)
-    other = BaggingRegressor(n_models=5, random_state=1).fit(X, y)
+    other = BaggingRegressor(n_estimators=5, random_state=1).fit(X, y)
     assert not np.allclose(other.predict(X), one.predict(X))
-    generator = BaggingRegressor(n_models=5, random_state=np.random.RandomState(3)).fit(X, y)
+    generator = BaggingRegressor(n_estimators=5, random_state=np.random.RandomState(3)).fit(X, y)
     assert np.all(np.isfinite(generator.predict(X)))
 
 
 def test_weights_are_copies():
     X, y = corners(80)
     w = np.random.default_rng(0).integers(0, 4, 80)
-    weighted = BaggingClassifier(n_models=10).fit(X, y, sample_weight=w)
-    repeated = BaggingClassifier(n_models=10).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
+    weighted = BaggingClassifier(n_estimators=10).fit(X, y, sample_weight=w)
+    repeated = BaggingClassifier(n_estimators=10).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
     assert np.array_equal(weighted.predict_proba(X), repeated.predict_proba(X))
-    assert np.all(np.isnan(weighted.oob_decision_[w == 0]))
+    assert np.all(np.isnan(weighted.oob_decision_function_[w == 0]))
 
 
 def test_samples_without_replacement():
     X, y = curve()
-    half = BaggingRegressor(n_models=8, replace=False, sample_share=0.5).fit(X, y)
-    assert np.isfinite(half.oob_error_)
+    half = BaggingRegressor(n_estimators=8, bootstrap=False, max_samples=0.5).fit(X, y)
+    assert np.isfinite(half.oob_path_.error[-1])
     drawn = draw_rows(100, 50, 3, replace=False)
     assert (drawn.sum(), drawn.max()) == (50, 1)
     weighted = draw_rows(4, 2, 3, replace=False, weight=np.array([0.5, 0.0, 0.5, 0.0]) + 1e-12)
     assert weighted.tolist() == [1, 0, 1, 0]
-    whole = BaggingRegressor(n_models=3, replace=False).fit(X, y)
-    assert np.isnan(whole.oob_error_)  # nothing is left out
+    whole = BaggingRegressor(n_estimators=3, bootstrap=False).fit(X, y)
+    assert np.isnan(whole.oob_path_.error[-1])  # nothing is left out
 
 
 def test_any_base_will_do():
     X, y = corners()
     frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1]})
     pipeline = make_pipeline(StandardScaler(), KNeighborsClassifier(3))
-    model = BaggingClassifier(pipeline, n_models=5).fit(frame, y)
+    model = BaggingClassifier(pipeline, n_estimators=5).fit(frame, y)
     assert model.score(frame, y) > 0.9
     assert model.feature_names_in_.tolist() == ["a", "b"]
-    with pytest.raises(InputError, match="vote='majority'"):
-        BaggingClassifier(LinearSVC(), n_models=3).fit(X, y)
-    assert len(BaggingClassifier(LinearSVC(), n_models=3, vote="majority").fit(X, y).predict(X))
-    linear = BaggingRegressor(LinearRegression(), n_models=3).fit(*curve())
+    with pytest.raises(InputError, match="voting='hard'"):
+        BaggingClassifier(LinearSVC(), n_estimators=3).fit(X, y)
+    assert len(BaggingClassifier(LinearSVC(), n_estimators=3, voting="hard").fit(X, y).predict(X))
+    linear = BaggingRegressor(LinearRegression(), n_estimators=3).fit(*curve())
     assert linear.n_features_in_ == 2
 
 
@@ -163,13 +163,13 @@ def test_categories_and_gaps_pass_through_to_the_trees():
     frame = pd.DataFrame({"x": rng.normal(size=120), "kind": rng.choice(["a", "b", "c"], 120)})
     y = np.where(frame["kind"] == "b", "yes", "no")
     frame.loc[::7, "x"] = np.nan
-    model = BaggingClassifier(n_models=10).fit(frame, y)
-    assert model.oob_error_ < 0.05
+    model = BaggingClassifier(n_estimators=10).fit(frame, y)
+    assert model.oob_path_.error[-1] < 0.05
 
 
 def test_a_class_that_a_sample_lacks_keeps_its_column():
     X, y = np.arange(12.0)[:, None], np.array([0] * 11 + [1])
-    model = BaggingClassifier(n_models=30).fit(X, y)
+    model = BaggingClassifier(n_estimators=30).fit(X, y)
     assert any(len(each.classes_) == 1 for each in model.estimators_)
     assert model.predict_proba(X).shape == (12, 2)
     assert model.predict_proba(X).sum(axis=1) == pytest.approx(np.ones(12))
@@ -187,7 +187,7 @@ def test_shuffling_a_column_that_matters_costs_and_noise_does_not():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(200, 3))
     y = 2 * X[:, 0] + X[:, 1] + 0.1 * rng.normal(size=200)
-    model = BaggingRegressor(LinearRegression(), n_models=30).fit(X, y)
+    model = BaggingRegressor(LinearRegression(), n_estimators=30).fit(X, y)
     table = model.permutation_importance(X, y)
     assert table["column"].tolist() == ["x0", "x1", "x2"]
     # E (f(x) - f(x'))^2 for a shuffled column is 2 b^2 Var x: 8 and 2, to the sampling error of 30
@@ -206,7 +206,7 @@ def test_shuffling_a_column_that_matters_costs_and_noise_does_not():
 def test_importance_by_hand():
     X, y = corners(60)
     w = np.random.default_rng(0).integers(0, 3, 60)
-    model = BaggingClassifier(n_models=4).fit(X, y, sample_weight=w)
+    model = BaggingClassifier(n_estimators=4).fit(X, y, sample_weight=w)
     table = model.permutation_importance(X, y, sample_weight=w, random_state=5)
     counted = np.flatnonzero(w)
     order = counted[own_order(X[counted], y[counted])]
@@ -233,7 +233,7 @@ def test_importance_of_the_columns_of_a_frame():
     for make in (pd.DataFrame, pl.DataFrame):
         frame = make({"x": rng.normal(size=120), "kind": rng.choice(["a", "b", "c"], 120)})
         y = np.where(frame["kind"].to_numpy() == "b", "yes", "no")
-        model = BaggingClassifier(n_models=10).fit(frame, y)
+        model = BaggingClassifier(n_estimators=10).fit(frame, y)
         table = model.permutation_importance(frame, y)
         assert isinstance(table, make)
         assert list(table["column"]) == ["x", "kind"]
@@ -242,7 +242,7 @@ def test_importance_of_the_columns_of_a_frame():
 
 def test_proximity_is_the_share_of_trees_with_a_common_leaf():
     X, y = curve(40)
-    model = BaggingRegressor(n_models=12).fit(X, y)
+    model = BaggingRegressor(n_estimators=12).fit(X, y)
     found = model.proximity(X)
     leaves = np.array([each.apply(X) for each in model.estimators_])
     assert found == pytest.approx((leaves[:, :, None] == leaves[:, None, :]).mean(axis=0))
@@ -255,10 +255,10 @@ def test_bad_bases_and_parameters():
     X, y = corners(30)
     with pytest.raises(ParameterError, match="needs a classifier as its base"):
         BaggingClassifier(LinearRegression()).fit(X, y)
-    with pytest.raises(ParameterError, match="base="):
+    with pytest.raises(ParameterError, match="estimator="):
         BaggingClassifier(DecisionTreeClassifier).fit(X, y)  # the class, not an object
-    with pytest.raises(ParameterError, match="sample_share"):
-        BaggingClassifier(sample_share=0.0).fit(X, y)
+    with pytest.raises(ParameterError, match="max_samples"):
+        BaggingClassifier(max_samples=0.0).fit(X, y)
 
 
 def test_own_order_sees_every_type_of_column():

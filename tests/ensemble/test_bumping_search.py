@@ -24,18 +24,18 @@ def test_bumping_solves_xor_where_a_greedy_tree_of_two_levels_cannot():
     # That happens in at least one sample in five (0.285 of 400 samples of another seed), so none
     # of 60 does it with probability below 0.8^60 < 2e-6.
     X, y = grid_xor()
-    four = TreeClassifier(alpha=0, max_depth=2)
+    four = TreeClassifier(ccp_alpha=0, max_depth=2)
     assert np.mean(four.fit(X, y).predict(X) != y) >= 0.25
-    model = BumpingClassifier(four, n_models=60).fit(X, y)
+    model = BumpingClassifier(four, n_estimators=60).fit(X, y)
     assert model.errors_[0] >= 0.25
     assert model.errors_[model.picked_] <= 0.1
     assert np.mean(model.predict(X) != y) == model.errors_[model.picked_]
-    assert model.estimator_.tree_.n_leaves == 4
+    assert model.estimator_.nodes_.n_leaves == 4
 
 
 def test_the_first_of_the_best_candidates_is_kept():
     X, y = grid_xor(6)
-    model = BumpingClassifier(TreeClassifier(alpha=0, max_depth=2), n_models=30).fit(X, y)
+    model = BumpingClassifier(TreeClassifier(ccp_alpha=0, max_depth=2), n_estimators=30).fit(X, y)
     assert model.errors_.shape == (31,)
     assert model.picked_ == np.flatnonzero(model.errors_ == model.errors_.min())[0]
 
@@ -44,7 +44,7 @@ def test_the_original_fit_stays_unless_beaten():
     # A full tree makes no error on the rows, and least squares is the best line there is.
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
-    full = BumpingClassifier(TreeClassifier(alpha=0)).fit(X, y > 0)
+    full = BumpingClassifier(TreeClassifier(ccp_alpha=0)).fit(X, y > 0)
     assert (full.picked_, full.errors_[0]) == (0, 0.0)
     model = BumpingRegressor(LinearRegression()).fit(X, y)
     assert model.picked_ == 0
@@ -55,7 +55,7 @@ def test_the_original_fit_stays_unless_beaten():
 def test_the_regressor_finds_the_interaction():
     X, y = grid_xor()
     y = np.where(y, 1.0, -1.0)
-    model = BumpingRegressor(TreeRegressor(alpha=0, max_depth=2), n_models=60).fit(X, y)
+    model = BumpingRegressor(TreeRegressor(ccp_alpha=0, max_depth=2), n_estimators=60).fit(X, y)
     assert model.errors_[0] > 0.7
     assert model.errors_[model.picked_] < 0.35
     assert model.errors_[model.picked_] == pytest.approx(np.mean((model.predict(X) - y) ** 2))
@@ -63,7 +63,7 @@ def test_the_regressor_finds_the_interaction():
 
 def test_the_picked_tree_can_still_be_read():
     X, y = grid_xor(6)
-    model = BumpingClassifier(TreeClassifier(alpha=0, max_depth=2)).fit(X, y)
+    model = BumpingClassifier(TreeClassifier(ccp_alpha=0, max_depth=2)).fit(X, y)
     assert str(model.rules()) == str(model.estimator_.rules())
     other = BumpingRegressor(LinearRegression()).fit(X, X[:, 0])
     assert not hasattr(other, "rules")

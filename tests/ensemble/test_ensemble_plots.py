@@ -15,7 +15,7 @@ def sample(n, seed):
 def test_a_forest_draws_its_errors_against_trees(each):
     X, y = sample(150, 0)
     X_new, y_new = sample(80, 1)
-    model = each(2, n_trees=12).fit(X, y.astype(float) if each is RandomForestRegressor else y)
+    model = each(max_features=2, n_estimators=12).fit(X, y.astype(float) if each is RandomForestRegressor else y)
     y_new = y_new.astype(float) if each is RandomForestRegressor else y_new
     text = str(model.plot(X_new, y_new).to_dict())
     # The subtitle says where the curves end.
@@ -26,7 +26,7 @@ def test_a_forest_draws_its_errors_against_trees(each):
 
 def test_adaboost_draws_its_error_against_rounds():
     X, y = sample(150, 0)
-    model = AdaBoostClassifier(8).fit(X, y)
+    model = AdaBoostClassifier(n_estimators=8).fit(X, y)
     chart = model.plot(*sample(80, 1)).to_dict()
     assert chart["title"]["text"] == "Error against rounds"
     assert repr(float(model.staged_error(*sample(80, 1))[-1])) in str(chart)

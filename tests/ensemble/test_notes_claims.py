@@ -28,15 +28,15 @@ def errors_above(larger, smaller):
 
 def spheres_errors(n, useless, repeats):
     """Return test errors of each method on the same samples, one a repeat."""
-    test = make.nested_spheres(4000, useless=useless, seed=10_000)
+    test = make.nested_spheres(4000, useless=useless, random_state=10_000)
     errors = {}
     for seed in range(repeats):
-        data = make.nested_spheres(n, useless=useless, seed=seed)
+        data = make.nested_spheres(n, useless=useless, random_state=seed)
         models = {
             "tree": TreeClassifier(),
-            "bagging": BaggingClassifier(n_models=100, random_state=seed),
-            "forest": RandomForestClassifier(n_trees=200, random_state=seed),
-            "boosting": AdaBoostClassifier(n_rounds=300),
+            "bagging": BaggingClassifier(n_estimators=100, random_state=seed),
+            "forest": RandomForestClassifier(n_estimators=200, random_state=seed),
+            "boosting": AdaBoostClassifier(n_estimators=300),
         }
         for name, model in models.items():
             wrong = model.fit(data.X, data.y).predict(test.X) != test.y
@@ -91,12 +91,12 @@ def test_bagging_cuts_the_variance_and_raises_the_bias_a_little():
     variance lost: a sample drawn with replacement has fewer distinct rows. Limits are several times
     the spread of the runs (0.01 of the ratio): false alarm below 1 in 1,000.
     """
-    new = make.friedman1(400, seed=999)
+    new = make.friedman1(400, random_state=999)
     predicted = {"tree": [], "bagging": []}
     for seed in range(40):
-        data = make.friedman1(200, seed=seed)
+        data = make.friedman1(200, random_state=seed)
         tree = TreeRegressor(0.0).fit(data.X, data.y)
-        bagging = BaggingRegressor(n_models=30, random_state=seed).fit(data.X, data.y)
+        bagging = BaggingRegressor(n_estimators=30, random_state=seed).fit(data.X, data.y)
         predicted["tree"].append(tree.predict(new.X))
         predicted["bagging"].append(bagging.predict(new.X))
     variance, bias = {}, {}
@@ -113,10 +113,10 @@ def test_bagging_cuts_the_variance_and_raises_the_bias_a_little():
 
 def test_bagging_smooths_the_boundary():
     """D189: a full tree's shares are 0 and 1; the vote of many lies between, in many steps."""
-    data = make.two_gaussians(200, seed=0)
-    new = make.two_gaussians(500, seed=1).X
+    data = make.two_gaussians(200, random_state=0)
+    new = make.two_gaussians(500, random_state=1).X
     tree = TreeClassifier(0.0).fit(data.X, data.y).predict_proba(new)
-    bagging = BaggingClassifier(n_models=50, random_state=0).fit(data.X, data.y).predict_proba(new)
+    bagging = BaggingClassifier(n_estimators=50, random_state=0).fit(data.X, data.y).predict_proba(new)
     assert set(np.unique(tree)) == {0.0, 1.0}
     assert np.mean((bagging > 0) & (bagging < 1)) > 0.4
     assert len(np.unique(bagging[:, 1].round(6))) > 20
@@ -135,14 +135,14 @@ def test_the_error_of_a_forest_settles_and_out_of_bag_follows_the_test():
     below 1 in 1,000. One tree errs 1.9 to 2.8 times as often as 300; the last 150 trees move the
     error by 0.003 at most.
     """
-    data = make.nested_spheres(1500, useless=6, seed=0)
-    test = make.nested_spheres(10_000, useless=6, seed=1)
-    model = RandomForestClassifier(4, n_trees=300, random_state=0).fit(data.X, data.y)
+    data = make.nested_spheres(1500, useless=6, random_state=0)
+    test = make.nested_spheres(10_000, useless=6, random_state=1)
+    model = RandomForestClassifier(max_features=4, n_estimators=300, random_state=0).fit(data.X, data.y)
     curve = model.staged_error(test.X, test.y)
     assert curve[0] > 1.4 * curve[-1]  # one tree, and three hundred
     assert np.ptp(curve[150:]) < 0.01  # settled
     assert curve[-1] < curve[:10].min()
-    assert abs(model.oob_error_ - curve[-1]) < 5 * model.oob_path_.error_se[-1]
+    assert abs(model.oob_path_.error[-1] - curve[-1]) < 5 * model.oob_path_.error_se[-1]
     # A row is out of bag in a share (1 - 1/n)^n of the trees, so that after 30 trees all are.
     assert np.all(np.isfinite(model.oob_path_.error[30:]))
 
@@ -154,13 +154,13 @@ def test_out_of_bag_picks_good_columns():
     In four runs with other seeds the picked one was within 0.0002 of the best of five, the worst
     0.017 to 0.028 above it; 0.016 and 0.01 are asserted.
     """
-    data = make.nested_spheres(1500, useless=6, seed=2)
-    test = make.nested_spheres(10_000, useless=6, seed=3)
+    data = make.nested_spheres(1500, useless=6, random_state=2)
+    test = make.nested_spheres(10_000, useless=6, random_state=3)
     error = {}
     for tried in (1, 2, 3, 5, 10):
-        forest = RandomForestClassifier(tried, n_trees=200, random_state=0).fit(data.X, data.y)
+        forest = RandomForestClassifier(max_features=tried, n_estimators=200, random_state=0).fit(data.X, data.y)
         error[tried] = np.mean(forest.predict(test.X) != test.y)
-    chosen = RandomForestClassifier(n_trees=200, random_state=0).fit(data.X, data.y)
+    chosen = RandomForestClassifier(n_estimators=200, random_state=0).fit(data.X, data.y)
     picked = np.mean(chosen.predict(test.X) != test.y)
     assert picked < min(error.values()) + 0.016
     assert max(error.values()) > min(error.values()) + 0.01  # so the choice matters

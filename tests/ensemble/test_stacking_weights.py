@@ -181,7 +181,7 @@ def test_the_order_of_the_rows_does_not_matter():
 
 def test_bad_input():
     X, y = wave(20)
-    with pytest.raises(ParameterError, match="bases="):
+    with pytest.raises(ParameterError, match="estimators="):
         StackingRegressor([]).fit(X, y)
     with pytest.raises(ParameterError, match="needs a regressor"):
         StackingRegressor([BaselineClassifier()]).fit(X, y)

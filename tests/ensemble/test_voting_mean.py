@@ -63,8 +63,8 @@ def test_the_mean_is_that_of_scikit_learn(weights):
 def test_the_formula_of_the_notes():
     """D187: the plain mean over the models, class by class."""
     X, y = rings()
-    model = VotingClassifier([TreeClassifier(alpha=0), GaussianNB()]).fit(X, y)
-    parts = [TreeClassifier(alpha=0).fit(X, y), GaussianNB().fit(X, y)]
+    model = VotingClassifier([TreeClassifier(ccp_alpha=0), GaussianNB()]).fit(X, y)
+    parts = [TreeClassifier(ccp_alpha=0).fit(X, y), GaussianNB().fit(X, y)]
     mean = np.mean([each.predict_proba(X) for each in parts], axis=0)
     assert model.predict_proba(X) == pytest.approx(mean)
     assert np.array_equal(model.predict(X), model.classes_[np.argmax(mean, axis=1)])
@@ -73,7 +73,7 @@ def test_the_formula_of_the_notes():
 def test_the_mean_beats_the_models_by_their_spread():
     X, y = slope()
     new, truth = slope(seed=1)
-    model = VotingRegressor([LeastSquares(), TreeRegressor(alpha=0)]).fit(X, y)
+    model = VotingRegressor([LeastSquares(), TreeRegressor(ccp_alpha=0)]).fit(X, y)
     each = np.array([fit.predict(new) for fit in model.estimators_])
     gain = np.mean((each - truth) ** 2) - np.mean((model.predict(new) - truth) ** 2)
     assert gain == pytest.approx(np.mean(each.var(axis=0)), rel=1e-9)
@@ -83,12 +83,12 @@ def test_the_mean_beats_the_models_by_their_spread():
 def test_an_even_vote_goes_to_the_first_class():
     X, y = rings(60)
     for votes in (2, 3):
-        model = VotingClassifier(CLASSIFIERS[:votes], vote="majority").fit(X, y)
+        model = VotingClassifier(CLASSIFIERS[:votes], voting="hard").fit(X, y)
         shares = model.predict_proba(X)
         tied = shares.max(axis=1, keepdims=True) - shares < 1e-9
         assert np.array_equal(model.predict(X), model.classes_[np.argmax(tied, axis=1)])
     # Tenths do not add up exactly: a tie all the same.
-    ten = VotingClassifier([CLASSIFIERS[0], *[("nb", GaussianNB())] * 3], vote="majority")
+    ten = VotingClassifier([CLASSIFIERS[0], *[("nb", GaussianNB())] * 3], voting="hard")
     ten.set_params(weights=[0.3, 0.1, 0.1, 0.1]).fit(X, y)
     even = np.isclose(ten.predict_proba(X).max(axis=1), 0.5)
     assert even.any()
@@ -99,7 +99,7 @@ def test_an_even_vote_goes_to_the_first_class():
 def test_weights_of_rows_reach_the_bases():
     X, y = rings(80)
     w = np.random.default_rng(0).integers(0, 3, 80)
-    bases = [TreeClassifier(alpha=0), KNeighborsClassifier()]  # the second takes no weights
+    bases = [TreeClassifier(ccp_alpha=0), KNeighborsClassifier()]  # the second takes no weights
     weighted = VotingClassifier(bases).fit(X, y, sample_weight=w)
     repeated = VotingClassifier(bases).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
     assert weighted.predict_proba(X) == pytest.approx(repeated.predict_proba(X))
@@ -114,7 +114,7 @@ def test_frames_pass_to_the_bases_as_they_are():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=100), "kind": rng.choice(["a", "b"], 100)})
     y = np.where(frame["kind"] == "b", 1.0, 0.0) + 0.1 * rng.normal(size=100)
-    model = VotingRegressor([TreeRegressor(), TreeRegressor(alpha=0)]).fit(frame, y)
+    model = VotingRegressor([TreeRegressor(), TreeRegressor(ccp_alpha=0)]).fit(frame, y)
     assert model.names_ == ["tree", "tree 2"]
     assert model.score(frame, y) > 0.9
 
@@ -126,7 +126,7 @@ def test_bad_input():
             VotingClassifier(CLASSIFIERS, weights=weights).fit(X, y)
     with pytest.raises(ParameterError, match="needs a classifier"):
         VotingClassifier([LinearRegression()]).fit(X, y)
-    with pytest.raises(ParameterError, match="bases="):
+    with pytest.raises(ParameterError, match="estimators="):
         VotingRegressor([]).fit(X, np.zeros(30))
-    with pytest.raises(InputError, match="vote='majority'"):
+    with pytest.raises(InputError, match="voting='hard'"):
         VotingClassifier([LinearSVC()]).fit(X, y).predict(X)

@@ -64,7 +64,7 @@ def flowers():
         threshold=[0.8, 5.0],
     )
     return SimpleNamespace(
-        tree_=tree,
+        nodes_=tree,
         feature_names_in_=np.array(["petal length", "petal width"], dtype=object),
         classes_=np.array(["setosa", "versicolor", "virginica"]),
     )
@@ -156,7 +156,7 @@ def test_categories_are_written_with_their_names(rows_of):
         levels={0: {0: 0, 1: 1, 2: 0}},
     )
     model = SimpleNamespace(
-        tree_=tree,
+        nodes_=tree,
         feature_names_in_=["colour"],
         columns_in_=SimpleNamespace(levels=[["blue", "green", "red"]]),
     )
@@ -235,7 +235,7 @@ def test_shares_of_classes_are_steps_too(rows_of):
         feature=[0],
         threshold=[1.0],
     )
-    model = SimpleNamespace(tree_=tree, classes_=np.array(["a", "b"]), n_features_in_=1)
+    model = SimpleNamespace(nodes_=tree, classes_=np.array(["a", "b"]), n_features_in_=1)
     rows = rows_of(step_chart(model, [[0.0], [2.0]], ["a", "b"]))
     share = {
         name: [r["step"] for r in rows if "step" in r and r["predicted"] == name] for name in "ab"

@@ -157,7 +157,7 @@ def test_folds_that_make_no_sense_are_refused(cv, message):
         (LeastSquares(), LINE, "leverages"),
         (Ridge(alpha=3.0, standardize=False), LINE, "leverages"),
         (BaselineRegressor(), LINE, "leverages"),
-        (SmoothingSpline(lam=1e-4), WAVE, "leverages"),
+        (SmoothingSpline(alpha=1e-4), WAVE, "leverages"),
         (LocalRegression(bandwidth=0.2), WAVE, "leverages"),
         (Ridge(alpha=3.0), LINE, "refits"),  # the scales change with the row left out
         (Loess(span=0.5), ODD, "refits"),  # so does the neighbourhood

@@ -39,8 +39,9 @@ def assert_same_tree(found, expected, X, tolerance=1e-12):
     assert np.sort(found.gain) == pytest.approx(np.sort(expected.gain), abs=tolerance)
 
 
-OPTIONS = ({}, {"max_leaves": 12}, {"min_leaf": 7}, {"max_depth": 3}, {"min_gain": 0.02},
-           {"min_impurity": 0.3}, {"min_split": 40})  # fmt: skip
+OPTIONS = ({}, {"max_leaf_nodes": 12}, {"min_samples_leaf": 7}, {"max_depth": 3},
+           {"min_impurity_decrease": 0.02}, {"min_impurity": 0.3},
+           {"min_samples_split": 40})  # fmt: skip
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -64,7 +65,7 @@ def test_three_classes_without_categories_are_the_exact_tree(criterion):
     columns, y = mixed(3)
     columns = Columns.numeric(columns.X[:, :3])
     label = np.digitize(y, np.quantile(y, [1 / 3, 2 / 3]))
-    options = GrowOptions(criterion=criterion, min_leaf=3)
+    options = GrowOptions(criterion=criterion, min_samples_leaf=3)
     found = grow_binned(columns, label, None, options, n_classes=3)
     assert_same_tree(found, grow(columns, label, None, options, n_classes=3), columns.X)
 
@@ -74,7 +75,7 @@ def test_priors_and_costs_are_those_of_the_exact_tree():
     label = (y > np.quantile(y, 0.8)).astype(int)
     target = {"n_classes": 2, "class_scale": np.array([0.6, 3.0]),
               "cost": np.array([[0.0, 1.0], [4.0, 0.0]])}  # fmt: skip
-    options = GrowOptions(min_leaf=4)
+    options = GrowOptions(min_samples_leaf=4)
     found = grow_binned(columns, label, None, options, **target)
     assert_same_tree(found, grow(columns, label, None, options, **target), columns.X)
 
@@ -85,12 +86,12 @@ def test_scikit_learn_grows_the_same_tree_on_few_values():
     y = X[:, 0] / 50 + (X[:, 1] > 90) * rng.normal(1, 0.5, 400) + rng.normal(size=400)
     columns = Columns.numeric(X)
     options = {"max_leaf_nodes": 15, "random_state": 0}
-    tree = grow_binned(columns, y, None, GrowOptions(criterion="squared_error", max_leaves=15))
+    tree = grow_binned(columns, y, None, GrowOptions(criterion="squared_error", max_leaf_nodes=15))
     peer = DecisionTreeRegressor(**options).fit(X, y)
     new = rng.integers(0, 200, (200, 3)).astype(float)
     assert tree.value[apply(new, *tree.walk), 0] == pytest.approx(peer.predict(new), rel=1e-12)
     label = (y > 2).astype(int)
-    tree = grow_binned(columns, label, None, GrowOptions(max_leaves=15), n_classes=2)
+    tree = grow_binned(columns, label, None, GrowOptions(max_leaf_nodes=15), n_classes=2)
     peer = DecisionTreeClassifier(**options).fit(X, label)
     assert tree.value[apply(new, *tree.walk)] == pytest.approx(peer.predict_proba(new), rel=1e-12)
 
@@ -103,7 +104,7 @@ def test_many_values_cost_little_accuracy():
         return np.sin(2 * Z[:, 0]) + np.abs(Z[:, 1])
 
     y = truth(X) + rng.normal(0, 0.3, 4000)
-    options = GrowOptions(criterion="squared_error", min_leaf=20)
+    options = GrowOptions(criterion="squared_error", min_samples_leaf=20)
     columns = Columns.numeric(X)
     error = []
     for way in (grow, grow_binned):
@@ -152,7 +153,7 @@ def test_more_than_255_levels_share_the_last_bin():
     assert bins.encode(np.array([[np.nan]]))[0, 0] == MISSING
     y = (X[:, 0] % 2) * frequent + 0.01 * rng.normal(size=len(X))
     columns = Columns(np.asfortranarray(X), np.array([True]), np.array([100_000]))
-    tree = grow_binned(columns, y, None, GrowOptions(criterion="squared_error", max_leaves=2))
+    tree = grow_binned(columns, y, None, GrowOptions(criterion="squared_error", max_leaf_nodes=2))
     left = set(tree.levels[tree.level_child == 0].tolist())
     odd = set(range(1, 100, 2))
     assert not left & odd or not (set(range(100)) - odd) & left
@@ -181,7 +182,7 @@ def test_weights_of_zero_leave_rows_out():
     columns, y = mixed(9)
     w = (np.random.default_rng(1).random(len(y)) < 0.6).astype(float)
     kept = np.flatnonzero(w)
-    options = GrowOptions(criterion="squared_error", min_leaf=5)
+    options = GrowOptions(criterion="squared_error", min_samples_leaf=5)
     assert_same_tree(
         grow_binned(columns, y, w, options),
         grow_binned(columns.rows(kept), y[kept], None, options),
@@ -204,7 +205,11 @@ def test_nothing_to_split_gives_a_root():
 
 def test_what_needs_exact_thresholds_is_refused():
     columns, y = mixed(10, n=20)
-    for bad in ({"multiway": True}, {"missing": "surrogate"}, {"monotone": np.array([1, 0, 0, 0])}):
+    for bad in (
+        {"multiway": True},
+        {"missing": "surrogate"},
+        {"monotonic_cst": np.array([1, 0, 0, 0])},
+    ):
         with pytest.raises(ParameterError, match="thresholds='exact'"):
             grow_binned(columns, y, None, GrowOptions(criterion="squared_error", **bad))
     with pytest.raises(ParameterError, match="criterion='gini'"):

@@ -130,13 +130,13 @@ def test_a_test_may_send_groups_of_levels_to_three_children():  # A26, example (
     table = pd.DataFrame({"x": np.repeat(["a", "b", "c", "d"], [3, 2, 4, 3])})
     y = np.repeat(["third", "first", "second"], [5, 4, 3])
     model = TreeClassifier(0.0, multiway=3).fit(table, y)
-    assert model.tree_.n_children.tolist() == [3, 0, 0, 0]
+    assert model.nodes_.n_children.tolist() == [3, 0, 0, 0]
     groups = [model.leaves()["rule"].tolist()[i] for i in np.argsort(model.leaves()["value"])]
     assert groups == ["x = c", "x = d", "x in {a, b}"]
     # Two children are not enough, and a fourth would gain nothing.
-    assert TreeClassifier(0.0, multiway=2, max_depth=1).fit(table, y).tree_.n_leaves == 2
-    assert TreeClassifier(0.0, multiway=4).fit(table, y).tree_.n_children[0] == 3
-    assert TreeClassifier(0.0, multiway=True).fit(table, y).tree_.n_children[0] == 4
+    assert TreeClassifier(0.0, multiway=2, max_depth=1).fit(table, y).nodes_.n_leaves == 2
+    assert TreeClassifier(0.0, multiway=4).fit(table, y).nodes_.n_children[0] == 3
+    assert TreeClassifier(0.0, multiway=True).fit(table, y).nodes_.n_children[0] == 4
     assert np.array_equal(model.predict(table), y)
     with pytest.raises(InputError, match="multiway=3 does not go with thresholds='binned'"):
         TreeClassifier(0.0, multiway=3, thresholds="binned").fit(table, y)
@@ -150,22 +150,22 @@ def test_growth_stops_when_validation_accuracy_is_high_enough():  # M224, the fi
     leaves = []
     for target in (0.5, 0.2, 0.15):
         model = TreeClassifier(0.0, target_error=target, validation=0.3).fit(X, y)
-        leaves.append(model.tree_.n_leaves)
-        assert model.tree_.n[0] == 600  # the leaves know all rows
+        leaves.append(model.nodes_.n_leaves)
+        assert model.nodes_.n[0] == 600  # the leaves know all rows
         train, held = make_folds(0.3, 600, strata=y)[0]
         # Growth on the training part, one split fewer: the target was not reached yet.
-        fewer = TreeClassifier(0.0, max_leaves=max(leaves[-1] - 1, 1)).fit(X[train], y[train])
-        same = TreeClassifier(0.0, max_leaves=leaves[-1]).fit(X[train], y[train])
+        fewer = TreeClassifier(0.0, max_leaf_nodes=max(leaves[-1] - 1, 1)).fit(X[train], y[train])
+        same = TreeClassifier(0.0, max_leaf_nodes=leaves[-1]).fit(X[train], y[train])
         assert np.mean(same.predict(X[held]) != y[held]) <= target
         assert leaves[-1] == 1 or np.mean(fewer.predict(X[held]) != y[held]) > target
         # The same tests, in another order.
-        assert np.array_equal(np.sort(same.tree_.threshold), np.sort(model.tree_.threshold))
-    assert 1 <= leaves[0] < leaves[1] <= leaves[2] < full.tree_.n_leaves
+        assert np.array_equal(np.sort(same.nodes_.threshold), np.sort(model.nodes_.threshold))
+    assert 1 <= leaves[0] < leaves[1] <= leaves[2] < full.nodes_.n_leaves
     never = TreeClassifier(0.0, target_error=0.0).fit(X, y)
-    assert never.tree_.n_leaves > leaves[2]
+    assert never.nodes_.n_leaves > leaves[2]
     signal = X[:, 0] + (X[:, 1] > 0.5)
     for thresholds in ("exact", "binned"):
         number = TreeRegressor(0.0, target_error=0.02, thresholds=thresholds).fit(X, signal)
-        assert 3 <= number.tree_.n_leaves < 30
+        assert 3 <= number.nodes_.n_leaves < 30
         assert np.mean((number.predict(X) - signal) ** 2) < 0.03
     assert TreeRegressor(target_error=0.1).fit([[1.0]], [3.0]).predict([[9.0]]) == [3.0]

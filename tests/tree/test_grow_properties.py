@@ -116,9 +116,9 @@ def test_the_principal_component_orders_many_levels_of_three_classes():
     K=st.sampled_from([0, 2, 3]),
     missing=st.sampled_from(["direction", "surrogate"]),
     multiway=st.sampled_from([False, 3, True]),
-    max_leaves=st.sampled_from([None, 4]),
+    max_leaf_nodes=st.sampled_from([None, 4]),
 )
-def test_every_tree_is_consistent(seed, K, missing, multiway, max_leaves):
+def test_every_tree_is_consistent(seed, K, missing, multiway, max_leaf_nodes):
     """Rows land where they were counted; growing never raises the training risk (A30)."""
     columns, y, codes, w = mixed(seed, K=max(K, 2))
     y = codes if K else y
@@ -126,15 +126,15 @@ def test_every_tree_is_consistent(seed, K, missing, multiway, max_leaves):
         criterion="gini" if K else "squared_error",
         missing=missing,
         multiway=multiway,
-        max_leaves=max_leaves,
-        min_leaf=2,
+        max_leaf_nodes=max_leaf_nodes,
+        min_samples_leaf=2,
     )
     tree = grow(columns, y, w, options, n_classes=K)
     leaf = apply(columns.X, *tree.walk)
     counted = np.bincount(leaf, minlength=tree.n_nodes)
     assert np.array_equal(counted[tree.is_leaf], tree.n[tree.is_leaf])
     assert tree.n[tree.is_leaf].min() >= (2 if missing == "direction" else 1)
-    assert max_leaves is None or tree.n_leaves <= max_leaves
+    assert max_leaf_nodes is None or tree.n_leaves <= max_leaf_nodes
     for t in np.flatnonzero(~tree.is_leaf):
         below = list(tree.children(t))
         assert tree.risk[below].sum() <= tree.risk[t] + 1e-12
@@ -156,7 +156,7 @@ def test_every_tree_is_consistent(seed, K, missing, multiway, max_leaves):
 @given(seed=st.integers(0, 10_000), missing=st.sampled_from(["direction", "surrogate"]))
 def test_the_order_of_rows_does_not_matter(seed, missing):
     columns, y, _, w = mixed(seed)
-    options = GrowOptions(criterion="squared_error", missing=missing, min_leaf=3)
+    options = GrowOptions(criterion="squared_error", missing=missing, min_samples_leaf=3)
     tree = grow(columns, y, w, options)
     turn = np.random.default_rng(seed).permutation(len(y))
     for other in (columns.rows(turn), Columns(columns.X[turn], *vars_of(columns))):
@@ -178,13 +178,13 @@ def test_splits_that_are_equal_but_for_rounding_go_by_rule(binned):
         x = np.arange(12.0)
         turn = rng.permutation(12)
         columns = Columns.numeric(np.column_stack([x, 3 * x, -x])[turn])
-        options = GrowOptions(criterion="squared_error", max_leaves=3)
+        options = GrowOptions(criterion="squared_error", max_leaf_nodes=3)
         tree = growth(columns, y[turn], None, options)
         assert tree.threshold.tolist() == [5.5, 2.5]
         assert tree.feature.tolist() == [0, 0]
         # One shape three times: the first of three equal boundaries.
         y = np.repeat([low, low + step, low, low + step], 3)
-        tree = growth(columns, y[turn], None, GrowOptions("squared_error", max_leaves=2))
+        tree = growth(columns, y[turn], None, GrowOptions("squared_error", max_leaf_nodes=2))
         assert tree.threshold.tolist() == [2.5]
 
 
@@ -199,7 +199,7 @@ def test_a_weight_is_a_number_of_copies_and_zero_is_none(K, missing):
     y = codes if K else y
     copies = np.random.default_rng(0).integers(0, 4, len(y))
     options = GrowOptions(
-        criterion="entropy" if K else "squared_error", missing=missing, max_leaves=6
+        criterion="entropy" if K else "squared_error", missing=missing, max_leaf_nodes=6
     )
     weighted = grow(columns, y, copies.astype(float), options, n_classes=K)
     columns.order()
@@ -221,7 +221,7 @@ def test_monotone_on_a_grid(criterion):
     y = signal + 0.3 * rng.normal(size=400)
     K = 0 if criterion == "squared_error" else 2
     y = (y > 0.3).astype(int) if K else y
-    options = GrowOptions(criterion=criterion, monotone=[1, -1, 0])
+    options = GrowOptions(criterion=criterion, monotonic_cst=[1, -1, 0])
     tree = grow(Columns.numeric(X), y, None, options, n_classes=K)
     assert tree.n_leaves > 20
     axis = np.linspace(-1, 1, 25)
@@ -285,7 +285,7 @@ def test_random_columns_are_drawn_for_each_split():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 10))
     y = X[:, 0] + 0.1 * rng.normal(size=300)
-    options = GrowOptions(criterion="squared_error", max_features=2, max_leaves=40, seed=1)
+    options = GrowOptions(criterion="squared_error", max_features=2, max_leaf_nodes=40, seed=1)
     tree = grow(Columns.numeric(X), y, None, options)
     assert len(set(tree.feature.tolist())) > 5
     assert tree == grow(Columns.numeric(X), y, None, options)
@@ -303,7 +303,9 @@ def test_multiway_gives_each_level_a_child():
     # The missing row goes to the heaviest child, and so does a level that was never seen.
     assert tree.n[1:].tolist() == [4, 6, 5, 5]
     assert apply(np.array([[np.nan], [4.0], [3.0]]), *tree.walk).tolist() == [2, 2, 4]
-    assert grow(columns, y, None, GrowOptions(**{**vars(options), "max_leaves": 3})).n_leaves == 1
+    assert (
+        grow(columns, y, None, GrowOptions(**{**vars(options), "max_leaf_nodes": 3})).n_leaves == 1
+    )
 
 
 def groupings(levels, most):
@@ -320,9 +322,9 @@ def groupings(levels, most):
 
 @pytest.mark.parametrize("K", [0, 2])
 @pytest.mark.parametrize("most", [3, 4])
-@pytest.mark.parametrize("min_leaf", [1, 6])
+@pytest.mark.parametrize("min_samples_leaf", [1, 6])
 @pytest.mark.parametrize("seed", range(3))
-def test_groups_of_levels_are_the_best_there_are(seed, K, most, min_leaf):
+def test_groups_of_levels_are_the_best_there_are(seed, K, most, min_samples_leaf):
     """Against every grouping that the least leaf allows; missing is a level like the others."""
     columns, y, codes, w = mixed(seed, n=50, K=max(K, 2), levels=5)
     y, x = codes if K else y, columns.X[:, 2]
@@ -332,13 +334,15 @@ def test_groups_of_levels_are_the_best_there_are(seed, K, most, min_leaf):
         best = 0.0
         for groups in groupings(sorted(set(level)), most):
             parts = [np.isin(level, list(group)) for group in groups]
-            if all(part.sum() >= min_leaf for part in parts):
+            if all(part.sum() >= min_samples_leaf for part in parts):
                 inside = sum(impurity(y[part], w[part], criterion, K) for part in parts)
                 best = max(best, impurity(y, w, criterion, K) - inside)
-        options = GrowOptions(criterion=criterion, multiway=most, min_leaf=min_leaf, max_depth=1)
+        options = GrowOptions(
+            criterion=criterion, multiway=most, min_samples_leaf=min_samples_leaf, max_depth=1
+        )
         tree = grow(one, y, w, options, n_classes=K)
         assert 2 <= tree.n_children[0] <= most
-        assert tree.n[1:].min() >= min_leaf
+        assert tree.n[1:].min() >= min_samples_leaf
         assert tree.gain[0] * w.sum() == pytest.approx(best, rel=1e-10)
 
 
@@ -366,7 +370,7 @@ def test_a_hundred_thousand_levels():
     level = rng.permutation(100_000).astype(float)
     effect = rng.normal(size=100_000)
     columns = Columns(np.asfortranarray(level[:, None]), np.array([True]), np.array([100_000]))
-    tree = grow(columns, effect, None, GrowOptions(criterion="squared_error", max_leaves=16))
+    tree = grow(columns, effect, None, GrowOptions(criterion="squared_error", max_leaf_nodes=16))
     assert tree.n_leaves == 16
     value = tree.value[apply(columns.X, *tree.walk), 0]
     assert np.all(np.diff(value[np.argsort(effect)]) >= 0)  # levels cut in the order of their means
@@ -420,8 +424,8 @@ def test_bad_options():
         grow(columns, y, None, GrowOptions(criterion="ginny"), 2)
     with pytest.raises(ParameterError, match="'squared_error'"):
         grow(columns, y, None, GrowOptions(criterion="gini"))
-    with pytest.raises(ParameterError, match="monotone"):
-        grow(columns, y, None, GrowOptions(monotone=[1, 1]), 2)
+    with pytest.raises(ParameterError, match="monotonic_cst"):
+        grow(columns, y, None, GrowOptions(monotonic_cst=[1, 1]), 2)
     with pytest.raises(InputError, match="All weights are zero"):
         grow(columns, y, np.zeros(2), GrowOptions(), 2)
     with pytest.raises(InputError, match="cost has shape"):

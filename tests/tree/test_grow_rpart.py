@@ -27,8 +27,8 @@ def grown(case):
         missing="surrogate",
         n_surrogates=case["surrogates"],
         max_depth=4,
-        min_split=2 * case["bucket"],
-        min_leaf=case["bucket"],
+        min_samples_split=2 * case["bucket"],
+        min_samples_leaf=case["bucket"],
     )
     return columns, grow(columns, np.array(case["y"]), None, options, n_classes=case["classes"])
 

@@ -49,11 +49,11 @@ def assert_same_tree(ours, theirs, scale):
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
-        ({"min_leaf": 5}, {"min_samples_leaf": 5}),
-        ({"min_split": 40}, {"min_samples_split": 40}),
-        ({"max_leaves": 30}, {"max_leaf_nodes": 30}),
+        ({"min_samples_leaf": 5}, {"min_samples_leaf": 5}),
+        ({"min_samples_split": 40}, {"min_samples_split": 40}),
+        ({"max_leaf_nodes": 30}, {"max_leaf_nodes": 30}),
         ({"max_depth": 4}, {"max_depth": 4}),
-        ({"min_gain": 0.002}, {"min_impurity_decrease": 0.002}),
+        ({"min_impurity_decrease": 0.002}, {"min_impurity_decrease": 0.002}),
     ],
 )
 def test_regression_trees_are_scikit_learns(data, weighted, ours, theirs):
@@ -83,7 +83,7 @@ def test_classification_trees_are_scikit_learns(data, weighted, cuts, criterion)
     w = w if weighted else None
     y = np.digitize(y, cuts)
     # Few leaves: in small ones several columns split equally well and scikit-learn draws one.
-    options = GrowOptions(criterion=criterion, max_leaves=15)
+    options = GrowOptions(criterion=criterion, max_leaf_nodes=15)
     tree = grow(Columns.numeric(X), y, w, options, n_classes=len(cuts) + 1)
     peer = DecisionTreeClassifier(random_state=0, criterion=criterion, max_leaf_nodes=15)
     assert_same_tree(tree, peer.fit(X, y, w).tree_, SCALE[criterion])
@@ -94,7 +94,7 @@ def test_classification_trees_are_scikit_learns(data, weighted, cuts, criterion)
 def test_monotone_trees_are_scikit_learns(data):
     X, y, _ = data
     signs = np.array([1, -1, 0, 0, 1, 0])
-    options = GrowOptions(criterion="squared_error", min_leaf=10, monotone=signs)
+    options = GrowOptions(criterion="squared_error", min_samples_leaf=10, monotonic_cst=signs)
     tree = grow(Columns.numeric(X), y, None, options)
     peer = DecisionTreeRegressor(random_state=0, min_samples_leaf=10, monotonic_cst=signs)
     assert_same_tree(tree, peer.fit(X, y).tree_, 1.0)

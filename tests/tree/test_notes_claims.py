@@ -42,7 +42,7 @@ def test_the_error_rate_cannot_rank_two_splits_that_gini_and_entropy_can(criteri
     """
     for (X, y), gain in ((SPLIT_A, gain_a), (SPLIT_B, gain_b)):
         stump = TreeClassifier(0.0, criterion=criterion).fit(X, y)
-        assert stump.tree_.gain[0] == pytest.approx(gain, abs=1e-6)  # six printed digits
+        assert stump.nodes_.gain[0] == pytest.approx(gain, abs=1e-6)  # six printed digits
 
 
 def test_gini_takes_the_split_with_the_pure_child():
@@ -53,7 +53,7 @@ def test_gini_takes_the_split_with_the_pure_child():
         b[y == label] = SPLIT_B[0][SPLIT_B[1] == label]
     X = np.hstack([a, b])
     for criterion in ("gini", "entropy", "sqrt", "deviance"):
-        tree = TreeClassifier(0.0, criterion=criterion, max_depth=1).fit(X, y).tree_
+        tree = TreeClassifier(0.0, criterion=criterion, max_depth=1).fit(X, y).nodes_
         assert tree.feature[0] == 1, criterion
 
 
@@ -64,7 +64,7 @@ def test_a_split_before_the_one_that_purifies_gains_nothing_by_the_error_rate(cr
     """X10, numbers of M214: (160, 40) into (80, 0) and (80, 40), which x2 would then purify."""
     X = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [40, 40, 80, 40], axis=0)
     y = np.repeat([0, 0, 0, 1], [40, 40, 80, 40])
-    tree = TreeClassifier(0.0, criterion=criterion).fit(X, y).tree_
+    tree = TreeClassifier(0.0, criterion=criterion).fit(X, y).nodes_
     if criterion == "error":
         assert tree.n_nodes == 1  # neither column changes the number of errors: stalled
         assert tree.risk[0] == pytest.approx(0.2)
@@ -84,7 +84,7 @@ def test_greedy_growth_by_the_true_error_rate_is_not_consistent(copies):
     y = ((X[:, 0] == 1) | (X[:, 1] < 6)).astype(int)
     X, y = np.repeat(X, copies, axis=0), np.repeat(y, copies)
     stalled = TreeClassifier(0.0, criterion="error").fit(X, y)
-    assert stalled.tree_.n_leaves == 1
+    assert stalled.nodes_.n_leaves == 1
     assert np.mean(stalled.predict(X) != y) == pytest.approx(0.2)
     for criterion in ("gini", "entropy", "sqrt"):
         assert np.all(TreeClassifier(0.0, criterion=criterion).fit(X, y).predict(X) == y)
@@ -99,13 +99,13 @@ def test_gini_and_entropy_make_nearly_the_same_splits():
     """
     same_root, agree = [], []
     for seed in range(30):
-        data = make.nested_spheres(300, seed=seed)
-        new = make.nested_spheres(2000, seed=1000 + seed).X
+        data = make.nested_spheres(300, random_state=seed)
+        new = make.nested_spheres(2000, random_state=1000 + seed).X
         gini, entropy = (
             TreeClassifier(n_leaves=8, criterion=name).fit(data.X, data.y)
             for name in ("gini", "entropy")
         )
-        roots = [(model.tree_.feature[0], model.tree_.threshold[0]) for model in (gini, entropy)]
+        roots = [(model.nodes_.feature[0], model.nodes_.threshold[0]) for model in (gini, entropy)]
         same_root.append(roots[0] == roots[1])
         agree.append(np.mean(gini.predict(new) == entropy.predict(new)))
     assert np.mean(same_root) > 0.25
@@ -124,15 +124,15 @@ def test_gain_favours_a_column_that_only_numbers_the_rows():
     table = pd.DataFrame({"useful": useful, "id": [f"row {i:03d}" for i in range(n)]})
     full = TreeClassifier(0.0).fit(table, y)
     names = list(full.columns_in_.names)
-    root = full.tree_.feature[full.tree_.test_start[0]]
+    root = full.nodes_.feature[full.nodes_.test_start[0]]
     assert names[root] == "id"
     # Any labels can be told apart by the identifiers, so the first gain is all there is.
-    assert full.tree_.gain[0] == pytest.approx(full.tree_.impurity[0])
-    assert full.importance_[names.index("useful")] == 0
+    assert full.nodes_.gain[0] == pytest.approx(full.nodes_.impurity[0])
+    assert full.feature_importances_[names.index("useful")] == 0
     fresh = rng.normal(size=2000)
     labels = (fresh + rng.normal(size=2000) > 0).astype(int)
     new = pd.DataFrame({"useful": fresh, "id": [f"new {i}" for i in range(2000)]})
-    honest = TreeClassifier(0.0, n_leaves=None, max_leaves=2).fit(table[["useful"]], y)
+    honest = TreeClassifier(0.0, n_leaves=None, max_leaf_nodes=2).fit(table[["useful"]], y)
     wrong = [
         np.mean(model.predict(X) != labels) for model, X in ((full, new), (honest, new[["useful"]]))
     ]
@@ -156,8 +156,8 @@ def test_gain_favours_noise_with_many_values_over_noise_with_few():
     for seed in range(40):
         rng = np.random.default_rng(seed)
         X = np.column_stack([rng.integers(0, 2, 200), rng.normal(size=200)])
-        stump = TreeClassifier(0.0, max_leaves=2).fit(X, rng.integers(0, 2, 200))
-        taken += int(stump.tree_.feature[0] == 1)
+        stump = TreeClassifier(0.0, max_leaf_nodes=2).fit(X, rng.integers(0, 2, 200))
+        taken += int(stump.nodes_.feature[0] == 1)
     assert taken >= 30
 
 
@@ -166,7 +166,7 @@ def test_gain_favours_noise_with_many_values_over_noise_with_few():
 
 def test_training_error_falls_to_zero_while_held_out_error_turns():
     """M221: along the path from the root to the full tree, on labels that are noisy."""
-    data = make.two_gaussians(3000, distance=2.0, seed=1)
+    data = make.two_gaussians(3000, distance=2.0, random_state=1)
     path = TreeClassifier().path(data.X, data.y)
     assert np.all(np.diff(path.df) > 0)
     assert np.all(np.diff(path.train_error) <= 1e-12)  # sums of the same numbers in another order
@@ -186,19 +186,20 @@ def test_trees_are_unstable():
     deviations of the means below 0.01: no false alarm to speak of. A root that never occurs among
     five equal columns in 40 trees has probability 5 * 0.8^40 < 0.001.
     """
-    new = make.two_gaussians(2000, distance=2.0, features=5, seed=999).X
+    new = make.two_gaussians(2000, distance=2.0, n_features=5, random_state=999).X
     apart = {"tree": [], "linear": []}
     roots = set()
     for seed in range(20):
         pair = [
-            make.two_gaussians(200, distance=2.0, features=5, seed=2 * seed + k) for k in (0, 1)
+            make.two_gaussians(200, distance=2.0, n_features=5, random_state=2 * seed + k)
+            for k in (0, 1)
         ]
         trees = [TreeClassifier(0.0).fit(data.X, data.y) for data in pair]
         lines = [LogisticRegression().fit(data.X, data.y) for data in pair]
         for name, models in (("tree", trees), ("linear", lines)):
             first, second = (model.predict(new) for model in models)
             apart[name].append(np.mean(first != second))
-        roots |= {int(model.tree_.feature[0]) for model in trees}
+        roots |= {int(model.nodes_.feature[0]) for model in trees}
     assert np.mean(apart["tree"]) > np.mean(apart["linear"]) + 0.1
     assert roots == {0, 1, 2, 3, 4}  # five exchangeable columns: each leads sometimes
 
@@ -211,12 +212,12 @@ def test_the_penalty_of_aic_overfits_against_held_out_pruning():
     ten standard errors from zero; three are asserted, so a false alarm is out of sight.
     """
     leaves, errors = {}, {}
-    test = make.friedman1(5000, seed=999)
+    test = make.friedman1(5000, random_state=999)
     for seed in range(20):
-        data = make.friedman1(300, noise=3.0, seed=seed)
+        data = make.friedman1(300, noise=3.0, random_state=seed)
         for select in ("cp", "min", "reduced_error"):
             model = TreeRegressor(select=select, random_state=0).fit(data.X, data.y)
-            leaves.setdefault(select, []).append(model.tree_.n_leaves)
+            leaves.setdefault(select, []).append(model.nodes_.n_leaves)
             # Against the noiseless truth: the noise would be the same for all.
             gap = model.predict(test.X) - test.bayes(test.X)
             errors.setdefault(select, []).append(np.mean(gap**2))
@@ -235,11 +236,11 @@ def test_cells_shrink_and_fill_when_the_least_leaf_grows_slowly():
     of 3 to 4 in each step; 1.5 is asserted.
     """
     sizes = [200, 2000, 20000]
-    test = make.lipschitz(20000, c=float(np.pi), features=1, seed=999)
+    test = make.lipschitz(20000, c=float(np.pi), n_features=1, random_state=999)
     diameter, count, excess, full_excess = [], [], [], []
     for m in sizes:
-        data = make.lipschitz(m, c=float(np.pi), features=1, seed=m)
-        model = TreeClassifier(0.0, min_leaf=int(np.sqrt(m))).fit(data.X, data.y)
+        data = make.lipschitz(m, c=float(np.pi), n_features=1, random_state=m)
+        model = TreeClassifier(0.0, min_samples_leaf=int(np.sqrt(m))).fit(data.X, data.y)
         cells = model.leaves()
         diameter.append(float(np.average(cells["diameter"], weights=cells["share"])))
         count.append(int(cells["n"].min()))

@@ -27,8 +27,8 @@ def model_of(case):
     fold = np.array(case["fold"])
     folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in np.unique(fold)]
     shared = {
-        "min_split": case["minsplit"],
-        "min_leaf": case["minbucket"],
+        "min_samples_split": case["minsplit"],
+        "min_samples_leaf": case["minbucket"],
         "missing": "surrogate",
         "cv": folds,
     }

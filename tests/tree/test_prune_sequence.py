@@ -75,17 +75,17 @@ def test_pruned_trees_predict_like_those_of_scikit_learn(place):
     # Leaves of five rows at least: in smaller nodes several columns split alike, and scikit-learn
     # draws one of them.
     X, y = sample(n=400)
-    curve = TreeRegressor(min_leaf=5).path(X, y)
+    curve = TreeRegressor(min_samples_leaf=5).path(X, y)
     k = int(place * len(curve))
     alpha = np.sqrt(curve.values[k] * curve.values[k - 1])  # within the stretch of member k
     peer = DecisionTreeRegressor(ccp_alpha=alpha, min_samples_leaf=5, random_state=0).fit(X, y)
-    ours = TreeRegressor(alpha=alpha, min_leaf=5).fit(X, y)
-    assert ours.tree_.n_leaves == peer.get_n_leaves() == curve.df[k]
+    ours = TreeRegressor(ccp_alpha=alpha, min_samples_leaf=5).fit(X, y)
+    assert ours.nodes_.n_leaves == peer.get_n_leaves() == curve.df[k]
     X_new = sample(seed=5)[0]
     assert ours.predict(X_new) == pytest.approx(peer.predict(X_new), rel=1e-12)
     X, y = sample(n=400, classes=3)
-    ours = TreeClassifier(prune_by="impurity", min_leaf=5).fit(X, y)
-    alpha = ours.alpha_ * (1 + 1e-9)
+    ours = TreeClassifier(prune_by="impurity", min_samples_leaf=5).fit(X, y)
+    alpha = ours.ccp_alpha_ * (1 + 1e-9)
     peer = DecisionTreeClassifier(ccp_alpha=alpha, min_samples_leaf=5, random_state=0).fit(X, y)
     assert ours.predict_proba(X_new) == pytest.approx(peer.predict_proba(X_new), abs=1e-12)
     passed = ours.decision_path(X_new)
@@ -108,7 +108,7 @@ def every_subtree(tree, node=0):
 
 @pytest.mark.parametrize("classes", [0, 3])
 def test_each_member_is_the_best_of_all_subtrees_on_its_stretch(classes):
-    tree, _, _ = grown(classes=classes, max_leaves=9)
+    tree, _, _ = grown(classes=classes, max_leaf_nodes=9)
     sequence = pruning_sequence(tree)
     everything = np.array(every_subtree(tree))
     ends = np.append(sequence.alpha[1:], 2 * sequence.alpha[-1])
@@ -126,7 +126,7 @@ def test_each_member_is_the_best_of_all_subtrees_on_its_stretch(classes):
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000), classes=st.sampled_from([0, 2, 3]), leaf=st.integers(1, 5))
 def test_members_are_nested_and_pruning_again_changes_nothing(seed, classes, leaf):
-    tree, X, _ = grown(seed=seed, classes=classes, n=60, min_leaf=leaf)
+    tree, X, _ = grown(seed=seed, classes=classes, n=60, min_samples_leaf=leaf)
     sequence = pruning_sequence(tree)
     assert np.all(np.diff(sequence.alpha) > 0)
     assert np.all(np.diff(sequence.n_leaves) < 0)
@@ -246,13 +246,17 @@ def test_the_path_is_judged_by_any_loss(classes, name, weighted):
     """Held-out and training error against those of each pruned tree of each fold."""
     X, y = sample(n=90, classes=classes)
     w = np.random.default_rng(2).uniform(0.2, 2, 90) if weighted else None
-    model = TreeClassifier(cv=3, min_leaf=5) if classes else TreeRegressor(cv=3, min_leaf=5)
+    model = (
+        TreeClassifier(cv=3, min_samples_leaf=5)
+        if classes
+        else TreeRegressor(cv=3, min_samples_leaf=5)
+    )
     curve = model.path(X, y, sample_weight=w, loss=name)
     loss = get_loss(name)
     loss = loss.for_classes(np.arange(3)) if classes else loss
     whole = model.path(X, y, sample_weight=w)
     assert len(whole) == len(curve)
-    options = GrowOptions("gini" if classes else "squared_error", min_leaf=5)
+    options = GrowOptions("gini" if classes else "squared_error", min_samples_leaf=5)
 
     def losses(tree, betas, X, y):
         found = np.empty((len(y), len(betas)))
@@ -299,7 +303,7 @@ def test_long_sequences_are_shown_in_part():
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000), classes=st.sampled_from([0, 3]))
 def test_reduced_error_pruning_finds_the_smallest_of_the_best(seed, classes):
-    tree, _, _ = grown(seed=seed, classes=classes, n=60, max_leaves=8)
+    tree, _, _ = grown(seed=seed, classes=classes, n=60, max_leaf_nodes=8)
     X, y = sample(n=40, seed=seed + 1, classes=classes)
     label = leaf_labels(tree.value) if classes else None
     leaf = apply(X, *tree.walk)
@@ -321,18 +325,18 @@ def test_reduced_error_pruning_finds_the_smallest_of_the_best(seed, classes):
 @pytest.mark.parametrize("classes", [0, 3])
 def test_growth_that_stops_is_growth_with_fewer_leaves(classes):
     X, y = sample(n=80, seed=9, classes=classes)
-    tree, _, _ = grown(classes=classes, max_leaves=30)
+    tree, _, _ = grown(classes=classes, max_leaf_nodes=30)
     judged = (ZERO_ONE, leaf_labels(tree.value)) if classes else ()
     loss = node_losses(tree, apply(X, *tree.walk), y, None, *judged)[:, 0]
     errors = []
     for leaves in range(1, 31):
-        small, _, _ = grown(classes=classes, max_leaves=leaves)
+        small, _, _ = grown(classes=classes, max_leaf_nodes=leaves)
         leaf = apply(X, *small.walk)
         wrong = leaf_labels(small.value)[leaf] != y if classes else (small.value[leaf, 0] - y) ** 2
         errors.append(wrong.sum())
     for target in np.quantile(errors, [0, 0.3, 0.7, 1]):
         first = int(np.flatnonzero(np.array(errors) <= target * (1 + 1e-12))[0])
-        expected, _, _ = grown(classes=classes, max_leaves=first + 1)
+        expected, _, _ = grown(classes=classes, max_leaf_nodes=first + 1)
         found = stopped_at(tree, loss, float(target))
         assert found.n_leaves == expected.n_leaves == first + 1
         np.testing.assert_array_equal(np.sort(found.threshold), np.sort(expected.threshold))
@@ -352,7 +356,7 @@ def test_refitting_on_the_same_rows_changes_nothing(classes, priors):
             cost = np.array([[0, 1, 2], [1, 0, 1], [3, 1, 0.0]])
             target |= {"class_scale": np.array([0.5, 1.0, 2.0]), "cost": cost}
     columns = Columns.numeric(X)
-    tree = grow(columns, y, w, GrowOptions(criterion=criterion, max_leaves=12), **target)
+    tree = grow(columns, y, w, GrowOptions(criterion=criterion, max_leaf_nodes=12), **target)
     again = refit_leaves(tree, columns, y, w, criterion=criterion, **target)
     for name in ("n", "weight", "value", "impurity", "risk", "gain"):
         expected = getattr(tree, name)
@@ -365,13 +369,13 @@ def test_refitting_on_the_same_rows_changes_nothing(classes, priors):
 def test_refitted_leaves_know_training_and_validation_rows():
     X, y = sample(n=200, classes=2)
     model = TreeClassifier(select="reduced_error", validation=0.3).fit(X, y)
-    assert model.tree_.n[0] == 200
-    assert np.isnan(model.alpha_)
+    assert model.nodes_.n[0] == 200
+    assert np.isnan(model.ccp_alpha_)
     leaf = model.apply(X)
     for one in np.unique(leaf):
         share = np.bincount(y[leaf == one], minlength=2) / np.count_nonzero(leaf == one)
-        assert model.tree_.value[one] == pytest.approx(share)
-    assert 1 < model.tree_.n_leaves < TreeClassifier(alpha=0).fit(X, y).tree_.n_leaves
+        assert model.nodes_.value[one] == pytest.approx(share)
+    assert 1 < model.nodes_.n_leaves < TreeClassifier(ccp_alpha=0).fit(X, y).nodes_.n_leaves
     numbers = TreeRegressor(select="reduced_error").fit(X, X[:, 0])
     assert numbers.predict(X).mean() == pytest.approx(X[:, 0].mean())
 
@@ -382,7 +386,7 @@ def test_cutting_keeps_tests_levels_and_children_in_order():
     y = np.sin(2 * X[:, 0]) + np.array([0, 2, 0, 1, 2, 1])[X[:, 1].astype(int)]
     X[rng.random((300, 2)) < 0.1] = np.nan
     columns = Columns(np.asfortranarray(X), np.array([False, True]), np.array([0, 6]))
-    options = GrowOptions(criterion="squared_error", missing="surrogate", max_leaves=20)
+    options = GrowOptions(criterion="squared_error", missing="surrogate", max_leaf_nodes=20)
     tree = grow(columns, y, None, options)
     marked = np.zeros(tree.n_nodes, dtype=bool)
     marked[np.flatnonzero(tree.depth == 3)] = True

@@ -35,7 +35,7 @@ def mixed(n, seed, missing=0.15):
 )
 def test_normal_form_is_the_tree_on_every_input(seed, leaves, missing, multiway):
     X, y = mixed(80, seed)
-    model = TreeClassifier(alpha=0, max_leaves=leaves, missing=missing, multiway=multiway)
+    model = TreeClassifier(ccp_alpha=0, max_leaf_nodes=leaves, missing=missing, multiway=multiway)
     model.fit(X, y)
     new, _ = mixed(200, seed + 1, missing=0.4)
     new.loc[:20, "kind"] = "never seen"
@@ -48,7 +48,7 @@ def test_normal_form_is_the_tree_on_every_input(seed, leaves, missing, multiway)
         # Never more terms than leaves without surrogates.
         if missing == "direction":
             assert len(form) <= np.count_nonzero(
-                model._shown(model.tree_)[model.tree_.is_leaf] == label
+                model._shown(model.nodes_)[model.nodes_.is_leaf] == label
             )
 
 
@@ -57,11 +57,11 @@ def test_normal_form_is_short():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (200, 3)).astype(float)
     y = np.where((X[:, 0] == 1) ^ (X[:, 1] == 1), "odd", "even")
-    model = TreeClassifier(alpha=0).fit(X, y)
+    model = TreeClassifier(ccp_alpha=0).fit(X, y)
     assert len(model.dnf("odd")) == len(model.dnf("even")) == 2
     # "a or b": the tree has the leaves a, (not a and b); the form drops "not a".
     either = np.where((X[:, 0] == 1) | (X[:, 1] == 1), 1, 0)
-    form = TreeClassifier(alpha=0).fit(X, either).dnf(1)
+    form = TreeClassifier(ccp_alpha=0).fit(X, either).dnf(1)
     assert len(form) == 2
     assert all(len(term) == 1 for term in form.terms)
     assert str(form) == "1:\n     x0 > 0.5\n  or x1 > 0.5"
@@ -77,7 +77,7 @@ def test_rules_read_like_sentences():
     X, y = mixed(300, 3)
     X["weight"] = 0.0  # no missing value: none is spoken of
     model = TreeClassifier(n_leaves=3).fit(X, y)
-    assert model.tree_.n_leaves == 3
+    assert model.nodes_.n_leaves == 3
     lines = model.rules()
     assert len(lines) == 3
     assert all("weight" not in line.split("->")[0] for line in lines)
@@ -108,7 +108,7 @@ def test_cells_shrink_and_fill_as_rows_grow():
     for n in (100, 1000, 10_000):
         rng = np.random.default_rng(0)
         X = rng.random((n, 1))
-        model = TreeRegressor(alpha=0, min_leaf=int(4 * np.log(n))).fit(X, X[:, 0])
+        model = TreeRegressor(ccp_alpha=0, min_samples_leaf=int(4 * np.log(n))).fit(X, X[:, 0])
         frame = model.leaves()
         widest.append(frame["diameter"].max())
         fewest.append(frame["n"].min())
@@ -138,10 +138,10 @@ def test_conditions_form_an_algebra():
 
 def test_leaves_cover_every_row_once():
     X, y = mixed(120, 5)
-    model = TreeClassifier(alpha=0, missing="surrogate").fit(X, y)
+    model = TreeClassifier(ccp_alpha=0, missing="surrogate").fit(X, y)
     matrix = model.columns_in_.read(model, X)
     leaf = model.apply(X)
-    for node, terms in leaf_terms(model.tree_, model._n_levels).items():
+    for node, terms in leaf_terms(model.nodes_, model._n_levels).items():
         inside = np.zeros(len(matrix), dtype=int)
         for term in terms:
             passes = np.ones(len(matrix), dtype=bool)
@@ -174,9 +174,9 @@ def test_only_partitions_by_cuts_from_side_to_side_are_trees():
 def test_cells_of_a_fitted_tree_can_be_cut():
     rng = np.random.default_rng(2)
     X = rng.random((80, 2))
-    model = TreeClassifier(alpha=0).fit(X, rng.integers(0, 2, 80))
+    model = TreeClassifier(ccp_alpha=0).fit(X, rng.integers(0, 2, 80))
     boxes = []
-    for terms in leaf_terms(model.tree_, model._n_levels).values():
+    for terms in leaf_terms(model.nodes_, model._n_levels).values():
         box = [[0.0, 1.0], [0.0, 1.0]]
         for j, condition in terms[0].items():
             box[j] = [max(0.0, condition.low), min(1.0, condition.high)]

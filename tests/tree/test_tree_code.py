@@ -135,17 +135,17 @@ def test_fitted_trees_have_code_words():
     alphabet = model._alphabet
     assert alphabet.sizes() == [1, 2**65, 2**4]
     d = alphabet.n_tests
-    symbols = preorder(model.tree_, model._labels(model.tree_), alphabet, 2)
+    symbols = preorder(model.nodes_, model._labels(model.nodes_), alphabet, 2)
     word = encode(symbols, d)
     assert decode(word, d) == (symbols, "")
-    assert len(word) == code_length(model.tree_.n_nodes, d)
+    assert len(word) == code_length(model.nodes_.n_nodes, d)
     assert all(2 < symbol < d + 3 for symbol in symbols if symbol > 1)
     # Different trees, different words: another fit on other rows.
     other = TreeClassifier(n_leaves=9).fit(table[:100], y[:100])
-    assert encode(preorder(other.tree_, other._labels(other.tree_), alphabet, 2), d) != word
-    multi = TreeClassifier(alpha=0, multiway=True).fit(table[["kind"]], table["kind"])
+    assert encode(preorder(other.nodes_, other._labels(other.nodes_), alphabet, 2), d) != word
+    multi = TreeClassifier(ccp_alpha=0, multiway=True).fit(table[["kind"]], table["kind"])
     with pytest.raises(InputError, match="binary trees"):
-        preorder(multi.tree_, multi._labels(multi.tree_), multi._alphabet, 4)
+        preorder(multi.nodes_, multi._labels(multi.nodes_), multi._alphabet, 4)
 
 
 def boolean_rows(n, rng, d=6, noise=0.1):
@@ -157,7 +157,7 @@ def boolean_rows(n, rng, d=6, noise=0.1):
 def test_certificate_of_a_boolean_tree():
     X, y = boolean_rows(4000, np.random.default_rng(0))
     model = TreeClassifier(select="srm").fit(X, y)
-    assert model.tree_.n_leaves == 3
+    assert model.nodes_.n_leaves == 3
     found = model.certificate_
     error = np.mean(model.predict(X) != y)
     margin = srm_margin(code_length(5, 6), 4000)
@@ -168,12 +168,12 @@ def test_certificate_of_a_boolean_tree():
     assert any("independent" in sentence for sentence in found.assumptions)
     # srm picks the least objective along the path
     place = model.path_.best("srm")
-    assert model.alpha_ == model.path_.values[place]
+    assert model.ccp_alpha_ == model.path_.values[place]
 
 
 def test_no_certificate_says_why():
     X, y = boolean_rows(60, np.random.default_rng(1))
-    weighted = TreeClassifier(alpha=0.01).fit(X, y, sample_weight=np.arange(1, 61))
+    weighted = TreeClassifier(ccp_alpha=0.01).fit(X, y, sample_weight=np.arange(1, 61))
     with pytest.raises(InputError, match="without sample_weight"):
         weighted.certificate_  # noqa: B018
     for options, reason in (
@@ -182,7 +182,7 @@ def test_no_certificate_says_why():
         ({"multiway": True}, "multiway=False"),
         ({"missing": "surrogate"}, "surrogates"),
     ):
-        model = TreeClassifier(alpha=0.01, **options).fit(X, y)
+        model = TreeClassifier(ccp_alpha=0.01, **options).fit(X, y)
         with pytest.raises(InputError, match=reason):
             model.certificate_  # noqa: B018
         with pytest.raises(InputError, match=f"srm.*{reason}"):

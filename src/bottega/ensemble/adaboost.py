@@ -63,23 +63,23 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
 
     Parameters
     ----------
-    n_rounds : int or "auto"
+    n_estimators : int or "auto"
         Number of weak classifiers; more fit closer. ``"auto"`` takes it from the path.
-    base : classifier, optional
+    estimator : classifier, optional
         Weak classifier; it must take `sample_weight`. Trees of depth `max_depth` by default.
     max_depth : int
         Depth of the trees: 1 (stumps) gives a model that adds up effects of single inputs, 2 lets
-        two inputs interact. Not used with `base`.
+        two inputs interact. Not used with `estimator`.
     thresholds : {"auto", "exact", "binned"}
         Where a number may be split: between any two values, or between 255 bins of equally many
         rows. ``"auto"`` takes bins beyond 100,000 rows, where they lose next to nothing and a round
-        costs a fraction. Not used with `base`.
-    max_rounds : int
+        costs a fraction. Not used with `estimator`.
+    max_estimators : int
         Rounds of the path.
     learning_rate : float
         Factor on every :math:`\alpha_b`; below one, more rounds take smaller steps.
-    categorical : "auto" or list
-        Columns that are categories besides the texts of a frame. Not used with `base`.
+    categorical_features : "auto" or list
+        Columns that are categories besides the texts of a frame. Not used with `estimator`.
     estimate : {"cv", "validation", "oob"}
         Honest error of the path: by folds, by one held-out part, or by the rows left out of
         bootstrap samples.
@@ -97,9 +97,9 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
     ----------
     classes_ : ndarray of shape (K,)
         The classes, sorted.
-    n_rounds_ : int
+    n_estimators_ : int
         Rounds in use, B; fewer than asked for if they stopped.
-    alphas_, errors_ : ndarray of shape (B,)
+    estimator_weights_, estimator_errors_ : ndarray of shape (B,)
         Weight of the vote and weighted training error of each weak classifier.
     stopped_ : {"rounds", "perfect", "chance"}
         Why the rounds ended: all were done; a classifier made no error, and outvotes the others;
@@ -107,10 +107,10 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
     train_bound_ : ndarray of shape (B,) or None
         Two classes: the training error after b rounds is at most
         :math:`\prod_{c \le b} 2\sqrt{e_c (1 - e_c)}`.
-    learners_ : Stumps, WeakTrees or WeakModels
+    _learners : Stumps, WeakTrees or WeakModels
         The weak classifiers.
     path_ : Path
-        Training and honest error along the rounds; with ``n_rounds="auto"``.
+        Training and honest error along the rounds; with ``n_estimators="auto"``.
 
     Notes
     -----
@@ -141,20 +141,22 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
     >>> import numpy as np
     >>> X = np.arange(10.0)[:, None]
     >>> y = np.array([1, 1, 1, -1, -1, -1, 1, 1, 1, -1])
-    >>> model = AdaBoostClassifier(n_rounds=3).fit(X, y)
-    >>> model.errors_.round(4).tolist(), float(model.score(X, y))
+    >>> model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    >>> model.estimator_errors_.round(4).tolist(), float(model.score(X, y))
     ([0.3, 0.2143, 0.1818], 1.0)
     """
 
-    knob: ClassVar[str] = "n_rounds"
+    knob: ClassVar[str] = "n_estimators"
     params: ClassVar[Mapping[str, Parameter]] = {
-        "n_rounds": Auto(Integer(1), help="number of weak classifiers; 'auto': from the path"),
-        "base": Model(help="weak classifier that takes weights; None: trees"),
+        "n_estimators": Auto(Integer(1), help="number of weak classifiers; 'auto': from the path"),
+        "estimator": Model(help="weak classifier that takes weights; None: trees"),
         "max_depth": Integer(1, help="depth of the trees; 1: stumps"),
         "thresholds": Choice("auto", "exact", "binned", help="where a number may be split"),
-        "max_rounds": Integer(1, help="rounds of the path"),
+        "max_estimators": Integer(1, help="rounds of the path"),
         "learning_rate": Real(0, open_low=True, log=True, help="factor on the weight of a vote"),
-        "categorical": Anything(help="columns that are categories; 'auto': texts of a frame"),
+        "categorical_features": Anything(
+            help="columns that are categories; 'auto': texts of a frame"
+        ),
         "estimate": Choice("cv", "validation", "oob", help="how the path is judged"),
         "cv": Integer(2, help="number of folds, or of bootstrap samples"),
         "validation": Real(0, 1, open_low=True, open_high=True, help="share that is held out"),
@@ -194,27 +196,27 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
 
     def __init__(
         self,
-        n_rounds: int | str = "auto",
+        n_estimators: int | str = "auto",
         *,
-        base: Any = None,
+        estimator: Any = None,
         max_depth: int = 1,
         thresholds: str = "auto",
-        max_rounds: int = 200,
+        max_estimators: int = 200,
         learning_rate: float = 1.0,
-        categorical: Any = "auto",
+        categorical_features: Any = "auto",
         estimate: str = "cv",
         cv: int = 5,
         validation: float = 0.25,
         select: str = "min",
         random_state: Any = 0,
     ) -> None:
-        self.n_rounds = n_rounds
-        self.base = base
+        self.n_estimators = n_estimators
+        self.estimator = estimator
         self.max_depth = max_depth
         self.thresholds = thresholds
-        self.max_rounds = max_rounds
+        self.max_estimators = max_estimators
         self.learning_rate = learning_rate
-        self.categorical = categorical
+        self.categorical_features = categorical_features
         self.estimate = estimate
         self.cv = cv
         self.validation = validation
@@ -223,14 +225,14 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
 
     def _check_params(self) -> None:
         super()._check_params()
-        if self.base is not None and not has_fit_parameter(self.base, "sample_weight"):
+        if self.estimator is not None and not has_fit_parameter(self.estimator, "sample_weight"):
             raise ParameterError(
-                f"{type(self).__name__}: base={type(self.base).__name__} takes no "
+                f"{type(self).__name__}: estimator={type(self.estimator).__name__} takes no "
                 "sample_weight, which boosting needs; use a classifier that does."
             )
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
-        return read_columns(self, X, y) if self.base is None else super()._check_rows(X, y)
+        return read_columns(self, X, y) if self.estimator is None else super()._check_rows(X, y)
 
     def _prepare(self, rows: Rows) -> BoostWork:
         if not hasattr(self, "_seed"):  # the folds of a path use the same
@@ -243,7 +245,7 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
         """Return what the first rounds give; rounds that were run are not run again."""
         done = work.done
         if done is None or (len(done) < rounds and done.stopped == ROUNDS):
-            learner = self._tree_learner if self.base is None else self._model_learner
+            learner = self._tree_learner if self.estimator is None else self._model_learner
             learn, K = learner(work.rows, rounds), len(self.classes_)
             done = work.done = boost(learn, work.rows, K, rounds, self.learning_rate)
         return done.first(rounds)
@@ -265,25 +267,25 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
         each_seed = iter(seeds(self._seed, rounds))
 
         def learn(w: FloatArray) -> tuple[Any, IntArray]:
-            model = seed_parts(clone(self.base), next(each_seed))
+            model = seed_parts(clone(self.estimator), next(each_seed))
             model.fit(rows.X, y, sample_weight=w)
             return model, np.searchsorted(self.classes_, model.predict(rows.X))
 
         return learn
 
     def _packed(self, done: Boost) -> Stumps | WeakTrees | WeakModels:
-        if self.base is not None:
+        if self.estimator is not None:
             return WeakModels(done.learners, self.classes_)
         return Stumps.of(done.learners) if self.max_depth == 1 else WeakTrees(done.learners)
 
     def _settle(self, work: BoostWork, setting: Mapping[str, Any]) -> None:
         done = self._boost(work, int(setting[self.knob]))
-        self.n_rounds_, self.stopped_ = len(done), done.stopped
-        self.alphas_, self.errors_ = done.alphas, done.errors
-        self.learners_ = self._packed(done)
+        self.n_estimators_, self.stopped_ = len(done), done.stopped
+        self.estimator_weights_, self.estimator_errors_ = done.alphas, done.errors
+        self._learners = self._packed(done)
         self.train_bound_ = None
         if len(self.classes_) <= 2:
-            step, e = np.exp(self.alphas_ / 2), self.errors_
+            step, e = np.exp(self.estimator_weights_ / 2), self.estimator_errors_
             # A classifier without error stands for an infinite alpha.
             self.train_bound_ = np.cumprod(np.where(e == 0, 0.0, (1 - e) / step + e * step))
 
@@ -294,7 +296,7 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
     def _path(self, work: BoostWork, values: Any, loss: Loss | None) -> Path:
         rows = work.rows
         if values is None:
-            rounds = np.arange(1, len(self._boost(work, self.max_rounds)) + 1)
+            rounds = np.arange(1, len(self._boost(work, self.max_estimators)) + 1)
         else:
             rounds = check_rounds(values)
         settings = along(self.knob, rounds)

@@ -39,17 +39,17 @@ _CARD: dict[str, Any] = {
         "The base is unstable and has little bias; for classes it is right more often than not.",
         "Rows are independent, so that the rows a model has not drawn judge it honestly.",
     ),
-    "cost": "n_models fits of the base",
+    "cost": "n_estimators fits of the base",
     "source": "D186, D189, D190, D254h",
     "twin_of": "random_forest",
     "takes": frozenset({"number", "category", "missing"}),
     "wide": True,
 }
 _PARAMS: dict[str, Parameter] = {
-    "base": Model(help="model to fit to each sample; None: a full tree"),
-    "n_models": Integer(1, help="how many samples are drawn and models fitted"),
-    "replace": Boolean(help="draw rows with replacement (the bootstrap)"),
-    "sample_share": Real(0, 1, open_low=True, help="size of a sample as a share of the rows"),
+    "estimator": Model(help="model to fit to each sample; None: a full tree"),
+    "n_estimators": Integer(1, help="how many samples are drawn and models fitted"),
+    "bootstrap": Boolean(help="draw rows with replacement (the bootstrap)"),
+    "max_samples": Real(0, 1, open_low=True, help="size of a sample as a share of the rows"),
 }
 _SEED = Seed(help="seed of the draws; None: other draws in every fit")
 
@@ -59,21 +59,21 @@ class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
 
     .. math:: C_{bag}(x) = \arg\max_k \frac1B \sum_{b=1}^B [C(S^b, x) = k]
 
-    over B samples :math:`S^b` drawn with replacement; with ``vote="probability"`` the class
+    over B samples :math:`S^b` drawn with replacement; with ``voting="soft"`` the class
     probabilities of the models are averaged instead of their votes. Equal shares go to the first
     class in sorted order.
 
     Parameters
     ----------
-    base : classifier, optional
-        Model to fit to each sample; a full tree (``TreeClassifier(alpha=0)``) by default.
-    n_models : int
+    estimator : classifier, optional
+        Model to fit to each sample; a full tree (``TreeClassifier(ccp_alpha=0)``) by default.
+    n_estimators : int
         Number of models; more only steady the answer.
-    replace : bool
-        Draw with replacement. Without, `sample_share` must be below 1 for rows to be left out.
-    sample_share : float
+    bootstrap : bool
+        Draw with replacement. Without, `max_samples` must be below 1 for rows to be left out.
+    max_samples : float
         Size of a sample as a share of the rows, in (0, 1].
-    vote : {"probability", "majority"}
+    voting : {"soft", "hard"}
         Average the probabilities, or count the predicted classes as in the formula. Equal where
         the base gives probabilities 0 and 1, as a full tree does on distinct rows.
     random_state : int, generator or None
@@ -85,9 +85,9 @@ class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
         The fitted models.
     classes_ : ndarray of shape (K,)
         The classes, sorted.
-    oob_error_, oob_error_se_ : float
+    oob_error_, oob_path_.error_se[-1] : float
         Out-of-bag error rate and its standard error; NaN where no row was left out.
-    oob_decision_ : ndarray of shape (n, K)
+    oob_decision_function_ : ndarray of shape (n, K)
         Shares of the classes among the models that did not see the row; NaN where all did.
     oob_path_ : Path
         Training and out-of-bag error as models come in (rows left out so far alone).
@@ -103,8 +103,8 @@ class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
     drawn as the weights sum to (at least the rows of positive weight), so rescale survey weights
     to mean one. A base that takes `sample_weight` is fitted to the distinct rows with their
     counts, another to the repeated rows. The samples depend on the rows and the seed, not on the
-    order of the rows. Cost: `n_models` fits of the base, side by side in threads. The out-of-bag
-    predictions can be judged by any loss: ``loss.of_rows(codes, oob_decision_)``.
+    order of the rows. Cost: `n_estimators` fits of the base, side by side in threads. The out-of-bag
+    predictions can be judged by any loss: ``loss.of_rows(codes, oob_decision_function_)``.
 
     Not for stable models, and not where a single readable tree is wanted: see bumping.
 
@@ -118,38 +118,38 @@ class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 2))
     >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
-    >>> model = BaggingClassifier(n_models=50).fit(X, y)
-    >>> model.predict([[1.0, 1.0], [1.0, -1.0]]).tolist(), model.oob_error_ < 0.1
+    >>> model = BaggingClassifier(n_estimators=50).fit(X, y)
+    >>> model.predict([[1.0, 1.0], [1.0, -1.0]]).tolist(), model.oob_path_.error[-1] < 0.1
     (['same', 'other'], True)
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {
         **_PARAMS,
-        "vote": Choice("probability", "majority", help="what the models add up"),
+        "voting": Choice("soft", "hard", help="what the models add up"),
         "random_state": _SEED,
     }
     card: ClassVar[Card] = Card(task="classification", **_CARD)
-    _own = (TreeClassifier(alpha=0.0),)
+    _own = (TreeClassifier(ccp_alpha=0.0),)
 
     def __init__(
         self,
-        base: Any = None,
+        estimator: Any = None,
         *,
-        n_models: int = 100,
-        replace: bool = True,
-        sample_share: float = 1.0,
-        vote: str = "probability",
+        n_estimators: int = 100,
+        bootstrap: bool = True,
+        max_samples: float = 1.0,
+        voting: str = "soft",
         random_state: Any = 0,
     ) -> None:
-        self.base = base
-        self.n_models = n_models
-        self.replace = replace
-        self.sample_share = sample_share
-        self.vote = vote
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.voting = voting
         self.random_state = random_state
 
 
-@documented_like(BaggingClassifier, without=("classes_", "oob_decision_"))
+@documented_like(BaggingClassifier, without=("classes_", "oob_decision_function_"))
 class BaggingRegressor(RegressorMixin, Bagged, MeanOfNumbers):
     r"""Predict by the mean of models fitted to samples of the rows.
 
@@ -159,12 +159,12 @@ class BaggingRegressor(RegressorMixin, Bagged, MeanOfNumbers):
 
     Parameters
     ----------
-    base : regressor, optional
-        Model to fit to each sample; a full tree (``TreeRegressor(alpha=0)``) by default.
+    estimator : regressor, optional
+        Model to fit to each sample; a full tree (``TreeRegressor(ccp_alpha=0)``) by default.
 
     Attributes
     ----------
-    oob_error_, oob_error_se_ : float
+    oob_error_, oob_path_.error_se[-1] : float
         Out-of-bag mean squared error and its standard error; NaN where no row was left out.
     oob_prediction_ : ndarray of shape (n,)
         Mean of the models that did not see the row; NaN where all did.
@@ -189,26 +189,26 @@ class BaggingRegressor(RegressorMixin, Bagged, MeanOfNumbers):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(size=(200, 1))
     >>> y = np.sin(6 * X[:, 0]) + 0.2 * rng.normal(size=200)
-    >>> model = BaggingRegressor(n_models=50).fit(X, y)
-    >>> bool(model.oob_error_ < 0.08), bool(abs(model.predict([[0.25]])[0] - np.sin(1.5)) < 0.2)
+    >>> model = BaggingRegressor(n_estimators=50).fit(X, y)
+    >>> bool(model.oob_path_.error[-1] < 0.08), bool(abs(model.predict([[0.25]])[0] - np.sin(1.5)) < 0.2)
     (True, True)
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {**_PARAMS, "random_state": _SEED}
     card: ClassVar[Card] = Card(task="regression", **_CARD)
-    _own = (TreeRegressor(alpha=0.0),)
+    _own = (TreeRegressor(ccp_alpha=0.0),)
 
     def __init__(
         self,
-        base: Any = None,
+        estimator: Any = None,
         *,
-        n_models: int = 100,
-        replace: bool = True,
-        sample_share: float = 1.0,
+        n_estimators: int = 100,
+        bootstrap: bool = True,
+        max_samples: float = 1.0,
         random_state: Any = 0,
     ) -> None:
-        self.base = base
-        self.n_models = n_models
-        self.replace = replace
-        self.sample_share = sample_share
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
         self.random_state = random_state

@@ -37,7 +37,7 @@ _CARD: dict[str, Any] = {
         "The base is fitted by a greedy or local search, which a sample can lead elsewhere.",
         "The base has too few parameters to fit the training rows perfectly.",
     ),
-    "cost": "n_models + 1 fits of the base",
+    "cost": "n_estimators + 1 fits of the base",
     "source": "D191",
     "takes": frozenset({"number", "category", "missing"}),
     "wide": True,
@@ -58,14 +58,14 @@ class _Bumping(Combination):
     """What the classifier and the regressor share."""
 
     params: ClassVar[Mapping[str, Parameter]] = {
-        "base": Model(help="model to fit to each sample; None: a tree of eight leaves"),
-        "n_models": Integer(1, help="how many samples are drawn besides the rows themselves"),
+        "estimator": Model(help="model to fit to each sample; None: a tree of eight leaves"),
+        "n_estimators": Integer(1, help="how many samples are drawn besides the rows themselves"),
         "random_state": Seed(help="seed of the draws; None: other draws in every fit"),
     }
 
-    def __init__(self, base: Any = None, *, n_models: int = 20, random_state: Any = 0) -> None:
-        self.base = base
-        self.n_models = n_models
+    def __init__(self, estimator: Any = None, *, n_estimators: int = 20, random_state: Any = 0) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
         self.random_state = random_state
 
     def _settle(self, work: OrderedRows, setting: Mapping[str, Any]) -> None:
@@ -79,7 +79,7 @@ class _Bumping(Combination):
             losses = loss.of_rows(work.y, model.predict(work.X))
             return model, float(np.average(losses, weights=work.weight))
 
-        candidates = list(enumerate(seeds(self.random_state, self.n_models + 1)))
+        candidates = list(enumerate(seeds(self.random_state, self.n_estimators + 1)))
         fitted = in_threads(fit_one, candidates, stage="models")
         self.errors_ = np.array([error for _, error in fitted])
         # Errors equal but for rounding are equal, and the first of them is kept.
@@ -101,16 +101,17 @@ class _Bumping(Combination):
 class BumpingClassifier(ClassifierMixin, _Bumping):
     """Keep the classifier, of those fitted to samples of the rows, that errs least on the rows.
 
-    The candidates are the base fitted to the rows as they are (candidate 0) and to `n_models`
+    The candidates are the base fitted to the rows as they are (candidate 0) and to `n_estimators`
     samples drawn with replacement. The one with the least (weighted) error rate on the training
     rows is kept; of equals the first, so the original fit stays unless a sample does better.
 
     Parameters
     ----------
-    base : classifier, optional
-        Model to fit; a tree of at most eight leaves (``TreeClassifier(alpha=0, max_leaves=8)``) by
-        default. Its complexity must be fixed: among models of any size the largest wins.
-    n_models : int
+    estimator : classifier, optional
+        Model to fit; by default a tree of at most eight leaves,
+        ``TreeClassifier(ccp_alpha=0, max_leaf_nodes=8)``. Its complexity must be fixed: among
+        models of any size the largest wins.
+    n_estimators : int
         Number of samples.
     random_state : int, generator or None
         Seed of the draws (and of the base); None draws other samples in every fit.
@@ -119,7 +120,7 @@ class BumpingClassifier(ClassifierMixin, _Bumping):
     ----------
     estimator_ : classifier
         The picked model.
-    errors_ : ndarray of shape (n_models + 1,)
+    errors_ : ndarray of shape (n_estimators + 1,)
         Error rate of each candidate on the training rows, the original fit first.
     picked_ : int
         Which candidate was picked; 0 is the original fit.
@@ -135,7 +136,7 @@ class BumpingClassifier(ClassifierMixin, _Bumping):
     A stochastic search over models: a sample unbalances what a greedy algorithm sees as a tie. The
     picked model is as readable as the base; a tree's `rules` are at hand. `errors_` are training
     errors, which flatter; validate the picked model like any other. Weights count in the errors and
-    are chances of being drawn; a weight of k is k copies. Cost: ``n_models + 1`` fits,
+    are chances of being drawn; a weight of k is k copies. Cost: ``n_estimators + 1`` fits,
     side by side in threads. Not for a base that fits the training rows perfectly: the original
     then always wins.
 
@@ -151,14 +152,14 @@ class BumpingClassifier(ClassifierMixin, _Bumping):
     >>> ticks = np.linspace(-1, 1, 10)
     >>> X = np.array([(a, b) for a in ticks for b in ticks])
     >>> y = X[:, 0] * X[:, 1] > 0
-    >>> four = TreeClassifier(alpha=0, max_depth=2)
-    >>> model = BumpingClassifier(four, n_models=60).fit(X, y)
+    >>> four = TreeClassifier(ccp_alpha=0, max_depth=2)
+    >>> model = BumpingClassifier(four, n_estimators=60).fit(X, y)
     >>> float(model.errors_[0]), bool(model.errors_[model.picked_] <= 0.1)
     (0.5, True)
     """
 
     card: ClassVar[Card] = Card(task="classification", **_CARD)
-    _own = (TreeClassifier(alpha=0.0, max_leaves=8),)
+    _own = (TreeClassifier(ccp_alpha=0.0, max_leaf_nodes=8),)
 
     @_picked_has("predict_proba")
     def predict_proba(self, X: Any) -> FloatArray:
@@ -175,15 +176,16 @@ class BumpingRegressor(RegressorMixin, _Bumping):
 
     Parameters
     ----------
-    base : regressor, optional
-        Model to fit; a tree of at most eight leaves (``TreeRegressor(alpha=0, max_leaves=8)``) by
-        default. Its complexity must be fixed: among models of any size the largest wins.
+    estimator : regressor, optional
+        Model to fit; by default a tree of at most eight leaves,
+        ``TreeRegressor(ccp_alpha=0, max_leaf_nodes=8)``. Its complexity must be fixed: among
+        models of any size the largest wins.
 
     Attributes
     ----------
     estimator_ : regressor
         The picked model.
-    errors_ : ndarray of shape (n_models + 1,)
+    errors_ : ndarray of shape (n_estimators + 1,)
         Mean squared error of each candidate on the training rows, the original fit first.
 
     See Also
@@ -208,10 +210,10 @@ class BumpingRegressor(RegressorMixin, _Bumping):
     >>> ticks = np.linspace(-1, 1, 10)
     >>> X = np.array([(a, b) for a in ticks for b in ticks])
     >>> y = np.sign(X[:, 0] * X[:, 1])
-    >>> model = BumpingRegressor(TreeRegressor(alpha=0, max_depth=2), n_models=60).fit(X, y)
+    >>> model = BumpingRegressor(TreeRegressor(ccp_alpha=0, max_depth=2), n_estimators=60).fit(X, y)
     >>> bool(model.errors_[model.picked_] < 0.5 * model.errors_[0])
     True
     """
 
     card: ClassVar[Card] = Card(task="regression", **_CARD)
-    _own = (TreeRegressor(alpha=0.0, max_leaves=8),)
+    _own = (TreeRegressor(ccp_alpha=0.0, max_leaf_nodes=8),)

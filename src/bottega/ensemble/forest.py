@@ -34,21 +34,21 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
         trees differ more, more make each of them better. ``"sqrt"`` and ``"log2"`` are the root
         and the logarithm of p, rounded down. ``"auto"`` compares log2 p, sqrt p, p/3, p/2 and p
         by the out-of-bag error of the first 50 trees (of all, if they are fewer).
-    n_trees : int
+    n_estimators : int
         Number of trees. The error falls to a limit with them and does not rise again.
     criterion : {"gini", "entropy", "deviance", "sqrt", "error"}
         Impurity by which splits are chosen.
-    min_leaf : int
+    min_samples_leaf : int
         Fewest rows (drawn rows, copies counted) in a leaf.
     max_depth : int, optional
         Most tests above a leaf.
-    max_leaves : int, optional
+    max_leaf_nodes : int, optional
         Most leaves of a tree; the best splits are then made first.
-    categorical : "auto" or sequence of str or int
+    categorical_features : "auto" or sequence of str or int
         Columns that are categories besides the texts and categories of a frame.
     replace : bool
         Draw rows with replacement.
-    sample_share : float or "auto"
+    max_samples : float or "auto"
         Rows drawn for a tree as a share of all; ``"auto"`` is 1, or 0.632 without replacement.
     select : {"min", "one_se"}
         Rule that picks `max_features` from the path.
@@ -66,7 +66,7 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
     oob_error_ : float
         Misclassified share of the training rows, each judged by the trees that have not drawn it;
         of all trees, so it differs from that of `path_`, which is of the first 50.
-    oob_decision_ : ndarray of shape (n, K)
+    oob_decision_function_ : ndarray of shape (n, K)
         Their class shares; NaN for a row that every tree has drawn (or of weight 0).
     oob_path_ : Path
         Training and out-of-bag error after 1, 2, ... trees.
@@ -74,7 +74,7 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
         Out-of-bag error over `max_features`, each of a forest of the first 50 trees (of all, if
         they are fewer): with more trees the picked one has the error `oob_error_`. With
         ``max_features="auto"`` only.
-    importance_ : ndarray of shape (p,)
+    feature_importances_ : ndarray of shape (p,)
         Decrease of the impurity by the splits on each column, mean over the trees. It favours
         columns with many distinct values; see `permutation_importance`.
     columns_in_ : ColumnReader
@@ -93,7 +93,7 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
     depend on what is in the rows, not on their order. Whole weights count as copies of the row;
     others multiply the copies that a sample has drawn. Equal shares go to the first class.
 
-    Cost: ``n_trees * max_features * n log n``, on one byte per value; trees grow side by side in
+    Cost: ``n_estimators * max_features * n log n``, on one byte per value; trees grow side by side in
     threads. Memory: one byte per value of X besides the trees. Not for data that one small tree or
     a straight line describes: they can be read.
 
@@ -106,7 +106,7 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1, 1, size=(300, 4))
     >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
-    >>> model = RandomForestClassifier(n_trees=100).fit(X, y)
+    >>> model = RandomForestClassifier(n_estimators=100).fit(X, y)
     >>> model.predict([[0.5, 0.5, 0, 0], [0.5, -0.5, 0, 0]])
     array(['same', 'other'], dtype='<U5')
     >>> sorted(model.permutation_importance().nlargest(2, "z")["column"])
@@ -115,11 +115,11 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
 
     params: ClassVar[Mapping[str, Parameter]] = {
         "max_features": SHARED["max_features"],
-        "n_trees": SHARED["n_trees"],
+        "n_estimators": SHARED["n_estimators"],
         "criterion": Choice(
             "gini", "entropy", "deviance", "sqrt", "error", help="impurity that splits lower"
         ),
-        **{name: SHARED[name] for name in SHARED if name not in ("max_features", "n_trees")},
+        **{name: SHARED[name] for name in SHARED if name not in ("max_features", "n_estimators")},
     }
     card: ClassVar[Card] = Card(task="classification", **CARD)
 
@@ -127,26 +127,26 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
         self,
         max_features: int | float | str = "auto",
         *,
-        n_trees: int = 200,
+        n_estimators: int = 200,
         criterion: str = "gini",
-        min_leaf: int = 1,
+        min_samples_leaf: int = 1,
         max_depth: int | None = None,
-        max_leaves: int | None = None,
-        categorical: Any = "auto",
+        max_leaf_nodes: int | None = None,
+        categorical_features: Any = "auto",
         replace: bool = True,
-        sample_share: float | str = "auto",
+        max_samples: float | str = "auto",
         select: str = "min",
         random_state: Any = 0,
     ) -> None:
         self.max_features = max_features
-        self.n_trees = n_trees
+        self.n_estimators = n_estimators
         self.criterion = criterion
-        self.min_leaf = min_leaf
+        self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.categorical = categorical
+        self.max_leaf_nodes = max_leaf_nodes
+        self.categorical_features = categorical_features
         self.replace = replace
-        self.sample_share = sample_share
+        self.max_samples = max_samples
         self.select = select
         self.random_state = random_state
 
@@ -173,7 +173,7 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
         return kernels.SUMS if by_sums else CRITERIA[self.criterion]
 
 
-@documented_like(RandomForestClassifier, without=("classes_", "oob_decision_"))
+@documented_like(RandomForestClassifier, without=("classes_", "oob_decision_function_"))
 class RandomForestRegressor(RegressorMixin, ForestReading):
     r"""Predict by the mean of trees grown on resampled rows.
 
@@ -183,7 +183,7 @@ class RandomForestRegressor(RegressorMixin, ForestReading):
 
     Parameters
     ----------
-    min_leaf : int
+    min_samples_leaf : int
         Fewest rows (drawn rows, copies counted) in a leaf; larger makes smoother and smaller trees,
         and pays where the noise is strong.
 
@@ -192,7 +192,7 @@ class RandomForestRegressor(RegressorMixin, ForestReading):
     oob_error_ : float
         Mean squared error of the training rows, each predicted by the trees that have not drawn
         it; of all trees, so it differs from that of `path_`, which is of the first 50.
-    importance_ : ndarray of shape (p,)
+    feature_importances_ : ndarray of shape (p,)
         Decrease of the mean squared error by the splits on each column, mean over the trees. It
         favours columns with many distinct values; see `permutation_importance`.
     oob_prediction_ : ndarray of shape (n,)
@@ -218,10 +218,10 @@ class RandomForestRegressor(RegressorMixin, ForestReading):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1, 1, size=(300, 3))
     >>> y = X[:, 0] + X[:, 1] ** 2
-    >>> model = RandomForestRegressor(n_trees=100).fit(X, y)
+    >>> model = RandomForestRegressor(n_estimators=100).fit(X, y)
     >>> model.predict([[0.5, 0.5, 0.0]]).round(1)
     array([0.7])
-    >>> bool(model.oob_error_ < 0.1 * y.var())
+    >>> bool(model.oob_path_.error[-1] < 0.1 * y.var())
     True
     """
 
@@ -232,24 +232,24 @@ class RandomForestRegressor(RegressorMixin, ForestReading):
         self,
         max_features: int | float | str = "auto",
         *,
-        n_trees: int = 200,
-        min_leaf: int = 2,
+        n_estimators: int = 200,
+        min_samples_leaf: int = 2,
         max_depth: int | None = None,
-        max_leaves: int | None = None,
-        categorical: Any = "auto",
+        max_leaf_nodes: int | None = None,
+        categorical_features: Any = "auto",
         replace: bool = True,
-        sample_share: float | str = "auto",
+        max_samples: float | str = "auto",
         select: str = "min",
         random_state: Any = 0,
     ) -> None:
         self.max_features = max_features
-        self.n_trees = n_trees
-        self.min_leaf = min_leaf
+        self.n_estimators = n_estimators
+        self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.categorical = categorical
+        self.max_leaf_nodes = max_leaf_nodes
+        self.categorical_features = categorical_features
         self.replace = replace
-        self.sample_share = sample_share
+        self.max_samples = max_samples
         self.select = select
         self.random_state = random_state
 

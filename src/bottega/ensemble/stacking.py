@@ -58,7 +58,7 @@ class _Stacked(Average, Unweighted):
     """What the classifier and the regressor share; `_target` is what the sum should be."""
 
     params: ClassVar[Mapping[str, Parameter]] = {
-        "bases": Models(help="models to combine; None: a pruned tree and a random forest"),
+        "estimators": Models(help="models to combine; None: a pruned tree and a random forest"),
         "cv": AnyOf(
             Choice("loo"),
             Integer(2),
@@ -69,9 +69,9 @@ class _Stacked(Average, Unweighted):
     _least_rows = 2  # weights are learnt on rows left out of a fit
 
     def __init__(
-        self, bases: Iterable[Any] | None = None, *, cv: int | str = 5, sum_to_one: bool = False
+        self, estimators: Iterable[Any] | None = None, *, cv: int | str = 5, sum_to_one: bool = False
     ) -> None:
-        self.bases = bases
+        self.estimators = estimators
         self.cv = cv
         self.sum_to_one = sum_to_one
 
@@ -182,7 +182,7 @@ class StackingRegressor(RegressorMixin, _Stacked, MeanOfNumbers):
 
     Parameters
     ----------
-    bases : list of regressors or of (name, regressor), optional
+    estimators : list of regressors or of (name, regressor), optional
         Models to combine, pipelines included; a pruned tree and a random forest by default.
     cv : int or "loo"
         Number of folds, or leave-one-out: from the leverages of one fit for a base whose formula is
@@ -257,7 +257,7 @@ class StackingClassifier(ClassifierMixin, _Stacked, VoteOfClasses):
 
     Parameters
     ----------
-    bases : list of classifiers or of (name, classifier), optional
+    estimators : list of classifiers or of (name, classifier), optional
         Models to combine, pipelines included; a pruned tree and a random forest by default. One
         without probabilities gives one to the class it predicts.
     cv : int or "loo"

@@ -80,16 +80,16 @@ class VotingClassifier(ClassifierMixin, _Voting, VoteOfClasses):
 
     .. math:: \hat p(k \mid x) = \sum_{m=1}^M w_m\, \hat p_m(k \mid x)
 
-    with :math:`w_m = 1/M` unless weights are given; with ``vote="majority"`` each model gives a
+    with :math:`w_m = 1/M` unless weights are given; with ``voting="hard"`` each model gives a
     one to the class it predicts. The class with the largest share is predicted, of equal shares
     the first in sorted order.
 
     Parameters
     ----------
-    bases : list of classifiers or of (name, classifier), optional
+    estimators : list of classifiers or of (name, classifier), optional
         Models to combine, pipelines included; a tree of eight leaves and a random forest by
         default.
-    vote : {"probability", "majority"}
+    voting : {"soft", "hard"}
         Average the probabilities, or count the predicted classes.
     weights : array-like of shape (M,), optional
         How much each model counts; they are divided by their sum. All alike by default.
@@ -129,32 +129,32 @@ class VotingClassifier(ClassifierMixin, _Voting, VoteOfClasses):
     >>> from bottega.core import BaselineClassifier
     >>> from bottega.tree import TreeClassifier
     >>> X, y = np.arange(6.0)[:, None], ["a", "a", "a", "a", "b", "b"]
-    >>> bases = [("tree", TreeClassifier(alpha=0)), ("shares", BaselineClassifier())]
+    >>> bases = [("tree", TreeClassifier(ccp_alpha=0)), ("shares", BaselineClassifier())]
     >>> model = VotingClassifier(bases, weights=[3, 1]).fit(X, y)
     >>> model.predict_proba([[5.0]]).round(3).tolist(), model.predict([[5.0]]).tolist()
     ([[0.167, 0.833]], ['b'])
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {
-        "bases": _BASES,
-        "vote": Choice("probability", "majority", help="what the models add up"),
+        "estimators": _BASES,
+        "voting": Choice("soft", "hard", help="what the models add up"),
         "weights": _WEIGHTS,
     }
     card: ClassVar[Card] = Card(task="classification", **_CARD)
     _own = (
-        ("tree", TreeClassifier(alpha=0.0, max_leaves=8)),
-        ("forest", RandomForestClassifier("sqrt")),
+        ("tree", TreeClassifier(ccp_alpha=0.0, max_leaf_nodes=8)),
+        ("forest", RandomForestClassifier(max_features="sqrt")),
     )
 
     def __init__(
         self,
-        bases: Iterable[Any] | None = None,
+        estimators: Iterable[Any] | None = None,
         *,
-        vote: str = "probability",
+        voting: str = "soft",
         weights: Any = None,
     ) -> None:
-        self.bases = bases
-        self.vote = vote
+        self.estimators = estimators
+        self.voting = voting
         self.weights = weights
 
 
@@ -168,7 +168,7 @@ class VotingRegressor(RegressorMixin, _Voting, MeanOfNumbers):
 
     Parameters
     ----------
-    bases : list of regressors or of (name, regressor), optional
+    estimators : list of regressors or of (name, regressor), optional
         Models to combine, pipelines included; a tree of eight leaves and a random forest by
         default.
 
@@ -199,13 +199,13 @@ class VotingRegressor(RegressorMixin, _Voting, MeanOfNumbers):
     [4.5]
     """
 
-    params: ClassVar[Mapping[str, Parameter]] = {"bases": _BASES, "weights": _WEIGHTS}
+    params: ClassVar[Mapping[str, Parameter]] = {"estimators": _BASES, "weights": _WEIGHTS}
     card: ClassVar[Card] = Card(task="regression", **_CARD)
     _own = (
-        ("tree", TreeRegressor(alpha=0.0, max_leaves=8)),
-        ("forest", RandomForestRegressor(1 / 3)),
+        ("tree", TreeRegressor(ccp_alpha=0.0, max_leaf_nodes=8)),
+        ("forest", RandomForestRegressor(max_features=1 / 3)),
     )
 
-    def __init__(self, bases: Iterable[Any] | None = None, *, weights: Any = None) -> None:
-        self.bases = bases
+    def __init__(self, estimators: Iterable[Any] | None = None, *, weights: Any = None) -> None:
+        self.estimators = estimators
         self.weights = weights

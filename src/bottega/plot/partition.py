@@ -49,7 +49,7 @@ def partition_chart(model: Any, X: Any, y: Any, *, names: Any = None) -> Any:
     --------
     >>> from bottega.tree import TreeRegressor
     >>> X, y = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [0.0, 1.0, 3.0]
-    >>> partition_chart(TreeRegressor(alpha=0.0).fit(X, y), X, y).to_dict()["title"]["text"]
+    >>> partition_chart(TreeRegressor(ccp_alpha=0.0).fit(X, y), X, y).to_dict()["title"]["text"]
     'Partition by 3 leaves'
     """
     alt = altair()
@@ -149,7 +149,7 @@ def step_chart(model: Any, X: Any, y: Any, *, name: str | None = None) -> Any:
     --------
     >>> from bottega.tree import TreeRegressor
     >>> x, y = [[0.0], [1.0], [2.0]], [1.0, 1.0, 4.0]
-    >>> step_chart(TreeRegressor(alpha=0.0).fit(x, y), x, y).to_dict()["title"]["text"]
+    >>> step_chart(TreeRegressor(ccp_alpha=0.0).fit(x, y), x, y).to_dict()["title"]["text"]
     'Step function of 2 leaves'
     """
     alt = altair()

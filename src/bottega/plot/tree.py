@@ -66,11 +66,11 @@ class DrawnTree:
 
 def describe(model: Any) -> DrawnTree:
     """Find the arrays and the words of a fitted tree (or of the arrays alone)."""
-    tree = getattr(model, "tree_", model)
+    tree = getattr(model, "nodes_", model)
     if not hasattr(tree, "test_start"):
         raise InputError(
             f"{type(model).__name__} is not a fitted tree; give a TreeClassifier or TreeRegressor "
-            "after fit, or its tree_."
+            "after fit, or its nodes_."
         )
     reader = getattr(model, "columns_in_", None)
     n_columns = int(tree.feature.max(initial=-1)) + 1
@@ -111,7 +111,7 @@ def tree_chart(model: Any, *, max_leaves: int = 40) -> Any:
     Examples
     --------
     >>> from bottega.tree import TreeRegressor
-    >>> model = TreeRegressor(alpha=0.0).fit([[0.0], [1.0], [2.0]], [1.0, 1.0, 4.0])
+    >>> model = TreeRegressor(ccp_alpha=0.0).fit([[0.0], [1.0], [2.0]], [1.0, 1.0, 4.0])
     >>> tree_chart(model).to_dict()["title"]["text"]
     'Tree of 2 leaves'
     """

@@ -48,12 +48,13 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
 
     Parameters
     ----------
-    alpha : float or "auto", default="auto"
+    ccp_alpha : float or "auto", default="auto"
         Penalty per leaf, in units of the mean risk (scikit-learn's ``ccp_alpha`` with
         ``prune_by="impurity"``; R's ``cp`` times the risk of the root). Larger is simpler; 0 keeps
         the tree as it is grown. ``"auto"`` picks from the path by the rule `select`.
     n_leaves : int, optional
-        Instead of alpha: the largest tree of the pruning sequence with at most this many leaves.
+        Instead of ccp_alpha: the largest tree of the pruning sequence with at most this many
+        leaves.
     criterion : {"gini", "entropy", "deviance", "sqrt", "error"}, default="gini"
         Impurity of class shares p: sum p (1 - p); half the entropy in bits; twice the entropy in
         nats; half the sum of sqrt(p (1 - p)); 1 - max p. The last may find no split where the
@@ -67,7 +68,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         at random.
     n_thresholds : int, default=32
         Candidates per node with ``"uniform"`` and ``"random"``.
-    categorical : "auto" or list of str or int, default="auto"
+    categorical_features : "auto" or list of str or int, default="auto"
         Columns of numbers that are categories. Texts and categories of a frame always are.
     multiway : bool or int, default=False
         How many branches a split on a category has: two groups of levels (False), the best
@@ -80,13 +81,13 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         Most substitutes per split.
     max_depth : int, optional
         Most tests above a leaf.
-    max_leaves : int, optional
+    max_leaf_nodes : int, optional
         Most leaves grown; the best splits are made first.
-    min_split : int, default=2
+    min_samples_split : int, default=2
         Fewest rows in a node that is split.
-    min_leaf : int, default=1
+    min_samples_leaf : int, default=1
         Fewest rows in a leaf.
-    min_gain : float, default=0.0
+    min_impurity_decrease : float, default=0.0
         Least decrease of the mean impurity that a split must bring.
     min_impurity : float, default=0.0
         A node whose impurity is at most this is not split.
@@ -94,7 +95,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         Growth stops, the best splits being made first, as soon as the mean loss of the share
         `validation` of the rows, held out, is at most this. The leaves are then refitted on all
         rows.
-    monotone : array-like of {-1, 0, 1}, optional
+    monotonic_cst : array-like of {-1, 0, 1}, optional
         One entry per column, for two classes: the share of the second may only fall (-1) or rise
         (1) with it.
     cost : array-like of shape (K, K) or Cost, optional
@@ -112,11 +113,11 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
     validation : float, default=0.25
         Share of the rows held out with ``select="reduced_error"`` and `target_error`.
     select : {"one_se", "min", "srm", "aic", "aicc", "bic", "hq", "reduced_error"}, default="one_se"
-        How the tree is chosen with ``alpha="auto"``: the simplest within one standard error of
+        How the tree is chosen with ``ccp_alpha="auto"``: the simplest within one standard error of
         the least held-out error; the least; the least bound on the true error (structural risk
         minimisation, no rows held out); a criterion that counts leaves (K - 1) parameters.
         ``"reduced_error"`` grows on one part of the rows, cuts every branch that does not lower
-        the error of the other part, and refits the leaves on all rows; `alpha_` is then NaN.
+        the error of the other part, and refits the leaves on all rows; `ccp_alpha_` is then NaN.
     delta : float, default=0.05
         Probability with which the bound of ``"srm"`` and `certificate_` may fail.
     random_state : int or generator, optional
@@ -126,14 +127,14 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
     ----------
     classes_ : ndarray of shape (K,)
         The classes, sorted.
-    tree_ : Tree
+    nodes_ : Tree
         The pruned tree, as arrays.
-    alpha_ : float
+    ccp_alpha_ : float
         The penalty per leaf in use.
     path_ : Path
         Alpha, leaves, training and held-out error of the pruning sequence, and the criteria srm
-        and the criteria; with ``alpha="auto"``.
-    importance_ : ndarray of shape (p,)
+        and the criteria; with ``ccp_alpha="auto"``.
+    feature_importances_ : ndarray of shape (p,)
         Sum of the decreases of the mean impurity over the splits on each column.
     columns_in_ : ColumnReader
         Names and levels of the columns.
@@ -172,7 +173,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
     >>> table = pd.DataFrame({"humidity": [85, 76, 55, 65, 82, 35, 94, 66, 48],
     ...                       "wind": ["no", "yes", "yes", "yes", "yes", "no", "no", "no", "yes"]})
     >>> play = ["yes", "no", "yes", "no", "no", "yes", "no", "yes", "yes"]
-    >>> model = TreeClassifier(alpha=0).fit(table, play)
+    >>> model = TreeClassifier(ccp_alpha=0).fit(table, play)
     >>> print(model.dnf("yes"))
     yes:
          humidity <= 60
@@ -205,25 +206,25 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
 
     def __init__(
         self,
-        alpha: float | str = "auto",
+        ccp_alpha: float | str = "auto",
         *,
         n_leaves: int | None = None,
         criterion: str = "gini",
         prune_by: str = "error",
         thresholds: str = "exact",
         n_thresholds: int = 32,
-        categorical: Any = "auto",
+        categorical_features: Any = "auto",
         multiway: bool | int = False,
         missing: str = "direction",
         n_surrogates: int = 5,
         max_depth: int | None = None,
-        max_leaves: int | None = None,
-        min_split: int = 2,
-        min_leaf: int = 1,
-        min_gain: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 1,
+        min_impurity_decrease: float = 0.0,
         min_impurity: float = 0.0,
         target_error: float | None = None,
-        monotone: Any = None,
+        monotonic_cst: Any = None,
         cost: Any = None,
         priors: Any = None,
         default_label: Any = None,
@@ -233,24 +234,24 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         delta: float = 0.05,
         random_state: Any = None,
     ) -> None:
-        self.alpha = alpha
+        self.ccp_alpha = ccp_alpha
         self.n_leaves = n_leaves
         self.criterion = criterion
         self.prune_by = prune_by
         self.thresholds = thresholds
         self.n_thresholds = n_thresholds
-        self.categorical = categorical
+        self.categorical_features = categorical_features
         self.multiway = multiway
         self.missing = missing
         self.n_surrogates = n_surrogates
         self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.min_split = min_split
-        self.min_leaf = min_leaf
-        self.min_gain = min_gain
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_impurity_decrease = min_impurity_decrease
         self.min_impurity = min_impurity
         self.target_error = target_error
-        self.monotone = monotone
+        self.monotonic_cst = monotonic_cst
         self.cost = cost
         self.priors = priors
         self.default_label = default_label
@@ -263,7 +264,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
     def predict(self, X: Any) -> Array:
         """Return the class of the leaf that each row of X falls into."""
         leaf = self.apply(X)
-        return self._shown(self.tree_)[leaf]
+        return self._shown(self.nodes_)[leaf]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the share of each class in the leaf of each row, one column per class.
@@ -271,7 +272,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         With priors the shares are those the priors make of the rows; costs do not touch them.
         """
         leaf = self.apply(X)
-        return self.tree_.value[leaf]
+        return self.nodes_.value[leaf]
 
     def dnf(self, label: Any) -> rules.DNF:
         """Return a class as a disjunctive normal form: a union of boxes.
@@ -289,8 +290,8 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         """
         check_is_fitted(self)
         code = code_of(label, self.classes_, "label")
-        chosen = self._labels(self.tree_) == code
-        terms = rules.dnf_terms(self.tree_, chosen, self._n_levels)
+        chosen = self._labels(self.nodes_) == code
+        terms = rules.dnf_terms(self.nodes_, chosen, self._n_levels)
         return rules.DNF(label, tuple(terms), self._wording(), self)
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Columns, Array]:
@@ -305,7 +306,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
     def _prepare(self, rows: Rows) -> GrownTree:
         self._weighted = rows.weight is not None
         reason = self._no_bound(self._weighted)
-        if reason and self.select == "srm" and isinstance(self.alpha, str):
+        if reason and self.select == "srm" and isinstance(self.ccp_alpha, str):
             raise InputError(f"select='srm' is not possible: {reason}")
         k = len(self.classes_)
         cost = None if self.cost is None else check_cost(self.cost, k)
@@ -343,7 +344,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         return self.classes_[self._labels(tree)]
 
     def _leaf_text(self, shown: Array, leaf: int) -> str:
-        share = self.tree_.value[leaf, code_of(shown[leaf], self.classes_, "label")]
+        share = self.nodes_.value[leaf, code_of(shown[leaf], self.classes_, "label")]
         return f"{shown[leaf]} with probability {share:.3g}"
 
     def _criteria(self, work: GrownTree, alphas: FloatArray) -> dict[str, FloatArray]:

@@ -33,24 +33,24 @@ class TreeRegressor(RegressorMixin, base.TreeBase):
 
     Parameters
     ----------
-    alpha : float or "auto", default="auto"
+    ccp_alpha : float or "auto", default="auto"
         Penalty per leaf, in units of the mean squared error (scikit-learn's ``ccp_alpha``; R's
         ``cp`` times the variance of y). Larger is simpler; 0 keeps the tree as it is grown.
         ``"auto"`` picks from the path by the rule `select`.
-    monotone : array-like of {-1, 0, 1}, optional
+    monotonic_cst : array-like of {-1, 0, 1}, optional
         One entry per column: the response may only fall (-1) or rise (1) with it.
     select : {"one_se", "min", "aic", ..., "cp", "reduced_error"}, default="one_se"
-        How the tree is chosen with ``alpha="auto"``: the simplest within one standard error of
+        How the tree is chosen with ``ccp_alpha="auto"``: the simplest within one standard error of
         the least held-out error, the least, or a criterion that counts leaves (``"cp"``: the least
         training error plus 2 sigma^2 / n per leaf). ``"reduced_error"`` grows on one part of the
         rows, cuts every branch that does not lower the error of the other part, and refits the
-        leaves on all rows; `alpha_` is then NaN.
+        leaves on all rows; `ccp_alpha_` is then NaN.
 
     Attributes
     ----------
     path_ : Path
         Alpha, leaves, training and held-out error of the pruning sequence, and the criteria;
-        with ``alpha="auto"``.
+        with ``ccp_alpha="auto"``.
 
     See Also
     --------
@@ -96,44 +96,44 @@ class TreeRegressor(RegressorMixin, base.TreeBase):
 
     def __init__(
         self,
-        alpha: float | str = "auto",
+        ccp_alpha: float | str = "auto",
         *,
         n_leaves: int | None = None,
         thresholds: str = "exact",
         n_thresholds: int = 32,
-        categorical: Any = "auto",
+        categorical_features: Any = "auto",
         multiway: bool | int = False,
         missing: str = "direction",
         n_surrogates: int = 5,
         max_depth: int | None = None,
-        max_leaves: int | None = None,
-        min_split: int = 2,
-        min_leaf: int = 1,
-        min_gain: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 1,
+        min_impurity_decrease: float = 0.0,
         min_impurity: float = 0.0,
         target_error: float | None = None,
-        monotone: Any = None,
+        monotonic_cst: Any = None,
         cv: Any = 10,
         validation: float = 0.25,
         select: str = "one_se",
         random_state: Any = None,
     ) -> None:
-        self.alpha = alpha
+        self.ccp_alpha = ccp_alpha
         self.n_leaves = n_leaves
         self.thresholds = thresholds
         self.n_thresholds = n_thresholds
-        self.categorical = categorical
+        self.categorical_features = categorical_features
         self.multiway = multiway
         self.missing = missing
         self.n_surrogates = n_surrogates
         self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.min_split = min_split
-        self.min_leaf = min_leaf
-        self.min_gain = min_gain
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_impurity_decrease = min_impurity_decrease
         self.min_impurity = min_impurity
         self.target_error = target_error
-        self.monotone = monotone
+        self.monotonic_cst = monotonic_cst
         self.cv = cv
         self.validation = validation
         self.select = select
@@ -142,7 +142,7 @@ class TreeRegressor(RegressorMixin, base.TreeBase):
     def predict(self, X: Any) -> FloatArray:
         """Return the mean of the leaf that each row of X falls into."""
         leaf = self.apply(X)
-        return self.tree_.value[leaf, 0]
+        return self.nodes_.value[leaf, 0]
 
     def _shown(self, tree: Tree) -> Array:
         return tree.value[:, 0]

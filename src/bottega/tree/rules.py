@@ -74,7 +74,7 @@ def leaf_terms(tree: Tree, n_levels: IntArray, *, surrogates: bool = True) -> di
             if count > _MOST_TERMS:
                 raise InputError(
                     f"The tree has more than {_MOST_TERMS:,} terms, too many to read; prune it "
-                    "(larger alpha), or use missing='direction' instead of surrogates."
+                    "(larger ccp_alpha), or use missing='direction' instead of surrogates."
                 )
             continue
         for child, below in reversed(list(enumerate(tree.children(node)))):

@@ -54,16 +54,16 @@ def ensembles_on_spheres(
         Of the first training set.
     """
     names = ("single tree", "bagging", "random forest", "boosting")
-    new = make.nested_spheres(points, useless=6, seed=seed + 10_000)
+    new = make.nested_spheres(points, useless=6, random_state=seed + 10_000)
     error = {name: np.zeros((len(rows), repeats)) for name in names}
     for i, n in enumerate(rows):
         for r in range(repeats):
-            data = make.nested_spheres(n, useless=6, seed=seed + r)
+            data = make.nested_spheres(n, useless=6, random_state=seed + r)
             fitted = (
                 TreeClassifier(cv=0.25, select="min"),
-                RandomForestClassifier(10, n_trees=trees, random_state=r),
-                RandomForestClassifier(5, n_trees=trees, random_state=r),
-                AdaBoostClassifier(rounds),
+                RandomForestClassifier(max_features=10, n_estimators=trees, random_state=r),
+                RandomForestClassifier(max_features=5, n_estimators=trees, random_state=r),
+                AdaBoostClassifier(n_estimators=rounds),
             )
             for name, model in zip(names, fitted, strict=True):
                 error[name][i, r] = np.mean(model.fit(data.X, data.y).predict(new.X) != new.y)
@@ -124,17 +124,17 @@ def bagging_bias_and_variance(
         Of the first sample.
     """
     sizes = (4, 16, None)
-    new = make.friedman1(points, seed=seed + 999)
+    new = make.friedman1(points, random_state=seed + 999)
     truth = new.bayes(new.X)
     predicted: dict[str, FloatArray] = {
         kind: np.zeros((len(sizes), repeats, points)) for kind in ("tree", "bagging")
     }
     for r in range(repeats):
-        data = make.friedman1(rows, seed=seed + r)
+        data = make.friedman1(rows, random_state=seed + r)
         for i, most in enumerate(sizes):
-            tree = TreeRegressor(0.0, max_leaves=most)
+            tree = TreeRegressor(0.0, max_leaf_nodes=most)
             bag = RandomForestRegressor(  # all ten columns at each split: bagging
-                10, n_trees=models, min_leaf=1, max_leaves=most, random_state=r
+                10, n_estimators=models, min_samples_leaf=1, max_leaf_nodes=most, random_state=r
             )
             predicted["tree"][i, r] = tree.fit(data.X, data.y).predict(new.X)
             predicted["bagging"][i, r] = bag.fit(data.X, data.y).predict(new.X)
@@ -208,15 +208,15 @@ def forest_convergence(
     seed : int
         Of all draws.
     """
-    data = make.nested_spheres(rows, useless=6, seed=seed)
-    new = make.nested_spheres(points, useless=6, seed=seed + 1)
+    data = make.nested_spheres(rows, useless=6, random_state=seed)
+    new = make.nested_spheres(points, useless=6, random_state=seed + 1)
     columns = np.array([1, 2, 3, 5, 10])
     forests = [
-        RandomForestClassifier(int(k), n_trees=trees, random_state=seed).fit(data.X, data.y)
+        RandomForestClassifier(max_features=int(k), n_estimators=trees, random_state=seed).fit(data.X, data.y)
         for k in columns
     ]
     test = np.array([np.mean(each.predict(new.X) != new.y) for each in forests])
-    bag = np.array([each.oob_error_ for each in forests])
+    bag = np.array([each.oob_path_.error[-1] for each in forests])
     middle = forests[2]
     curve = middle.staged_error(new.X, new.y)
     outside = np.asarray(middle.oob_path_.error)

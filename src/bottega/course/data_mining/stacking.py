@@ -133,16 +133,17 @@ def bumping_on_xor(*, side: int = 10, tries: int = 40, seed: int = 0) -> Experim
     X = np.array([(a, b) for a in ticks for b in ticks])
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
     base = TreeClassifier(0.0, max_depth=2)
-    model = BumpingClassifier(base, n_models=tries, random_state=seed).fit(X, y)
+    model = BumpingClassifier(base, n_estimators=tries, random_state=seed).fit(X, y)
     greedy = float(model.errors_[0])
     best = np.minimum.accumulate(model.errors_)
-    holds = greedy >= 0.25 and best[-1] <= 0.1 and model.estimator_.tree_.max_depth <= 2
+    holds = greedy >= 0.25 and best[-1] <= 0.1 and model.estimator_.nodes_.max_depth <= 2
     count = np.arange(tries + 1)
     return Experiment(
         columns={"samples": count, "error": model.errors_, "best so far": best},
         holds=bool(holds),
         finding=f"the greedy tree errs on {greedy:.0%} of the grid, the best of {tries} bootstrap "
-        f"trees of the same depth on {best[-1]:.0%}, with {model.estimator_.tree_.n_leaves} leaves",
+        f"trees of the same depth on {best[-1]:.0%}, with {model.estimator_.nodes_.n_leaves} "
+        "leaves",
         draw=partial(
             lines_chart,
             count,

@@ -44,23 +44,23 @@ def two_importances(*, rows: int = 500, trees: int = 80, seed: int = 0) -> Exper
     coins = rng.integers(0, 2, size=(rows, 2)).astype(float)
     X = np.column_stack([coins[:, 0], coins[:, 1], rng.normal(size=rows)])
     y = X[:, 0] + rng.normal(size=rows)
-    forest = RandomForestRegressor(1, n_trees=trees, random_state=seed).fit(X, y)
+    forest = RandomForestRegressor(max_features=1, n_estimators=trees, random_state=seed).fit(X, y)
     names = ("coin that matters", "coin of noise", "normal noise")
-    gain = forest.importance_ / forest.importance_.sum()
+    gain = forest.feature_importances_ / forest.feature_importances_.sum()
     shuffled = forest.permutation_importance()["importance"].to_numpy()
     shuffled_share = shuffled / np.abs(shuffled).sum()
 
     first = rng.normal(size=rows)
     twins = np.column_stack([first, first + 0.1 * rng.normal(size=rows), rng.normal(size=rows)])
     z = 2 * first + twins[:, 2] + rng.normal(size=rows)
-    whole = RandomForestRegressor(2, n_trees=trees, random_state=seed).fit(twins, z)
+    whole = RandomForestRegressor(max_features=2, n_estimators=trees, random_state=seed).fit(twins, z)
     permuted = whole.permutation_importance()["importance"].to_numpy()
     deleted = np.array(
         [
-            RandomForestRegressor(1, n_trees=trees, random_state=seed)
+            RandomForestRegressor(max_features=1, n_estimators=trees, random_state=seed)
             .fit(np.delete(twins, j, axis=1), z)
-            .oob_error_
-            - whole.oob_error_
+            .oob_path_.error[-1]
+            - whole.oob_path_.error[-1]
             for j in range(3)
         ]
     )
@@ -77,7 +77,7 @@ def two_importances(*, rows: int = 500, trees: int = 80, seed: int = 0) -> Exper
     return Experiment(
         columns={
             "input": [*names, "one twin", "other twin", "third input"],
-            "gain": [*gain, *(whole.importance_ / whole.importance_.sum())],
+            "gain": [*gain, *(whole.feature_importances_ / whole.feature_importances_.sum())],
             "permutation": [*shuffled, *permuted],
             "deletion": [np.nan, np.nan, np.nan, *deleted],
         },
@@ -124,17 +124,17 @@ def pruning_of_unstable_trees(
     seed : int
         Of the first sample.
     """
-    new = make.friedman1(points, seed=seed + 999)
+    new = make.friedman1(points, random_state=seed + 999)
     truth = new.bayes(new.X)
     leaves: dict[str, list[float]] = {"aic": [], "reduced_error": []}
     error: dict[str, list[float]] = {"aic": [], "reduced_error": []}
     nested: list[bool] = []
     full_fits, roots = [], set()
     for r in range(repeats):
-        data = make.friedman1(rows, noise=noise, seed=seed + r)
+        data = make.friedman1(rows, noise=noise, random_state=seed + r)
         full = TreeRegressor(0.0).fit(data.X, data.y)
         full_fits.append(full.predict(new.X))
-        roots.add((int(full.tree_.feature[0]), round(float(full.tree_.threshold[0]), 2)))
+        roots.add((int(full.nodes_.feature[0]), round(float(full.nodes_.threshold[0]), 2)))
         # A smaller tree of the sequence has every one of its cells in one piece of the larger.
         cells = [
             TreeRegressor(n_leaves=k).fit(data.X, data.y).apply(data.X) for k in (4, 8, 16, 32)
@@ -142,7 +142,7 @@ def pruning_of_unstable_trees(
         nested.extend(_refines(fine, coarse) for coarse, fine in pairwise(cells))
         for rule in leaves:
             model = TreeRegressor(select=rule, random_state=0).fit(data.X, data.y)
-            leaves[rule].append(model.tree_.n_leaves)
+            leaves[rule].append(model.nodes_.n_leaves)
             error[rule].append(float(np.mean((model.predict(new.X) - truth) ** 2)))
     wobble = float(np.mean(np.var(full_fits, axis=0, ddof=1)))
     holds = (
@@ -215,13 +215,13 @@ def gini_and_entropy(
     same_column, same_cut, agree = [], [], []
     accuracy: dict[str, list[float]] = {"gini": [], "entropy": []}
     for r in range(samples):
-        data = make.nested_spheres(rows, seed=seed + r)
-        new = make.nested_spheres(points, seed=seed + 1000 + r)
+        data = make.nested_spheres(rows, random_state=seed + r)
+        new = make.nested_spheres(points, random_state=seed + 1000 + r)
         models = {
             name: TreeClassifier(n_leaves=leaves, criterion=name).fit(data.X, data.y)
             for name in accuracy
         }
-        roots = [(m.tree_.feature[0], m.tree_.threshold[0]) for m in models.values()]
+        roots = [(m.nodes_.feature[0], m.nodes_.threshold[0]) for m in models.values()]
         same_column.append(roots[0][0] == roots[1][0])
         same_cut.append(roots[0] == roots[1])
         predicted = {name: model.predict(new.X) for name, model in models.items()}

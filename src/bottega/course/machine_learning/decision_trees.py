@@ -35,10 +35,10 @@ def tree_depth_curve(
         Of all draws.
     """
     rng = np.random.default_rng(seed)
-    data = make.nested_spheres(rows, seed=seed)
-    new = make.nested_spheres(validation, seed=seed + 1)
+    data = make.nested_spheres(rows, random_state=seed)
+    new = make.nested_spheres(validation, random_state=seed + 1)
     y = np.where(rng.uniform(size=rows) < flip, 1 - data.y, data.y)
-    full = TreeClassifier(0.0).fit(data.X, y).tree_.n_leaves
+    full = TreeClassifier(0.0).fit(data.X, y).nodes_.n_leaves
     leaves = np.unique(np.geomspace(1, full, 16).astype(int))
     train, held = np.zeros(len(leaves)), np.zeros(len(leaves))
     for i, k in enumerate(leaves):
@@ -92,7 +92,7 @@ def root_without_one_row(*, rows: int = 40, data_sets: int = 10, seed: int = 0) 
     """
     column, place = np.zeros(data_sets), np.zeros(data_sets)
     for r in range(data_sets):
-        data = make.two_gaussians(rows, distance=2.0, features=5, seed=seed + r)
+        data = make.two_gaussians(rows, distance=2.0, n_features=5, random_state=seed + r)
         root = _root(data.X, data.y)
         for i in range(rows):
             other = _root(np.delete(data.X, i, axis=0), np.delete(data.y, i))
@@ -124,7 +124,7 @@ def root_without_one_row(*, rows: int = 40, data_sets: int = 10, seed: int = 0) 
 
 
 def _root(X: FloatArray, y: IntArray) -> tuple[int, float]:
-    tree = TreeClassifier(0.0, max_leaves=2).fit(X, y).tree_
+    tree = TreeClassifier(0.0, max_leaf_nodes=2).fit(X, y).nodes_
     return int(tree.feature[0]), float(tree.threshold[0])
 
 
@@ -160,12 +160,12 @@ def tree_or_neighbors(
     seed : int
         Of all draws.
     """
-    new = make.two_gaussians(points, seed=seed + 1)
+    new = make.two_gaussians(points, random_state=seed + 1)
     stored = {name: np.zeros(len(rows)) for name in ("pruned tree", "full tree", "neighbours")}
     looked = {name: np.zeros(len(rows)) for name in stored}
     error = {name: np.zeros(len(rows)) for name in stored}
     for i, size in enumerate(rows):
-        data = make.two_gaussians(size, seed=seed)
+        data = make.two_gaussians(size, random_state=seed)
         models = {
             "pruned tree": TreeClassifier(cv=0.25).fit(data.X, data.y),
             "full tree": TreeClassifier(0.0).fit(data.X, data.y),
@@ -177,7 +177,7 @@ def tree_or_neighbors(
                 stored[name][i] = data.X.size + size
                 looked[name][i] = size
             else:
-                tree = model.tree_
+                tree = model.nodes_
                 stored[name][i] = 2 * (tree.n_nodes - tree.n_leaves) + 2 * tree.n_leaves
                 looked[name][i] = np.mean(tree.depth[model.apply(new.X)])
     many = np.array(rows) / rows[0]

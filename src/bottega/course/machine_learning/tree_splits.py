@@ -52,7 +52,7 @@ def blind_error_rate() -> Experiment:
     X = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [40, 40, 80, 40], axis=0)
     y = np.repeat([0, 0, 0, 1], [40, 40, 80, 40])
     leaves = {
-        kind: TreeClassifier(0.0, criterion=criterion).fit(X, y).tree_.n_leaves
+        kind: TreeClassifier(0.0, criterion=criterion).fit(X, y).nodes_.n_leaves
         for kind, criterion in zip(kinds, ("error", "gini", "entropy"), strict=True)
     }
     a, b, c = gain["error rate"]
@@ -113,13 +113,13 @@ def splits_on_an_identifier(
         y = (useful + rng.normal(size=rows) > 0).astype(int)
         fresh = rng.normal(size=points)
         label = (fresh + rng.normal(size=points) > 0).astype(int)
-        stump = TreeClassifier(0.0, max_leaves=2).fit(useful[:, None], y)
+        stump = TreeClassifier(0.0, max_leaf_nodes=2).fit(useful[:, None], y)
         plain[r] = np.mean(stump.predict(fresh[:, None]) != label)
         for i, count in enumerate(levels):
             code = rng.permutation(rows) % count
             X = np.column_stack([useful, code.astype(float)])
-            model = TreeClassifier(0.0, categorical=[1], max_leaves=2).fit(X, y)
-            first[i] += model.tree_.feature[0] == 1
+            model = TreeClassifier(0.0, categorical_features=[1], max_leaf_nodes=2).fit(X, y)
+            first[i] += model.nodes_.feature[0] == 1
             new = np.column_stack([fresh, rng.integers(count, size=points).astype(float)])
             error[i, r] = np.mean(model.predict(new) != label)
     first /= repeats
@@ -184,16 +184,16 @@ def blind_stopping(
     leaves = np.zeros((len(least), repeats))
     kept = np.zeros(repeats)
     for r in range(repeats):
-        data = make.xor(rows, spread=spread, seed=seed + r)
-        new = make.xor(points, spread=spread, seed=seed + 1000 + r)
+        data = make.xor(rows, cluster_std=spread, random_state=seed + r)
+        new = make.xor(points, cluster_std=spread, random_state=seed + 1000 + r)
         for i, gain in enumerate(least):
-            model = TreeClassifier(0.0, min_gain=float(gain)).fit(data.X, data.y)
+            model = TreeClassifier(0.0, min_impurity_decrease=float(gain)).fit(data.X, data.y)
             stopped[i, r] = np.mean(model.predict(new.X) != new.y)
-            leaves[i, r] = model.tree_.n_leaves
+            leaves[i, r] = model.nodes_.n_leaves
         model = TreeClassifier(select="reduced_error").fit(data.X, data.y)
         pruned[r] = np.mean(model.predict(new.X) != new.y)
-        kept[r] = model.tree_.n_leaves
-    bayes = make.xor(1, spread=spread).bayes_risk
+        kept[r] = model.nodes_.n_leaves
+    bayes = make.xor(1, cluster_std=spread).bayes_risk
     mean = stopped.mean(axis=1)
     holds = (
         mean[-1] > 0.4  # stopped at the root

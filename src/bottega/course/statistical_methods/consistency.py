@@ -53,13 +53,13 @@ def neighbor_schedules(
     """
     x = (np.arange(points) + 0.5)[:, None] / points
     eta = 0.5 + 0.5 * np.cos(2 * np.pi * x[:, 0])
-    bayes = make.lipschitz(1, c=float(np.pi), features=1).bayes_risk
+    bayes = make.lipschitz(1, c=float(np.pi), n_features=1).bayes_risk
     names = [f"k = {k}" for k in fixed] + ["k near sqrt(m)"]
     risk = np.zeros((len(names), len(rows)))
     for i, m in enumerate(rows):
         growing = int(np.sqrt(m)) // 2 * 2 + 1
         for r in range(repeats):
-            S = make.lipschitz(m, c=float(np.pi), features=1, seed=seed + r)
+            S = make.lipschitz(m, c=float(np.pi), n_features=1, random_state=seed + r)
             _, near = NeighborSearch(S.X).query(x, max(growing, *fixed))
             votes = np.cumsum(S.y[near], axis=1)
             for j, k in enumerate((*fixed, growing)):
@@ -136,27 +136,27 @@ def tree_cells(
         Of the first training set.
     """
     schedules: dict[str, Callable[[int], dict[str, Any]]] = {
-        "at least ln(m)^2 rows a leaf": lambda m: {"min_leaf": int(np.log(m) ** 2)},
-        "grown to the end": lambda _: {"min_leaf": 1},
-        "four leaves": lambda _: {"max_leaves": 4},
+        "at least ln(m)^2 rows a leaf": lambda m: {"min_samples_leaf": int(np.log(m) ** 2)},
+        "grown to the end": lambda _: {"min_samples_leaf": 1},
+        "four leaves": lambda _: {"max_leaf_nodes": 4},
     }
     x = (np.arange(points) + 0.5)[:, None] / points
     eta = 0.5 + 0.5 * np.cos(20 * x[:, 0])
-    bayes = make.lipschitz(1, c=10.0, features=1).bayes_risk
+    bayes = make.lipschitz(1, c=10.0, n_features=1).bayes_risk
     excess = {name: np.zeros(len(rows)) for name in schedules}
     diameter = {name: np.zeros(len(rows)) for name in schedules}
     count = {name: np.zeros(len(rows)) for name in schedules}
     for i, m in enumerate(rows):
         for r in range(repeats):
-            sample = make.lipschitz(m, c=10.0, features=1, seed=seed + r)
+            sample = make.lipschitz(m, c=10.0, n_features=1, random_state=seed + r)
             for name, schedule in schedules.items():
                 tree = TreeClassifier(0.0, **schedule(m)).fit(sample.X, sample.y)
-                leaves = tree.tree_.is_leaf
-                inner = np.sort(tree.tree_.threshold)
+                leaves = tree.nodes_.is_leaf
+                inner = np.sort(tree.nodes_.threshold)
                 width = np.diff(np.concatenate([[0.0], inner, [1.0]]))
                 excess[name][i] += (vote_error(eta, tree.predict(x)) - bayes) / repeats
                 diameter[name][i] += float(np.sum(width**2)) / repeats  # of the cell of a new point
-                count[name][i] += float(np.median(tree.tree_.n[leaves])) / repeats
+                count[name][i] += float(np.median(tree.nodes_.n[leaves])) / repeats
     both, full, few = schedules
     holds = (
         excess[both][-1] < 0.02

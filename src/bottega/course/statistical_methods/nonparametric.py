@@ -39,7 +39,10 @@ def column_scale(*, rows: int = 200, points: int = 1000, k: int = 5, seed: int =
     seed : int
         Of all draws.
     """
-    S, new = make.xor(rows, useless=1, seed=seed), make.xor(points, useless=1, seed=seed + 1)
+    S, new = (
+        make.xor(rows, useless=1, random_state=seed),
+        make.xor(points, useless=1, random_state=seed + 1),
+    )
     power = np.arange(-8, 9, 2)
     predicted: dict[str, list[FloatArray]] = {"neighbours": [], "tree": []}
     for each in power:
@@ -120,11 +123,12 @@ def tree_instability(
     """
     rng = np.random.default_rng(seed)
     S, fresh = (
-        make.two_gaussians(n, correlation=0.5, seed=seed + i) for i, n in enumerate((rows, 400))
+        make.two_gaussians(n, correlation=0.5, random_state=seed + i)
+        for i, n in enumerate((rows, 400))
     )
     X = np.hstack([S.X, rng.normal(size=(rows, useless))])
     new = np.hstack([fresh.X, rng.normal(size=(400, useless))])
-    models: dict[str, Any] = {str(k): TreeClassifier(0.0, max_leaves=k) for k in leaves}
+    models: dict[str, Any] = {str(k): TreeClassifier(0.0, max_leaf_nodes=k) for k in leaves}
     models |= {"full": TreeClassifier(0.0), "pruned": TreeClassifier(cv=5)}
     predicted: dict[str, list[FloatArray]] = {name: [] for name in (*models, "line")}
     used: dict[str, list[float]] = {name: [] for name in models}
@@ -132,7 +136,7 @@ def tree_instability(
     for _ in range(parts):
         drawn = rng.permutation(rows)[: 4 * rows // 5]
         for name, model in models.items():
-            tree = model.fit(X[drawn], S.y[drawn]).tree_
+            tree = model.fit(X[drawn], S.y[drawn]).nodes_
             predicted[name].append(model.predict(new))
             used[name].append(len({int(j) for j in tree.feature if j >= 2}) / useless)
             if name == "full":
@@ -270,7 +274,10 @@ def even_votes(
     seed : int
         Of all draws.
     """
-    S, new = make.xor(rows, spread=0.8, seed=seed), make.xor(points, spread=0.8, seed=seed + 1)
+    S, new = (
+        make.xor(rows, cluster_std=0.8, random_state=seed),
+        make.xor(points, cluster_std=0.8, random_state=seed + 1),
+    )
     ties = {
         weights: np.array(
             [

@@ -61,7 +61,9 @@ def training_error_of_growth(
         _SHOWN[name]: np.array(
             [
                 np.mean(
-                    TreeClassifier(0.0, criterion=criterion, max_leaves=int(k)).fit(X, y).predict(X)
+                    TreeClassifier(0.0, criterion=criterion, max_leaf_nodes=int(k))
+                    .fit(X, y)
+                    .predict(X)
                     != y
                 )
                 for k in leaves
@@ -129,7 +131,9 @@ def impurity_stall(*, copies: int = 10, most_leaves: int = 4) -> Experiment:
         _SHOWN[name]: np.array(
             [
                 np.mean(
-                    TreeClassifier(0.0, criterion=criterion, max_leaves=int(k)).fit(X, y).predict(X)
+                    TreeClassifier(0.0, criterion=criterion, max_leaf_nodes=int(k))
+                    .fit(X, y)
+                    .predict(X)
                     != y
                 )
                 for k in leaves
@@ -139,7 +143,7 @@ def impurity_stall(*, copies: int = 10, most_leaves: int = 4) -> Experiment:
     }
     xor = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     blind = [
-        TreeClassifier(0.0, criterion=criterion).fit(xor, [0, 1, 1, 0]).tree_.n_nodes == 1
+        TreeClassifier(0.0, criterion=criterion).fit(xor, [0, 1, 1, 0]).nodes_.n_nodes == 1
         for criterion in PSI.values()
     ]
     stalled = abs(gains["psi1"]) < _ROUNDING and curves["error"][-1] == 0.2
@@ -229,12 +233,12 @@ def tree_as_logic(*, inputs: int = 4, functions: int = 60, seed: int = 0) -> Exp
     leaves, positive, terms, wrong = [], [], [], []
     for _ in range(functions):
         y = (rng.permutation(len(cube)) < rng.integers(1, len(cube))).astype(int)  # both labels
-        tree = TreeClassifier(0.0, max_leaves=int(rng.integers(2, len(cube) + 1))).fit(cube, y)
+        tree = TreeClassifier(0.0, max_leaf_nodes=int(rng.integers(2, len(cube) + 1))).fit(cube, y)
         formula = tree.dnf(1)
         predicted = tree.predict(cube) == 1
         where = np.unique(tree.apply(cube))
-        leaves.append(tree.tree_.n_leaves)
-        positive.append(int(np.argmax(tree.tree_.value[where], axis=1).sum()))
+        leaves.append(tree.nodes_.n_leaves)
+        positive.append(int(np.argmax(tree.nodes_.value[where], axis=1).sum()))
         terms.append(len(formula))
         wrong.append(int(np.sum(formula.holds(cube) != predicted)))
     order = np.unique(leaves)

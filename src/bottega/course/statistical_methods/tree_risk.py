@@ -261,7 +261,7 @@ def structural_risk(
             for j, tree in enumerate((TreeClassifier(0.0), TreeClassifier(select="srm", cv=2))):
                 tree.fit(cube[at], y)
                 risk[i, r, j] = vote_error(eta, tree.predict(cube))
-                leaves[i, r, j] = tree.tree_.n_leaves
+                leaves[i, r, j] = tree.nodes_.n_leaves
                 bound[i, r, j] = tree.certificate_.upper
     mean = risk.mean(axis=1)
     size = leaves.mean(axis=1)

@@ -22,11 +22,11 @@ class BoostReading(Combination):
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)
-        return self.columns_in_.read(self, X) if self.base is None else super()._check_new(X)
+        return self.columns_in_.read(self, X) if self.estimator is None else super()._check_new(X)
 
     def _votes(self, X: Any) -> FloatArray:
         X = self._check_new(X)
-        return self.learners_.votes(X, self.alphas_, len(self.classes_))
+        return self._learners.votes(X, self.estimator_weights_, len(self.classes_))
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the log-odds of the second class; with more than two the votes of each class.
@@ -56,7 +56,7 @@ class BoostReading(Combination):
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Yield the predictions after 1, 2, ... rounds."""
         X = self._check_new(X)
-        for votes in staged_votes(self.learners_, self.alphas_, X, len(self.classes_)):
+        for votes in staged_votes(self._learners, self.estimator_weights_, X, len(self.classes_)):
             yield self.classes_[np.argmax(votes, axis=1)]
 
     def staged_error(self, X: Any, y: Any) -> FloatArray:
@@ -94,7 +94,7 @@ class BoostReading(Combination):
         rows, true = np.arange(len(votes)), self._codes(y)
         own = votes[rows, true]
         votes[rows, true] = -np.inf
-        total = self.alphas_.sum()
+        total = self.estimator_weights_.sum()
         return (own - votes.max(axis=1)) / total if total > 0 else np.zeros(len(own))
 
     def margin_distribution(self, X: Any, y: Any) -> Any:
@@ -105,14 +105,14 @@ class BoostReading(Combination):
     def row_weights(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
         """Return the weights of the rows before each round and after the last, each summing to one.
 
-        For the training rows, these are the weights of the algorithm: ``(n_rounds_ + 1, n)``.
+        For the training rows, these are the weights of the algorithm: ``(n_estimators_ + 1, n)``.
         """
         X, codes = self._check_new(X), self._codes(y)
         weight = check_weight(sample_weight, len(codes))
         log_w = np.zeros(len(codes)) if weight is None else np.log(weight)
         found = [softmax(log_w)]
-        for b, alpha in enumerate(self.alphas_):
-            log_w = log_w + alpha * (self.learners_.labels(X, b) != codes)
+        for b, alpha in enumerate(self.estimator_weights_):
+            log_w = log_w + alpha * (self._learners.labels(X, b) != codes)
             found.append(softmax(log_w))
         return np.stack(found)
 
@@ -126,12 +126,12 @@ class BoostReading(Combination):
             ``to_frame()`` their steps.
         """
         check_is_fitted(self)
-        if not isinstance(self.learners_, Stumps) or len(self.classes_) != 2:
+        if not isinstance(self._learners, Stumps) or len(self.classes_) != 2:
             raise InputError(
                 "Only stumps for two classes add up to effects of single inputs; fit with "
-                "base=None, max_depth=1 and two classes."
+                "estimator=None, max_depth=1 and two classes."
             )
-        return stump_effects(self.learners_, self.alphas_, self.columns_in_, self)
+        return stump_effects(self._learners, self.estimator_weights_, self.columns_in_, self)
 
     def _codes(self, y: Any) -> IntArray:
         y = np.asarray(y)

@@ -129,7 +129,7 @@ def judge_by_samples(
     if not len(judged):
         raise InputError(
             f"Choosing the rounds takes rows to judge by, and samples of {n} rows leave none out "
-            f"(n_samples = {n}). Give n_rounds, or more rows."
+            f"(n_samples = {n}). Give n_estimators, or more rows."
         )
     # A row left out by several samples is one row: its losses are averaged first.
     mean_loss = total[judged] / times[judged, None]

@@ -50,10 +50,10 @@ class VoteOfClasses(Average):
         return self.classes_[self._decided(shares)]
 
     def _outputs(self, model: Any, X: Any) -> FloatArray:
-        votes = self.vote == "majority"
+        votes = self.voting == "hard"
         if not votes and not hasattr(model, "predict_proba"):
             raise InputError(
-                f"{type(model).__name__} has no probabilities to average; use vote='majority'."
+                f"{type(model).__name__} has no probabilities to average; use voting='hard'."
             )
         return class_shares(model, X, self.classes_, votes=votes)
 

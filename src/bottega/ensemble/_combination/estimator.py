@@ -20,13 +20,13 @@ from bottega.tree._grow.column_reader import read_response
 class Combination(Estimator):
     """A model made of other models; the inputs are theirs to judge, so they pass as they came."""
 
-    _own: ClassVar[tuple[Any, ...]] = ()  # the models in use when no `base` or `bases` are given
+    _own: ClassVar[tuple[Any, ...]] = ()  # the models in use when no `estimator` or `estimators` are given
 
     def _named(self) -> list[tuple[str, Any]]:
         """Return the base models, not fitted, with their names."""
-        given = getattr(self, "bases", None)
-        if getattr(self, "base", None) is not None:
-            given = [self.base]
+        given = getattr(self, "estimators", None)
+        if getattr(self, "estimator", None) is not None:
+            given = [self.estimator]
         return named_models(self._own if given is None else given)
 
     def _bases(self) -> list[Any]:

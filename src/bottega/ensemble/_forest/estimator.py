@@ -31,17 +31,17 @@ SHARED: Mapping[str, params.Parameter] = {
         params.Real(0, 1, open_low=True),
         help="columns tried at each split, or their share; 'auto': by OOB error",
     ),
-    "n_trees": params.Integer(1, help="how many trees are grown; more never hurt, and cost time"),
-    "min_leaf": params.Integer(1, help="fewest rows in a leaf"),
+    "n_estimators": params.Integer(1, help="how many trees are grown; more never hurt, and cost time"),
+    "min_samples_leaf": params.Integer(1, help="fewest rows in a leaf"),
     "max_depth": params.OrNone(params.Integer(0), help="most tests above a leaf"),
-    "max_leaves": params.OrNone(
+    "max_leaf_nodes": params.OrNone(
         params.Integer(1), help="most leaves of a tree, the best splits first"
     ),
-    "categorical": params.AnyOf(
+    "categorical_features": params.AnyOf(
         params.Choice("auto"), params.Anything(), help="columns that are categories"
     ),
     "replace": params.Boolean(help="draw rows with replacement (the bootstrap)"),
-    "sample_share": params.Auto(
+    "max_samples": params.Auto(
         params.Real(0, 1, open_low=True), help="rows drawn for a tree, as a share of all"
     ),
     "select": params.Choice("min", "one_se", help="rule that picks max_features from the path"),
@@ -111,7 +111,7 @@ class ForestBase(OutOfBag, Tuned):
     def _prepare(self, rows: Rows) -> ForestWork:
         """Bin the rows, in an order that does not depend on theirs."""
         if not hasattr(self, "_seeds"):  # the folds of a path grow their trees from the same
-            self._seeds = seeds(self.random_state, self.n_trees)
+            self._seeds = seeds(self.random_state, self.n_estimators)
         columns, y = rows.X, np.asarray(rows.y, dtype=np.float64)
         order = own_order(columns.X, y)
         w = rows.weights[order]
@@ -134,9 +134,9 @@ class ForestBase(OutOfBag, Tuned):
         self.max_features_ = picked
         self.forest_ = grown.forest
         self._rows_in, self._order = work.rows, work.order
-        self.importance_ = grown.tally.importance / self.n_trees
+        self.feature_importances_ = grown.tally.importance / self.n_estimators
         self.oob_path_ = self._trees_path(grown.tally)
-        self.oob_error_ = float(grown.tally.error[-1])
+        self.oob_path_.error[-1] = float(grown.tally.error[-1])
         out_of_bag = self._predicted(grown.tally.means, "predict_proba")
         self._keep_out_of_bag(out_of_bag, work.order)
 
@@ -144,7 +144,7 @@ class ForestBase(OutOfBag, Tuned):
         """Return the whole forest; the trees that the path has grown are not grown again."""
         done = work.grown.get(max_features)
         start = 0 if done is None else len(done.trees)
-        if done is not None and start == self.n_trees:
+        if done is not None and start == self.n_estimators:
             return done
         grower = self._grower(work.rows, max_features)
         return grower.grow(self._seeds[start:], done, stage="trees")
@@ -162,7 +162,7 @@ class ForestBase(OutOfBag, Tuned):
 
     def _grower(self, rows: BinnedRows, max_features: int) -> Grower:
         there = len(rows.positions) or len(rows.y)
-        share = self.sample_share
+        share = self.max_samples
         if isinstance(share, str):
             share = 1.0 if self.replace else 0.632
         return Grower(
@@ -172,8 +172,8 @@ class ForestBase(OutOfBag, Tuned):
             max(1, round(float(share) * there)),
             self.replace,
             NO_LIMIT if self.max_depth is None else self.max_depth,
-            NO_LIMIT if self.max_leaves is None else self.max_leaves,
-            self.min_leaf,
+            NO_LIMIT if self.max_leaf_nodes is None else self.max_leaf_nodes,
+            self.min_samples_leaf,
         )
 
     def _given(self, work: ForestWork) -> dict[str, Any] | None:
@@ -238,7 +238,7 @@ class ForestBase(OutOfBag, Tuned):
         """Return the out-of-bag error over the number of trees."""
         n_trees = np.arange(1, len(tally.sums) + 1)
         return Path(
-            along("n_trees", n_trees),
+            along("n_estimators", n_trees),
             complexity=n_trees.astype(np.float64),
             train_error=tally.train_error,
             error=tally.error,

@@ -130,8 +130,8 @@ class Grower:
     size: int
     replace: bool
     max_depth: int
-    max_leaves: int
-    min_leaf: int
+    max_leaf_nodes: int
+    min_samples_leaf: int
 
     @property
     def two_class(self) -> bool:
@@ -252,7 +252,7 @@ class Grower:
         nodes = binned.grow(
             rows.codes, bins.n_bins, bins.categorical, drawn, w, t,
             c, weighted, self.criterion, rows.n_classes,
-            self.two_class, self.max_features, True, self.max_depth, self.max_leaves, 2,
-            self.min_leaf, 0.0, 0.0, seed + 1,
+            self.two_class, self.max_features, True, self.max_depth, self.max_leaf_nodes, 2,
+            self.min_samples_leaf, 0.0, 0.0, seed + 1,
         )  # fmt: skip
         return counts, drawn, w, t, center, nodes

@@ -71,14 +71,14 @@ class ForestReading(ForestBase):
     def tree(self, i: int) -> Tree:
         """Return tree i, with thresholds on the scale of the inputs; it is grown once more."""
         check_is_fitted(self)
-        if not 0 <= i < self.n_trees_:
+        if not 0 <= i < self.n_estimators_:
             raise InputError(
-                f"There is no tree {i}; the forest has the trees 0 to {self.n_trees_ - 1}."
+                f"There is no tree {i}; the forest has the trees 0 to {self.n_estimators_ - 1}."
             )
         return self._grower(self._rows_in, self.max_features_).tree(self._seeds[i])
 
     @property
-    def n_trees_(self) -> int:
+    def n_estimators_(self) -> int:
         """Number of trees."""
         check_is_fitted(self)
         return self.forest_.n_trees
@@ -100,7 +100,7 @@ class ForestReading(ForestBase):
             column.
         """
         check_is_fitted(self)
-        shuffles = seeds(random_state, self.n_trees_)
+        shuffles = seeds(random_state, self.n_estimators_)
         rows, forest = self._rows_in, self.forest_
         grower = self._grower(rows, self.max_features_)
         p = rows.codes.shape[1]
@@ -144,14 +144,17 @@ class ForestReading(ForestBase):
         check_is_fitted(self)
         facts: dict[str, list[Any]] = {
             "rows": [len(self._rows_in.y)],
-            "trees": [self.n_trees_],
+            "trees": [self.n_estimators_],
             "columns tried": [self.max_features_],
             "leaves per tree": [float(self.forest_.n_leaves.mean())],
             "training error": [float(self.oob_path_.train_error[-1])],
-            "OOB error": [self.oob_error_],
+            "OOB error": [self.oob_path_.error[-1]],
         }
         names = np.array(self.columns_in_.names)
-        top = np.argsort(-self.importance_, kind="stable")[:30]
-        importance = {"column": names[top].tolist(), "gain": self.importance_[top].tolist()}
+        top = np.argsort(-self.feature_importances_, kind="stable")[:30]
+        importance = {
+            "column": names[top].tolist(),
+            "gain": self.feature_importances_[top].tolist(),
+        }
         sections = (Section("", facts), Section("Importance", importance))
         return Summary(type(self).__name__, sections)

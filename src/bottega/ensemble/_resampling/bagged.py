@@ -32,7 +32,7 @@ class Bagged(OutOfBag, Average):
 
     def _settle(self, work: OrderedRows, setting: Mapping[str, Any]) -> None:
         base = self._bases()[0]
-        self._seeds = seeds(self.random_state, self.n_models)
+        self._seeds = seeds(self.random_state, self.n_estimators)
         self._rows_key = _fingerprint(work)
         self.estimators_ = in_threads(
             lambda seed: work.fit(base, self._counts(work, seed), seed), self._seeds, stage="models"
@@ -41,10 +41,10 @@ class Bagged(OutOfBag, Average):
 
     def _counts(self, work: OrderedRows, seed: int) -> IntArray:
         """Return how often a model has drawn each row."""
-        size = max(1, round(self.sample_share * work.copies))
-        if not self.replace:
+        size = max(1, round(self.max_samples * work.copies))
+        if not self.bootstrap:
             size = min(size, len(work.y))
-        return work.draw(seed, size, replace=self.replace)
+        return work.draw(seed, size, replace=self.bootstrap)
 
     def _follow(self, work: OrderedRows) -> FloatArray:
         """Follow the errors as models come in; return the out-of-bag averages."""
@@ -71,17 +71,17 @@ class Bagged(OutOfBag, Average):
             losses = loss.of_rows(work.codes[seen], self._decided(average))
             judged.append(mean_and_se(losses, None if work.weight is None else work.weight[seen]))
         error, error_se = np.array(judged, dtype=np.float64).T
-        n_models = np.arange(1, len(train) + 1)
+        n_estimators = np.arange(1, len(train) + 1)
         self.oob_path_ = Path(
-            along("n_models", n_models),
-            complexity=n_models.astype(np.float64),
+            along("n_estimators", n_estimators),
+            complexity=n_estimators.astype(np.float64),
             train_error=np.array(train),
             error=error,
             error_se=error_se,
             estimate="oob",
             loss=loss.title,
         )
-        self.oob_error_, self.oob_error_se_ = float(error[-1]), float(error_se[-1])
+        self.oob_path_.error[-1], self.oob_path_.error_se[-1] = float(error[-1]), float(error_se[-1])
         with np.errstate(invalid="ignore"):  # a row in every sample has no such prediction
             return bag_total / bag_count.reshape(shape)
 

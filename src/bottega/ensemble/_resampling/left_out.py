@@ -41,7 +41,7 @@ class OutOfBag(Estimator):
 
     @property
     def _out_of_bag_name(self) -> str:
-        return "oob_decision_" if is_classifier(self) else "oob_prediction_"
+        return "oob_decision_function_" if is_classifier(self) else "oob_prediction_"
 
     def _keep_out_of_bag(self, found: FloatArray, places: Any, n: int | None = None) -> None:
         """Keep predictions at their places among the n rows that were given; NaN at the others."""

@@ -66,14 +66,16 @@ def grow_binned(
         target = weight * (y - center)
     weighted = not np.all(weight == 1.0)
     p = codes.shape[1]
-    depth, leaves = (NO_LIMIT if m is None else m for m in (options.max_depth, options.max_leaves))
+    depth, leaves = (
+        NO_LIMIT if m is None else m for m in (options.max_depth, options.max_leaf_nodes)
+    )
     nodes = kernels.grow(
         codes, bins.n_bins, bins.categorical, rows, weight, target,
         np.ones(len(rows) if weighted else 1), weighted, criterion, n_classes, two_class,
         p if options.max_features is None else min(int(options.max_features), p),
-        options.max_features is not None, int(depth), int(leaves), int(options.min_split),
-        int(options.min_leaf), float(options.min_gain), float(options.min_impurity),
-        int(options.seed),
+        options.max_features is not None, int(depth), int(leaves), int(options.min_samples_split),
+        int(options.min_samples_leaf), float(options.min_impurity_decrease),
+        float(options.min_impurity), int(options.seed),
     )  # fmt: skip
     loss, sums = kernels.describe(nodes[0], nodes[1], nodes[2], nodes[7], weight, target,
                                   criterion, n_classes, two_class)  # fmt: skip

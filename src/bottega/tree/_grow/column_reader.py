@@ -30,7 +30,7 @@ def read_response(estimator: Any, y: Any) -> Array:
 def read_columns(estimator: Any, X: Any, y: Any) -> tuple[Columns, Array]:
     """Return inputs and responses, and leave on the estimator what reads new inputs."""
     y = read_response(estimator, y)
-    estimator.columns_in_ = ColumnReader(estimator.categorical)
+    estimator.columns_in_ = ColumnReader(estimator.categorical_features)
     columns = estimator.columns_in_.fit(estimator, X)
     check_consistent_length(columns.X, y)
     return columns, y
@@ -41,12 +41,12 @@ class ColumnReader:
     """Reads the inputs of an estimator into the matrix its trees know, in fit and ever after.
 
     Texts and categories of a frame become codes of their sorted levels, booleans 0 and 1, dates
-    days since 1970-01-01. Columns named in `categorical` become codes too, whatever they hold. A
-    level that `fit` has not seen is missing.
+    days since 1970-01-01. Columns named in `categorical_features` become codes too, whatever they
+    hold. A level that `fit` has not seen is missing.
 
     Parameters
     ----------
-    categorical : "auto" or sequence of str or int
+    categorical_features : "auto" or sequence of str or int
         Columns that are categories besides the texts and categories of a frame.
 
     Attributes
@@ -57,8 +57,8 @@ class ColumnReader:
         Names of the levels of each category, in the order of their codes; None for numbers.
     """
 
-    def __init__(self, categorical: str | Sequence[Any] = "auto") -> None:
-        self.categorical = categorical
+    def __init__(self, categorical_features: str | Sequence[Any] = "auto") -> None:
+        self.categorical_features = categorical_features
         self.names: list[str] = []
         self.levels: list[list[str] | None] = []
         self.values: list[FloatArray | None] = []  # sorted values of a category that holds numbers
@@ -106,41 +106,42 @@ class ColumnReader:
         else:
             validate_data(estimator, X, reset=True, skip_check_array=True)
             as_is = {"standardize": False, "one_hot": False, "impute": False}
-            self.encoder = Encoder(**as_is, kinds=kinds, new_categories="ignore")
+            self.encoder = Encoder(**as_is, kinds=kinds, handle_unknown="ignore")
             matrix = self.encoder.fit_transform(X)
         self.names = term_names(estimator, intercept=False)
         return matrix
 
     def _chosen(self, p: int) -> list[int]:
         """Return the numbers of the columns that the user calls categories."""
-        if isinstance(self.categorical, str):
-            if self.categorical == "auto":
+        if isinstance(self.categorical_features, str):
+            if self.categorical_features == "auto":
                 return []
             raise ParameterError(
-                f"categorical={self.categorical!r} is not allowed; give 'auto' or a list of names "
-                "or numbers of columns."
+                f"categorical_features={self.categorical_features!r} is not allowed; give 'auto' "
+                "or a list of names or numbers of columns."
             )
-        given = np.asarray(self.categorical)
+        given = np.asarray(self.categorical_features)
         if given.dtype == bool:
             if given.shape != (p,):
                 raise ParameterError(
-                    f"categorical has {len(given)} truth values and X has {p} columns; give one a "
-                    "column."
+                    f"categorical_features has {len(given)} truth values and X has {p} columns; "
+                    "give one a column."
                 )
             return [int(j) for j in np.flatnonzero(given)]
-        return [self._number_of(one, p) for one in self.categorical]
+        return [self._number_of(one, p) for one in self.categorical_features]
 
     def _number_of(self, one: Any, p: int) -> int:
         if isinstance(one, str):
             if one not in self.names:
                 raise ParameterError(
-                    f"categorical names a column {one!r} that is not there."
+                    f"categorical_features names a column {one!r} that is not there."
                     f"{did_you_mean(one, self.names)}"
                 )
             return self.names.index(one)
         if not isinstance(one, int | np.integer) or not -p <= one < p:
             raise ParameterError(
-                f"categorical holds {one!r}, which is no column; X has the columns 0 to {p - 1}."
+                f"categorical_features holds {one!r}, which is no column; X has the columns 0 to "
+                f"{p - 1}."
             )
         return int(one) % p
 

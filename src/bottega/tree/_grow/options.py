@@ -38,12 +38,12 @@ class GrowOptions:
     n_surrogates: int = 5
     multiway: bool | int = False
     max_depth: int | None = None
-    max_leaves: int | None = None
-    min_split: int = 2
-    min_leaf: int = 1
-    min_gain: float = 0.0
+    max_leaf_nodes: int | None = None
+    min_samples_split: int = 2
+    min_samples_leaf: int = 1
+    min_impurity_decrease: float = 0.0
     min_impurity: float = 0.0
-    monotone: Any = None
+    monotonic_cst: Any = None
     max_features: int | None = None
     seed: int = 0
 
@@ -74,7 +74,10 @@ class GrowOptions:
         for name, wanted in (
             ("missing='surrogate'", self.missing != "direction"),
             (f"multiway={self.multiway!r}", self.most_groups != 2),
-            ("monotone", self.monotone is not None and np.any(np.asarray(self.monotone) != 0)),
+            (
+                "monotonic_cst",
+                self.monotonic_cst is not None and np.any(np.asarray(self.monotonic_cst) != 0),
+            ),
         ):
             if wanted:
                 raise ParameterError(
@@ -84,18 +87,18 @@ class GrowOptions:
     def directions(self, categorical: BoolArray, n_classes: int) -> IntArray:
         """Return the direction of each column, 0 for none."""
         p = len(categorical)
-        if self.monotone is None:
+        if self.monotonic_cst is None:
             return np.zeros(p, dtype=np.int64)
-        signs = np.asarray(self.monotone)
+        signs = np.asarray(self.monotonic_cst)
         if signs.shape != (p,) or not np.all(np.isin(signs, (-1, 0, 1))):
             raise ParameterError(
-                f"monotone={self.monotone!r} is not allowed; give one of -1, 0, 1 for each of the "
-                f"{p} columns."
+                f"monotonic_cst={self.monotonic_cst!r} is not allowed; give one of -1, 0, 1 for "
+                f"each of the {p} columns."
             )
         if n_classes > 2:
-            raise ParameterError("monotone is for regression and two classes.")
+            raise ParameterError("monotonic_cst is for regression and two classes.")
         if np.any(categorical & (signs != 0)):
             raise ParameterError(
-                "A category has no order to be monotone in; give it 0 in monotone."
+                "A category has no order to be monotone in; give it 0 in monotonic_cst."
             )
         return signs.astype(np.int64)

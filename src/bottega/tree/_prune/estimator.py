@@ -33,17 +33,17 @@ from bottega.tree._prune.validation import reduced_error, refit_leaves, stopped_
 from bottega.tree._read.fitted import FittedTree
 
 SIZE: Mapping[str, params.Parameter] = {
-    "alpha": params.Auto(
+    "ccp_alpha": params.Auto(
         params.Real(0, None, log=True), help="penalty per leaf; 0: the tree as it is grown"
     ),
-    "n_leaves": params.OrNone(params.Integer(1), help="most leaves, instead of alpha"),
+    "n_leaves": params.OrNone(params.Integer(1), help="most leaves, instead of ccp_alpha"),
 }
 GROWTH: Mapping[str, params.Parameter] = {
     "thresholds": params.Choice(
         "exact", "binned", "uniform", "random", help="where a number may be split"
     ),
     "n_thresholds": params.Integer(1, help="candidates per node with 'uniform' and 'random'"),
-    "categorical": params.AnyOf(
+    "categorical_features": params.AnyOf(
         params.Choice("auto"), params.Anything(), help="columns that are categories"
     ),
     "multiway": params.AnyOf(
@@ -54,15 +54,17 @@ GROWTH: Mapping[str, params.Parameter] = {
     "missing": params.Choice("direction", "surrogate", help="where rows with missing values go"),
     "n_surrogates": params.Integer(0, help="most substitute tests per split"),
     "max_depth": params.OrNone(params.Integer(0), help="most tests above a leaf"),
-    "max_leaves": params.OrNone(params.Integer(1), help="most leaves grown"),
-    "min_split": params.Integer(2, help="fewest rows in a node that is split"),
-    "min_leaf": params.Integer(1, help="fewest rows in a leaf"),
-    "min_gain": params.Real(0, None, help="least decrease of impurity that a split must bring"),
+    "max_leaf_nodes": params.OrNone(params.Integer(1), help="most leaves grown"),
+    "min_samples_split": params.Integer(2, help="fewest rows in a node that is split"),
+    "min_samples_leaf": params.Integer(1, help="fewest rows in a leaf"),
+    "min_impurity_decrease": params.Real(
+        0, None, help="least decrease of impurity that a split must bring"
+    ),
     "min_impurity": params.Real(0, None, help="a node this pure is not split"),
     "target_error": params.OrNone(
         params.Real(0, None), help="growth stops when validation rows have no more error"
     ),
-    "monotone": params.Anything(
+    "monotonic_cst": params.Anything(
         help="-1, 0 or 1 per column: the response may only fall or rise with it"
     ),
 }
@@ -138,7 +140,7 @@ class TreeBase(FittedTree, Tuned):
     A subclass gives `_criteria(work, alphas)`, criteria along the path besides the honest error.
     """
 
-    knob: ClassVar[str] = "alpha"
+    knob: ClassVar[str] = "ccp_alpha"
 
     def _target(self, rows: Rows) -> dict[str, Any]:
         """Return what growing must know of the classes."""
@@ -157,10 +159,10 @@ class TreeBase(FittedTree, Tuned):
 
     def _check_params(self) -> None:
         super()._check_params()
-        if self.n_leaves is not None and not isinstance(self.alpha, str):
+        if self.n_leaves is not None and not isinstance(self.ccp_alpha, str):
             raise InputError(
-                f"alpha={self.alpha!r} and n_leaves={self.n_leaves!r} both set the size of the "
-                "tree; give one of them."
+                f"ccp_alpha={self.ccp_alpha!r} and n_leaves={self.n_leaves!r} both set the size of "
+                "the tree; give one of them."
             )
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Columns, Array]:
@@ -193,7 +195,7 @@ class TreeBase(FittedTree, Tuned):
         train, held = self._validation_rows(rows)
         # A limit on leaves, even one that is hardly met, makes the best splits come first.
         most = max(len(train) - 1, 1)
-        options = replace(options, max_leaves=min(self.max_leaves or most, most))
+        options = replace(options, max_leaf_nodes=min(self.max_leaf_nodes or most, most))
         tree = grower(train.X, train.y, train.weight, options, **target)
         loss = self._losses(tree, held, self._loss_under(target))[:, 0]
         tree = stopped_at(tree, loss, self.target_error * held.total_weight)
@@ -214,7 +216,7 @@ class TreeBase(FittedTree, Tuned):
         return rows.take(train), rows.take(held)
 
     def _refitted(self, tree: Tree, rows: Rows, target: dict[str, Any]) -> Tree:
-        if self.monotone is not None and np.any(np.asarray(self.monotone) != 0):
+        if self.monotonic_cst is not None and np.any(np.asarray(self.monotonic_cst) != 0):
             return tree  # means of other rows need not keep to the order
         how = {"criterion": self.criterion, **target}
         return refit_leaves(tree, rows.X, rows.y, rows.weight, **how)
@@ -231,9 +233,9 @@ class TreeBase(FittedTree, Tuned):
 
     def _given(self, work: GrownTree) -> dict[str, Any] | None:
         if self.n_leaves is not None:
-            return {"alpha": work.sequence.alpha_for(self.n_leaves)}
-        if isinstance(self.alpha, str) and self.select == "reduced_error":
-            return {"alpha": np.nan}
+            return {"ccp_alpha": work.sequence.alpha_for(self.n_leaves)}
+        if isinstance(self.ccp_alpha, str) and self.select == "reduced_error":
+            return {"ccp_alpha": np.nan}
         return super()._given(work)
 
     def _path(self, work: GrownTree, values: Any, loss: Loss | None) -> Path:
@@ -286,7 +288,7 @@ class TreeBase(FittedTree, Tuned):
     def _train_error(
         self, work: GrownTree, rows: Rows, settings: Sequence[Mapping[str, Any]], loss: Loss
     ) -> FloatArray:
-        tree, alphas = work.full, np.array([setting["alpha"] for setting in settings])
+        tree, alphas = work.full, np.array([setting["ccp_alpha"] for setting in settings])
         losses = self._losses(tree, rows, loss)[:, 0]
         return sums_at(tree, work.sequence.collapse_alpha, losses, alphas) / rows.total_weight
 
@@ -298,21 +300,22 @@ class TreeBase(FittedTree, Tuned):
         value = tree.value[:, 0] if value is None else value
         leaf = apply(X_new.X, *tree.walk)
         found = [
-            value[stops(tree.parent, collapse <= setting["alpha"])[leaf]] for setting in settings
+            value[stops(tree.parent, collapse <= setting["ccp_alpha"])[leaf]]
+            for setting in settings
         ]
         return np.stack(found, axis=1)
 
     def _settle(self, work: GrownTree, setting: Mapping[str, Any]) -> None:
-        self.alpha_ = float(setting["alpha"])
-        if np.isnan(self.alpha_):
-            self.tree_ = self._grow_reduced(work.rows, work.target)
+        self.ccp_alpha_ = float(setting["ccp_alpha"])
+        if np.isnan(self.ccp_alpha_):
+            self.nodes_ = self._grow_reduced(work.rows, work.target)
         else:
-            self.tree_ = prune(work.full, self.alpha_, work.sequence)
-        tree = self.tree_
+            self.nodes_ = prune(work.full, self.ccp_alpha_, work.sequence)
+        tree = self.nodes_
         split = np.flatnonzero(tree.n_children > 0)
         column = tree.feature[tree.test_start[split]]
         gain = np.bincount(column, weights=tree.gain[split], minlength=len(self._n_levels))
-        self.importance_ = gain.astype(np.float64)
+        self.feature_importances_ = gain.astype(np.float64)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

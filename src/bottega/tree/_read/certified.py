@@ -31,7 +31,7 @@ class CertifiedTree(FittedTree):
         reason = self._no_bound(self._weighted)
         if reason:
             raise InputError(f"There is no certificate: {reason}")
-        tree = self.tree_
+        tree = self.nodes_
         m = int(tree.n[0])
         error = float(tree.risk[tree.is_leaf].sum())
         length, margin = self._margin(tree.n_nodes, m)

@@ -29,17 +29,17 @@ class FittedTree(Estimator):
     def df_(self) -> int:
         """Number of leaves: the free means of a tree whose splits are taken as given."""
         check_is_fitted(self)
-        return self.tree_.n_leaves
+        return self.nodes_.n_leaves
 
     def apply(self, X: Any) -> IntArray:
-        """Return the number of the leaf (a node of `tree_`) that each row falls into."""
+        """Return the number of the leaf (a node of `nodes_`) that each row falls into."""
         check_is_fitted(self)
-        return apply(self.columns_in_.read(self, X), *self.tree_.walk)
+        return apply(self.columns_in_.read(self, X), *self.nodes_.walk)
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return which nodes each row passes, as a sparse matrix of rows by nodes."""
         leaf = self.apply(X)
-        tree = self.tree_
+        tree = self.nodes_
         steps = tree.depth[leaf] + 1
         start = np.concatenate([[0], np.cumsum(steps)])
         passed = np.empty(start[-1], dtype=np.int32)
@@ -59,7 +59,7 @@ class FittedTree(Estimator):
         missing values in training, and stands for the rows that no surrogate places.
         """
         check_is_fitted(self)
-        shown, tree = self._shown(self.tree_), self.tree_
+        shown, tree = self._shown(self.nodes_), self.nodes_
         share = tree.weight / tree.weight[0]
         return [
             f"{condition} -> {self._leaf_text(shown, leaf)} "
@@ -78,7 +78,7 @@ class FittedTree(Estimator):
         return {leaf: wording.term(cell) for leaf, cell in self._cells().items()}
 
     def _cells(self) -> dict[int, Term]:
-        terms = rules.leaf_terms(self.tree_, self._n_levels, surrogates=False)
+        terms = rules.leaf_terms(self.nodes_, self._n_levels, surrogates=False)
         return {leaf: found[0] for leaf, found in terms.items() if found}
 
     def leaves(self) -> Any:
@@ -93,7 +93,7 @@ class FittedTree(Estimator):
             if, as rows grow in number, diameters go to 0 and n to infinity.
         """
         check_is_fitted(self)
-        tree = self.tree_
+        tree = self.nodes_
         conditions, cells = self._conditions(), self._cells().values()
         where = np.array(list(conditions))
         return self._make_frame(
@@ -162,28 +162,28 @@ class FittedTree(Estimator):
     def summary(self) -> Summary:
         """Return size, errors, importance and (of a small tree) rules, as text, HTML, Markdown."""
         check_is_fitted(self)
-        tree = self.tree_
+        tree = self.nodes_
         facts: dict[str, Any] = {
             "rows": int(tree.n[0]),
             "leaves": tree.n_leaves,
             "depth": tree.max_depth,
-            "alpha": self.alpha_,
+            "ccp_alpha": self.ccp_alpha_,
             "training error": float(tree.risk[tree.is_leaf].sum()),
         }
         path: Any = getattr(self, "path_", None)
         if path is not None:
-            place = int(np.flatnonzero(path.values == self.alpha_)[0])
+            place = int(np.flatnonzero(path.values == self.ccp_alpha_)[0])
             facts[f"error ({path.estimate})"] = path.error[place]
             facts["its standard error"] = path.error_se[place]
         sections = [Section("", {name: [value] for name, value in facts.items()})]
-        used = np.argsort(-self.importance_, kind="stable")
-        used = used[self.importance_[used] > 0]
+        used = np.argsort(-self.feature_importances_, kind="stable")
+        used = used[self.feature_importances_[used] > 0]
         if len(used):
-            total = self.importance_.sum()
+            total = self.feature_importances_.sum()
             columns = {
                 "column": [self.columns_in_.names[j] for j in used],
-                "importance": self.importance_[used].tolist(),
-                "share": (self.importance_[used] / total).tolist(),
+                "importance": self.feature_importances_[used].tolist(),
+                "share": (self.feature_importances_[used] / total).tolist(),
             }
             sections.append(Section("Importance", columns))
         if tree.n_leaves <= _RULES_SHOWN:
@@ -209,8 +209,10 @@ class FittedTree(Estimator):
         if kind == "step":
             return step_chart(self, X, y)
         if kind == "path" and hasattr(self, "path_"):
-            return self.path_.plot(rule=self.select if self.select in ("min", "one_se") else "min")
+            return self.path_.plot(
+                select=self.select if self.select in ("min", "one_se") else "min"
+            )
         raise InputError(
             f"plot has no kind {kind!r} for this model; use 'tree', 'partition' (two inputs), "
-            "'step' (one input), or 'path' (after a fit with alpha='auto')."
+            "'step' (one input), or 'path' (after a fit with ccp_alpha='auto')."
         )
