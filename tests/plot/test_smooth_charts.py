@@ -43,8 +43,10 @@ def test_many_points_are_thinned_and_counted(rows_of):
 def test_several_knobs_share_their_axes(wave):
     x, y, _ = wave
     curves = {}
-    for lam in (10.0, 0.1, 1e-9):
-        curves[f"lam = {lam:g}"] = SmoothingSpline(lam).fit(x[:, None], y).predict(GRID[:, None])
+    for alpha in (10.0, 0.1, 1e-9):
+        curves[f"alpha = {alpha:g}"] = (
+            SmoothingSpline(alpha).fit(x[:, None], y).predict(GRID[:, None])
+        )
     spec = smooths_chart(GRID, curves, points=(x, y), columns=2).to_dict()
     assert [panel["title"]["text"] for panel in spec["concat"]] == list(curves)
     assert spec["columns"] == 2
@@ -52,8 +54,8 @@ def test_several_knobs_share_their_axes(wave):
     assert len(rows) == 3 * 40 + 120
     scales = [panel["layer"][-1]["encoding"]["y"]["scale"]["domain"] for panel in spec["concat"]]
     assert scales[0] == scales[1] == scales[2] == pytest.approx([y.min(), y.max()], rel=1e-6)
-    wild = [row["y"] for row in rows if row.get("panel") == "lam = 1e-09"]
-    assert wild == pytest.approx(curves["lam = 1e-09"], rel=1e-6)
+    wild = [row["y"] for row in rows if row.get("panel") == "alpha = 1e-09"]
+    assert wild == pytest.approx(curves["alpha = 1e-09"], rel=1e-6)
 
 
 def test_sure_curvature_is_coloured_along_its_regions(wave):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bottega.core.errors import ParameterError
 from bottega.core.losses import Huber
 from bottega.core.tuned import tune
 from bottega.smooth import (
@@ -111,10 +112,10 @@ def test_rows_of_weight_zero_are_fitted_and_count_for_nothing(each):
 
 def test_the_penalty_is_refined_under_the_loss_that_is_asked_for():
     X, y, _ = curve(200)
-    model = tune(SmoothingSpline(), X, y, loss="absolute_error", rule="min")
+    model = tune(SmoothingSpline(), X, y, loss="absolute_error", select="min")
     assert model.path_.loss == "absolute error"
     fine = SmoothingSpline().path(
-        X, y, values=model.lam_ * np.geomspace(0.3, 3, 61), loss="absolute_error"
+        X, y, values=model.alpha_ * np.geomspace(0.3, 3, 61), loss="absolute_error"
     )
     # The mean of absolute values has small kinks along the path, which a search may miss.
     assert model.path_.error.min() <= fine.error.min() * (1 + 1e-4)
@@ -130,3 +131,18 @@ def test_points_outside_are_nan_and_rows_of_weight_zero_are_not():
         assert np.isnan(model.predict(X)).sum() == 2
         assert np.all(np.isfinite(model.smoother_.fitted))
         assert np.isfinite(model.sigma_)
+
+
+@pytest.mark.parametrize("each", [PSpline, SmoothingSpline, ThinPlateSpline])
+def test_alphas_say_how_many_penalties_or_which(each):
+    X, y, _ = curve()
+    assert len(each(alphas=7).path(X, y)) >= 7
+    model = each(alphas=[0.1, 3.0, 0.5]).fit(X, y)
+    assert model.path_.values.tolist() == [3.0, 0.5, 0.1]
+    assert model.alpha_ in model.path_.values
+    given = each().path(X, y, values=[0.1, 0.5, 3.0])
+    assert model.path_.error.tolist() == given.error.tolist()
+    assert each(alphas=[0.1]).path(X, y, values=[2.0]).values.tolist() == [2.0]
+    for bad in (1, [], [-1.0], [np.nan], [[1.0, 2.0]], "many", None):
+        with pytest.raises(ParameterError, match=r"alphas=.* is not allowed"):
+            each(alphas=bad).fit(X, y)

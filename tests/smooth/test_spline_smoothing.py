@@ -313,7 +313,7 @@ def test_restricted_likelihood_equals_its_dense_form():
 def test_the_refined_choice_is_the_least_of_a_fine_grid(rule, column):
     X, y = noisy(150, seed=4)
     model = SmoothingSpline(select=rule).fit(X, y)
-    fine = SmoothingSpline().path(X, y, values=model.lam_ * np.geomspace(0.2, 5, 101))
+    fine = SmoothingSpline().path(X, y, values=model.alpha_ * np.geomspace(0.2, 5, 101))
     values = fine.error if column is None else fine.criteria[column]
     own = model.path_.error if column is None else model.path_.criteria[column]
     assert own.min() <= values.min() + 1e-6 * np.ptp(values)
@@ -454,7 +454,9 @@ def test_bad_input_is_named():
     X, y = noisy(20)
     with pytest.raises(InputError, match="All 20 values of x are equal"):
         SmoothingSpline().fit(np.ones((20, 1)), y)
-    with pytest.raises(ParameterError, match=r"lam=-1.0 is not allowed; lam must be .*\[0, inf\)"):
+    with pytest.raises(
+        ParameterError, match=r"alpha=-1.0 is not allowed; alpha must be .*\[0, inf\)"
+    ):
         SmoothingSpline(-1.0).fit(X, y)
     with pytest.raises(ParameterError, match="were both given"):
         SmoothingSpline(1.0, df=5).fit(X, y)

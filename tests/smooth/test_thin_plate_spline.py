@@ -135,7 +135,7 @@ def test_turned_and_stretched_axes_change_nothing(angle, stretch):
     turned = ThinPlateSpline().fit(stretch * X @ turn + 5, y)
     assert turned.predict(stretch * X @ turn + 5) == pytest.approx(plain.predict(X), abs=1e-7)
     # The integral of squared second derivatives over the plane has the unit 1 / length^2.
-    assert turned.lam_ == pytest.approx(plain.lam_ * stretch**2, rel=1e-6)
+    assert turned.alpha_ == pytest.approx(plain.alpha_ * stretch**2, rel=1e-6)
 
 
 @pytest.mark.parametrize("rank", ["auto", 30])
@@ -284,7 +284,7 @@ def test_bad_points_are_refused(X, message):
 
 def test_bad_penalties_are_refused():
     X, y, _ = surface()
-    with pytest.raises(ParameterError, match="lam=-1"):
+    with pytest.raises(ParameterError, match="alpha=-1"):
         ThinPlateSpline(-1).fit(X, y)
     with pytest.raises(InputError, match="none negative"):
         ThinPlateSpline().path(X, y, values=[1.0, -1.0])

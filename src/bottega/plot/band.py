@@ -182,7 +182,7 @@ def smooths_chart(
 
     Examples
     --------
-    >>> chart = smooths_chart([0, 1], {"lam = 1": [0, 1], "lam = 9": [0.4, 0.6]})
+    >>> chart = smooths_chart([0, 1], {"alpha = 1": [0, 1], "alpha = 9": [0.4, 0.6]})
     >>> len(chart.to_dict()["concat"])
     2
     """

@@ -9,6 +9,7 @@ import numpy as np
 from bottega.basis.spline_functions import LocalDesign, design, difference_penalty, even_knots
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
+from bottega.core.lists import Alphas, alphas_of
 from bottega.core.losses import Loss
 from bottega.core.params import Auto, Integer, Parameter, Real
 from bottega.core.path import Path, Rule, along
@@ -68,8 +69,8 @@ class PSpline(BasisSmoother):
     select : str, default="one_se"
         Rule that picks from the path: ``"min"`` or ``"one_se"`` of the leave-one-out error, or a
         criterion (``"aic"``, ``"aicc"``, ``"bic"``, ``"hq"``, ``"gcv"``, ``"cp"``).
-    n_alphas : int, default=60
-        Number of penalties on the path.
+    alphas : int or array-like, default=60
+        Penalties on the path: how many, or which.
 
     Attributes
     ----------
@@ -119,7 +120,7 @@ class PSpline(BasisSmoother):
         "degree": Integer(1, None, help="degree of the B-splines"),
         "order": Integer(1, None, help="order of the differences that are penalised"),
         "select": Rule(),
-        "n_alphas": Integer(2, None, help="number of penalties on the path"),
+        "alphas": Alphas(),
     }
     card: ClassVar[Card] = Card(
         method="pspline",
@@ -153,14 +154,14 @@ class PSpline(BasisSmoother):
         degree: int = 3,
         order: int = 2,
         select: str = "one_se",
-        n_alphas: int = 60,
+        alphas: Any = 60,
     ) -> None:
         self.alpha = alpha
         self.n_basis = n_basis
         self.degree = degree
         self.order = order
         self.select = select
-        self.n_alphas = n_alphas
+        self.alphas = alphas
 
     def _prepare(self, rows: Rows) -> _PenalizedBasis:
         x = np.ascontiguousarray(rows.X[:, 0])
@@ -188,8 +189,11 @@ class PSpline(BasisSmoother):
         return _PenalizedBasis(rows, knots, degree, B, axes)
 
     def _path(self, work: _PenalizedBasis, values: Any, loss: Loss | None) -> Path:
-        own = values is None
-        alphas = penalty_grid(work.axes.ratio, self.n_alphas) if own else check_values(values)
+        values = alphas_of(values, self.alphas)
+        if values is None:
+            alphas = penalty_grid(work.axes.ratio, self.alphas)
+        else:
+            alphas = check_values(values)
         scores = [work.fit(alpha).score(work.B, work.rows, loss) for alpha in alphas]
         return loo_path(along(self.knob, alphas), scores, work.rows, loss)
 

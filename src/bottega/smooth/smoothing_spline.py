@@ -9,6 +9,7 @@ from scipy import optimize
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.lists import Alphas, alphas_of
 from bottega.core.losses import Loss
 from bottega.core.params import AnyOf, Auto, Choice, Integer, OrNone, Parameter, Real
 from bottega.core.path import RULES, Path
@@ -31,24 +32,24 @@ _TRACE_KNOTS = 1_000_000
 _MATRIX_ROWS = 20_000
 
 
-@documented_like(PSpline, without=("alpha_", "coef_", "knots_"))
+@documented_like(PSpline, without=("coef_", "knots_"))
 class SmoothingSpline(OneInputSmoother):
     r"""The curve that balances closeness to the data against its own bending.
 
-    .. math:: \min_f \sum_i w_i \{y_i - f(x_i)\}^2 + \lambda \int f''(x)^2\, dx
+    .. math:: \min_f \sum_i w_i \{y_i - f(x_i)\}^2 + \alpha \int f''(x)^2\, dx
 
     over all functions with a second derivative. The solution is a natural cubic spline with a knot
     at every distinct x.
 
     Parameters
     ----------
-    lam : float or "auto", default="auto"
-        Penalty on bending, :math:`\lambda`, in the units of x; larger is smoother. 0 passes through
+    alpha : float or "auto", default="auto"
+        Penalty on bending, :math:`\alpha`, in the units of x; larger is smoother. 0 passes through
         the mean response of every x; a very large one is the least squares line. ``"auto"`` picks
         from the path by the rule `select`.
     df : float, optional
         Equivalent degrees of freedom wanted, between 2 (a line) and the number of distinct x; the
-        penalty that gives them is found. Only with ``lam="auto"``.
+        penalty that gives them is found. Only with ``alpha="auto"``.
     select : str, default="gcv"
         Rule that picks from the path: ``"min"`` or ``"one_se"`` of the leave-one-out error,
         ``"reml"`` (restricted maximum likelihood), or a criterion (``"gcv"``, ``"aic"``,
@@ -60,17 +61,17 @@ class SmoothingSpline(OneInputSmoother):
         What standard errors are of. ``"frequentist"``: the variance of the curve under new noise,
         :math:`\sigma^2 SS^\top`, which leaves out bias. ``"posterior"``: that of f given the data,
         when f'' is white noise beforehand; wider, and right on average over x.
-    n_lams : int, default=50
-        Number of penalties on the path.
+    alphas : int or array-like, default=50
+        Penalties on the path: how many, or which.
 
     Attributes
     ----------
-    lam_ : float
+    alpha_ : float
         The penalty in use.
     curve_ : CubicCurve
         The fitted curve: its knots, values, slopes and second derivatives.
     path_ : Path
-        The whole curve of errors, when `lam` is ``"auto"`` and `df` is not given.
+        The whole curve of errors, when `alpha` is ``"auto"`` and `df` is not given.
 
     Notes
     -----
@@ -121,18 +122,18 @@ class SmoothingSpline(OneInputSmoother):
     2.001
     """
 
-    knob: ClassVar[str] = "lam"
+    knob: ClassVar[str] = "alpha"
     params: ClassVar[Mapping[str, Parameter]] = {
-        "lam": Auto(Real(0, None, log=True), help="penalty on bending"),
+        "alpha": Auto(Real(0, None, log=True), help="penalty on bending"),
         "df": OrNone(
-            Real(2, None, open_low=True), help="degrees of freedom wanted, instead of lam"
+            Real(2, None, open_low=True), help="degrees of freedom wanted, instead of alpha"
         ),
-        "select": Choice(*RULES, "reml", help="rule that picks from the path when lam is 'auto'"),
+        "select": Choice(*RULES, "reml", help="rule that picks from the path when alpha is 'auto'"),
         "knots": AnyOf(
             Choice("auto", "all"), Integer(10, None), help="all distinct x, or at most so many"
         ),
         "variance": Choice("frequentist", "posterior", help="what standard errors are of"),
-        "n_lams": Integer(5, None, help="number of penalties on the path"),
+        "alphas": Alphas(5),
     }
     card: ClassVar[Card] = Card(
         method="smoothing_spline",
@@ -162,26 +163,27 @@ class SmoothingSpline(OneInputSmoother):
 
     def __init__(
         self,
-        lam: float | str = "auto",
+        alpha: float | str = "auto",
         *,
         df: float | None = None,
         select: str = "gcv",
         knots: str | int = "auto",
         variance: str = "frequentist",
-        n_lams: int = 50,
+        alphas: Any = 50,
     ) -> None:
-        self.lam = lam
+        self.alpha = alpha
         self.df = df
         self.select = select
         self.knots = knots
         self.variance = variance
-        self.n_lams = n_lams
+        self.alphas = alphas
 
     def _check_params(self) -> None:
         super()._check_params()
-        if self.df is not None and not isinstance(self.lam, str):
+        if self.df is not None and not isinstance(self.alpha, str):
             raise ParameterError(
-                f"SmoothingSpline: lam={self.lam!r} and df={self.df!r} were both given; give one."
+                f"SmoothingSpline: alpha={self.alpha!r} and df={self.df!r} were both given; "
+                "give one."
             )
 
     def _prepare(self, rows: Rows) -> KnotRows:
@@ -195,21 +197,21 @@ class SmoothingSpline(OneInputSmoother):
     def _given(self, work: KnotRows) -> dict[str, Any] | None:
         if self.df is None:
             return super()._given(work)
-        return {"lam": _lam_for(work, float(self.df))}
+        return {"alpha": _alpha_for(work, float(self.df))}
 
     def _path(self, work: KnotRows, values: Any, loss: Loss | None) -> Path:
-        return penalty_path(work, values, self.n_lams, loss)
+        return penalty_path(work, alphas_of(values, self.alphas), self.alphas, loss)
 
     def _curves(self, work: KnotRows, values: Sequence[Any], X_new: FloatArray) -> Array:
         x = np.ascontiguousarray(X_new[:, 0])
-        return np.column_stack([work.curve(work.states(lam))(x) for lam in values])
+        return np.column_stack([work.curve(work.states(alpha))(x) for alpha in values])
 
     def _settle(self, work: KnotRows, setting: Mapping[str, Any]) -> None:
         rows = work.rows
-        self.lam_ = float(setting["lam"])
-        self._q = work.precision(self.lam_ / work.span**3)
+        self.alpha_ = float(setting["alpha"])
+        self._q = work.precision(self.alpha_ / work.span**3)
         traced = len(work.knots) <= _TRACE_KNOTS
-        states = work.states(self.lam_, traced)
+        states = work.states(self.alpha_, traced)
         leverage, noise_variance = states[4], states[-1]
         self.curve_ = work.curve(states)
         self._range = (work.low, work.low + work.span)
@@ -274,7 +276,7 @@ class SmoothingSpline(OneInputSmoother):
         return self.curve_.knots, 3
 
 
-def _lam_for(rows: KnotRows, df: float) -> float:
+def _alpha_for(rows: KnotRows, df: float) -> float:
     """Return the penalty that gives these degrees of freedom."""
     m = len(rows.knots)
     if not df < m:
@@ -283,8 +285,8 @@ def _lam_for(rows: KnotRows, df: float) -> float:
             f"x, {m}."
         )
 
-    def excess(log_lam: float) -> float:
-        return try_penalty(rows, float(np.exp(log_lam))).df - df
+    def excess(log_alpha: float) -> float:
+        return try_penalty(rows, float(np.exp(log_alpha))).df - df
 
     # df falls from m to 2 as the penalty rises; widen until it is bracketed.
     low, high = np.log(rows.total.sum()) - 4 * np.log(m), np.log(rows.total.sum())
@@ -294,8 +296,8 @@ def _lam_for(rows: KnotRows, df: float) -> float:
         high += 5
     if not excess(low) > 0 > excess(high):
         raise InputError(
-            f"df={df!r} is so near a limit (2 and {m}) that no lam gives it; use lam=0 for the "
-            "upper one, or a very large lam for the line."
+            f"df={df!r} is so near a limit (2 and {m}) that no alpha gives it; use alpha=0 for the "
+            "upper one, or a very large alpha for the line."
         )
     root = optimize.brentq(excess, low, high, xtol=1e-12, rtol=1e-12)
     return float(np.exp(root) * rows.span**3)

@@ -49,7 +49,7 @@ class _TensorWork:
     fits: dict[int, tuple[TensorFit, float]] = field(default_factory=dict)
 
 
-@documented_like(ThinPlateSpline, without=("lam_", "rank_", "rank_error_"))
+@documented_like(ThinPlateSpline, without=("rank_", "rank_error_"))
 class TensorSpline(Surface):
     r"""A surface made of products of B-splines, one factor per input.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
+from bottega.core.lists import Alphas, alphas_of
 from bottega.core.losses import Loss
 from bottega.core.params import Auto, Boolean, Integer, Parameter, Real
 from bottega.core.path import Path, Rule, along
@@ -33,14 +34,14 @@ class _PlateWork:
     scaling: Scaling
     fit: ThinPlateFit
 
-    def unit(self, lams: Any) -> FloatArray:
+    def unit(self, alphas: Any) -> FloatArray:
         """Return penalties for the scaled points; refuse 0 where points are too close for it."""
-        found = np.atleast_1d(np.asarray(lams, dtype=np.float64)) / self.scaling.unit
+        found = np.atleast_1d(np.asarray(alphas, dtype=np.float64)) / self.scaling.unit
         seen = self.fit.seen
         if found.min() == 0 and len(seen) and seen.min() <= 1e-14 * seen.max():
             raise InputError(
-                "lam=0 passes through every point, and some points are too close together for "
-                "that; give a positive lam."
+                "alpha=0 passes through every point, and some points are too close together for "
+                "that; give a positive alpha."
             )
         return found
 
@@ -48,7 +49,7 @@ class _PlateWork:
 class ThinPlateSpline(Surface):
     r"""The surface that balances closeness to the data against its own bending, any way one turns.
 
-    .. math:: \min_f \sum_i w_i \{y_i - f(x_i)\}^2 + \lambda \int \sum_{j,k}
+    .. math:: \min_f \sum_i w_i \{y_i - f(x_i)\}^2 + \alpha \int \sum_{j,k}
               \Bigl(\frac{\partial^2 f}{\partial x_j\, \partial x_k}\Bigr)^2 dx
 
     over all functions of one, two or three inputs with square integrable second derivatives. In two
@@ -58,25 +59,25 @@ class ThinPlateSpline(Surface):
 
     Parameters
     ----------
-    lam : float or "auto", default="auto"
-        Penalty on bending, :math:`\lambda`, in the units of the inputs; larger is smoother. 0
+    alpha : float or "auto", default="auto"
+        Penalty on bending, :math:`\alpha`, in the units of the inputs; larger is smoother. 0
         passes through the mean response of every point; a very large one is the least squares
         plane. ``"auto"`` picks from the path by the rule `select`.
     rank : int or "auto", default="auto"
         Number of knots, at least 10. ``"auto"`` is every distinct point up to 2,000 of them (the
         exact solution), else 300, chosen to fill the space: `rank_error_` says what that changes.
     standardize : bool, default=False
-        Whether to divide each input by its standard deviation before distances are taken; `lam` is
-        then in units of those. Inputs in different units have no common distance without it.
+        Whether to divide each input by its standard deviation before distances are taken; `alpha`
+        is then in units of those. Inputs in different units have no common distance without it.
     select : str, default="one_se"
         Rule that picks from the path: ``"min"`` or ``"one_se"`` of the leave-one-out error, or a
         criterion (``"aic"``, ``"aicc"``, ``"bic"``, ``"hq"``, ``"gcv"``, ``"cp"``).
-    n_lams : int, default=50
-        Number of penalties on the path.
+    alphas : int or array-like, default=50
+        Penalties on the path: how many, or which.
 
     Attributes
     ----------
-    lam_ : float
+    alpha_ : float
         The penalty in use.
     rank_ : int
         Number of knots in use.
@@ -85,7 +86,7 @@ class ThinPlateSpline(Surface):
         points, between this surface and the one with half as many knots at the same penalty. 0 when
         every distinct point is a knot.
     path_ : Path
-        The whole curve, when `lam` is ``"auto"``.
+        The whole curve, when `alpha` is ``"auto"``.
     smoother_ : Smoother
         What df, sigma, leverages, leave-one-out and the criteria follow from.
 
@@ -131,13 +132,13 @@ class ThinPlateSpline(Surface):
     3.0
     """
 
-    knob: ClassVar[str] = "lam"
+    knob: ClassVar[str] = "alpha"
     params: ClassVar[Mapping[str, Parameter]] = {
-        "lam": Auto(Real(0, None, log=True), help="penalty on bending"),
+        "alpha": Auto(Real(0, None, log=True), help="penalty on bending"),
         "rank": Auto(Integer(10, None), help="number of knots"),
         "standardize": Boolean(help="put the inputs on one scale first"),
         "select": Rule(),
-        "n_lams": Integer(2, None, help="number of penalties on the path"),
+        "alphas": Alphas(),
     }
     card: ClassVar[Card] = Card(
         method="thin_plate_spline",
@@ -169,18 +170,18 @@ class ThinPlateSpline(Surface):
 
     def __init__(
         self,
-        lam: float | str = "auto",
+        alpha: float | str = "auto",
         *,
         rank: int | str = "auto",
         standardize: bool = False,
         select: str = "one_se",
-        n_lams: int = 50,
+        alphas: Any = 50,
     ) -> None:
-        self.lam = lam
+        self.alpha = alpha
         self.rank = rank
         self.standardize = standardize
         self.select = select
-        self.n_lams = n_lams
+        self.alphas = alphas
 
     def _prepare(self, rows: Rows) -> _PlateWork:
         scaling = make_scaling(rows.X, rows.weight, standardize=self.standardize)
@@ -195,14 +196,15 @@ class ThinPlateSpline(Surface):
         return _PlateWork(rows, scaling, fit)
 
     def _path(self, work: _PlateWork, values: Any, loss: Loss | None) -> Path:
+        values = alphas_of(values, self.alphas)
         if values is None:
             seen = work.fit.seen
             # From a penalty that flattens every shape to one that flattens none.
-            lams = penalty_grid(seen[seen > 0], self.n_lams) * work.scaling.unit
+            alphas = penalty_grid(seen[seen > 0], self.alphas) * work.scaling.unit
         else:
-            lams = check_values(values)
-        scores = work.fit.scores(work.unit(lams), work.rows, loss)
-        return loo_path(along(self.knob, lams), scores, work.rows, loss)
+            alphas = check_values(values)
+        scores = work.fit.scores(work.unit(alphas), work.rows, loss)
+        return loo_path(along(self.knob, alphas), scores, work.rows, loss)
 
     def _curves(self, work: _PlateWork, values: Sequence[Any], X_new: FloatArray) -> Array:
         bent = work.fit.coordinates(work.unit(values))
@@ -213,9 +215,9 @@ class ThinPlateSpline(Surface):
 
     def _settle(self, work: _PlateWork, setting: Mapping[str, Any]) -> None:
         fit = work.fit
-        self.lam_ = float(setting["lam"])
-        penalty = work.unit(self.lam_)
-        self._basis, self._lam = fit.basis, float(penalty[0])
+        self.alpha_ = float(setting["alpha"])
+        penalty = work.unit(self.alpha_)
+        self._basis, self._alpha = fit.basis, float(penalty[0])
         self._flat, self._bent = fit.on_plane, fit.coordinates(penalty)[:, 0]
         self.rank_, self.rank_error_ = len(fit.basis.knots), _rank_error(fit, penalty)
         self._keep(work.scaling, fit, penalty, work.rows)
@@ -236,7 +238,7 @@ class ThinPlateSpline(Surface):
 
     def _noise_at(self, u: FloatArray, orders: tuple[int, ...]) -> FloatArray:
         parts = [
-            np.hstack([b, shapes / (self._basis.seen + self._lam)])
+            np.hstack([b, shapes / (self._basis.seen + self._alpha)])
             for _, b, shapes in self._basis.rows(u, orders)
         ]
         return np.concatenate(parts)

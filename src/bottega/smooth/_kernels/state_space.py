@@ -1,8 +1,8 @@
 """The cubic smoothing spline as the posterior mean of an integrated Brownian motion.
 
-The minimiser of ``sum w (y - f)^2 + lam * integral f''^2`` is the posterior mean of f when f'' is
-white noise of variance ``q = 1 / lam`` and the level and slope at the start are unknown. The state
-``(f, f')`` is filtered from left to right and smoothed from right to left, one step per knot.
+The minimiser of ``sum w (y - f)^2 + alpha * integral f''^2`` is the posterior mean of f when f'' is
+white noise of variance ``q = 1 / alpha`` and the level and slope at the start are unknown. The
+state ``(f, f')`` is filtered from left to right and smoothed from right to left, one step per knot.
 
 Symbols
 -------

@@ -49,14 +49,14 @@ class KnotRows:
         share = 1 / self.per_row(self.total)
         return share if self.weight is None else self.weight * share
 
-    def precision(self, lam: float) -> float:
-        """Return 1 / lam on the unit scale; a penalty of zero is one too small to be seen."""
+    def precision(self, alpha: float) -> float:
+        """Return 1 / alpha on the unit scale; a penalty of zero is one too small to be seen."""
         least = 1e-18 * float(self.total.min()) * float(self.gaps.min()) ** 3
-        return 1 / max(lam, least)
+        return 1 / max(alpha, least)
 
-    def states(self, lam: float, traced: bool = False) -> tuple[FloatArray, ...]:
+    def states(self, alpha: float, traced: bool = False) -> tuple[FloatArray, ...]:
         """Return what `full_pass` does at a penalty in the units of x."""
-        q = self.precision(lam / self.span**3)
+        q = self.precision(alpha / self.span**3)
         return full_pass(self.mean, self.total, self.gaps, q, traced)
 
     def curve(self, states: tuple[FloatArray, ...]) -> CubicCurve:

@@ -23,11 +23,11 @@ from bottega.smooth._splines.knot_rows import KnotRows
 _WORTH_THREADS = 20_000
 
 
-def try_penalty(rows: KnotRows, lam: float, loss: Loss | None = SQUARED_ERROR) -> Score:
+def try_penalty(rows: KnotRows, alpha: float, loss: Loss | None = SQUARED_ERROR) -> Score:
     """Return degrees of freedom, errors and criteria at a penalty, in one pass there and back."""
     m, n, gaps = len(rows.knots), len(rows.y), rows.gaps
     v, iF, m1, m2 = np.empty((4, m))
-    q, nothing = rows.precision(lam), (np.empty(0), np.empty((0, 3)))
+    q, nothing = rows.precision(alpha), (np.empty(0), np.empty((0, 3)))
     squares, logs = filter_path(rows.mean, rows.total, gaps, q, v, iF, m1, m2, *nothing)
     residual, left, leverage = np.empty((3, m))
     kernels.smooth_back(rows.total, gaps, v, iF, m1, m2, residual, left, leverage)
@@ -59,8 +59,8 @@ def penalty_path(knots: KnotRows, values: Any, count: int, loss: Loss | None) ->
     """Return the path over the penalties `values` (None: its own)."""
     if len(knots.knots) < 3:
         raise InputError(
-            f"Choosing lam needs at least 3 distinct values of x; there are {len(knots.knots)}. "
-            "Give lam: any is the same line."
+            f"Choosing alpha needs at least 3 distinct values of x; there are {len(knots.knots)}. "
+            "Give alpha: any is the same line."
         )
     if values is None:
         grid = _default_penalties(knots, count)
@@ -74,7 +74,7 @@ def penalty_path(knots: KnotRows, values: Any, count: int, loss: Loss | None) ->
         penalties = check_values(values)
         tried = _try_all(knots, penalties / knots.span**3, loss)
     more = {"reml": np.array([each.reml for each in tried])}
-    return loo_path(along("lam", penalties), tried, knots.rows, loss, more)
+    return loo_path(along("alpha", penalties), tried, knots.rows, loss, more)
 
 
 def _try_all(rows: KnotRows, penalties: FloatArray, loss: Loss | None) -> list[Score]:

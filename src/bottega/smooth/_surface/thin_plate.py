@@ -9,7 +9,7 @@ T       (1, u): what is free of penalty
 E       radial functions phi(|u - k|) of the knots k (the points themselves, or some of them)
 Q, R    D T = Q R
 V, e    orthonormal shapes at the points, free of planes, and how well the data see each:
-        the fit is ``Q Q'z + V {e / (e + lam)} V'z``
+        the fit is ``Q Q'z + V {e / (e + alpha)} V'z``
 """
 
 from collections.abc import Iterator
@@ -137,9 +137,9 @@ class ThinPlateFit(SurfaceFit):
     def shares(self, alpha: FloatArray) -> FloatArray:
         return np.vstack([np.ones((len(self.on_plane), len(alpha))), self._bent_shares(alpha)])
 
-    def _bent_shares(self, lam: FloatArray) -> FloatArray:
-        """Return e / (e + lam): planes have eigenvalue one."""
-        return np.asarray(self.seen[:, None] / (self.seen[:, None] + lam))
+    def _bent_shares(self, alpha: FloatArray) -> FloatArray:
+        """Return e / (e + alpha): planes have eigenvalue one."""
+        return np.asarray(self.seen[:, None] / (self.seen[:, None] + alpha))
 
     def at_points(self, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
         m, share = len(self.points.u), self._bent_shares(alpha)
@@ -153,9 +153,9 @@ class ThinPlateFit(SurfaceFit):
                 left[part] += (1 - (Q**2).sum(axis=1) - squares.sum(axis=1))[:, None]
         return fitted / self.points.root[:, None], 1 - left
 
-    def coordinates(self, lam: FloatArray) -> FloatArray:
-        """Return V'z / (e + lam), one column per penalty: what multiplies `basis.rows`."""
-        return np.asarray(self.on_shapes[:, None] / (self.seen[:, None] + lam))
+    def coordinates(self, alpha: FloatArray) -> FloatArray:
+        """Return V'z / (e + alpha), one column per penalty: what multiplies `basis.rows`."""
+        return np.asarray(self.on_shapes[:, None] / (self.seen[:, None] + alpha))
 
 
 def decompose(points: DistinctPoints, knots: FloatArray | None = None) -> ThinPlateFit:
