@@ -38,8 +38,8 @@ def test_maximum_is_that_of_optim_in_r(intercept):
     model = BayesianRegression(fit_intercept=intercept).fit(X_SWISS, Y_SWISS)
     # A maximum is flat: the evidence to 1e-10 leaves its place to the root of that.
     assert_allclose(model.evidence_, expected["evidence"], rtol=1e-10)
-    assert_allclose(model.alpha_, expected["alpha"], rtol=1e-5)
-    assert_allclose(model.beta_, expected["beta"], rtol=1e-5)
+    assert_allclose(model.lambda_, expected["alpha"], rtol=1e-5)
+    assert_allclose(model.alpha_, expected["beta"], rtol=1e-5)
     assert model.converged_
     assert model.n_iter_ > 0
 
@@ -60,8 +60,8 @@ def test_precisions_are_those_of_scikit_learn(data):
     ours = BayesianRegression(fit_intercept=False).fit(X, y)
     theirs = BayesianRidge(**how).fit(X, y)
     # Their names are the other way round. They stop when the coefficients settle: 1e-4.
-    assert_allclose(ours.beta_, theirs.alpha_, rtol=1e-4)
-    assert_allclose(ours.alpha_, theirs.lambda_, rtol=1e-4)
+    assert_allclose(ours.alpha_, theirs.alpha_, rtol=1e-4)
+    assert_allclose(ours.lambda_, theirs.lambda_, rtol=1e-4)
     assert_allclose(ours.coef_, theirs.coef_, rtol=1e-4, atol=1e-6)
     assert_allclose(ours.covariance_, theirs.sigma_, rtol=1e-3, atol=1e-6)
 
@@ -74,7 +74,7 @@ def test_a_flat_intercept_leaves_the_contrasts_of_the_rows(seed):
     K = contrasts(len(X))
     ours = BayesianRegression().fit(X, y)
     theirs = BayesianRegression(fit_intercept=False).fit(K @ X, K @ y)
-    assert_allclose([ours.alpha_, ours.beta_], [theirs.alpha_, theirs.beta_], rtol=1e-7)
+    assert_allclose([ours.lambda_, ours.alpha_], [theirs.lambda_, theirs.alpha_], rtol=1e-7)
     assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8)
     assert_allclose(ours.evidence_, theirs.evidence_ - 0.5 * np.log(40), rtol=1e-9)
 
@@ -91,15 +91,15 @@ def test_mackay_equations_hold_and_nothing_near_is_better(seed, alpha, beta, int
     model = BayesianRegression(alpha, beta, fit_intercept=intercept).fit(X, y)
     n = 40 - intercept
     rss = np.sum((y - model.predict(X)) ** 2)
-    if np.isfinite(model.alpha_):
+    if np.isfinite(model.lambda_):
         if alpha == "auto":
-            assert_allclose(model.alpha_ * np.sum(model.coef_**2), model.gamma_, rtol=1e-7)
+            assert_allclose(model.lambda_ * np.sum(model.coef_**2), model.gamma_, rtol=1e-7)
         if beta == "auto":
-            assert_allclose(model.beta_ * rss, n - model.gamma_, rtol=1e-7)
+            assert_allclose(model.alpha_ * rss, n - model.gamma_, rtol=1e-7)
     for factor in (0.5, 0.9, 1.1, 2.0):
         near = (
-            model.alpha_ * (factor if alpha == "auto" else 1),
-            model.beta_ * (factor if beta == "auto" else 1),
+            model.lambda_ * (factor if alpha == "auto" else 1),
+            model.alpha_ * (factor if beta == "auto" else 1),
         )
         if np.isfinite(near[0]):
             other = BayesianRegression(*near, fit_intercept=intercept).fit(X, y)
@@ -113,7 +113,7 @@ def test_weights_are_copies():
     weighted.fit(X, y, w.astype(float))
     copies.fit(np.repeat(X, w, axis=0), np.repeat(y, w))
     assert_allclose(weighted.evidence_, copies.evidence_, rtol=1e-9)
-    assert_allclose(weighted.beta_, copies.beta_, rtol=1e-7)
+    assert_allclose(weighted.alpha_, copies.alpha_, rtol=1e-7)
     assert_allclose(weighted.covariance_, copies.covariance_, rtol=1e-7)
 
 
@@ -124,12 +124,12 @@ def test_useless_inputs_leave_the_mean():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = BayesianRegression().fit(Q[:, 1:4], 3 + Q[:, 4])
-    assert model.alpha_ == np.inf
+    assert model.lambda_ == np.inf
     assert_allclose(model.coef_, 0)
     assert_allclose(model.intercept_, 3)
     assert model.gamma_ == 0
     assert model.converged_
-    assert_allclose(model.beta_, 29)  # sum of squares one, from 29 contrasts
+    assert_allclose(model.alpha_, 29)  # sum of squares one, from 29 contrasts
     assert_allclose(model.covariance_[1:], 0)
     assert np.isfinite(model.evidence_)
 
@@ -148,7 +148,7 @@ def test_constant_and_duplicated_columns_are_shrunk_to_the_prior():
     model = BayesianRegression().fit(doubled, y)
     assert_allclose(model.coef_[0], model.coef_[3], rtol=1e-9)
     assert_allclose(model.coef_[4], 0, atol=1e-9)
-    assert_allclose(model.covariance_[5, 5], 1 / model.alpha_, rtol=1e-9)
+    assert_allclose(model.covariance_[5, 5], 1 / model.lambda_, rtol=1e-9)
 
 
 def test_the_greatest_of_several_maxima_is_found():
@@ -168,7 +168,7 @@ def test_the_greatest_of_several_maxima_is_found():
 def test_a_fit_without_error_is_said():
     X = np.eye(3)
     y = np.array([1.0, 2.0, 4.0])
-    message = "inputs fit y without error.*give a number as beta"
+    message = "inputs fit y without error.*give a number as noise_precision"
     with pytest.warns(ConvergenceWarning, match=message):
         model = BayesianRegression(1e-3, fit_intercept=False).fit(X[:, :2], [1.0, 2.0, 0.0])
     assert not model.converged_
@@ -179,7 +179,12 @@ def test_a_fit_without_error_is_said():
 
 def test_bad_priors_and_rows_are_named():
     X, y = draw(5)
-    for bad in ({"alpha": 0.0}, {"alpha": "all"}, {"beta": -1.0}, {"fit_intercept": 3}):
+    for bad in (
+        {"weight_precision": 0.0},
+        {"weight_precision": "all"},
+        {"noise_precision": -1.0},
+        {"fit_intercept": 3},
+    ):
         name = next(iter(bad))
         with pytest.raises(ParameterError, match=f"BayesianRegression: {name}="):
             BayesianRegression(**bad).fit(X, y)
@@ -191,7 +196,7 @@ def test_bad_priors_and_rows_are_named():
         ({"prior_covariance": -identity}, "positive definite"),
         ({"prior_covariance": identity + np.triu(np.ones((3, 3)), 1)}, "symmetric"),
         ({"prior_covariance": identity * np.nan}, "finite"),
-        ({"prior_covariance": identity, "alpha": 2.0}, "not both"),
+        ({"prior_covariance": identity, "weight_precision": 2.0}, "not both"),
         ({"prior_mean": [1.0, 2.0]}, "needs 3 finite numbers"),
         ({"prior_mean": [1.0, 2.0, np.nan]}, "needs 3 finite numbers"),
     ):

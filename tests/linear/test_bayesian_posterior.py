@@ -45,7 +45,7 @@ def whole(model):
 def test_full_prior_equals_the_formulas_in_r():
     full = REFERENCE["full"]
     model = BayesianRegression(
-        beta=full["beta"],
+        noise_precision=full["beta"],
         prior_mean=full["prior_mean"],
         prior_covariance=full["prior_covariance"],
     ).fit(X_SWISS, Y_SWISS)
@@ -55,7 +55,7 @@ def test_full_prior_equals_the_formulas_in_r():
     _, std = model.predict(X_SWISS[:4], return_std=True)
     # That of a new response has the noise in it.
     assert_allclose(np.sqrt(std**2 + 1 / 1.7), full["predictive_sd"], rtol=1e-9)
-    assert (model.alpha_, model.beta_, model.n_iter_, model.converged_) == (1, 1.7, 0, True)
+    assert (model.lambda_, model.alpha_, model.n_iter_, model.converged_) == (1, 1.7, 0, True)
 
 
 @settings(max_examples=25, deadline=None)
@@ -64,7 +64,7 @@ def test_posterior_is_the_formula_without_an_intercept(seed, shape):
     X, y = draw(seed, *shape)
     m0, S0 = prior(seed, shape[1])
     model = BayesianRegression(
-        beta=2.0, prior_mean=m0, prior_covariance=S0, fit_intercept=False
+        noise_precision=2.0, prior_mean=m0, prior_covariance=S0, fit_intercept=False
     ).fit(X, y)
     mean, S = posterior(X, y, m0, np.linalg.inv(S0), 2.0)
     assert_allclose(model.coef_, mean, rtol=1e-7, atol=1e-7)  # S0 may be near singular
@@ -80,7 +80,7 @@ def test_flat_intercept_is_a_vanishing_prior_precision(seed, n):
     m0, S0 = prior(seed, 3)
     # The formula below inverts S0 and what it adds up to: of a worse one it has too few digits.
     assume(np.linalg.cond(S0) < 1e6)
-    model = BayesianRegression(beta=2.0, prior_mean=m0, prior_covariance=S0).fit(X, y)
+    model = BayesianRegression(noise_precision=2.0, prior_mean=m0, prior_covariance=S0).fit(X, y)
     precision = np.zeros((4, 4))
     precision[1:, 1:] = np.linalg.inv(S0)
     A = np.column_stack([np.ones(n), X])
@@ -95,7 +95,7 @@ def test_evidence_of_a_flat_intercept_is_the_limit_of_wide_priors():
     flat = BayesianRegression(0.7, 2.0).fit(X, y)
     t = 1e4
     S0 = np.diag([t**2, *np.full(3, 1 / 0.7)])
-    wide = BayesianRegression(beta=2.0, prior_covariance=S0).fit(X, y)
+    wide = BayesianRegression(noise_precision=2.0, prior_covariance=S0).fit(X, y)
     limit = wide.evidence_ + 0.5 * np.log(2 * np.pi * t**2)
     assert_allclose(flat.evidence_, limit, rtol=1e-7)  # what is left is of order (y / t)^2 = 1e-8
     assert_allclose(flat.coef_, wide.coef_, rtol=1e-6)
@@ -127,7 +127,7 @@ def test_no_information_leaves_the_prior():
     # M427, N = 0: a row of zeros says nothing about the coefficients.
     m0, S0 = prior(3, 2)
     model = BayesianRegression(
-        beta=1.0, prior_mean=m0, prior_covariance=S0, fit_intercept=False
+        noise_precision=1.0, prior_mean=m0, prior_covariance=S0, fit_intercept=False
     ).fit([[0.0, 0.0]], [5.0])
     assert_allclose(model.coef_, m0, rtol=1e-12)
     assert_allclose(model.covariance_, S0, rtol=1e-12)
@@ -159,7 +159,7 @@ def test_updates_are_the_batch_posterior(seed, cuts, fixed, intercept):
         assert_allclose(whole(model), whole(batch), rtol=1e-8, atol=1e-8)
         assert_allclose(model.covariance_, batch.covariance_, rtol=1e-8, atol=1e-8)
         assert_allclose(model.evidence_, batch.evidence_, rtol=1e-8)
-        assert_allclose([model.alpha_, model.beta_], [batch.alpha_, batch.beta_], rtol=1e-7)
+        assert_allclose([model.lambda_, model.alpha_], [batch.lambda_, batch.alpha_], rtol=1e-7)
         assert model.n_samples_seen_ == 25
 
 
@@ -167,10 +167,10 @@ def test_posterior_is_the_prior_of_the_next_row():
     # M428, one row at a time, each posterior handed on as a prior.
     X, y = draw(4)
     m0, S0 = prior(4, 4)
-    batch = BayesianRegression(beta=1.5, prior_mean=m0, prior_covariance=S0).fit(X, y)
+    batch = BayesianRegression(noise_precision=1.5, prior_mean=m0, prior_covariance=S0).fit(X, y)
     mean, S, evidence = m0, S0, 0.0
     for i in range(25):
-        step = BayesianRegression(beta=1.5, prior_mean=mean, prior_covariance=S)
+        step = BayesianRegression(noise_precision=1.5, prior_mean=mean, prior_covariance=S)
         step.fit(X[[i]], y[[i]])
         mean, S, evidence = whole(step), step.covariance_, evidence + step.evidence_
     assert_allclose(mean, whole(batch), rtol=1e-8)
@@ -225,7 +225,7 @@ def test_tables_show_the_posterior():
     assert terms[["statistic", "p_value"]].isna().all(axis=None)
     row = model.glance().iloc[0]
     assert (row["nobs"], row["df"]) == (25, model.gamma_)
-    assert_allclose(row["sigma"] ** -2, model.beta_)
+    assert_allclose(row["sigma"] ** -2, model.alpha_)
     text = str(model.summary())
     assert text.startswith("Bayesian linear regression")
     assert "95 % of the posterior" in text

@@ -35,7 +35,7 @@ def test_scikit_learn_paths(n, p, l1_ratio):
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n, p)) @ np.diag(rng.uniform(0.5, 2, p))
     y = X[:, :3].sum(axis=1) + rng.normal(size=n)
-    model = ElasticNet(l1_ratio=l1_ratio, standardize=False, eps=0.02, n_alphas=20)
+    model = ElasticNet(l1_ratio=l1_ratio, standardize=False, eps=0.02, alphas=20)
     curve = model.path(X, y)
     A, b = X - X.mean(axis=0), y - y.mean()
     tight = {"alphas": curve.values, "tol": 1e-12, "max_iter": 100_000}

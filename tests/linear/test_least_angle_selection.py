@@ -25,8 +25,8 @@ def draw(seed=0, n=60, p=6):
 def test_the_curve_tells_steps_df_and_criteria(mode):
     X, y = DIABETES
     n = len(y)
-    path = LeastAngle(mode=mode).path(X, y)
-    model = LeastAngle(0, mode=mode).fit(X, y)
+    path = LeastAngle(method=mode).path(X, y)
+    model = LeastAngle(0, method=mode).fit(X, y)
     assert_allclose(path.coef, model.coef_path_)
     assert_allclose(path.df, 1 + np.count_nonzero(model.coef_path_, axis=1))
     residuals = (y - y.mean())[:, None] - (X - X.mean(axis=0)) @ model.coef_path_.T
@@ -37,7 +37,7 @@ def test_the_curve_tells_steps_df_and_criteria(mode):
     assert path.criteria["cp"][-1] == pytest.approx(11)
     at = path.at(3)
     assert_allclose(at.coef_, path.coef[3])
-    assert at.alpha_ == at.knots_[3]
+    assert at.alpha_ == at.alphas_[3]
 
 
 def test_folds_of_lar_are_judged_after_as_many_steps():
@@ -62,15 +62,15 @@ def test_folds_of_lar_are_judged_after_as_many_steps():
 def test_folds_of_the_lasso_are_judged_at_the_same_alpha():
     X, y = draw(2)
     cv = KFold(4, shuffle=True, random_state=0)
-    path = LeastAngle(mode="lasso").path(X, y, cv=cv)
-    whole = LeastAngle(0, mode="lasso").fit(X, y)
-    alphas = whole.knots_[path.values]
+    path = LeastAngle(method="lasso").path(X, y, cv=cv)
+    whole = LeastAngle(0, method="lasso").fit(X, y)
+    alphas = whole.alphas_[path.values]
     by_hand = []
     for train, test in cv.split(X):
-        fold = LeastAngle(0, mode="lasso").fit(X[train], y[train])
+        fold = LeastAngle(0, method="lasso").fit(X[train], y[train])
         # Coefficient by coefficient, linear in alpha between the fold's own knots.
         coef = np.column_stack(
-            [np.interp(alphas, fold.knots_[::-1], b[::-1]) for b in fold.coef_path_.T]
+            [np.interp(alphas, fold.alphas_[::-1], b[::-1]) for b in fold.coef_path_.T]
         )
         mean = y[train].mean() - coef @ X[train].mean(axis=0)
         predicted = X[test] @ coef.T + mean
@@ -82,10 +82,10 @@ def test_folds_of_the_lasso_are_judged_at_the_same_alpha():
 @pytest.mark.parametrize("select", ["min", "one_se", *CRITERIA])
 def test_auto_picks_by_its_rule(mode, select):
     X, y = draw(3)
-    model = LeastAngle(mode=mode, select=select).fit(X, y)
-    path = LeastAngle(mode=mode).path(X, y)
-    assert model.n_steps_ == path.values[path.best(select)]
-    assert_allclose(model.coef_, model.coef_path_[model.n_steps_])
+    model = LeastAngle(method=mode, select=select).fit(X, y)
+    path = LeastAngle(method=mode).path(X, y)
+    assert model.n_nonzero_coefs_ == path.values[path.best(select)]
+    assert_allclose(model.coef_, model.coef_path_[model.n_nonzero_coefs_])
     assert {1, 3} <= set(model.support_.tolist())
 
 
@@ -94,12 +94,12 @@ def test_a_path_with_several_drops_in_a_row_is_ordered_by_df():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(25, 40)) + 2 * rng.normal(size=(25, 1))
     y = X[:, :5] @ [3.0, -3, 2, -2, 1] + rng.normal(size=25)
-    model = LeastAngle(0, mode="lasso").fit(X, y)
+    model = LeastAngle(0, method="lasso").fit(X, y)
     count = np.count_nonzero(model.coef_path_, axis=1)
     assert np.any(np.diff(count) < 0)
-    path = LeastAngle(mode="lasso").path(X, y)
+    path = LeastAngle(method="lasso").path(X, y)
     assert np.all(np.diff(path.df) >= 0)
-    assert sorted(path.values) == list(range(len(model.knots_)))
+    assert sorted(path.values) == list(range(len(model.alphas_)))
     assert_allclose(path.df, 1 + count[path.values])
 
 
@@ -108,13 +108,13 @@ def test_more_columns_than_rows():
     X = rng.normal(size=(30, 80))
     y = 3 * X[:, 7] - 2 * X[:, 50] + 0.3 * rng.normal(size=30)
     for mode in ("lar", "lasso"):
-        model = LeastAngle(mode=mode).fit(X, y)
+        model = LeastAngle(method=mode).fit(X, y)
         assert {7, 50} <= set(model.support_.tolist())
         # Least squares on all columns leaves nothing: the scale is that of half as many.
         rich = np.flatnonzero(model.path_.df <= 15)[-1]
         scale = np.sqrt(30 * model.path_.train_error[rich] / (30 - model.path_.df[rich]))
         assert model.path_.scale == pytest.approx(scale)
-        last = LeastAngle(999, mode=mode).fit(X, y)
+        last = LeastAngle(999, method=mode).fit(X, y)
         assert len(last.support_) == 29
         assert_allclose(last.predict(X), y, atol=1e-8)
         assert last.collinear_.tolist() == []
@@ -127,12 +127,12 @@ def test_more_columns_than_rows():
 def test_weights_are_copies_and_scales_do_not_matter():
     X, y = draw(6)
     w = np.random.default_rng(0).integers(0, 4, size=60)
-    weighted = LeastAngle(3, mode="lasso").fit(X, y, sample_weight=w)
-    copies = LeastAngle(3, mode="lasso").fit(np.repeat(X, w, axis=0), np.repeat(y, w))
+    weighted = LeastAngle(3, method="lasso").fit(X, y, sample_weight=w)
+    copies = LeastAngle(3, method="lasso").fit(np.repeat(X, w, axis=0), np.repeat(y, w))
     assert_allclose(weighted.coef_path_, copies.coef_path_, atol=1e-10)
-    assert_allclose(weighted.knots_, copies.knots_, atol=1e-12)
+    assert_allclose(weighted.alphas_, copies.alphas_, atol=1e-12)
     factor = np.array([1, 10, 0.1, 100, 1, 1e-3])
-    rescaled = LeastAngle(3, mode="lasso").fit(X * factor, y, sample_weight=w)
+    rescaled = LeastAngle(3, method="lasso").fit(X * factor, y, sample_weight=w)
     assert_allclose(rescaled.coef_ * factor, weighted.coef_, atol=1e-10)
     unscaled = LeastAngle(1, standardize=False).fit(X * factor, y)
     assert unscaled.entered_[0] == 3

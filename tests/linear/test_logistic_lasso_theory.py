@@ -62,7 +62,7 @@ def test_weights_copies_and_sparse_inputs(K):
 @pytest.mark.parametrize("shape", [(50, 4, 2), (50, 4, 3), (20, 30, 2)])
 def test_path_starts_with_nothing_and_equals_single_fits(shape):
     X, y = draw(2, *shape)
-    model = LogisticLasso(n_alphas=12, cv=4, tol=1e-12)
+    model = LogisticLasso(alphas=12, cv=4, tol=1e-12)
     curve = model.path(X, y)
     assert curve.loss == "misclassification"
     assert not curve.coef[0].any()
@@ -88,7 +88,7 @@ def test_two_classes_and_their_names_in_any_form():
 def test_a_class_of_one_row_is_survived():
     X, y = draw(4, 30, 3, 2)
     y[0] = 2
-    model = LogisticLasso(n_alphas=10, cv=3).fit(X, y)
+    model = LogisticLasso(alphas=10, cv=3).fit(X, y)
     assert model.classes_.tolist() == [0, 1, 2]
     assert np.all(np.isfinite(model.path_.error))
 

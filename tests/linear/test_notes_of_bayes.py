@@ -25,7 +25,7 @@ def draw(seed=0, n=40, p=3):
     ids=["powers", "orthogonal", "gaussian"],
 )
 def test_m406_m409_any_basis_is_linear_in_its_coefficients(basis):
-    sample = make.sine(50, seed=0)
+    sample = make.sine(50, random_state=0)
     design = np.column_stack([np.ones(50), basis.fit_transform(sample.X)])
     model = LeastSquares().fit(design[:, 1:], sample.y)
     w = np.array([model.intercept_, *model.coef_])
@@ -120,7 +120,7 @@ def test_m430_m432_predictive_variance_is_the_noise_and_what_is_not_known_of_the
 
 def test_m433_the_band_is_narrow_where_there_are_data():
     """The sine, seen on its left half only."""
-    left = make.sine(400, noise=0.2, seed=16)
+    left = make.sine(400, noise=0.2, random_state=16)
     rows = left.X[:, 0] < 0.5
     basis = Polynomial(5).fit(left.X)
     model = BayesianRegression(1e-3, 25.0).fit(basis.transform(left.X[rows]), left.y[rows])

@@ -58,7 +58,10 @@ def test_root_mean_square_error_is_the_square_root_of_twice_the_loss_a_row():
 
 def test_coefficients_blow_up_and_training_error_vanishes_with_the_degree():
     """M410, M412: ten noisy points of a sine, degrees 0, 1, 3 and 9."""
-    sample, fresh = make.sine(10, noise=0.3, seed=3), make.sine(1000, noise=0.3, seed=4)
+    sample, fresh = (
+        make.sine(10, noise=0.3, random_state=3),
+        make.sine(1000, noise=0.3, random_state=4),
+    )
     size, train, test = [], [], []
     for degree in (1, 3, 9):
         expand, model = fit_polynomial(degree, sample)
@@ -75,10 +78,10 @@ def test_coefficients_blow_up_and_training_error_vanishes_with_the_degree():
 
 def test_more_rows_cure_the_overfitting_of_a_degree():
     """M413: the same degree 9, from 15 rows to 300: the error comes down to the noise."""
-    fresh = make.sine(2000, noise=0.3, seed=5)
+    fresh = make.sine(2000, noise=0.3, random_state=5)
     errors = []
     for n in (15, 300):
-        expand, model = fit_polynomial(9, make.sine(n, noise=0.3, seed=6))
+        expand, model = fit_polynomial(9, make.sine(n, noise=0.3, random_state=6))
         errors.append(np.mean((fresh.y - model.predict(expand.transform(fresh.X))) ** 2))
     assert errors[0] > 1.5 * errors[1]
     assert errors[1] == pytest.approx(0.09, rel=0.15)
@@ -90,7 +93,7 @@ def test_variance_and_squared_bias_add_up_to_the_mean_squared_error():
     for alpha in (1e-6, 1.0, 100.0):
         fits = []
         for seed in range(30):
-            sample = make.sine(25, seed=seed)
+            sample = make.sine(25, random_state=seed)
             expand = Polynomial(9).fit(sample.X)
             truth = sample.bayes(x)
             fitted = Ridge(alpha).fit(expand.transform(sample.X), sample.y)

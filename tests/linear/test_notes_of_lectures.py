@@ -219,7 +219,7 @@ def test_d80_some_bound_gives_a_zero_to_the_lasso_and_none_to_ridge(seed, rho):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(50, 2)) @ np.linalg.cholesky([[1, rho], [rho, 1]]).T
     y = X @ rng.normal(size=2) + rng.normal(size=50)
-    first, second, *_ = LeastAngle(mode="lasso").fit(X, y).knots_
+    first, second, *_ = LeastAngle(method="lasso").fit(X, y).alphas_
     sparse = Lasso((first + second) / 2).fit(X, y).coef_
     assert np.count_nonzero(sparse) == 1
     assert np.all(Ridge().path(X, y).coef != 0)
@@ -227,8 +227,8 @@ def test_d80_some_bound_gives_a_zero_to_the_lasso_and_none_to_ridge(seed, rho):
 
 def test_d80_the_exception_is_a_tie():
     Q = np.linalg.qr(np.column_stack([np.ones(30), draw(6, n=30)[0]]))[0][:, 1:]
-    model = LeastAngle(mode="lasso", standardize=False).fit(Q, Q[:, 0] + Q[:, 1])
-    first, second, last = model.knots_
+    model = LeastAngle(method="lasso", standardize=False).fit(Q, Q[:, 0] + Q[:, 1])
+    first, second, last = model.alphas_
     assert first == pytest.approx(second)
     assert last == pytest.approx(0, abs=1e-12)
 

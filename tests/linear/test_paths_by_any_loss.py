@@ -91,7 +91,7 @@ def test_log_loss_and_brier_score_of_the_logistic_lasso():
         observed = truth[:, None] == np.array(labels)
         return np.mean(np.sum((observed - shares) ** 2, axis=1)) / 2
 
-    for loss, peer in (("log_loss", log_loss), ("brier", brier)):
+    for loss, peer in (("log_loss", log_loss), ("brier_score", brier)):
         curve = LogisticLasso(cv=folds).path(X, labels, values=[0.1, 0.02], loss=loss)
         assert curve.estimate == "cv"
         for k, alpha in enumerate([0.1, 0.02]):
@@ -117,7 +117,7 @@ def test_the_picked_rule_may_be_of_another_loss():
 
 def test_alpha_and_l1_ratio_are_walked_together():
     X, y = draw(7)
-    model = ElasticNet(l1_ratio="auto", n_alphas=20).fit(X, y)
+    model = ElasticNet(l1_ratio="auto", alphas=20).fit(X, y)
     path = model.path_
     assert path.knobs == ("alpha", "l1_ratio")
     assert len(path) == 7 * 20
@@ -127,7 +127,7 @@ def test_alpha_and_l1_ratio_are_walked_together():
     fixed = ElasticNet(**chosen).fit(X, y)
     assert np.array_equal(fixed.coef_, model.coef_)
     for ratio in (0.1, 0.9):
-        alone = ElasticNet(l1_ratio=ratio, n_alphas=20).path(X, y)
+        alone = ElasticNet(l1_ratio=ratio, alphas=20).path(X, y)
         at = [i for i, setting in enumerate(path.settings) if setting["l1_ratio"] == ratio]
         assert [path.settings[i]["alpha"] for i in at] == alone.values.tolist()
         for name in ("error", "error_se", "train_error", "df"):
@@ -145,12 +145,12 @@ def test_a_given_alpha_leaves_the_share_to_be_chosen():
     assert model.path_.knob == "l1_ratio"
     assert len(model.path_) == 7
     parts = [(X[rows], y[rows]) for rows in np.split(np.arange(60), [13, 40])]
-    chunked = ElasticNet(l1_ratio="auto", n_alphas=15).fit_chunks(parts)
-    whole = ElasticNet(l1_ratio="auto", n_alphas=15).fit(X, y)
+    chunked = ElasticNet(l1_ratio="auto", alphas=15).fit_chunks(parts)
+    whole = ElasticNet(l1_ratio="auto", alphas=15).fit(X, y)
     assert chunked.l1_ratio_ == whole.l1_ratio_
     assert chunked.alpha_ == pytest.approx(whole.alpha_, rel=1e-10)
     assert_allclose(chunked.path_.error_se, whole.path_.error_se, rtol=1e-7)
-    with_folds = ElasticNet(l1_ratio="auto", n_alphas=15).path(X, y, cv=make_folds(10, 60))
+    with_folds = ElasticNet(l1_ratio="auto", alphas=15).path(X, y, cv=make_folds(10, 60))
     assert_allclose(with_folds.error, whole.path_.error, rtol=1e-7)
 
 

@@ -111,15 +111,15 @@ def test_criteria_follow_from_the_residual_sums():
     assert_allclose(path.criteria["cp"], rss / (rss[-1] / (n - 5)) - n + 2 * path.df)
     for rule in ("aic", "bic", "cp", "gcv", "min"):
         model = PrincipalComponentsRegression(select=rule).fit(X, y)
-        assert model.components_ == path.values[path.best(rule)]
-    assert_allclose(model.cp_, path.criteria["cp"][model.components_])
+        assert model.n_components_ == path.values[path.best(rule)]
+    assert_allclose(model.cp_, path.criteria["cp"][model.n_components_])
 
 
 def test_rows_of_weight_zero_are_as_if_removed():
     X, y, w = draw(5)
     model = PrincipalComponentsRegression().fit(X, y, sample_weight=w)
     rest = PrincipalComponentsRegression().fit(X[w > 0], y[w > 0], sample_weight=w[w > 0])
-    assert model.components_ == rest.components_
+    assert model.n_components_ == rest.n_components_
     assert_allclose(model.path_.error, rest.path_.error, rtol=1e-10)
     assert_allclose(model.coef_, rest.coef_, rtol=1e-10)
     assert_array_equal(model.leverage_[w == 0], 0)
@@ -157,7 +157,7 @@ def test_auto_in_chunks_does_not_depend_on_the_cuts_and_equals_all_rows_together
     w += 0.5
     one = PrincipalComponentsRegression(cv=6).fit_chunks([(X, y, w)])
     many = PrincipalComponentsRegression(cv=6).fit_chunks(cut([1, 7, 30, 31], X, y, w))
-    assert one.components_ == many.components_
+    assert one.n_components_ == many.n_components_
     assert_allclose(one.path_.error, many.path_.error, rtol=1e-10)
     together = PrincipalComponentsRegression(cv=6).path(X, y, sample_weight=w)
     assert_allclose(one.path_.error, together.error, rtol=1e-9)
@@ -194,30 +194,30 @@ def test_constant_and_duplicated_columns():
     assert len(model.explained_variance_) == 4
     full = PrincipalComponentsRegression(4).fit(X, y)
     assert_allclose(model.predict(odd), full.predict(X), rtol=1e-9)
-    with pytest.raises(InputError, match="components=5 is more than the 4 directions"):
+    with pytest.raises(InputError, match="n_components=5 is more than the 4 directions"):
         PrincipalComponentsRegression(5).fit(odd, y)
-    with pytest.raises(InputError, match="components=5 is more than the 4 directions"):
+    with pytest.raises(InputError, match="n_components=5 is more than the 4 directions"):
         PrincipalComponentsRegression(5).fit_chunks([(odd, y)])
-    with pytest.raises(InputError, match="components=9 is more"):
+    with pytest.raises(InputError, match="n_components=9 is more"):
         PrincipalComponentsRegression().path(odd, y, values=[1, 9])
 
 
 def test_only_constant_columns_and_a_constant_response():
     y = np.array([1.0, 2.0, 6.0])
     model = PrincipalComponentsRegression().fit(np.ones((3, 2)), y)
-    assert (model.components_, model.intercept_) == (0, 3)
+    assert (model.n_components_, model.intercept_) == (0, 3)
     assert_array_equal(model.coef_, 0)
     X, _, _ = draw()
     flat = PrincipalComponentsRegression().fit(X, np.full(60, 0.1))
     assert_allclose(flat.predict(X), 0.1, rtol=1e-14)
-    assert flat.components_ == 0
+    assert flat.n_components_ == 0
 
 
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        ({"components": -1}, r"components=-1 is not allowed"),
-        ({"components": 1.5}, "components=1.5 is not allowed"),
+        ({"n_components": -1}, r"n_components=-1 is not allowed"),
+        ({"n_components": 1.5}, "n_components=1.5 is not allowed"),
         ({"cv": 1}, "cv=1 is not allowed; cv must be .*or one of 'loo'"),
         ({"cv": "ten"}, "cv='ten' is not allowed"),
         ({"select": "best"}, "select='best' is not allowed"),

@@ -52,7 +52,7 @@ def test_one_is_not_enough(third):
 def test_the_noiseless_lasso_finds_the_support_just_when_it_holds(cross, found):
     X = design(cross)
     y = X[:, 0] + X[:, 1]
-    path = LeastAngle(1, mode="lasso", standardize=False).fit(X, y).coef_path_
+    path = LeastAngle(1, method="lasso", standardize=False).fit(X, y).coef_path_
     # Without noise least squares, at the end, is the truth; before it the third column must stay
     # out at every penalty.
     assert_allclose(path[-1], [1, 1, 0], atol=1e-9)
@@ -103,7 +103,7 @@ def test_the_notes_numbers_with_the_misprint_corrected():
     assert orthogonal_shrinkage(2, 0.5) == 1.5
     assert orthogonal_shrinkage(0.3, 0.5, rule="ridge") == pytest.approx(0.2)
     assert orthogonal_shrinkage(0.3, 0.5) == 0
-    # The printed (|b - lam|)+ would give 0.2 for b = 0.3, and -2.5 for b = -2.
+    # The printed (|b - alpha|)+ would give 0.2 for b = 0.3, and -2.5 for b = -2.
     assert orthogonal_shrinkage(-2, 0.5) == -1.5
     assert_allclose(orthogonal_shrinkage([0.9, 1.1, -1.1], 0.5, rule="subset"), [0, 1.1, -1.1])
 
@@ -125,17 +125,17 @@ def test_each_rule_minimises_its_objective(b, lam):
 def test_the_lasso_rule_is_the_lasso_on_an_orthogonal_design():
     Q = orthonormal(50, 4)
     y = np.random.default_rng(1).normal(size=50)
-    model = LeastAngle(2, mode="lasso").fit(Q, y)
+    model = LeastAngle(2, method="lasso").fit(Q, y)
     assert_allclose(model.coef_, orthogonal_shrinkage(Q.T @ y / 50, model.alpha_), atol=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("lam", "rule", "words"),
+    ("alpha", "rule", "words"),
     [(-1, "lasso", "at least 0"), (np.nan, "lasso", "at least 0"), (1, "bridge", "use one of")],
 )
-def test_bad_rules_are_named(lam, rule, words):
+def test_bad_rules_are_named(alpha, rule, words):
     with pytest.raises(InputError, match=words):
-        orthogonal_shrinkage(1.0, lam, rule=rule)
+        orthogonal_shrinkage(1.0, alpha, rule=rule)
 
 
 # ---- penalty regions -----------------------------------------------------------------------------

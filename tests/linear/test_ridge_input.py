@@ -179,7 +179,7 @@ def test_any_kind_of_number_is_a_penalty(alpha):
         ({"alpha": "best"}, "'auto'"),
         ({"alpha": True}, "alpha=True is not allowed"),
         ({"select": "loo"}, "select='loo' is not allowed; select must be one of 'min', 'one_se'"),
-        ({"n_alphas": 1}, "n_alphas=1 is not allowed"),
+        ({"alphas": 1}, "alphas=1 is not allowed"),
         ({"standardize": 1}, "standardize=1 is not allowed; standardize must be True or False"),
         ({"fit_intercept": None}, "fit_intercept=None is not allowed"),
     ],

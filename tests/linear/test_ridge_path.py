@@ -30,7 +30,7 @@ def test_default_grid_spans_the_spectrum_from_the_simplest_model():
     assert steps[0] < 0
     # The ends are rounded to a hundredth of a decade.
     assert_allclose(path.values[[0, -1]], [1e3 * lam[-1], 1e-4 * lam[0]], rtol=0.012)
-    assert len(Ridge(n_alphas=7).path(X, y)) == 7
+    assert len(Ridge(alphas=7).path(X, y)) == 7
 
 
 def test_default_grid_stops_at_rounding_where_columns_are_collinear():

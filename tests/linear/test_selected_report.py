@@ -29,8 +29,8 @@ REGRESSIONS = [
     (Lasso, "alpha", 0.2),
     (ElasticNet, "alpha", 0.2),
     (AdaptiveLasso, "alpha", 0.2),
-    (LeastAngle, "n_steps", 2),
-    (SubsetSelection, "size", 2),
+    (LeastAngle, "n_nonzero_coefs", 2),
+    (SubsetSelection, "n_features_to_select", 2),
 ]
 
 

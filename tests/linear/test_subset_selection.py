@@ -74,8 +74,8 @@ def test_honest_error_is_above_that_of_a_search_before_the_folds():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 200)), rng.normal(size=50)
     cv = KFold(5)
-    honest = SubsetSelection(method="forward", max_size=8).path(X, y, cv=cv)
-    chosen = SubsetSelection(8, method="forward", max_size=8).fit(X, y).support_
+    honest = SubsetSelection(method="forward", max_features=8).path(X, y, cv=cv)
+    chosen = SubsetSelection(8, method="forward", max_features=8).fit(X, y).support_
     cheating = SubsetSelection(method="backward").path(X[:, chosen], y, cv=cv)
     assert cheating.error[-1] < 0.8 * np.var(y) < np.var(y) < honest.error[-1]
 
@@ -85,7 +85,7 @@ def test_auto_picks_by_its_rule(select):
     X, y = draw(4)
     model = SubsetSelection(select=select).fit(X, y)
     path = SubsetSelection().path(X, y)
-    assert model.size_ == path.values[path.best(select)]
+    assert model.n_features_to_select_ == path.values[path.best(select)]
     assert {1, 3} <= set(model.support_.tolist())
 
 
@@ -126,21 +126,21 @@ def test_collinear_columns_are_left_out_and_said(method):
     alone = SubsetSelection(method=method).fit(X, y)
     assert model.collinear_.tolist() == [6]
     assert_allclose(model.coef_, [*alone.coef_, 0, 0], atol=1e-10)
-    assert model.size_ == alone.size_
+    assert model.n_features_to_select_ == alone.n_features_to_select_
 
 
 @pytest.mark.parametrize("method", ["forward", "hybrid"])
 def test_walks_pass_by_columns_in_the_span(method):
     X, y = draw(7)
     model = SubsetSelection(8, method=method).fit(np.hstack([X, X[:, [1]] * 2, X[:, [0]] + 1]), y)
-    assert model.size_ == 6
+    assert model.n_features_to_select_ == 6
     assert_allclose(model.rss_[-1], SubsetSelection(6).fit(X, y).rss_[-1])
 
 
 def test_constant_response_and_perfect_fit():
     X, _ = draw(8)
     flat = SubsetSelection(select="min").fit(X, np.full(60, 4.0))
-    assert flat.size_ == 0
+    assert flat.n_features_to_select_ == 0
     assert_allclose(flat.predict(X), 4)
     exact = SubsetSelection(select="min").fit(X, 2 * X[:, 0] - X[:, 2])
     assert {0, 2} <= set(exact.support_.tolist())
@@ -157,7 +157,10 @@ def test_rows_of_weight_zero_count_for_nothing_and_weights_are_copies():
     assert_allclose(weighted.rss_, copies.rss_)
     kept = w > 0
     some = SubsetSelection().fit(X[kept], y[kept], sample_weight=w[kept])
-    assert SubsetSelection().fit(X, y, sample_weight=w).size_ == some.size_
+    assert (
+        SubsetSelection().fit(X, y, sample_weight=w).n_features_to_select_
+        == some.n_features_to_select_
+    )
 
 
 def test_no_tests_after_the_choice():
@@ -196,8 +199,8 @@ def test_forced_columns_by_name():
         ({"force": [1, 1]}, "names a column twice"),
         ({"force": "a"}, "is not a list of columns"),
         ({"force": 3}, "is not a list of columns"),
-        ({"force": [1, 2], "size": 1}, "less than the 2 columns"),
-        ({"force": [1, 2], "max_size": 1}, "at most 1 can be in a model"),
+        ({"force": [1, 2], "n_features_to_select": 1}, "less than the 2 columns"),
+        ({"force": [1, 2], "max_features": 1}, "at most 1 can be in a model"),
     ],
 )
 def test_bad_force_is_named(options, words):
@@ -219,9 +222,9 @@ def test_bad_values_are_named(values):
         SubsetSelection(cv=2).path(*draw(), values=values)
 
 
-def test_max_size_ends_the_path_and_keeps_cp():
+def test_max_features_ends_the_path_and_keeps_cp():
     X, y = draw(13)
-    short, long = SubsetSelection(max_size=3).path(X, y), SubsetSelection().path(X, y)
+    short, long = SubsetSelection(max_features=3).path(X, y), SubsetSelection().path(X, y)
     assert_array_equal(short.values, [0, 1, 2, 3])
     assert_allclose(short.criteria["cp"], long.criteria["cp"][:4])
     assert_allclose(short.error, long.error[:4])

@@ -76,7 +76,7 @@ class AdaptiveLasso(PenalizedRegression):
         standardize: bool = True,
         fit_intercept: bool = True,
         select: str = "one_se",
-        n_alphas: int = 100,
+        alphas: Any = 100,
         eps: float | str = "auto",
         cv: Any = 10,
         tol: float = 1e-6,
@@ -88,7 +88,7 @@ class AdaptiveLasso(PenalizedRegression):
         self.standardize = standardize
         self.fit_intercept = fit_intercept
         self.select = select
-        self.n_alphas = n_alphas
+        self.alphas = alphas
         self.eps = eps
         self.cv = cv
         self.tol = tol

@@ -38,16 +38,17 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
 
     Parameters
     ----------
-    alpha : float or "auto", default="auto"
-        Precision of the prior N(m0, I / alpha) on the coefficients; larger values shrink more.
-        ``"auto"``: where the evidence is greatest.
-    beta : float or "auto", default="auto"
-        Precision of the noise (one over its variance). ``"auto"``: where the evidence is greatest.
+    weight_precision : float or "auto", default="auto"
+        Precision of the prior N(m0, I / weight_precision) on the coefficients; larger values shrink
+        more. ``"auto"``: where the evidence is greatest.
+    noise_precision : float or "auto", default="auto"
+        Precision beta of the noise (one over its variance). ``"auto"``: where the evidence is
+        greatest.
     prior_mean : array-like of shape (p,) or (p + 1,), optional
         Prior mean m0; zero by default.
     prior_covariance : array-like of shape (p, p) or (p + 1, p + 1), optional
-        Prior covariance S0, instead of `alpha`. Of size p + 1 (with an intercept) it is for the
-        intercept, first, and the coefficients; of size p for the coefficients alone.
+        Prior covariance S0, instead of `weight_precision`. Of size p + 1 (with an intercept) it is
+        for the intercept, first, and the coefficients; of size p for the coefficients alone.
     fit_intercept : bool, default=True
         Whether there is an intercept. Its prior is flat, unless `prior_covariance` says otherwise:
         it is never shrunk.
@@ -60,8 +61,10 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
         Posterior mean of the intercept.
     covariance_ : ndarray of shape (d, d)
         Posterior covariance of the intercept (first, where there is one) and the coefficients.
-    alpha_, beta_ : float
-        The precisions in use. `alpha_` is one with a `prior_covariance`, and infinite where the
+    alpha_ : float
+        Precision of the noise in use.
+    lambda_ : float
+        Precision of the coefficients in use: one with a `prior_covariance`, and infinite where the
         evidence is greatest with all coefficients at the prior mean: the inputs explain no more
         than chance would.
     df_ : float
@@ -69,19 +72,24 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
     gamma_ : float
         Effective number of coefficients: those that the data settle rather than the prior.
     evidence_ : float
-        Logarithm of the evidence, p(y | alpha, beta). A flat prior on the intercept has density
-        one: compare evidence only among models that treat the intercept alike.
+        Logarithm of the evidence, the density of y given the precisions. A flat prior on the
+        intercept has density one: compare evidence only among models that treat the intercept
+        alike.
+    scores_ : ndarray of shape (1,)
+        `evidence_` under scikit-learn's name, where it is a list over iterations; here the maximum
+        is found at once.
     n_iter_ : int
         Steps of the search for the greatest evidence; 0 when both precisions are given.
     converged_ : bool
-        False where the evidence only rises with beta (the inputs fit y without error).
+        False where the evidence only rises with the precision of the noise (the inputs fit y
+        without error).
     n_samples_seen_ : int
         Rows of positive weight seen.
 
     Notes
     -----
-    The posterior mean is ridge regression with penalty alpha / beta on unscaled inputs; with
-    alpha near zero it is least squares. Inputs of different units want different priors:
+    The posterior mean is ridge regression with penalty lambda_ / alpha_ on unscaled inputs; with
+    lambda_ near zero it is least squares. Inputs of different units want different priors:
     standardise them first, or give a `prior_covariance`.
 
     The rows are reduced to their QR triangle, n p^2 operations, and one singular value
@@ -89,10 +97,10 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
     rows gives the posterior of all of them, with ``"auto"`` too.
 
     `gamma_` is the df of the coefficients. A weight of k is k copies of the row. The flat
-    prior on the intercept uses up one observation: beta is estimated from n - 1 (scikit-learn's
-    `BayesianRidge` counts n there, and calls the noise precision alpha, the prior's lambda).
+    prior on the intercept uses up one observation: the noise is estimated from n - 1
+    (scikit-learn's `BayesianRidge` counts n there).
 
-    `glance` shows nobs, df (gamma), sigma, alpha, beta and evidence; limits are credible ones.
+    `glance` shows nobs, df (gamma), sigma, alpha, lambda and evidence; limits are credible ones.
     Do not read the intervals as more than the model: they assume a linear truth and
     independent normal noise, and with ``"auto"`` take the precisions for known.
 
@@ -109,7 +117,7 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
     >>> X = rng.normal(size=(50, 2))
     >>> y = 1 + X @ [2.0, -1.0] + 0.5 * rng.normal(size=50)
     >>> model = BayesianRegression().fit(X, y)
-    >>> model.coef_.round(2), round(model.beta_, 1)
+    >>> model.coef_.round(2), round(model.alpha_, 1)
     (array([ 2.08, -1.  ]), 4.3)
     >>> mean, std = model.predict([[0.0, 0.0]], return_std=True)
     >>> mean.round(2), std.round(2)
@@ -119,10 +127,14 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {
-        "alpha": Auto(Real(0, None, log=True, open_low=True), help="precision of the prior"),
-        "beta": Auto(Real(0, None, log=True, open_low=True), help="precision of the noise"),
+        "weight_precision": Auto(
+            Real(0, None, log=True, open_low=True), help="precision of the prior"
+        ),
+        "noise_precision": Auto(
+            Real(0, None, log=True, open_low=True), help="precision of the noise"
+        ),
         "prior_mean": Anything(help="mean of the prior; zero by default"),
-        "prior_covariance": Anything(help="covariance of the prior, instead of alpha"),
+        "prior_covariance": Anything(help="covariance of the prior, instead of weight_precision"),
         "fit_intercept": Boolean(help="have an intercept, with a flat prior"),
     }
     card: ClassVar[Card] = Card(
@@ -154,15 +166,15 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
 
     def __init__(
         self,
-        alpha: float | str = "auto",
-        beta: float | str = "auto",
+        weight_precision: float | str = "auto",
+        noise_precision: float | str = "auto",
         *,
         prior_mean: Any = None,
         prior_covariance: Any = None,
         fit_intercept: bool = True,
     ) -> None:
-        self.alpha = alpha
-        self.beta = beta
+        self.weight_precision = weight_precision
+        self.noise_precision = noise_precision
         self.prior_mean = prior_mean
         self.prior_covariance = prior_covariance
         self.fit_intercept = fit_intercept
@@ -204,7 +216,7 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
         R, responses = whole[flat:d, flat:d], whole[flat:d, d]
         size_about_zero = np.sum(whole[:, flat:d] ** 2, axis=0)
         R = np.where(np.sum(R**2, axis=0) > _ROUNDING * size_about_zero, R, 0.0)
-        # With w = m0 + root v the prior of v is N(0, I / alpha).
+        # With w = m0 + root v the prior of v is N(0, I / lambda_).
         U, singular, Vt = np.linalg.svd(R @ root)
         rotated = U.T @ (responses - R @ mean)
         known = singular > singular[0] * size * np.finfo(np.float64).eps
@@ -216,22 +228,23 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
             triangle.weight - flat,
         )
         found = self._precisions(evidence, triangle.count, float(np.sum(whole[:, d] ** 2)))
-        self.alpha_, self.beta_ = found.alpha, found.beta
+        self.lambda_, self.alpha_ = found.alpha, found.beta
         self.n_iter_, self.converged_ = found.n_iter, found.converged
-        self.gamma_ = evidence.gamma(self.alpha_, self.beta_)
+        self.gamma_ = evidence.gamma(self.lambda_, self.alpha_)
         self.df_ = float(self.gamma_ + self.fit_intercept)
-        self.evidence_ = float(evidence(self.alpha_, self.beta_))
-        precision = self.alpha_ + self.beta_ * lam
-        v = Vt.T @ (self.beta_ * np.sqrt(lam) * rotated / precision)
+        self.evidence_ = float(evidence(self.lambda_, self.alpha_))
+        precision = self.lambda_ + self.alpha_ * lam
+        v = Vt.T @ (self.alpha_ * np.sqrt(lam) * rotated / precision)
         factor = root @ Vt.T / np.sqrt(precision)
         w, covariance = mean + root @ v, factor @ factor.T
         if flat:
             self.evidence_ -= 0.5 * np.log(triangle.weight)
             centre = whole[0, 1:] / whole[0, 0]
             cross = -covariance @ centre[:-1]
-            corner = 1 / (self.beta_ * triangle.weight) - cross @ centre[:-1]
+            corner = 1 / (self.alpha_ * triangle.weight) - cross @ centre[:-1]
             w = np.concatenate([[centre[-1] - centre[:-1] @ w], w])
             covariance = np.block([[np.atleast_2d(corner), cross], [cross[:, None], covariance]])
+        self.scores_ = np.array([self.evidence_])
         first = int(self.fit_intercept)
         self.coef_, self.intercept_ = w[first:], float(w[0]) if first else 0.0
         self.covariance_ = covariance
@@ -239,31 +252,33 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
         self.n_samples_seen_ = triangle.count
 
     def _precisions(self, evidence: Evidence, seen: int, square: float) -> Maximum:
-        alpha = None if isinstance(self.alpha, str) else float(self.alpha)
+        alpha = None if isinstance(self.weight_precision, str) else float(self.weight_precision)
         if self.prior_covariance is not None:
             if alpha is not None:
                 raise InputError(
-                    f"Give alpha={alpha:g} or a prior_covariance, not both: leave alpha at 'auto'."
+                    f"Give weight_precision={alpha:g} or a prior_covariance, not both: leave "
+                    "weight_precision at 'auto'."
                 )
             alpha = 1.0
-        beta = None if isinstance(self.beta, str) else float(self.beta)
+        beta = None if isinstance(self.noise_precision, str) else float(self.noise_precision)
         total = evidence.rest + float(evidence.power.sum())
         if beta is None and not (evidence.n > 0 and total > _ROUNDING * square):
             raise InputError(
                 f"The precision of the noise cannot be told from n_samples = {seen}: there are "
-                "too few, or y does not vary. Give more rows, or a number as beta."
+                "too few, or y does not vary. Give more rows, or a number as noise_precision."
             )
         if alpha is None and not len(evidence.lam):
             raise InputError(
                 "The precision of the prior cannot be told from these rows: no input varies. Give "
-                "more rows, or a number as alpha."
+                "more rows, or a number as weight_precision."
             )
         found = evidence.maximize(alpha, beta)
         if not found.converged:
             warnings.warn(
-                "The evidence has no maximum, it only rises with beta: the inputs fit y without "
-                f"error. alpha_={found.alpha:.3g} and beta_={found.beta:.3g} are where the search "
-                "ended; give a number as beta, or fewer inputs.",
+                "The evidence has no maximum, it only rises with the precision of the noise: the "
+                f"inputs fit y without error. lambda_={found.alpha:.3g} and "
+                f"alpha_={found.beta:.3g} are where the search ended; give a number as "
+                "noise_precision, or fewer inputs.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -275,7 +290,7 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
         return np.sqrt(np.maximum(variance, 0))
 
     def _noise(self) -> Any:
-        return SimpleNamespace(sigma=self.beta_**-0.5, df_residual=np.inf)  # taken for known
+        return SimpleNamespace(sigma=self.alpha_**-0.5, df_residual=np.inf)  # taken for known
 
     def sample(self, n: int = 1, seed: Any = None) -> FloatArray:
         """Draw coefficients from the posterior.
@@ -309,8 +324,10 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
         )
 
     def _glance_row(self) -> dict[str, Any]:
-        row = {"nobs": self.n_samples_seen_, "df": self.gamma_, "sigma": float(self.beta_**-0.5)}
-        return glance_row(row, alpha=self.alpha_, beta=self.beta_, evidence=self.evidence_)
+        row = {"nobs": self.n_samples_seen_, "df": self.gamma_, "sigma": float(self.alpha_**-0.5)}
+        return glance_row(
+            row, **{"alpha": self.alpha_, "lambda": self.lambda_}, evidence=self.evidence_
+        )
 
     def _notes(self) -> tuple[str, ...]:
         return ("The limits hold 95 % of the posterior probability; evidence is its logarithm.",)

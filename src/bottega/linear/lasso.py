@@ -46,8 +46,9 @@ class Lasso(PenalizedRegression):
     select : str, default="one_se"
         Rule that picks from the path: ``"min"`` or ``"one_se"`` of the cross-validated error, or a
         criterion (``"aic"``, ``"aicc"``, ``"bic"``, ``"hq"``, ``"gcv"``, ``"cp"``).
-    n_alphas : int, default=100
-        Number of penalties on the path, from the smallest that leaves no input in.
+    alphas : int or array-like, default=100
+        Penalties on the path: their number, from the smallest that leaves no input in, or their
+        values.
     eps : float or "auto", default="auto"
         Weakest penalty of the path as a share of the strongest; ``"auto"`` is 0.001, or 0.01 with
         more inputs than rows.
@@ -160,7 +161,7 @@ class Lasso(PenalizedRegression):
         standardize: bool = True,
         fit_intercept: bool = True,
         select: str = "one_se",
-        n_alphas: int = 100,
+        alphas: Any = 100,
         eps: float | str = "auto",
         cv: Any = 10,
         tol: float = 1e-6,
@@ -173,7 +174,7 @@ class Lasso(PenalizedRegression):
         self.standardize = standardize
         self.fit_intercept = fit_intercept
         self.select = select
-        self.n_alphas = n_alphas
+        self.alphas = alphas
         self.eps = eps
         self.cv = cv
         self.tol = tol

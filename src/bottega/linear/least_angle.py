@@ -26,15 +26,15 @@ from bottega.linear.lasso import Lasso
 __all__ = ["LeastAngle"]
 
 
-@documented_like(Lasso, without=("gap_path_", "dual_gap_", "n_iter_", "converged_", "solver_"))
+@documented_like(Lasso, without=("gap_path_", "dual_gap_", "converged_", "solver_"))
 class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
     r"""Linear regression along the path of least angles, or along the exact path of the lasso.
 
     The walk starts with all coefficients at zero. The column most correlated with the residual
     becomes active and its coefficient grows until another column is as correlated; then both move
     along the direction that makes equal angles with them, and so on, to least squares. With
-    ``mode="lasso"`` a column whose coefficient comes back to zero leaves, and the walk visits every
-    solution of
+    ``method="lasso"`` a column whose coefficient comes back to zero leaves, and the walk visits
+    every solution of
 
     .. math:: \min_{\beta_0, \beta} \; \frac{1}{2 \sum_i w_i} \sum_i w_i (y_i - \beta_0 - x_i^\top
               \beta)^2 + \alpha \sum_j s_j |\beta_j|
@@ -44,11 +44,12 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
 
     Parameters
     ----------
-    n_steps : int or "auto", default="auto"
-        Number of steps to walk: 0 is the mean of the response alone, each step adds (or, for the
-        lasso, drops) a column. ``"auto"`` picks from the path by the rule `select`. More steps
-        than the path has stay at its end.
-    mode : {"lar", "lasso"}, default="lar"
+    n_nonzero_coefs : int or "auto", default="auto"
+        Number of steps to walk: 0 is the mean of the response alone, and each step gives one more
+        column a coefficient. (With ``method="lasso"`` a step may drop a column instead.)
+        ``"auto"`` picks from the path by the rule `select`. More steps than the path has stay at
+        its end.
+    method : {"lar", "lasso"}, default="lar"
         Whether active columns stay for good, or leave when their coefficient comes back to zero.
     standardize : bool, default=True
         Whether to compare columns on one scale; results are reported on the original one.
@@ -56,20 +57,22 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
         Whether there is an intercept, free of penalty.
     cv : int, default=10
         Folds of the cross-validation (at most one per row).
-    max_steps : int or None, default=None
+    max_iter : int or None, default=None
         Where to stop the walk; None walks to least squares (with p > n: to a perfect fit).
 
     Attributes
     ----------
     support_ : ndarray of int
         Columns with a coefficient.
-    n_steps_ : int
+    n_nonzero_coefs_ : int
         Steps walked to the model.
+    n_iter_ : int
+        Steps of the whole walk.
     alpha_ : float
         The largest absolute correlation ``|x_j' r| / n`` there: the lasso's penalty.
     df_ : float
         Degrees of freedom: the active columns, and one for the intercept.
-    knots_ : ndarray of shape (m,)
+    alphas_ : ndarray of shape (m,)
         Alpha at every knot of the path, decreasing.
     coef_path_ : ndarray of shape (m, p)
         Coefficients at every knot, on the original scale; linear in alpha in between.
@@ -78,12 +81,12 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
     entered_ : ndarray of shape (m,)
         Column that enters at each knot, -1 where none does.
     drops_ : list of (int, int)
-        Knot and column of every column that leaves (``mode="lasso"``).
+        Knot and column of every column that leaves (``method="lasso"``).
     collinear_ : ndarray of int
         Columns that lie in the span of those active at the end and were therefore never let in:
         they keep a zero coefficient, and the fit loses nothing.
     path_ : Path
-        The whole curve, when `n_steps` is ``"auto"``.
+        The whole curve, when `n_nonzero_coefs` is ``"auto"``.
 
     Notes
     -----
@@ -118,21 +121,21 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
     >>> X = rng.normal(size=(80, 6))
     >>> y = 2 * X[:, 1] - X[:, 4] + rng.normal(size=80)
     >>> model = LeastAngle(select="min").fit(X, y)
-    >>> model.entered_[:2], len(model.knots_)
+    >>> model.entered_[:2], len(model.alphas_)
     (array([1, 4]), 7)
-    >>> LeastAngle(2, mode="lasso").fit(X, y).support_
+    >>> LeastAngle(2, method="lasso").fit(X, y).support_
     array([1, 4])
     """
 
-    knob: ClassVar[str] = "n_steps"
+    knob: ClassVar[str] = "n_nonzero_coefs"
     params: ClassVar[Mapping[str, Parameter]] = {
-        "n_steps": Auto(Integer(0), help="number of steps along the path"),
-        "mode": Choice("lar", "lasso", help="whether columns may leave again"),
+        "n_nonzero_coefs": Auto(Integer(0), help="number of steps along the path"),
+        "method": Choice("lar", "lasso", help="whether columns may leave again"),
         "standardize": Boolean(help="compare columns on one scale"),
         "fit_intercept": Boolean(help="have an intercept, free of penalty"),
         "select": Rule(),
         "cv": Integer(2, None, help="folds of the cross-validation"),
-        "max_steps": OrNone(Integer(1), help="where to stop the walk"),
+        "max_iter": OrNone(Integer(1), help="where to stop the walk"),
     }
     card: ClassVar[Card] = Card(
         method="least_angle",
@@ -161,41 +164,42 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
 
     def __init__(
         self,
-        n_steps: int | str = "auto",
+        n_nonzero_coefs: int | str = "auto",
         *,
-        mode: str = "lar",
+        method: str = "lar",
         standardize: bool = True,
         fit_intercept: bool = True,
         select: str = "one_se",
         cv: int = 10,
-        max_steps: int | None = None,
+        max_iter: int | None = None,
     ) -> None:
-        self.n_steps = n_steps
-        self.mode = mode
+        self.n_nonzero_coefs = n_nonzero_coefs
+        self.method = method
         self.standardize = standardize
         self.fit_intercept = fit_intercept
         self.select = select
         self.cv = cv
-        self.max_steps = max_steps
+        self.max_iter = max_iter
 
     def _prepare(self, rows: Rows) -> AnglePath:
         walk = angle_path(
             rows,
-            lasso=self.mode == "lasso",
+            lasso=self.method == "lasso",
             standardize=self.standardize,
             fit_intercept=self.fit_intercept,
-            max_steps=self.max_steps,
+            max_iter=self.max_iter,
         )
-        if not hasattr(self, "knots_"):  # the training part of a fold comes after all rows
-            self.knots_ = walk.alphas
+        if not hasattr(self, "alphas_"):  # the training part of a fold comes after all rows
+            self.alphas_ = walk.alphas
         return walk
 
     def _settle(self, walk: AnglePath, setting: Mapping[str, Any]) -> None:
-        step = min(int(setting["n_steps"]), len(walk.alphas) - 1)
+        step = min(int(setting["n_nonzero_coefs"]), len(walk.alphas) - 1)
         self.coef_path_, intercept = walk.centering.original(walk.coef)
         self.coef_, self.intercept_ = self.coef_path_[step], float(intercept[step])
         self.support_ = np.flatnonzero(self.coef_)
-        self.n_steps_, self.alpha_ = step, float(walk.alphas[step])
+        self.n_nonzero_coefs_, self.alpha_ = step, float(walk.alphas[step])
+        self.n_iter_ = len(walk.alphas) - 1
         self.entered_, self.active_ = walk.entered, walk.active()
         self.drops_ = [(int(i), int(walk.left[i])) for i in np.flatnonzero(walk.left >= 0)]
         self.collinear_ = walk.collinear
@@ -209,7 +213,7 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
         # Simplest first; of equally many columns the one earlier on the path.
         steps = steps[np.argsort(walk.count[steps], kind="stable")]
         return gaussian_path(
-            along("n_steps", steps),
+            along("n_nonzero_coefs", steps),
             rss=walk.rss[steps],
             df=walk.count[steps] + self.fit_intercept,
             n=walk.centering.n,
@@ -222,9 +226,9 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
     def _predictions(
         self, walk: AnglePath, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
     ) -> Array:
-        steps = np.array([int(setting["n_steps"]) for setting in settings])
-        if self.mode == "lasso":
-            scaled = walk.at_alphas(self.knots_[steps])
+        steps = np.array([int(setting["n_nonzero_coefs"]) for setting in settings])
+        if self.method == "lasso":
+            scaled = walk.at_alphas(self.alphas_[steps])
         else:
             scaled = walk.coef[np.minimum(steps, len(walk.alphas) - 1)]
         coef, intercept = walk.centering.original(scaled)

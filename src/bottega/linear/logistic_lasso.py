@@ -21,7 +21,7 @@ from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.linear._penalized.regression import PenalizedResults
 from bottega.linear.lasso import Lasso
-from bottega.optimize.coordinate import alpha_grid, check_alphas
+from bottega.optimize.coordinate import Alphas, alpha_grid, check_alphas, given_alphas
 from bottega.optimize.coordinate_columns import columns_of
 from bottega.optimize.proximal_newton import LogisticProblem, LogisticSolution, with_reference
 
@@ -128,7 +128,7 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
         "select": Choice(
             "min", "one_se", "aic", "aicc", "bic", "hq", help="rule that picks from the path"
         ),
-        "n_alphas": Integer(2, None, help="number of penalties on the path"),
+        "alphas": Alphas(),
         "cv": AnyOf(
             Integer(2, None), Anything(), help="number of folds that judge the path, or folds"
         ),
@@ -167,7 +167,7 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
         standardize: bool = True,
         fit_intercept: bool = True,
         select: str = "one_se",
-        n_alphas: int = 100,
+        alphas: Any = 100,
         cv: Any = 10,
         tol: float = 1e-8,
         max_iter: int = 1000,
@@ -177,7 +177,7 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
         self.standardize = standardize
         self.fit_intercept = fit_intercept
         self.select = select
-        self.n_alphas = n_alphas
+        self.alphas = alphas
         self.cv = cv
         self.tol = tol
         self.max_iter = max_iter
@@ -230,8 +230,9 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
         rows, problem = work.rows, work.problem
         assert problem is not None
         n, p = rows.X.shape
+        values = given_alphas(self.alphas, values)
         if values is None:
-            alphas = alpha_grid(problem.alpha_max(), self.n_alphas, "auto", n, p)
+            alphas = alpha_grid(problem.alpha_max(), self.alphas, "auto", n, p)
         else:
             alphas = check_alphas(values)
             Real(0, None, open_low=True).check("path", "values", float(alphas[-1]))

@@ -158,22 +158,22 @@ def _positions(support: Any, p: int) -> IntArray:
     return np.asarray(given, dtype=np.intp)
 
 
-def orthogonal_shrinkage(b: Any, lam: float, *, rule: str = "lasso") -> Any:
+def orthogonal_shrinkage(b: Any, alpha: float, *, rule: str = "lasso") -> Any:
     r"""Return what a penalty makes of a least-squares coefficient when :math:`X^\top X = I`.
 
     Parameters
     ----------
     b : float or array-like
         Least-squares coefficients.
-    lam : float
+    alpha : float
         Strength of the penalty, at least 0.
     rule : {"ridge", "lasso", "subset"}
-        ``"ridge"``: :math:`b / (1 + \lambda)`, the minimum of
-        :math:`RSS + \lambda \|\beta\|_2^2`. ``"lasso"``:
-        :math:`\mathrm{sgn}(b) (|b| - \lambda)_+`, the minimum of
-        :math:`RSS / 2 + \lambda \|\beta\|_1` (the notes misprint :math:`(|b - \lambda|)_+`).
-        ``"subset"``: :math:`b\, 1(|b| > \sqrt{2 \lambda})`, the minimum of
-        :math:`RSS / 2 + \lambda \|\beta\|_0`: a coefficient stays as it is or goes.
+        ``"ridge"``: :math:`b / (1 + \alpha)`, the minimum of
+        :math:`RSS + \alpha \|\beta\|_2^2`. ``"lasso"``:
+        :math:`\mathrm{sgn}(b) (|b| - \alpha)_+`, the minimum of
+        :math:`RSS / 2 + \alpha \|\beta\|_1` (the notes misprint :math:`(|b - \alpha|)_+`).
+        ``"subset"``: :math:`b\, 1(|b| > \sqrt{2 \alpha})`, the minimum of
+        :math:`RSS / 2 + \alpha \|\beta\|_0`: a coefficient stays as it is or goes.
 
     Returns
     -------
@@ -188,15 +188,15 @@ def orthogonal_shrinkage(b: Any, lam: float, *, rule: str = "lasso") -> Any:
     """
     if rule not in _RULES:
         raise InputError(f"rule={rule!r} is not allowed; use one of {', '.join(_RULES)}.")
-    if not (np.ndim(lam) == 0 and np.isfinite(lam) and lam >= 0):
-        raise InputError(f"lam={lam!r} is not allowed; lam must be a number of at least 0.")
+    if not (np.ndim(alpha) == 0 and np.isfinite(alpha) and alpha >= 0):
+        raise InputError(f"alpha={alpha!r} is not allowed; alpha must be a number of at least 0.")
     coef = np.asarray(b, dtype=np.float64)
     if rule == "ridge":
-        found = coef / (1 + lam)
+        found = coef / (1 + alpha)
     elif rule == "lasso":
-        found = np.sign(coef) * np.maximum(np.abs(coef) - lam, 0)
+        found = np.sign(coef) * np.maximum(np.abs(coef) - alpha, 0)
     else:
-        found = np.where(np.abs(coef) > np.sqrt(2 * lam), coef, 0.0)
+        found = np.where(np.abs(coef) > np.sqrt(2 * alpha), coef, 0.0)
     return float(found) if found.ndim == 0 else found
 
 

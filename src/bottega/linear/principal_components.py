@@ -43,7 +43,7 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
 
     Parameters
     ----------
-    components : int or "auto", default="auto"
+    n_components : int or "auto", default="auto"
         How many components are kept, from 0 (the mean) to the rank of the inputs (least squares);
         more fit closer. ``"auto"`` picks from the path by the rule `select`.
     standardize : bool, default=True
@@ -59,10 +59,10 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
     ----------
     coef_ : ndarray of shape (p,) or (q, p)
         Coefficients on the original scale of the inputs; in general none is zero.
-    components_ : int
+    n_components_ : int
         The number of components in use, J.
     path_ : Path
-        The whole curve, when `components` is ``"auto"``.
+        The whole curve, when `n_components` is ``"auto"``.
     rotation_ : ndarray of shape (p, J)
         Direction of each component in the (standardised) inputs, V.
     component_coef_ : ndarray of shape (J,) or (q, J)
@@ -103,15 +103,15 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
     >>> X = hidden @ rng.normal(size=(2, 8)) + 0.1 * rng.normal(size=(60, 8))
     >>> y = hidden[:, 0] - hidden[:, 1] + 0.3 * rng.normal(size=60)
     >>> model = PrincipalComponentsRegression().fit(X, y)
-    >>> model.components_, model.df_
+    >>> model.n_components_, model.df_
     (2, 3.0)
     >>> model.explained_variance_ratio_[:3].round(3)
     array([0.681, 0.307, 0.007])
     """
 
-    knob: ClassVar[str] = "components"
+    knob: ClassVar[str] = "n_components"
     params: ClassVar[Mapping[str, Parameter]] = {
-        "components": Auto(Integer(0, None), help="number of components kept"),
+        "n_components": Auto(Integer(0, None), help="number of components kept"),
         "standardize": Boolean(help="take the components of inputs on one scale"),
         "select": Rule(),
         "cv": AnyOf(Integer(2, None), Choice("loo"), help="folds of the cross-validation"),
@@ -148,13 +148,13 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
 
     def __init__(
         self,
-        components: int | str = "auto",
+        n_components: int | str = "auto",
         *,
         standardize: bool = True,
         select: str = "one_se",
         cv: int | str = 10,
     ) -> None:
-        self.components = components
+        self.n_components = n_components
         self.standardize = standardize
         self.select = select
         self.cv = cv
@@ -164,12 +164,12 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
         return np.asarray(np.arange(problem.spectrum.rank)[:, None] < counts, dtype=np.float64)
 
     def _statistics(self, X: Any, y: Any, w: Any, start: int) -> Any:
-        if not isinstance(self.components, str):
+        if not isinstance(self.n_components, str):
             return FoldMoments(X, y, w, 1)
         if isinstance(self.cv, str):
             raise InputError(
                 "cv='loo' decomposes the rows once for every row left out, which a fit in "
-                "chunks cannot: give cv= a number of folds, or components= a number."
+                "chunks cannot: give cv= a number of folds, or n_components= a number."
             )
         return FoldMoments(X, y, w, self.cv, start)
 
@@ -179,9 +179,9 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
 
     def _settle(self, problem: DecomposedProblem, setting: Mapping[str, Any]) -> None:
         spectrum = problem.spectrum
-        self.components_ = int(_check_components([setting["components"]], spectrum.rank)[0])
-        used = spectrum.first(self.components_)
-        kept = self._kept(problem, np.array([self.components_]))
+        self.n_components_ = int(_check_components([setting["n_components"]], spectrum.rank)[0])
+        used = spectrum.first(self.n_components_)
+        kept = self._kept(problem, np.array([self.n_components_]))
         self._keep(problem, used, kept, 1 - kept)
         self.rotation_ = used.V
         gamma = (used.rotated / np.sqrt(used.lam)[:, None]).T
@@ -245,12 +245,12 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
 
     def _tested(self) -> bool:
         # With components dropped the estimates are biased; limits cover the mean of the estimate.
-        return self.components_ == self.n_features_in_
+        return self.n_components_ == self.n_features_in_
 
     def _notes(self) -> tuple[str, ...]:
-        share = self.explained_variance_ratio_[: self.components_].sum()
+        share = self.explained_variance_ratio_[: self.n_components_].sum()
         kept = (
-            f"{self.components_} of {len(self.explained_variance_)} components of "
+            f"{self.n_components_} of {len(self.explained_variance_)} components of "
             f"{'standardised' if self.standardize else 'unscaled'} inputs, with {share:.1%} of "
             f"their variance; solver {self.solver_}."
         )
@@ -267,7 +267,7 @@ def _check_components(values: Any, rank: int) -> IntArray:
         )
     if counts.max() > rank:
         raise InputError(
-            f"components={counts.max()} is more than the {rank} directions in which these inputs "
+            f"n_components={counts.max()} is more than the {rank} directions in which these inputs "
             f"vary: give at most {rank}."
         )
     return np.sort(counts)
@@ -277,5 +277,5 @@ def _check_enough_rows(n: int) -> None:
     if n < 3:
         raise InputError(
             f"There are {n} rows, and choosing the components by cross-validation needs at least "
-            "3: give more rows, or components= a number."
+            "3: give more rows, or n_components= a number."
         )

@@ -8,14 +8,14 @@ from sklearn.base import RegressorMixin
 
 from bottega.core.cards import Card
 from bottega.core.losses import Loss
-from bottega.core.params import Auto, Boolean, Integer, Parameter, Real
+from bottega.core.params import Auto, Boolean, Parameter, Real
 from bottega.core.path import Path, Rule
 from bottega.core.typing import Array, FloatArray
 from bottega.linear._decomposition.coefficients import SpectralPath
 from bottega.linear._decomposition.leave_one_out import leave_one_out
 from bottega.linear._decomposition.problem import DecomposedProblem
 from bottega.linear._penalized.constraint import ConstraintForm
-from bottega.optimize.coordinate import check_alphas
+from bottega.optimize.coordinate import Alphas, check_alphas, given_alphas
 
 __all__ = ["Ridge"]
 
@@ -44,8 +44,8 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
     select : str, default="one_se"
         Rule that picks from the path: ``"min"`` or ``"one_se"`` of the leave-one-out error, or a
         criterion (``"aic"``, ``"aicc"``, ``"bic"``, ``"hq"``, ``"gcv"``, ``"cp"``).
-    n_alphas : int, default=100
-        Number of penalties on the path.
+    alphas : int or array-like, default=100
+        Penalties on the path: their number, or their values.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
         "standardize": Boolean(help="penalise each input on its own scale"),
         "fit_intercept": Boolean(help="have an intercept, free of penalty"),
         "select": Rule(),
-        "n_alphas": Integer(2, None, help="number of penalties on the path"),
+        "alphas": Alphas(),
     }
     card: ClassVar[Card] = Card(
         method="ridge",
@@ -141,13 +141,13 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
         standardize: bool = True,
         fit_intercept: bool = True,
         select: str = "one_se",
-        n_alphas: int = 100,
+        alphas: Any = 100,
     ) -> None:
         self.alpha = alpha
         self.standardize = standardize
         self.fit_intercept = fit_intercept
         self.select = select
-        self.n_alphas = n_alphas
+        self.alphas = alphas
 
     def _kept(self, problem: DecomposedProblem, alphas: Array) -> FloatArray:
         if np.any(alphas == 0):
@@ -160,8 +160,9 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
         self._keep(problem, problem.spectrum, kept, problem.spectrum.lost(self.alpha_))
 
     def _path(self, problem: DecomposedProblem, values: Any, loss: Loss | None) -> Path:
+        values = given_alphas(self.alphas, values)
         if values is None:
-            alphas = _default_alphas(problem.spectrum.lam, self.n_alphas)
+            alphas = _default_alphas(problem.spectrum.lam, self.alphas)
         else:
             alphas = check_alphas(values)
         loo = leave_one_out(problem.blocks(), problem.spectrum, alphas, loss)

@@ -59,7 +59,7 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
 
     Parameters
     ----------
-    size : int or "auto", default="auto"
+    n_features_to_select : int or "auto", default="auto"
         Number of columns in the model (the intercept is not counted); a larger model fits closer
         and varies more. ``"auto"`` picks from the path by the rule `select`. More than there are
         (independent) columns gives all of them.
@@ -74,10 +74,11 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         Whether there is an intercept, in every model.
     cv : int, default=10
         Folds of the cross-validation (at most one per row). The whole search is done anew in each.
-    max_size : int or None, default=None
+    max_features : int or None, default=None
         Largest size on the path; None: all columns, or what leaves one degree of freedom.
     force : sequence of int or str, default=()
-        Columns (positions, or names of a data frame) that are in every model; they count in `size`.
+        Columns (positions, or names of a data frame) that are in every model; they count in
+        `n_features_to_select`.
 
     Attributes
     ----------
@@ -85,7 +86,7 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         Coefficients, zero for the columns left out.
     support_ : ndarray of int
         Columns in the model.
-    size_ : int
+    n_features_to_select_ : int
         Their number.
     df_ : float
         Number of terms, the intercept among them.
@@ -100,7 +101,7 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         all columns and have to leave them out (with a `DataWarning`); the other two may use them
         in place of the earlier ones.
     path_ : Path
-        The whole curve, when `size` is ``"auto"``.
+        The whole curve, when `n_features_to_select` is ``"auto"``.
 
     Notes
     -----
@@ -141,20 +142,20 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
     >>> X = rng.normal(size=(80, 8))
     >>> y = 2 * X[:, 1] - X[:, 4] + rng.normal(size=80)
     >>> model = SubsetSelection().fit(X, y)
-    >>> model.support_, model.size_
+    >>> model.support_, model.n_features_to_select_
     (array([1, 4]), 2)
     >>> [each.tolist() for each in model.subsets_[:3]]
     [[], [1], [1, 4]]
     """
 
-    knob: ClassVar[str] = "size"
+    knob: ClassVar[str] = "n_features_to_select"
     params: ClassVar[Mapping[str, Parameter]] = {
-        "size": Auto(Integer(0), help="number of columns in the model"),
+        "n_features_to_select": Auto(Integer(0), help="number of columns in the model"),
         "method": Choice("auto", *METHODS, help="how subsets are searched"),
         "fit_intercept": Boolean(help="have an intercept in every model"),
         "select": Rule(),
         "cv": Integer(2, None, help="folds of the cross-validation"),
-        "max_size": OrNone(Integer(1), help="largest size on the path"),
+        "max_features": OrNone(Integer(1), help="largest size on the path"),
         "force": Anything(help="columns that are in every model"),
     }
     card: ClassVar[Card] = Card(
@@ -185,21 +186,21 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
 
     def __init__(
         self,
-        size: int | str = "auto",
+        n_features_to_select: int | str = "auto",
         *,
         method: str = "auto",
         fit_intercept: bool = True,
         select: str = "one_se",
         cv: int = 10,
-        max_size: int | None = None,
+        max_features: int | None = None,
         force: Sequence[int | str] = (),
     ) -> None:
-        self.size = size
+        self.n_features_to_select = n_features_to_select
         self.method = method
         self.fit_intercept = fit_intercept
         self.select = select
         self.cv = cv
-        self.max_size = max_size
+        self.max_features = max_features
         self.force = force
 
     def _prepare(self, rows: Rows) -> _Searched:
@@ -215,8 +216,8 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         )
         # With all n degrees of freedom used up nothing is left to judge a model by.
         most = max(n - 1 - self.fit_intercept, 0)
-        if self.max_size is not None:
-            most = min(most, self.max_size)
+        if self.max_features is not None:
+            most = min(most, self.max_features)
         names = getattr(self, "feature_names_in_", ())
         forced = forced_columns(self.force, names, self.n_features_in_)
         usable = independent_columns(A[:, forced], COLLINEAR)
@@ -229,7 +230,7 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         if not fold and len(forced) > most:
             raise InputError(
                 f"force names {len(forced)} columns and at most {most} can be in a model: shorten "
-                "force, raise max_size or give more rows."
+                "force, raise max_features or give more rows."
             )
         with one_thread():
             found = search_subsets(
@@ -259,19 +260,19 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
             )
 
     def _settle(self, work: _Searched, setting: Mapping[str, Any]) -> None:
-        found, size = work.found, int(setting["size"])
+        found, size = work.found, int(setting["n_features_to_select"])
         if size < found.sizes[0]:
             raise InputError(
-                f"size={size} is less than the {found.sizes[0]} columns that force= puts "
-                "into every model: raise size or shorten force."
+                f"n_features_to_select={size} is less than the {found.sizes[0]} columns that "
+                "force= puts into every model: raise it or shorten force."
             )
         place = found.place(size)
         coef, intercept = work.centering.original(found.coef[place])
         self.coef_, self.intercept_ = coef, float(intercept[0])
-        self.support_, self.size_ = found.subsets[place], int(found.sizes[place])
+        self.support_, self.n_features_to_select_ = found.subsets[place], int(found.sizes[place])
         self.subsets_, self.rss_ = found.subsets, found.rss
         self.collinear_ = found.left_out
-        df = self.size_ + self.fit_intercept
+        df = self.n_features_to_select_ + self.fit_intercept
         self._keep_totals(totals_of(work.rows), rss=found.rss[place], df=df)
 
     def _path(self, work: _Searched, values: Any, loss: Loss | None) -> Path:
@@ -281,7 +282,7 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
             low, high = found.sizes[[0, -1]]
             places = check_whole_numbers(values, low, high) - low
         return gaussian_path(
-            along("size", found.sizes[places]),
+            along(self.knob, found.sizes[places]),
             rss=found.rss[places],
             df=found.sizes[places] + self.fit_intercept,
             n=len(work.rows),
@@ -294,6 +295,6 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
     def _predictions(
         self, work: _Searched, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
     ) -> Array:
-        places = [work.found.place(int(setting["size"])) for setting in settings]
+        places = [work.found.place(int(setting["n_features_to_select"])) for setting in settings]
         coef, intercept = work.centering.original(work.found.coef[places])
         return np.asarray(X_new @ coef.T + intercept)

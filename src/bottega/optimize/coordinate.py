@@ -1,24 +1,61 @@
 """The penalty of the lasso family, its grid of strengths, and what a walk along it gives."""
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.params import AnyOf, Integer, Parameter
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 
 __all__ = [
+    "Alphas",
     "Descent",
     "PenalizedFits",
     "Penalty",
     "alpha_grid",
     "check_alphas",
     "check_penalty_weights",
+    "given_alphas",
 ]
 
 # Failure of the optimality conditions, against the largest product with y, that is rounding.
 FLOOR = 1e-11
+
+
+@dataclass(frozen=True)
+class _Penalties(Parameter):
+    """Penalties by their values."""
+
+    def accepts(self, value: Any) -> bool:
+        if isinstance(value, str) or not np.iterable(value):
+            return False
+        try:
+            check_alphas(value)
+        except (TypeError, ValueError):
+            return False
+        return True
+
+    def describe(self) -> str:
+        return "a list of finite numbers, none negative"
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "array", "items": {"type": "number", "minimum": 0}, "minItems": 1}
+
+    def parse(self, text: str) -> list[float]:
+        return [float(part) for part in text.split(",")]
+
+
+def Alphas(*, help: str = "penalties on the path: their number, or their values") -> AnyOf:  # noqa: N802
+    """Declare `alphas`: how many penalties a path has, or which."""
+    return AnyOf(Integer(2, None), _Penalties(), help=help)
+
+
+def given_alphas(alphas: Any, values: Any) -> Any:
+    """Return the values that a path is to go over, None where the method has its own grid."""
+    return alphas if values is None and not isinstance(alphas, Integral) else values
 
 
 @dataclass(frozen=True)

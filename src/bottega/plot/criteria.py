@@ -36,11 +36,11 @@ def criteria_chart(path: Any, *, which: Sequence[str] = ("aic", "bic", "cp")) ->
     Examples
     --------
     >>> from bottega.core.path import Path, along
-    >>> curve = Path(along("components", [0, 1, 2]), df=[1, 2, 3], train_error=[3, 2, 1.9],
+    >>> curve = Path(along("n_components", [0, 1, 2]), df=[1, 2, 3], train_error=[3, 2, 1.9],
     ...              error=[3, 2, 2.1], error_se=[1, 1, 1], estimate="cv", loss="squared error",
     ...              criteria={"aic": [20.0, 10.0, 11.0], "bic": [21.0, 12.0, 14.0]})
     >>> criteria_chart(curve, which=("aic", "bic")).to_dict()["title"]["text"]
-    'Criteria along components'
+    'Criteria along n_components'
     """
     alt = altair()
     names = [which] if isinstance(which, str) else list(which)

@@ -135,9 +135,9 @@ def support_of_the_lasso(
                 X, y = leaning_design(size, weight, noise, rng)
                 if i == len(rows) - 1 and r == 0:
                     value[design] = irrepresentable(X, [0, 1, 2], signs=[1, 1, 1]).value
-                path = LeastAngle(0, mode="lasso").fit(X, y).coef_path_
+                path = LeastAngle(0, method="lasso").fit(X, y).coef_path_
                 found[f"lasso, {design}"][i] += _holds_support(path) / repeats
-                adaptive = AdaptiveLasso(n_alphas=60, cv=2).path(X, y).coef
+                adaptive = AdaptiveLasso(alphas=60, cv=2).path(X, y).coef
                 found[f"adaptive lasso, {design}"][i] += _holds_support(adaptive) / repeats
                 if i == len(rows) - 1 and design == "condition met":
                     scale = noise * np.sqrt(np.log(X.shape[1]) / size)
@@ -223,17 +223,17 @@ def lasso_path_by_two_ways(
     for _ in range(designs):
         X = correlated_design(rows, inputs, rng)
         y = X @ rng.normal(size=inputs) + rng.normal(size=rows)
-        lasso = LeastAngle(0, mode="lasso").fit(X, y)
-        plain = LeastAngle(0, mode="lar").fit(X, y)
-        inner = lasso.knots_[1:-1]
+        lasso = LeastAngle(0, method="lasso").fit(X, y)
+        plain = LeastAngle(0, method="lar").fit(X, y)
+        inner = lasso.alphas_[1:-1]
         descent = np.array(
             [Lasso(float(a), tol=1e-11, max_iter=100_000).fit(X, y).coef_ for a in inner]
         )
         scale = np.abs(lasso.coef_path_[-1]).max()
         gap.append(float(np.max(np.abs(descent - lasso.coef_path_[1:-1])) / scale))
-        steps.append(len(lasso.knots_) - 1)
+        steps.append(len(lasso.alphas_) - 1)
         drops.append(len(lasso.drops_))
-        common = lasso.drops_[0][0] if lasso.drops_ else len(lasso.knots_)
+        common = lasso.drops_[0][0] if lasso.drops_ else len(lasso.alphas_)
         before = lasso.coef_path_[:common] - plain.coef_path_[:common]
         same_until.append(float(np.max(np.abs(before)) / scale))
     count, dropped = np.array(steps), np.array(drops)
@@ -297,7 +297,12 @@ def one_standard_error_rule(
     C = lag ** np.abs(np.subtract.outer(place, place))
     for r in range(repeats):
         data = make.sparse_linear(
-            rows, features=inputs, nonzero=nonzero, noise=noise, correlation=lag, seed=seed + r
+            rows,
+            n_features=inputs,
+            n_informative=nonzero,
+            noise=noise,
+            correlation=lag,
+            random_state=seed + r,
         )
         path = Lasso(cv=10).path(data.X, data.y)
         b = data.bayes(np.eye(inputs))

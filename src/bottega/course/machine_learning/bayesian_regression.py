@@ -45,7 +45,7 @@ def mode_is_ridge(
     seed : int
         Of the data.
     """
-    sample = make.sine(rows, noise=beta**-0.5, seed=seed)
+    sample = make.sine(rows, noise=beta**-0.5, random_state=seed)
     design = Polynomial(degree).fit(sample.X).transform(sample.X)
     alphas = np.geomspace(1e-9, 1e4, 14)
     plain = LeastSquares().fit(design, sample.y)
@@ -162,7 +162,7 @@ def posterior_sequence(
     x = rng.uniform(-1, 1, size=max(counts))
     y = truth[0] + truth[1] * x + noise * rng.normal(size=len(x))
     prior = np.eye(2) / alpha
-    model = BayesianRegression(beta=1 / noise**2, prior_covariance=prior)
+    model = BayesianRegression(noise_precision=1 / noise**2, prior_covariance=prior)
     found = {0: (np.zeros(2), prior)}
     for n in range(1, len(x) + 1):
         model.partial_fit(x[n - 1 : n, None], y[n - 1 : n])
@@ -296,7 +296,7 @@ def coverage_of_predictions(
         noise = beta**-0.5 * rng.normal(size=rows)
         y = weights[0] + design @ weights[1:] + noise
         new = weights[0] + at @ weights[1:] + beta**-0.5 * rng.normal(size=len(grid))
-        full = BayesianRegression(beta=beta, prior_covariance=prior).fit(design, y)
+        full = BayesianRegression(noise_precision=beta, prior_covariance=prior).fit(design, y)
         low, high = full.interval(at, level=0.95, kind="prediction")
         inside["Bayesian"][r] = (low < new) & (new < high)
         plain = LeastSquares().fit(design, y)

@@ -57,9 +57,9 @@ def angle_path(
     lasso: bool,
     standardize: bool,
     fit_intercept: bool,
-    max_steps: int | None,
+    max_iter: int | None,
 ) -> AnglePath:
-    """Walk the path of some rows, to least squares or `max_steps`."""
+    """Walk the path of some rows, to least squares or `max_iter`."""
     how = {"standardize": standardize, "fit_intercept": fit_intercept}
     centering, A, Y = Centering.from_rows(rows.X, rows.y[:, None], rows.weight, **how)
     n, p = A.shape
@@ -72,7 +72,7 @@ def angle_path(
     # Every step of "lar" lets one column in. The lasso may drop some and take them again: mostly
     # few; if not, the walk is done again with more room.
     room = most_active + lasso * (most_active + 16)
-    limit = 64 * room if max_steps is None else max_steps
+    limit = 64 * room if max_iter is None else max_iter
     room = min(room, limit)
     while True:
         walk = walk_path(A, response, centering.weight, lasso, most_active, room)
@@ -80,10 +80,10 @@ def angle_path(
             break
         room = min(4 * room, limit)
     alphas, coef, count, entered, left, state = walk
-    if state != ENDED and max_steps is None:
+    if state != ENDED and max_iter is None:
         warnings.warn(
             f"The lasso path was cut after {room} steps at alpha = {alphas[-1]:.3g}: columns tie, "
-            "or nearly so, and enter and leave in turn. Give max_steps= to say where to stop, "
+            "or nearly so, and enter and leave in turn. Give max_iter= to say where to stop, "
             "or leave out columns that repeat others.",
             ConvergenceWarning,
             stacklevel=6,

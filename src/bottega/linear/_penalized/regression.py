@@ -26,7 +26,14 @@ from bottega.linear._decomposition.fold_moments import FoldMoments, judge_held_o
 from bottega.linear._penalized.constraint import ConstraintForm
 from bottega.linear._penalized.work import GramWork, PenaltySettings, RowsWork, uses_gram
 from bottega.linear._selected.coefficients import SelectedCoefficients
-from bottega.optimize.coordinate import Descent, alpha_grid, check_alphas, check_penalty_weights
+from bottega.optimize.coordinate import (
+    Alphas,
+    Descent,
+    alpha_grid,
+    check_alphas,
+    check_penalty_weights,
+    given_alphas,
+)
 
 PenalizedWork = GramWork | RowsWork
 _ADVICE = ", or omit the smallest penalties (a larger eps)"
@@ -40,7 +47,7 @@ SHARED: Mapping[str, Parameter] = {
     "standardize": Boolean(help="penalise each input on its own scale"),
     "fit_intercept": Boolean(help="have an intercept, free of penalty"),
     "select": Rule(),
-    "n_alphas": Integer(2, None, help="number of penalties on the path"),
+    "alphas": Alphas(),
     "eps": Auto(
         Real(0, 1, open_low=True, open_high=True, log=True),
         help="weakest penalty of the path, as a share of the strongest",
@@ -122,7 +129,7 @@ class PenalizedRegression(
     adaptive: bool
     relax: bool
     standardize: bool
-    n_alphas: int
+    alphas: Any
     eps: float | str
     cv: Any
     max_iter: int
@@ -192,11 +199,12 @@ class PenalizedRegression(
             work.prepare_folds()
         if values is None and not isinstance(self.alpha, str):
             values = [self.alpha] if isinstance(self.l1_ratio, str) else None
+        values = given_alphas(self.alphas, values)
         walks, folds, settings, n = [], [], [], work.totals["n"]
         for ratio in self._ratios():
             if values is None:
                 top = work.strongest(ratio)
-                alphas = alpha_grid(top, self.n_alphas, self.eps, n, self.n_features_in_)
+                alphas = alpha_grid(top, self.alphas, self.eps, n, self.n_features_in_)
             else:
                 alphas = check_alphas(values)
             fits, without_fold = (
