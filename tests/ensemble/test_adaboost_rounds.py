@@ -119,13 +119,19 @@ def test_a_base_of_ones_own_gives_the_same_rounds_as_the_peer():
     peer = PeerAdaBoost(GaussianNB(), n_estimators=8).fit(X, y)
     # Both stop when a round is no better than chance; the peer fills up with zeros.
     assert (model.n_estimators_, model.stopped_) == (len(peer.estimators_), "chance")
-    assert model.estimator_weights_ == pytest.approx(peer.estimator_weights_[: model.n_estimators_], rel=1e-9)
+    assert model.estimator_weights_ == pytest.approx(
+        peer.estimator_weights_[: model.n_estimators_], rel=1e-9
+    )
     assert np.array_equal(model.predict(X), peer.predict(X))
 
 
 def test_a_perfect_learner_ends_the_rounds_and_decides_alone():
     model = AdaBoostClassifier(n_estimators=50).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
-    assert (model.n_estimators_, model.stopped_, model.estimator_errors_.tolist()) == (1, "perfect", [0.0])
+    assert (model.n_estimators_, model.stopped_, model.estimator_errors_.tolist()) == (
+        1,
+        "perfect",
+        [0.0],
+    )
     assert model.train_bound_.tolist() == [0.0]
     # Depth 3 on an interval is perfect only once the weights have moved, or at once: either way
     # the last learner outvotes the others.
@@ -191,7 +197,9 @@ def test_bins_of_few_values_are_exact_thresholds(max_depth):
     }
     for kind in ("auto", "binned"):
         # The same splits; sums of weights are taken in another order.
-        assert found[kind].estimator_errors_ == pytest.approx(found["exact"].estimator_errors_, abs=1e-12)
+        assert found[kind].estimator_errors_ == pytest.approx(
+            found["exact"].estimator_errors_, abs=1e-12
+        )
         assert np.array_equal(found[kind].predict(X), found["exact"].predict(X))
 
 

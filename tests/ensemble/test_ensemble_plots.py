@@ -15,7 +15,9 @@ def sample(n, seed):
 def test_a_forest_draws_its_errors_against_trees(each):
     X, y = sample(150, 0)
     X_new, y_new = sample(80, 1)
-    model = each(max_features=2, n_estimators=12).fit(X, y.astype(float) if each is RandomForestRegressor else y)
+    model = each(max_features=2, n_estimators=12).fit(
+        X, y.astype(float) if each is RandomForestRegressor else y
+    )
     y_new = y_new.astype(float) if each is RandomForestRegressor else y_new
     text = str(model.plot(X_new, y_new).to_dict())
     # The subtitle says where the curves end.

@@ -45,7 +45,11 @@ def assert_agrees(ours, theirs):
 def test_oob_error_of_numbers_is_that_of_randomforest(mtry):
     X, y = np.array(REFERENCE["X"]), np.array(REFERENCE["y"])
     ours = mean_and_sd(
-        lambda seed: RandomForestRegressor(max_features=mtry, min_samples_leaf=1, random_state=seed), X, y
+        lambda seed: RandomForestRegressor(
+            max_features=mtry, min_samples_leaf=1, random_state=seed
+        ),
+        X,
+        y,
     )
     assert_agrees(ours, REFERENCE["regression"][f"mtry_{mtry}"])
 
@@ -53,7 +57,9 @@ def test_oob_error_of_numbers_is_that_of_randomforest(mtry):
 @pytest.mark.parametrize("mtry", [1, 2, 4])
 def test_oob_error_of_classes_is_that_of_ranger(mtry):
     Z, label = np.array(REFERENCE["Z"]), np.array(REFERENCE["label"])
-    ours = mean_and_sd(lambda seed: RandomForestClassifier(max_features=mtry, random_state=seed), Z, label)
+    ours = mean_and_sd(
+        lambda seed: RandomForestClassifier(max_features=mtry, random_state=seed), Z, label
+    )
     assert_agrees(ours, REFERENCE["classes"][f"mtry_{mtry}"])
 
 
@@ -89,7 +95,9 @@ def test_oob_error_tracks_the_test_error_and_more_trees_settle_it():
 def test_the_oob_path_is_what_its_predictions_say():
     X, y = friedman(200)
     model = RandomForestRegressor(max_features=3, n_estimators=60).fit(X, y)
-    assert np.mean((model.oob_prediction_ - y) ** 2) == pytest.approx(model.oob_path_.error[-1], rel=1e-12)
+    assert np.mean((model.oob_prediction_ - y) ** 2) == pytest.approx(
+        model.oob_path_.error[-1], rel=1e-12
+    )
     assert np.mean((model.predict(X) - y) ** 2) == pytest.approx(
         model.oob_path_.train_error[-1], rel=1e-9
     )
@@ -108,13 +116,15 @@ def test_36_8_percent_of_the_rows_are_left_out():
     # (1 - 1/n)^n = exp(-1); the share over 40 samples has a standard deviation of 0.0011.
     assert np.mean(counts == 0) == pytest.approx(np.exp(-1), abs=0.005)
     assert np.all(counts.sum(axis=1) == 2000)
-    bare = RandomForestRegressor(max_features=2, n_estimators=4, max_depth=1, bootstrap=False).fit(X, y)
+    bare = RandomForestRegressor(
+        max_features=2, n_estimators=4, max_depth=1, bootstrap=False, max_samples=0.632
+    ).fit(X, y)
     counts = np.array([bare._grower(bare._rows_in, 2).counts(s) for s in bare._seeds])
     assert counts.max() == 1
     assert np.all(counts.sum(axis=1) == 1264)
 
 
-@pytest.mark.parametrize("n_estimators", [30, 80])
+@pytest.mark.parametrize("n_trees", [30, 80])
 def test_the_path_and_the_fit_judge_the_same_trees(n_trees):
     X, y = friedman(120)
     label = np.digitize(y, np.quantile(y, [0.3, 0.7]))
@@ -160,7 +170,8 @@ def test_max_features_in_words_and_shares(words, columns):
     model = RandomForestRegressor(max_features=words, n_estimators=3).fit(X, y)
     assert model.max_features_ == columns
     assert np.array_equal(
-        model.predict(X), RandomForestRegressor(max_features=columns, n_estimators=3).fit(X, y).predict(X)
+        model.predict(X),
+        RandomForestRegressor(max_features=columns, n_estimators=3).fit(X, y).predict(X),
     )
     assert not hasattr(model, "path_")
 
@@ -174,7 +185,10 @@ def test_all_columns_make_bagging_and_few_decorrelate():
     model = RandomForestRegressor(n_estimators=50).fit(X, y)
     assert model.max_features_ == path.values[np.argmin(path.error)]
     peer = mean_and_sd(
-        lambda s: RandomForestRegressor(max_features=10, random_state=s, min_samples_leaf=1), X, y, 6
+        lambda s: RandomForestRegressor(max_features=10, random_state=s, min_samples_leaf=1),
+        X,
+        y,
+        6,
     )
     from sklearn.ensemble import RandomForestRegressor as Peer
 
@@ -193,7 +207,9 @@ def test_gain_favours_continuous_noise_and_permutation_does_not():
     noise, coin, signal = rng.normal(size=n), rng.integers(0, 2, n), rng.integers(0, 2, n)
     y = signal + rng.normal(size=n)
     X = np.column_stack([noise, coin, signal]).astype(float)
-    model = RandomForestRegressor(max_features=1, n_estimators=200, categorical_features=[1, 2]).fit(X, y)
+    model = RandomForestRegressor(
+        max_features=1, n_estimators=200, categorical_features=[1, 2]
+    ).fit(X, y)
     assert model.feature_importances_[0] > 5 * model.feature_importances_[1]
     assert model.feature_importances_[0] > model.feature_importances_[2]  # noise before the truth
     frame = model.permutation_importance()
@@ -219,14 +235,18 @@ def test_the_trees_are_the_forest():
     X[rng.random(X.shape) < 0.05] = np.nan
     new = X[rng.permutation(300)] + 0.0
     new[0, 5] = 77  # a level never seen
-    model = RandomForestRegressor(max_features=3, n_estimators=20, categorical_features=[5]).fit(X, y)
+    model = RandomForestRegressor(max_features=3, n_estimators=20, categorical_features=[5]).fit(
+        X, y
+    )
     matrix = model.columns_in_.read(model, new)
     trees = [model.tree(i) for i in range(20)]
     mean = np.mean([tree.value[apply(matrix, *tree.walk), 0] for tree in trees], axis=0)
     assert model.predict(new) == pytest.approx(mean, rel=1e-12)
     label = np.digitize(y, np.quantile(y, [0.3, 0.7]))
     for target in (label, label > 1):
-        model = RandomForestClassifier(max_features=3, n_estimators=20, categorical_features=[5]).fit(X, target)
+        model = RandomForestClassifier(
+            max_features=3, n_estimators=20, categorical_features=[5]
+        ).fit(X, target)
         trees = [model.tree(i) for i in range(20)]
         mean = np.mean([tree.value[apply(matrix, *tree.walk)] for tree in trees], axis=0)
         assert model.predict_proba(new) == pytest.approx(mean, abs=1e-12)
@@ -291,7 +311,9 @@ def test_weights_scale_and_favour():
     assert a.predict(X) == pytest.approx(b.predict(X), rel=1e-9)
     label = (y > np.median(y)).astype(int)
     heavy = np.where(label == 1, 50.5, 1.0)
-    plain = RandomForestClassifier(max_features=3, n_estimators=30, min_samples_leaf=30).fit(X, label)
+    plain = RandomForestClassifier(max_features=3, n_estimators=30, min_samples_leaf=30).fit(
+        X, label
+    )
     model = clone_fit(plain, X, label, heavy)
     assert model.predict(X).mean() > plain.predict(X).mean() + 0.1
 

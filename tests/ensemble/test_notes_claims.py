@@ -116,7 +116,9 @@ def test_bagging_smooths_the_boundary():
     data = make.two_gaussians(200, random_state=0)
     new = make.two_gaussians(500, random_state=1).X
     tree = TreeClassifier(0.0).fit(data.X, data.y).predict_proba(new)
-    bagging = BaggingClassifier(n_estimators=50, random_state=0).fit(data.X, data.y).predict_proba(new)
+    bagging = (
+        BaggingClassifier(n_estimators=50, random_state=0).fit(data.X, data.y).predict_proba(new)
+    )
     assert set(np.unique(tree)) == {0.0, 1.0}
     assert np.mean((bagging > 0) & (bagging < 1)) > 0.4
     assert len(np.unique(bagging[:, 1].round(6))) > 20
@@ -137,7 +139,9 @@ def test_the_error_of_a_forest_settles_and_out_of_bag_follows_the_test():
     """
     data = make.nested_spheres(1500, useless=6, random_state=0)
     test = make.nested_spheres(10_000, useless=6, random_state=1)
-    model = RandomForestClassifier(max_features=4, n_estimators=300, random_state=0).fit(data.X, data.y)
+    model = RandomForestClassifier(max_features=4, n_estimators=300, random_state=0).fit(
+        data.X, data.y
+    )
     curve = model.staged_error(test.X, test.y)
     assert curve[0] > 1.4 * curve[-1]  # one tree, and three hundred
     assert np.ptp(curve[150:]) < 0.01  # settled
@@ -158,7 +162,9 @@ def test_out_of_bag_picks_good_columns():
     test = make.nested_spheres(10_000, useless=6, random_state=3)
     error = {}
     for tried in (1, 2, 3, 5, 10):
-        forest = RandomForestClassifier(max_features=tried, n_estimators=200, random_state=0).fit(data.X, data.y)
+        forest = RandomForestClassifier(max_features=tried, n_estimators=200, random_state=0).fit(
+            data.X, data.y
+        )
         error[tried] = np.mean(forest.predict(test.X) != test.y)
     chosen = RandomForestClassifier(n_estimators=200, random_state=0).fit(data.X, data.y)
     picked = np.mean(chosen.predict(test.X) != test.y)

@@ -37,11 +37,11 @@ CLASSIFIERS = [
 
 
 @pytest.mark.parametrize("weights", [None, [3, 1, 0.5]])
-@pytest.mark.parametrize(("vote", "voting"), [("probability", "soft"), ("majority", "hard")])
-def test_the_vote_is_that_of_scikit_learn(vote, voting, weights):
+@pytest.mark.parametrize("voting", ["soft", "hard"])
+def test_the_vote_is_that_of_scikit_learn(voting, weights):
     X, y = rings()
     new, _ = rings(100, seed=1)
-    model = VotingClassifier(CLASSIFIERS, vote=vote, weights=weights).fit(X, y)
+    model = VotingClassifier(CLASSIFIERS, voting=voting, weights=weights).fit(X, y)
     peer = PeerClassifier(CLASSIFIERS, voting=voting, weights=weights).fit(X, y)
     assert np.array_equal(model.predict(new), peer.predict(new))
     if voting == "soft":

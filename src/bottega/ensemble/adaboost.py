@@ -196,9 +196,9 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
 
     def __init__(
         self,
-        n_estimators: int | str = "auto",
-        *,
         estimator: Any = None,
+        *,
+        n_estimators: int | str = "auto",
         max_depth: int = 1,
         thresholds: str = "auto",
         max_estimators: int = 200,

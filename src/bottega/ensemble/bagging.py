@@ -85,8 +85,8 @@ class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
         The fitted models.
     classes_ : ndarray of shape (K,)
         The classes, sorted.
-    oob_error_, oob_path_.error_se[-1] : float
-        Out-of-bag error rate and its standard error; NaN where no row was left out.
+    oob_score_ : float
+        Out-of-bag accuracy; NaN where no row was left out.
     oob_decision_function_ : ndarray of shape (n, K)
         Shares of the classes among the models that did not see the row; NaN where all did.
     oob_path_ : Path
@@ -103,8 +103,9 @@ class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
     drawn as the weights sum to (at least the rows of positive weight), so rescale survey weights
     to mean one. A base that takes `sample_weight` is fitted to the distinct rows with their
     counts, another to the repeated rows. The samples depend on the rows and the seed, not on the
-    order of the rows. Cost: `n_estimators` fits of the base, side by side in threads. The out-of-bag
-    predictions can be judged by any loss: ``loss.of_rows(codes, oob_decision_function_)``.
+    order of the rows. Cost: `n_estimators` fits of the base, side by side in threads. The
+    out-of-bag predictions can be judged by any loss: ``loss.of_rows(codes,
+    oob_decision_function_)``.
 
     Not for stable models, and not where a single readable tree is wanted: see bumping.
 
@@ -119,7 +120,7 @@ class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
     >>> X = rng.normal(size=(200, 2))
     >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
     >>> model = BaggingClassifier(n_estimators=50).fit(X, y)
-    >>> model.predict([[1.0, 1.0], [1.0, -1.0]]).tolist(), model.oob_path_.error[-1] < 0.1
+    >>> model.predict([[1.0, 1.0], [1.0, -1.0]]).tolist(), model.oob_score_ > 0.9
     (['same', 'other'], True)
     """
 
@@ -164,8 +165,8 @@ class BaggingRegressor(RegressorMixin, Bagged, MeanOfNumbers):
 
     Attributes
     ----------
-    oob_error_, oob_path_.error_se[-1] : float
-        Out-of-bag mean squared error and its standard error; NaN where no row was left out.
+    oob_score_ : float
+        Out-of-bag R squared; NaN where no row was left out.
     oob_prediction_ : ndarray of shape (n,)
         Mean of the models that did not see the row; NaN where all did.
 
@@ -190,7 +191,7 @@ class BaggingRegressor(RegressorMixin, Bagged, MeanOfNumbers):
     >>> X = rng.uniform(size=(200, 1))
     >>> y = np.sin(6 * X[:, 0]) + 0.2 * rng.normal(size=200)
     >>> model = BaggingRegressor(n_estimators=50).fit(X, y)
-    >>> bool(model.oob_path_.error[-1] < 0.08), bool(abs(model.predict([[0.25]])[0] - np.sin(1.5)) < 0.2)
+    >>> bool(model.oob_score_ > 0.8), bool(abs(model.predict([[0.25]])[0] - np.sin(1.5)) < 0.2)
     (True, True)
     """
 

@@ -63,7 +63,9 @@ class _Bumping(Combination):
         "random_state": Seed(help="seed of the draws; None: other draws in every fit"),
     }
 
-    def __init__(self, estimator: Any = None, *, n_estimators: int = 20, random_state: Any = 0) -> None:
+    def __init__(
+        self, estimator: Any = None, *, n_estimators: int = 20, random_state: Any = 0
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.random_state = random_state

@@ -46,7 +46,7 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
         Most leaves of a tree; the best splits are then made first.
     categorical_features : "auto" or sequence of str or int
         Columns that are categories besides the texts and categories of a frame.
-    replace : bool
+    bootstrap : bool
         Draw rows with replacement.
     max_samples : float or "auto"
         Rows drawn for a tree as a share of all; ``"auto"`` is 1, or 0.632 without replacement.
@@ -63,16 +63,16 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
         The classes, sorted.
     forest_ : Forest
         The trees.
-    oob_error_ : float
-        Misclassified share of the training rows, each judged by the trees that have not drawn it;
-        of all trees, so it differs from that of `path_`, which is of the first 50.
+    oob_score_ : float
+        Accuracy on the training rows, each judged by the trees that have not drawn it; of all
+        trees, so it differs from that of `path_`, which is of the first 50.
     oob_decision_function_ : ndarray of shape (n, K)
         Their class shares; NaN for a row that every tree has drawn (or of weight 0).
     oob_path_ : Path
         Training and out-of-bag error after 1, 2, ... trees.
     path_ : Path
         Out-of-bag error over `max_features`, each of a forest of the first 50 trees (of all, if
-        they are fewer): with more trees the picked one has the error `oob_error_`. With
+        they are fewer): with more trees the picked one has the error of `oob_path_`. With
         ``max_features="auto"`` only.
     feature_importances_ : ndarray of shape (p,)
         Decrease of the impurity by the splits on each column, mean over the trees. It favours
@@ -93,9 +93,9 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
     depend on what is in the rows, not on their order. Whole weights count as copies of the row;
     others multiply the copies that a sample has drawn. Equal shares go to the first class.
 
-    Cost: ``n_estimators * max_features * n log n``, on one byte per value; trees grow side by side in
-    threads. Memory: one byte per value of X besides the trees. Not for data that one small tree or
-    a straight line describes: they can be read.
+    Cost: ``n_estimators * max_features * n log n``, on one byte per value; trees grow side by
+    side in threads. Memory: one byte per value of X besides the trees. Not for data that one small
+    tree or a straight line describes: they can be read.
 
     References
     ----------
@@ -125,15 +125,15 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
 
     def __init__(
         self,
-        max_features: int | float | str = "auto",
-        *,
         n_estimators: int = 200,
+        *,
+        max_features: int | float | str = "auto",
         criterion: str = "gini",
         min_samples_leaf: int = 1,
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
         categorical_features: Any = "auto",
-        replace: bool = True,
+        bootstrap: bool = True,
         max_samples: float | str = "auto",
         select: str = "min",
         random_state: Any = 0,
@@ -145,7 +145,7 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.categorical_features = categorical_features
-        self.replace = replace
+        self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.select = select
         self.random_state = random_state
@@ -189,9 +189,9 @@ class RandomForestRegressor(RegressorMixin, ForestReading):
 
     Attributes
     ----------
-    oob_error_ : float
-        Mean squared error of the training rows, each predicted by the trees that have not drawn
-        it; of all trees, so it differs from that of `path_`, which is of the first 50.
+    oob_score_ : float
+        R squared of the training rows, each predicted by the trees that have not drawn it; of all
+        trees, so it differs from that of `path_`, which is of the first 50.
     feature_importances_ : ndarray of shape (p,)
         Decrease of the mean squared error by the splits on each column, mean over the trees. It
         favours columns with many distinct values; see `permutation_importance`.
@@ -221,7 +221,7 @@ class RandomForestRegressor(RegressorMixin, ForestReading):
     >>> model = RandomForestRegressor(n_estimators=100).fit(X, y)
     >>> model.predict([[0.5, 0.5, 0.0]]).round(1)
     array([0.7])
-    >>> bool(model.oob_path_.error[-1] < 0.1 * y.var())
+    >>> bool(model.oob_score_ > 0.9)
     True
     """
 
@@ -230,14 +230,14 @@ class RandomForestRegressor(RegressorMixin, ForestReading):
 
     def __init__(
         self,
-        max_features: int | float | str = "auto",
-        *,
         n_estimators: int = 200,
+        *,
+        max_features: int | float | str = "auto",
         min_samples_leaf: int = 2,
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
         categorical_features: Any = "auto",
-        replace: bool = True,
+        bootstrap: bool = True,
         max_samples: float | str = "auto",
         select: str = "min",
         random_state: Any = 0,
@@ -248,7 +248,7 @@ class RandomForestRegressor(RegressorMixin, ForestReading):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.categorical_features = categorical_features
-        self.replace = replace
+        self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.select = select
         self.random_state = random_state

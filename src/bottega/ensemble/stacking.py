@@ -69,7 +69,11 @@ class _Stacked(Average, Unweighted):
     _least_rows = 2  # weights are learnt on rows left out of a fit
 
     def __init__(
-        self, estimators: Iterable[Any] | None = None, *, cv: int | str = 5, sum_to_one: bool = False
+        self,
+        estimators: Iterable[Any] | None = None,
+        *,
+        cv: int | str = 5,
+        sum_to_one: bool = False,
     ) -> None:
         self.estimators = estimators
         self.cv = cv

@@ -134,7 +134,11 @@ def bagging_bias_and_variance(
         for i, most in enumerate(sizes):
             tree = TreeRegressor(0.0, max_leaf_nodes=most)
             bag = RandomForestRegressor(  # all ten columns at each split: bagging
-                10, n_estimators=models, min_samples_leaf=1, max_leaf_nodes=most, random_state=r
+                max_features=10,
+                n_estimators=models,
+                min_samples_leaf=1,
+                max_leaf_nodes=most,
+                random_state=r,
             )
             predicted["tree"][i, r] = tree.fit(data.X, data.y).predict(new.X)
             predicted["bagging"][i, r] = bag.fit(data.X, data.y).predict(new.X)
@@ -212,7 +216,9 @@ def forest_convergence(
     new = make.nested_spheres(points, useless=6, random_state=seed + 1)
     columns = np.array([1, 2, 3, 5, 10])
     forests = [
-        RandomForestClassifier(max_features=int(k), n_estimators=trees, random_state=seed).fit(data.X, data.y)
+        RandomForestClassifier(max_features=int(k), n_estimators=trees, random_state=seed).fit(
+            data.X, data.y
+        )
         for k in columns
     ]
     test = np.array([np.mean(each.predict(new.X) != new.y) for each in forests])

@@ -119,8 +119,8 @@ def rare_classes_and_wrong_labels(
     bagged = np.zeros((2, len(flips), repeats))
     for r in range(repeats):
         models = {
-            "bagging": RandomForestClassifier(5, n_trees=trees, random_state=r),
-            "boosting": AdaBoostClassifier(rounds),
+            "bagging": RandomForestClassifier(max_features=5, n_estimators=trees, random_state=r),
+            "boosting": AdaBoostClassifier(n_estimators=rounds),
         }
         for i, share in enumerate(shares):
             data, new = _ring(rows, float(share), rng), _ring(points, float(share), rng)
@@ -134,7 +134,9 @@ def rare_classes_and_wrong_labels(
             new = _ring(points, 0.5, rng)
             along[i, r] = models["boosting"].fit(X, y).staged_error(*new)
             for k, few in enumerate((trees // 5, trees)):
-                bag = RandomForestClassifier(5, n_trees=few, random_state=r).fit(X, y)
+                bag = RandomForestClassifier(max_features=5, n_estimators=few, random_state=r).fit(
+                    X, y
+                )
                 bagged[k, i, r] = np.mean(bag.predict(new[0]) != new[1])
     found = {name: each.mean(axis=1) for name, each in recall.items()}
     errors = {name: each[-1].mean() for name, each in wrong.items()}

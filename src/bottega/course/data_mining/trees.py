@@ -53,7 +53,9 @@ def two_importances(*, rows: int = 500, trees: int = 80, seed: int = 0) -> Exper
     first = rng.normal(size=rows)
     twins = np.column_stack([first, first + 0.1 * rng.normal(size=rows), rng.normal(size=rows)])
     z = 2 * first + twins[:, 2] + rng.normal(size=rows)
-    whole = RandomForestRegressor(max_features=2, n_estimators=trees, random_state=seed).fit(twins, z)
+    whole = RandomForestRegressor(max_features=2, n_estimators=trees, random_state=seed).fit(
+        twins, z
+    )
     permuted = whole.permutation_importance()["importance"].to_numpy()
     deleted = np.array(
         [

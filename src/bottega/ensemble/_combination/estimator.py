@@ -20,7 +20,9 @@ from bottega.tree._grow.column_reader import read_response
 class Combination(Estimator):
     """A model made of other models; the inputs are theirs to judge, so they pass as they came."""
 
-    _own: ClassVar[tuple[Any, ...]] = ()  # the models in use when no `estimator` or `estimators` are given
+    _own: ClassVar[
+        tuple[Any, ...]
+    ] = ()  # the models in use when no `estimator` or `estimators` are given
 
     def _named(self) -> list[tuple[str, Any]]:
         """Return the base models, not fitted, with their names."""

@@ -31,7 +31,9 @@ SHARED: Mapping[str, params.Parameter] = {
         params.Real(0, 1, open_low=True),
         help="columns tried at each split, or their share; 'auto': by OOB error",
     ),
-    "n_estimators": params.Integer(1, help="how many trees are grown; more never hurt, and cost time"),
+    "n_estimators": params.Integer(
+        1, help="how many trees are grown; more never hurt, and cost time"
+    ),
     "min_samples_leaf": params.Integer(1, help="fewest rows in a leaf"),
     "max_depth": params.OrNone(params.Integer(0), help="most tests above a leaf"),
     "max_leaf_nodes": params.OrNone(
@@ -40,7 +42,7 @@ SHARED: Mapping[str, params.Parameter] = {
     "categorical_features": params.AnyOf(
         params.Choice("auto"), params.Anything(), help="columns that are categories"
     ),
-    "replace": params.Boolean(help="draw rows with replacement (the bootstrap)"),
+    "bootstrap": params.Boolean(help="draw rows with replacement (the bootstrap)"),
     "max_samples": params.Auto(
         params.Real(0, 1, open_low=True), help="rows drawn for a tree, as a share of all"
     ),
@@ -72,7 +74,7 @@ CARD: dict[str, Any] = {
         "Columns drawn at a split are often enough of use: with few useful columns among many, "
         "more must be tried.",
     ),
-    "cost": "n_trees max_features n log n, on one byte per value",
+    "cost": "n_estimators max_features n log n, on one byte per value",
     "source": "D186, D190, D194-D197, D254j",
     "takes": frozenset({"number", "category", "missing"}),
     "wide": True,
@@ -136,8 +138,8 @@ class ForestBase(OutOfBag, Tuned):
         self._rows_in, self._order = work.rows, work.order
         self.feature_importances_ = grown.tally.importance / self.n_estimators
         self.oob_path_ = self._trees_path(grown.tally)
-        self.oob_path_.error[-1] = float(grown.tally.error[-1])
         out_of_bag = self._predicted(grown.tally.means, "predict_proba")
+        self._score_out_of_bag(work.rows.responses, out_of_bag, work.rows.weight)
         self._keep_out_of_bag(out_of_bag, work.order)
 
     def _grow(self, work: ForestWork, max_features: int) -> Grown:
@@ -164,13 +166,13 @@ class ForestBase(OutOfBag, Tuned):
         there = len(rows.positions) or len(rows.y)
         share = self.max_samples
         if isinstance(share, str):
-            share = 1.0 if self.replace else 0.632
+            share = 1.0 if self.bootstrap else 0.632
         return Grower(
             rows,
             self._criterion(rows.n_classes),
             max_features,
             max(1, round(float(share) * there)),
-            self.replace,
+            self.bootstrap,
             NO_LIMIT if self.max_depth is None else self.max_depth,
             NO_LIMIT if self.max_leaf_nodes is None else self.max_leaf_nodes,
             self.min_samples_leaf,

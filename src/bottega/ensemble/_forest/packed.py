@@ -61,7 +61,7 @@ class Forest:
 
     def predict(self, codes: Array, first: int = 0, last: int | None = None) -> FloatArray:
         """Return the mean of the leaf values of the trees ``first .. last - 1``: (rows, V)."""
-        last = self.n_estimators if last is None else last
+        last = self.n_trees if last is None else last
         out = np.zeros((len(codes), self.values.shape[1]))
 
         def predict_block(start: int) -> None:

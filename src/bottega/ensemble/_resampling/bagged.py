@@ -37,7 +37,9 @@ class Bagged(OutOfBag, Average):
         self.estimators_ = in_threads(
             lambda seed: work.fit(base, self._counts(work, seed), seed), self._seeds, stage="models"
         )
-        self._keep_out_of_bag(self._follow(work), work.order)
+        out_of_bag = self._follow(work)
+        self._score_out_of_bag(work.codes, out_of_bag, work.weight)
+        self._keep_out_of_bag(out_of_bag, work.order)
 
     def _counts(self, work: OrderedRows, seed: int) -> IntArray:
         """Return how often a model has drawn each row."""
@@ -81,7 +83,6 @@ class Bagged(OutOfBag, Average):
             estimate="oob",
             loss=loss.title,
         )
-        self.oob_path_.error[-1], self.oob_path_.error_se[-1] = float(error[-1]), float(error_se[-1])
         with np.errstate(invalid="ignore"):  # a row in every sample has no such prediction
             return bag_total / bag_count.reshape(shape)
 

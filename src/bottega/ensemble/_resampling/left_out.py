@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.metrics import r2_score
 
 from bottega.core.errors import InputError
 from bottega.core.estimator import Estimator
 from bottega.core.rows import Rows
-from bottega.core.typing import FloatArray, IntArray
+from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._kernels.proximity import same_leaf
 
 _MOST_ROWS = 10_000
@@ -42,6 +43,20 @@ class OutOfBag(Estimator):
     @property
     def _out_of_bag_name(self) -> str:
         return "oob_decision_function_" if is_classifier(self) else "oob_prediction_"
+
+    def _score_out_of_bag(self, y: Array, found: FloatArray, weight: FloatArray | None) -> None:
+        """Set `oob_score_`: accuracy or R squared of the rows that some part has not drawn."""
+        seen = np.isfinite(found).reshape(len(found), -1).all(axis=1)
+        self.oob_score_ = np.nan
+        if not seen.any():
+            return
+        y, found, weight = y[seen], found[seen], None if weight is None else weight[seen]
+        if is_classifier(self):
+            top = found.max(axis=1, keepdims=True)
+            right = np.argmax(found >= top - 1e-12, axis=1) == y
+            self.oob_score_ = float(np.average(right, weights=weight))
+        elif len(y) > 1:
+            self.oob_score_ = float(r2_score(y, found, sample_weight=weight))
 
     def _keep_out_of_bag(self, found: FloatArray, places: Any, n: int | None = None) -> None:
         """Keep predictions at their places among the n rows that were given; NaN at the others."""
