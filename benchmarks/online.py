@@ -77,7 +77,7 @@ def gradient_descent() -> Iterator[Result]:
     cold = cold_seconds(
         "import numpy as np\nfrom bottega.online import OnlineGradientDescentClassifier\n"
         "X = np.random.default_rng(0).normal(size=(1000, 20))\ny = np.sign(X[:, 0])",
-        "OnlineGradientDescentClassifier(step='constant', eta=0.01).partial_fit(X, y)",
+        "OnlineGradientDescentClassifier(learning_rate='constant', eta0=0.01).partial_fit(X, y)",
     )
     yield Result(
         "gradient descent, logistic loss, 1,000,000 rows in blocks of 1,000, p = 20",
@@ -111,7 +111,7 @@ def row_by_row(X, y):
 
 
 def ours_logistic():
-    return OnlineGradientDescentClassifier(step="constant", eta=RATE)
+    return OnlineGradientDescentClassifier(learning_rate="constant", eta0=RATE)
 
 
 def sklearn_logistic():

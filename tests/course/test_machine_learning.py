@@ -219,7 +219,9 @@ def test_x29_a_trace_by_hand():
             for i in order:
                 if y[i] * (w @ X[i]) <= 0:
                     w, clean = w + y[i] * X[i], False
-        model = Perceptron(epochs="auto", fit_intercept=False).fit(X[order], y[order])
+        model = Perceptron(max_iter=1000, until_clean=True, fit_intercept=False).fit(
+            X[order], y[order]
+        )
         assert model.coef_[0] == pytest.approx(w)
         found[tuple(order)] = w / np.linalg.norm(w)
     first, second = found.values()
@@ -233,5 +235,5 @@ def test_x43_five_rows_by_hand():
     for x, label in zip(np.column_stack([X, np.ones(5)]), y, strict=True):
         if label * (w @ x) < 1e-9:
             w = w + label * x
-    model = Perceptron(epochs=1).fit(X, y)
+    model = Perceptron(max_iter=1).fit(X, y)
     assert np.append(model.coef_[0], model.intercept_[0]) == pytest.approx(w)

@@ -293,7 +293,9 @@ def test_e23_risk_of_a_table_by_simulation():
     ],
 )
 def test_e24_traces_of_the_notes(gate, epochs, w):
-    model = Perceptron(epochs="auto").fit(linear_predictors.CORNERS, linear_predictors.GATES[gate])
+    model = Perceptron(max_iter=1000, until_clean=True).fit(
+        linear_predictors.CORNERS, linear_predictors.GATES[gate]
+    )
     assert model.updates_by_epoch_.tolist() == epochs
     assert [*model.coef_[0], model.intercept_[0]] == w
     assert "OR 9 updates (bound 27), AND 18 updates (bound 51)" in (
@@ -320,7 +322,7 @@ def test_e27_fewest_mistakes_by_leaving_rows_out():
 
 def test_e28_risk_of_a_half_space_by_simulation():
     """10^5 rows; four standard errors are a false alarm of 6e-5."""
-    S = make.two_gaussians(100_000, distance=2.0, seed=1)
+    S = make.two_gaussians(100_000, distance=2.0, random_state=1)
     w, b = np.array([1.0, 0.3]), -0.4
     exact = linear_classifiers.half_space_risk(w, b, 2.0)
     error = np.mean((S.X @ w + b >= 0) != S.y)
@@ -336,7 +338,7 @@ def test_e30_mistakes_by_a_plain_loop():
     for x, label in zip(X, y, strict=True):
         if label * (w @ x) <= 0:
             w, mistakes = w + label * x, mistakes + 1
-    assert Perceptron(epochs=1, fit_intercept=False).fit(X, y).n_updates_ == mistakes
+    assert Perceptron(max_iter=1, fit_intercept=False).fit(X, y).n_updates_ == mistakes
 
 
 def test_e29_moments_by_matrices():

@@ -28,8 +28,8 @@ def problem(loss, n=60, d=4, seed=0):
     return X, y
 
 
-def total(loss, X, y, u, penalty=0.0):
-    return float(np.sum(get_loss(loss)(y, X @ u))) + len(y) * penalty / 2 * float(u @ u)
+def total(loss, X, y, u, alpha=0.0):
+    return float(np.sum(get_loss(loss)(y, X @ u))) + len(y) * alpha / 2 * float(u @ u)
 
 
 # ---- squared loss: exact -------------------------------------------------------------------------
@@ -63,7 +63,7 @@ def test_least_squares_over_all_vectors_is_that_of_lapack():
 @pytest.mark.parametrize("region", ["all", "ball"])
 def test_the_penalty_is_charged_at_every_row(region):
     X, y = problem("squared_error")
-    found = best_comparator(X, y, region=region, radius=50.0, penalty=0.3)
+    found = best_comparator(X, y, region=region, radius=50.0, alpha=0.3)
     ridge = np.linalg.solve(X.T @ X + len(y) * 0.15 * np.eye(4), X.T @ y)
     assert np.allclose(found.u, ridge, rtol=1e-9)
     assert found.loss == pytest.approx(total("squared_error", X, y, ridge, 0.3), rel=1e-12)
@@ -144,7 +144,7 @@ def test_penalised_logistic_loss_is_that_of_scikit_learn():
     X, y = problem("logistic", n=200)
     peer = LogisticRegression(C=1 / (200 * 0.05), fit_intercept=False, tol=1e-12, max_iter=1000)
     peer.fit(X, y)
-    found = best_comparator(X, y, loss="logistic", region="all", penalty=0.05)
+    found = best_comparator(X, y, loss="logistic", region="all", alpha=0.05)
     assert np.allclose(found.u, peer.coef_[0], atol=1e-6)  # lbfgs stops at a gradient of 1e-12
 
 
@@ -185,10 +185,10 @@ def test_smooth_losses_are_those_of_scipy(loss, region):
 def test_no_comparator_beats_the_certified_loss(loss, region, seed, shape, radius, penalised):
     if penalised and region == "l1_ball" and loss != "squared_error":
         penalised = False
-    penalty = 0.1 if penalised else 0.0
+    alpha = 0.1 if penalised else 0.0
     X, y = problem(loss, *shape, seed=seed)
-    found = best_comparator(X, y, loss=loss, region=region, radius=radius, penalty=penalty)
-    assert found.loss == pytest.approx(total(loss, X, y, found.u, penalty), rel=1e-9, abs=1e-12)
+    found = best_comparator(X, y, loss=loss, region=region, radius=radius, alpha=alpha)
+    assert found.loss == pytest.approx(total(loss, X, y, found.u, alpha), rel=1e-9, abs=1e-12)
     zero = total(loss, X, y, np.zeros(shape[1]))
     assert 0 <= found.gap <= 1e-4 * zero + 1e-12  # it is an answer, not only a bound
     rng = np.random.default_rng(seed)
@@ -199,7 +199,7 @@ def test_no_comparator_beats_the_certified_loss(loss, region, seed, shape, radiu
         found.u + s * rng.normal(size=shape[1]) for s in (1e-6, 1e-3, 0.1, 1.0) for _ in "abc"
     ]
     for u in others:
-        other = total(loss, X, y, project(u, radius), penalty)
+        other = total(loss, X, y, project(u, radius), alpha)
         assert other >= found.loss - found.gap - 1e-12 * zero
 
 
@@ -245,11 +245,11 @@ def test_it_says_what_it_is():
         ({"region": "bal"}, "Did you mean 'ball'"),
         ({"radius": 0.0}, "radius=0.0 is not allowed"),
         ({"radius": np.inf}, "is not allowed"),
-        ({"penalty": -1.0}, "penalty=-1.0"),
+        ({"alpha": -1.0}, "alpha=-1.0"),
         ({"loss": "zero_one"}, "cannot be found"),
         ({"loss": "cosine"}, "not known"),
         (
-            {"loss": "absolute_error", "region": "l1_ball", "penalty": 1.0},
+            {"loss": "absolute_error", "region": "l1_ball", "alpha": 1.0},
             "only the squared error",
         ),
     ],

@@ -25,8 +25,8 @@ def comparators(rng, kind, radius, d):
     return [start, *points]
 
 
-def regret(loss, losses, X, y, u, penalty=0.0):
-    summed = get_loss(loss)(y, X @ u).sum() + len(y) * penalty / 2 * (u @ u)
+def regret(loss, losses, X, y, u, alpha=0.0):
+    summed = get_loss(loss)(y, X @ u).sum() + len(y) * alpha / 2 * (u @ u)
     return losses.sum() - summed
 
 
@@ -44,7 +44,7 @@ def make(loss, **options):
         if loss in ("hinge", "logistic")
         else OnlineGradientDescentRegressor
     )
-    return kind(loss=loss, fit_intercept=False, **options)
+    return kind(loss=get_loss(loss), fit_intercept=False, **options)
 
 
 @settings(max_examples=60, deadline=None)
@@ -54,12 +54,12 @@ def make(loss, **options):
     st.sampled_from(list(SETS)),
     st.sampled_from(
         [
-            {"step": "sqrt"},
-            {"step": "sqrt", "eta": 0.5},
-            {"step": "sqrt", "penalty": 0.3},
-            {"step": "constant", "eta": 0.1},
-            {"step": "constant", "horizon": 80},
-            {"step": "strongly_convex", "penalty": 0.3},
+            {"learning_rate": "invscaling"},
+            {"learning_rate": "invscaling", "eta0": 0.5},
+            {"learning_rate": "invscaling", "alpha": 0.3},
+            {"learning_rate": "constant", "eta0": 0.1},
+            {"learning_rate": "constant", "horizon": 80},
+            {"learning_rate": "strongly_convex", "alpha": 0.3},
         ]
     ),
     st.sampled_from([0.3, 2.0]),
@@ -69,7 +69,7 @@ def test_the_bound_holds_against_every_comparator_of_the_set(seed, loss, kind, r
     model = make(loss, projection=kind, radius=radius, **rule)
     losses = model.learn_block(X, y)
     for u in comparators(rng, kind, radius, 3):
-        found = regret(loss, losses, X, y, u, rule.get("penalty", 0.0))
+        found = regret(loss, losses, X, y, u, rule.get("alpha", 0.0))
         assert found <= model.regret_bound_ * (1 + 1e-9) + 1e-9
 
 
@@ -77,7 +77,7 @@ def test_the_bound_holds_against_every_comparator_of_the_set(seed, loss, kind, r
 @given(st.integers(0, 10_000), st.sampled_from([None, 0.2, 3.0]))
 def test_adagrad_in_the_box(seed, eta):
     rng, X, y = stream(seed, "absolute_error")
-    model = make("absolute_error", step="adagrad", projection="box", radius=0.5, eta=eta)
+    model = make("absolute_error", learning_rate="adagrad", projection="box", radius=0.5, eta0=eta)
     losses = model.learn_block(X, y)
     for u in comparators(rng, "box", 0.5, 3):
         assert regret("absolute_error", losses, X, y, u) <= model.regret_bound_ * (1 + 1e-9)
@@ -88,7 +88,7 @@ def test_adagrad_in_the_box(seed, eta):
 def test_constant_steps_need_no_set(seed):
     rng, X, y = stream(seed, "hinge")
     G = float(np.linalg.norm(X, axis=1).max())
-    model = make("hinge", step="constant", horizon=80, gradient_bound=G, radius=2.0)
+    model = make("hinge", learning_rate="constant", horizon=80, gradient_bound=G, radius=2.0)
     losses = model.learn_block(X, y)
     for u in comparators(rng, "ball", 2.0, 3):
         assert regret("hinge", losses, X, y, u) <= model.regret_bound_ * (1 + 1e-9)
@@ -97,7 +97,9 @@ def test_constant_steps_need_no_set(seed):
 
 
 # Strongly convex steps for the squared error without a set overshoot, and warn of it.
-@pytest.mark.filterwarnings("ignore:step='strongly_convex':sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings(
+    "ignore:learning_rate='strongly_convex':sklearn.exceptions.ConvergenceWarning"
+)
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(["hinge", "squared_error"]))
 def test_the_notes_bounds_are_never_smaller(seed, loss):
@@ -105,7 +107,7 @@ def test_the_notes_bounds_are_never_smaller(seed, loss):
     T = len(y)
     ball = make(loss, projection="ball", radius=1.5).partial_fit(X, y)
     assert ball.regret_bound_ <= T * ogd_regret(1.5, ball.max_gradient_, T) * (1 + 1e-12)
-    curved = make(loss, step="strongly_convex", penalty=0.2).partial_fit(X, y)
+    curved = make(loss, learning_rate="strongly_convex", alpha=0.2).partial_fit(X, y)
     limit = T * ogd_strongly_convex_regret(curved.max_gradient_, 0.2, T)
     assert curved.regret_bound_ <= limit * (1 + 1e-12)
 
@@ -127,10 +129,10 @@ def test_the_bound_of_the_notes_with_a_known_gradient_bound():
 def test_where_nothing_is_promised_the_bound_is_infinite():
     _, X, y = stream(0, "squared_error")
     for options in (
-        {"step": "sqrt"},
-        {"step": "adagrad"},
-        {"step": "adagrad", "projection": "ball"},
-        {"step": "constant", "horizon": 80},
+        {"learning_rate": "invscaling"},
+        {"learning_rate": "adagrad"},
+        {"learning_rate": "adagrad", "projection": "ball"},
+        {"learning_rate": "constant", "horizon": 80},
     ):
         assert math.isinf(make("squared_error", **options).partial_fit(X, y).regret_bound_)
     assert make("squared_error").partial_fit(X, np.zeros(len(X))).regret_bound_ == 0

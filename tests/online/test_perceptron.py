@@ -41,10 +41,10 @@ def weights(model):
     ],
 )
 def test_or_and_and_are_learned_as_in_the_notes(labels, by_epoch, w, bound):
-    model = Perceptron(epochs="auto", trace=True).fit(SQUARE, labels)
+    model = Perceptron(max_iter=1000, until_clean=True, trace=True).fit(SQUARE, labels)
     assert model.updates_by_epoch_.tolist() == by_epoch
     assert model.n_updates_ == sum(by_epoch)
-    assert model.n_epochs_ == len(by_epoch)
+    assert model.n_iter_ == len(by_epoch)
     assert model.converged_
     assert weights(model).tolist() == [w]
     assert model.predict(SQUARE).tolist() == labels
@@ -53,16 +53,16 @@ def test_or_and_and_are_learned_as_in_the_notes(labels, by_epoch, w, bound):
 
 
 def test_xor_comes_back_to_zero_with_four_updates_an_epoch():
-    model = Perceptron(epochs=5).fit(SQUARE, XOR)
+    model = Perceptron(max_iter=5).fit(SQUARE, XOR)
     assert model.updates_by_epoch_.tolist() == [4, 4, 4, 4, 4]
     assert weights(model).tolist() == [[0, 0, 0]]
     assert not model.converged_
 
 
 def test_xor_is_given_up_when_the_weights_return():
-    with pytest.warns(ConvergenceWarning, match=r"not linearly separable.*set epochs"):
-        model = Perceptron(epochs="auto").fit(SQUARE, XOR)
-    assert model.n_epochs_ == 1
+    with pytest.warns(ConvergenceWarning, match=r"not linearly separable.*set until_clean=False"):
+        model = Perceptron(max_iter=1000, until_clean=True).fit(SQUARE, XOR)
+    assert model.n_iter_ == 1
     assert not model.converged_
 
 
@@ -70,28 +70,28 @@ def test_a_longer_cycle_is_noticed():
     # x and 2x with opposite labels, without intercept: whole numbers, so w takes few values.
     X, y = np.array([[1.0], [2.0], [-1.0]]), [1, -1, 1]
     with pytest.warns(ConvergenceWarning, match="back where they were"):
-        model = Perceptron(epochs=None, fit_intercept=False).fit(X, y)
-    assert 1 <= model.n_epochs_ < 20
+        model = Perceptron(max_iter=1000, until_clean=True, fit_intercept=False).fit(X, y)
+    assert 1 <= model.n_iter_ < 20
 
 
 def test_the_cap_is_said_and_separability_checked():
     X, y = noisy()
-    with pytest.warns(ConvergenceWarning, match=r"max_epochs=3.*are not linearly separable"):
-        Perceptron(epochs="auto", max_epochs=3).fit(X, y)
-    with pytest.warns(ConvergenceWarning, match=r"max_epochs=2.*raise max_epochs"):
-        Perceptron(epochs="auto", max_epochs=2).fit(SQUARE, AND)
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=3.*are not linearly separable"):
+        Perceptron(max_iter=3, until_clean=True).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=2.*raise max_iter"):
+        Perceptron(max_iter=2, until_clean=True).fit(SQUARE, AND)
     X, y = make_blobs(60, centers=3, cluster_std=8.0, random_state=0)
     with pytest.warns(ConvergenceWarning, match="not checked"):
-        Perceptron(epochs="auto", max_epochs=2).fit(X, y)
+        Perceptron(max_iter=2, until_clean=True).fit(X, y)
 
 
 def test_sgn_of_zero_is_plus_one():
-    model = Perceptron(epochs=1).fit(SQUARE, XOR)  # ends at w = 0
+    model = Perceptron(max_iter=1).fit(SQUARE, XOR)  # ends at w = 0
     assert model.predict(SQUARE).tolist() == [1, 1, 1, 1]
 
 
 def test_any_two_labels_do():
-    named = Perceptron(epochs="auto").fit(SQUARE, ["no", "yes", "yes", "yes"])
+    named = Perceptron(max_iter=1000, until_clean=True).fit(SQUARE, ["no", "yes", "yes", "yes"])
     assert weights(named).tolist() == [[2, 2, -1]]
     assert named.predict(SQUARE).tolist() == ["no", "yes", "yes", "yes"]
 
@@ -110,7 +110,7 @@ def test_certificates_of_the_proof_hold_at_every_update(seed):
     y = np.where(margins > 0, 1, -1)
     if len(np.unique(y[keep])) < 2:
         return
-    model = Perceptron(epochs="auto", max_epochs=5000, trace=True).fit(X[keep], y[keep])
+    model = Perceptron(max_iter=5000, until_clean=True, trace=True).fit(X[keep], y[keep])
     trace = model.trace_
     number = np.arange(1, model.n_updates_ + 1)
     assert np.all(trace["norm2"] <= trace["norm2_limit"] * (1 + 1e-12))
@@ -120,7 +120,7 @@ def test_certificates_of_the_proof_hold_at_every_update(seed):
 
 
 def test_a_trace_of_rows_that_are_not_separable_has_no_bound():
-    model = Perceptron(epochs=3, trace=True).fit(SQUARE, XOR)
+    model = Perceptron(max_iter=3, trace=True).fit(SQUARE, XOR)
     assert model.separator_ is None
     assert math.isinf(model.convergence_bound_)
     assert np.all(model.trace_["norm2"] <= model.trace_["norm2_limit"])
@@ -132,11 +132,11 @@ def test_learning_from_the_updated_rows_alone_gives_the_same_weights(seed, epoch
     X, y = noisy(40, seed=seed)
     if len(np.unique(y)) < 2:
         return
-    model = Perceptron(epochs=epochs).fit(X, y)
+    model = Perceptron(max_iter=epochs).fit(X, y)
     rows = model.updated_rows_
     if len(np.unique(y[rows])) < 2:
         return
-    again = Perceptron(epochs=epochs).fit(X[rows], y[rows])
+    again = Perceptron(max_iter=epochs).fit(X[rows], y[rows])
     assert np.array_equal(weights(again), weights(model))
     assert again.n_updates_ == model.n_updates_
     assert model.n_updated_rows_ == len(rows) <= model.n_updates_
@@ -149,13 +149,13 @@ def test_mistakes_are_bounded_for_every_comparator(seed, size, epochs):
     if len(np.unique(y)) < 2:
         return
     u = size * np.random.default_rng(seed + 1).normal(size=4)
-    model = Perceptron(epochs=epochs).fit(X, y)
+    model = Perceptron(max_iter=epochs).fit(X, y)
     assert model.n_updates_ <= model.mistake_bound(u, X, y) * (1 + 1e-12)
     assert model.n_updates_ <= model.mistake_bound(u, sparse.csr_matrix(X), y) * (1 + 1e-12)
 
 
 def test_mistake_bound_by_hand():
-    model = Perceptron(epochs=1, fit_intercept=False).fit([[1.0], [-2.0], [1.0]], [1, -1, -1])
+    model = Perceptron(max_iter=1, fit_intercept=False).fit([[1.0], [-2.0], [1.0]], [1, -1, -1])
     # Hinge losses of u = 1: 0, 0, 2; the largest norm of a row is 2.
     assert model.mistake_bound([1.0], [[1.0], [-2.0], [1.0]], [1, -1, -1]) == pytest.approx(
         2 + 4 + 2 * math.sqrt(2)
@@ -166,7 +166,7 @@ def test_compression_certificate():
     X, y = noisy(2000)
     X[:, 0] *= 20  # hardly a mistake
     y = np.where(X[:, 0] > 0, 1, -1)
-    model = Perceptron(epochs=2).fit(X, y)
+    model = Perceptron(max_iter=2).fit(X, y)
     certificate = model.certificate(0.1)
     outside = np.setdiff1d(np.arange(2000), model.updated_rows_)
     error = np.mean(model.predict(X[outside]) != y[outside])
@@ -181,7 +181,7 @@ def test_compression_certificate():
 def test_compression_certificate_is_refused_where_it_says_nothing():
     X, y = noisy(20)
     with pytest.raises(InputError, match="at most half"):
-        Perceptron(epochs=20).fit(X, np.where(np.arange(20) % 2, 1, -1)).certificate()
+        Perceptron(max_iter=20).fit(X, np.where(np.arange(20) % 2, 1, -1)).certificate()
     with pytest.raises(InputError, match="average=False"):
         Perceptron(average=True).fit(X, y).certificate()
     with pytest.raises(InputError, match="call fit"):
@@ -196,7 +196,7 @@ def test_compression_certificate_is_refused_where_it_says_nothing():
 def test_weights_are_scikit_learns_after_every_epoch(data, epochs):
     X, y = data
     peer = SklearnPerceptron(shuffle=False, max_iter=epochs, tol=None).fit(X, y)
-    model = Perceptron(epochs=epochs).fit(X, y)
+    model = Perceptron(max_iter=epochs).fit(X, y)
     assert weights(model)[0] == pytest.approx([*peer.coef_[0], *peer.intercept_], **SAME)
 
 
@@ -222,7 +222,7 @@ def test_averaged_weights_are_scikit_learns(epochs):
         max_iter=epochs,
         tol=None,
     ).fit(X, y)
-    model = Perceptron(epochs=epochs, average=True).fit(X, y)
+    model = Perceptron(max_iter=epochs, average=True).fit(X, y)
     # Theirs is a running mean, ours one subtraction at the end.
     assert weights(model)[0] == pytest.approx([*peer.coef_[0], *peer.intercept_], rel=1e-9)
 
@@ -233,7 +233,7 @@ def test_averaged_weights_are_the_mean_over_the_rows():
     for i in range(40):
         plain.partial_fit(X[[i]], y[[i]], classes=[-1, 1])
         total = total + weights(plain)
-    averaged = Perceptron(epochs=1, average=True).fit(X, y)
+    averaged = Perceptron(max_iter=1, average=True).fit(X, y)
     assert weights(averaged) == pytest.approx(total / 40, **SAME)
 
 
@@ -265,12 +265,12 @@ def test_several_classes_by_the_definition():
     X, y = make_blobs(150, centers=4, n_features=3, cluster_std=4.0, random_state=1)
     W = naive_many(X, y, 4)
     for rows in (X, sparse.csr_matrix(X)):
-        assert weights(Perceptron(epochs=1).fit(rows, y)) == pytest.approx(W, **SAME)
+        assert weights(Perceptron(max_iter=1).fit(rows, y)) == pytest.approx(W, **SAME)
 
 
 def test_separable_classes_are_learned():
     X, y = make_blobs(200, centers=5, cluster_std=0.5, random_state=3)
-    model = Perceptron(epochs="auto").fit(X, np.array(list("abcde"))[y])
+    model = Perceptron(max_iter=1000, until_clean=True).fit(X, np.array(list("abcde"))[y])
     assert model.converged_
     assert model.score(X, np.array(list("abcde"))[y]) == 1
 
@@ -283,7 +283,7 @@ def test_separable_classes_are_learned():
 def test_rows_blocks_and_sparse_blocks_are_the_same(centers, average):
     X, y = make_blobs(90, centers=centers, n_features=5, cluster_std=5.0, random_state=2)
     X[X < 0] = 0
-    whole = Perceptron(epochs=1, average=average).fit(X, y)
+    whole = Perceptron(max_iter=1, average=average).fit(X, y)
     for size, as_block in ((1, np.asarray), (7, np.asfortranarray), (13, sparse.csr_array)):
         parts = Perceptron(average=average)
         losses = []
@@ -355,8 +355,8 @@ def test_labels_may_not_change_in_mid_stream():
 
 
 def test_parameters_are_checked():
-    with pytest.raises(ParameterError, match="epochs=0"):
-        Perceptron(epochs=0).fit(SQUARE, OR)
+    with pytest.raises(ParameterError, match="max_iter=0"):
+        Perceptron(max_iter=0).fit(SQUARE, OR)
     with pytest.raises(InputError, match="two classes"):
         Perceptron(trace=True).fit(SQUARE, [0, 1, 2, 0])
     model = Perceptron().partial_fit(SQUARE, OR)

@@ -101,7 +101,7 @@ def test_the_value_of_a_loss_tells_its_slope(loss):
 LEARNERS = {
     "ball": (OnlineGradientDescentRegressor(projection="ball"), numbers),
     "strongly convex": (
-        OnlineGradientDescentRegressor(step="strongly_convex", penalty=0.5),
+        OnlineGradientDescentRegressor(learning_rate="strongly_convex", alpha=0.5),
         numbers,
     ),
     "absolute_error": (
@@ -119,7 +119,7 @@ LEARNERS = {
     "logistic": (OnlineGradientDescentClassifier(projection="ball", radius=2.0), classes),
     "hinge": (
         OnlineGradientDescentClassifier(
-            loss="hinge", step="constant", horizon=500, gradient_bound=20.0
+            loss="hinge", learning_rate="constant", horizon=500, gradient_bound=20.0
         ),
         classes,
     ),
@@ -298,7 +298,7 @@ def test_the_theorems_number_is_the_notes():
     tracker = fed(model, X, y)
     assert tracker.bound == pytest.approx(2.0 * model.max_gradient_ * np.sqrt(8 / 500))
     assert "U G sqrt(8 / T), U = 2" in str(tracker)
-    strong = OnlineGradientDescentRegressor(step="strongly_convex", penalty=0.5)
+    strong = OnlineGradientDescentRegressor(learning_rate="strongly_convex", alpha=0.5)
     tracker = fed(strong, X, y)
     expected = strong.max_gradient_**2 * (1 + np.log(500)) / (2 * 0.5 * 500)
     assert tracker.bound == pytest.approx(expected)
@@ -321,9 +321,9 @@ def test_a_gradient_bound_that_was_too_small_leaves_only_the_bound_of_the_steps(
         ({"projection": "ball"}, {"radius": 3.0}),
         ({"projection": "ball"}, {"comparator": "all"}),
         ({"projection": "ball"}, {"comparator": "box"}),
-        ({"step": "sqrt"}, {}),
-        ({"step": "constant", "eta": 0.01}, {"radius": 2.0}),
-        ({"step": "adagrad", "projection": "ball"}, {}),
+        ({"learning_rate": "invscaling"}, {}),
+        ({"learning_rate": "constant", "eta0": 0.01}, {"radius": 2.0}),
+        ({"learning_rate": "adagrad", "projection": "ball"}, {}),
     ],
 )
 def test_no_bound_where_the_theory_is_silent(options, against):

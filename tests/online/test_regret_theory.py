@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bottega.core.losses import HINGE
+from bottega.core.losses import HINGE, get_loss
 from bottega.online import (
     OnlineGradientDescentClassifier,
     OnlineGradientDescentRegressor,
@@ -43,7 +43,7 @@ def test_projected_descent_stays_below_its_bound_on_any_stream(
     sign = loss in ("hinge", "logistic")
     X, y = stream(np.random.default_rng(seed), *shape, sign)
     kind = OnlineGradientDescentClassifier if sign else OnlineGradientDescentRegressor
-    model = kind(loss=loss, projection=projection, radius=radius, fit_intercept=False)
+    model = kind(loss=get_loss(loss), projection=projection, radius=radius, fit_intercept=False)
     tracker = RegretTracker(model)
     tracker.update(X, y, classes=[-1.0, 1.0] if sign else None)
     curve = tracker.to_frame()
@@ -63,7 +63,7 @@ def test_strongly_convex_descent_stays_below_its_bound_on_any_stream(seed, loss,
     sign = loss in ("hinge", "logistic")
     X, y = stream(np.random.default_rng(seed), 100, 3, sign)
     kind = OnlineGradientDescentClassifier if sign else OnlineGradientDescentRegressor
-    tracker = RegretTracker(kind(loss=loss, step="strongly_convex", penalty=sigma))
+    tracker = RegretTracker(kind(loss=get_loss(loss), learning_rate="strongly_convex", alpha=sigma))
     tracker.update(X, y, classes=[-1.0, 1.0] if sign else None)
     curve = tracker.to_frame()
     T = curve["rows"]
@@ -103,7 +103,7 @@ def test_regret_falls_like_one_over_root_t_and_with_strong_convexity_like_log_t_
     )
     log = mean_curve(
         lambda: OnlineGradientDescentRegressor(
-            step="strongly_convex", penalty=1.0, fit_intercept=False
+            learning_rate="strongly_convex", alpha=1.0, fit_intercept=False
         ),
         24,
         3000,

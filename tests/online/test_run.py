@@ -100,7 +100,7 @@ def test_the_same_answer_from_every_source(data, expected, tmp_path):
         model(),
         Perceptron(average=True),
         OnlineRidge(),
-        OnlineGradientDescentRegressor(step="adagrad", penalty=0.1),
+        OnlineGradientDescentRegressor(learning_rate="adagrad", alpha=0.1),
     ],
 )
 @pytest.mark.parametrize("block", [1, 13, 5000])

@@ -9,8 +9,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
+from bottega.core.estimator import Unweighted
 from bottega.core.losses import Loss, get_loss
 from bottega.core.params import Choice, Integer, OrNone, Parameter, Real
+from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.online._kernels.experts import aggregate
 from bottega.online._learner.base import OnlineModel
@@ -18,7 +20,7 @@ from bottega.online._learner.base import OnlineModel
 __all__ = ["ExponentialWeights"]
 
 
-class ExponentialWeights(OnlineModel):
+class ExponentialWeights(Unweighted, OnlineModel):
     r"""A forecaster that weighs experts by how little they have lost.
 
     Expert k has weight :math:`e^{-\eta L_k} / \sum_j e^{-\eta L_j}` with :math:`L_k` its summed
@@ -165,8 +167,8 @@ class ExponentialWeights(OnlineModel):
     def _start(self) -> None:
         self.expert_losses_, self.loss_ = np.zeros(self.n_experts_), 0.0
 
-    def _learn_rows(self, X: Array, targets: Array | None, *, charge: bool) -> FloatArray:
-        loss = self._charged_loss()
+    def _learn_rows(self, rows: Rows, *, charge: bool) -> FloatArray:
+        X, targets, loss = rows.X, rows.y, self._charged_loss()
         lost = X if targets is None else loss.of_rows(targets, X)
         values = lost if self.loss == "zero_one" else X
         L, losses = self.expert_losses_.copy(), np.empty(len(X))

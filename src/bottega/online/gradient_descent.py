@@ -14,7 +14,7 @@ from bottega.core.losses import LOGISTIC, LOSSES, Huber, Loss, get_loss
 from bottega.core.params import AnyOf, Choice, Function, Parameter, Real
 from bottega.core.typing import Array, FloatArray
 from bottega.online._learner.base import OnlineRegressor
-from bottega.online._learner.classifier import OnlineClassifier
+from bottega.online._learner.classifier import CLASS_WEIGHT, OnlineClassifier
 from bottega.online._learner.descent import LOSS_NAMES, STEP_PARAMS, GradientDescent
 
 __all__ = ["OnlineGradientDescentClassifier", "OnlineGradientDescentRegressor"]
@@ -31,19 +31,24 @@ _SHARED: dict[str, Any] = {
         "None about how rows arise: the bounds hold on every stream with bounded gradients.",
         "The best weights lie in the set, or within the radius, that the steps are made for.",
     ),
-    "cost": "epochs n p",
+    "cost": "max_iter n p",
     "source": "A64-A74",
     "standardize": True,
     "ordered": True,
     "wide": True,
 }
-_MARGIN_LOSSES = tuple(name for name in LOSS_NAMES if LOSSES[name].labels in ("sign", "real"))
+# The logistic loss of labels -1 and +1 goes by scikit-learn's word for it.
+_MARGIN_LOSSES = tuple(
+    "log_loss" if name == "logistic" else name
+    for name in LOSS_NAMES
+    if LOSSES[name].labels in ("sign", "real")
+)
 
 
 class OnlineGradientDescentClassifier(GradientDescent, OnlineClassifier):
     r"""Linear classification by online gradient descent.
 
-    At each row the loss :math:`\ell_t(w) = \ell(y_t, w^\top x_t) + \tfrac\sigma2 \lVert w \rVert^2`
+    At each row the loss :math:`\ell_t(w) = \ell(y_t, w^\top x_t) + \tfrac\alpha2 \lVert w \rVert^2`
     of the present weights is charged, and then
     :math:`w_{t+1} = \Pi\left(w_t - \eta_t \nabla \ell_t(w_t)\right)` with :math:`\Pi` the nearest
     point of a set, if one is asked for. It starts at :math:`w_1 = 0` (on the simplex: at equal
@@ -53,36 +58,48 @@ class OnlineGradientDescentClassifier(GradientDescent, OnlineClassifier):
     Parameters
     ----------
     loss : str or Loss
-        "logistic", :math:`\ln(1 + e^{-yz})`, which gives probabilities; "hinge",
+        "log_loss", :math:`\ln(1 + e^{-yz})`, which gives probabilities; "hinge",
         :math:`\max(0, 1 - yz)`, whose slope is taken as 0 at the kink; or any other convex loss of
         `bottega.core.losses` for labels -1 and +1 or for numbers, by name or as an object. Those
         that the kernels do not know are learned at the speed of Python.
-    step : {"sqrt", "constant", "strongly_convex", "adagrad"}
-        Step size at row t: :math:`\eta / \sqrt t`, :math:`\eta`, :math:`1 / (\sigma t)`, or
-        :math:`\eta` over the root of the summed squares of each weight's gradients.
-    eta : float or None
+    learning_rate : {"invscaling", "constant", "strongly_convex", "optimal", "adagrad"}
+        Step size at row t: :math:`\eta / t^{1/2}` (or another power, `power_t`); :math:`\eta`;
+        :math:`1 / (\alpha t)`; :math:`1 / (\alpha (t_0 + t - 1))` with the :math:`t_0` of
+        scikit-learn; or :math:`\eta` over the root of the summed squares of each weight's
+        gradients.
+    eta0 : float or None
         Factor of the step size. None takes the theory's: :math:`\sqrt 2\, U / G`, over
         :math:`\sqrt T` for "constant"; :math:`\sqrt 2\, U` for "adagrad". Larger values learn
         faster and stay noisier.
+    power_t : float
+        Power of t with "invscaling"; the theory is for 1/2.
     radius : float
         U: the radius of the set the weights are kept in; without a projection, the size of weights
         that the steps are made for.
     gradient_bound : float or None
         G, a bound on the norm of every gradient. None takes the largest gradient so far.
     horizon : int or None
-        T, the number of rows to come, for ``step="constant"`` without `eta`.
+        T, the number of rows to come, for ``learning_rate="constant"`` without
+        `eta0`.
     projection : {None, "ball", "box", "simplex", "l1_ball"}
         The set: norm at most U; every weight in [-U, U]; weights at least 0 with sum U; absolute
         values with sum at most U.
-    penalty : float
-        The L2 penalty :math:`\sigma`. Larger values keep the weights smaller.
+    alpha : float
+        The L2 penalty. Larger values keep the weights smaller.
     average : bool
         Predict by the mean of the weights after each row instead of the last weights.
     fit_intercept : bool
         Append the constant 1 to the inputs as their last column. Its weight is penalised and
         projected like the others: the bounds are about the whole vector.
-    epochs : int
+    max_iter : int
         Passes over the rows of `fit`; a stream is read once.
+    shuffle : bool
+        Take the rows of `fit` in a new order in each pass, instead of that of the table.
+    random_state : int, Generator, RandomState or None
+        Seed of these orders; None: others in every fit.
+    class_weight : dict, "balanced" or None
+        Factors on the losses of the classes' rows; "balanced": inversely proportional to how
+        frequent the classes are, which a stream cannot know beforehand.
 
     Attributes
     ----------
@@ -93,7 +110,9 @@ class OnlineGradientDescentClassifier(GradientDescent, OnlineClassifier):
     classes_ : ndarray of shape (K,)
         The classes, sorted.
     n_samples_seen_ : int
-        Rows learned, all epochs counted.
+        Rows learned, all passes counted.
+    n_iter_ : int
+        Passes of `fit`.
     max_gradient_ : float
         Largest norm of a gradient so far.
     regret_bound_ : float
@@ -108,14 +127,14 @@ class OnlineGradientDescentClassifier(GradientDescent, OnlineClassifier):
     the weights. Inputs are taken as they are: scaling by what is known of all rows is not possible
     in a stream, so bring the columns to a common scale, or use "adagrad", which finds one.
 
-    Against any comparator of the set (with "constant", against any of norm at most U) the summed
-    regret of the charged losses, penalty included, is at most `regret_bound_`: with "sqrt" and the
-    ball never more than :math:`U G \sqrt{8T}`, with "strongly_convex" never more than
-    :math:`G^2 (1 + \ln T) / (2 \sigma)`, with G the largest gradient met. That G need not be known
-    beforehand; but with "strongly_convex", no projection and a loss of unbounded slope (squared
-    error) it may become astronomic in the first rows, which is warned of. With "sqrt" or "adagrad"
-    and no projection nothing is promised. For more than two
-    classes losses and bounds are sums over the classes.
+    Against any comparator of the set (with "constant" and "optimal", against any of norm at most U)
+    the summed regret of the charged losses, penalty included, is at most `regret_bound_`: with
+    "invscaling" and the ball never more than :math:`U G \sqrt{8T}`, with "strongly_convex" never
+    more than :math:`G^2 (1 + \ln T) / (2 \alpha)`, with G the largest gradient met. That G need not
+    be known beforehand; but with "strongly_convex", no projection and a loss of unbounded slope
+    (squared error) it may become astronomic in the first rows, which is warned of. With
+    "invscaling" or "adagrad" and no projection nothing is promised. For more than two classes
+    losses and bounds are sums over the classes.
 
     Do not use it where all rows fit in memory and are seen once: a batch method gets more from
     them.
@@ -145,6 +164,7 @@ class OnlineGradientDescentClassifier(GradientDescent, OnlineClassifier):
     params: ClassVar[Mapping[str, Parameter]] = {
         "loss": AnyOf(Choice(*_MARGIN_LOSSES), Function(), help="loss whose gradient is followed"),
         **STEP_PARAMS,
+        "class_weight": CLASS_WEIGHT,
     }
     card: ClassVar[Card] = Card(
         title="Online gradient descent, classes",
@@ -158,13 +178,51 @@ class OnlineGradientDescentClassifier(GradientDescent, OnlineClassifier):
         **_SHARED,
     )
 
+    def __init__(
+        self,
+        *,
+        loss: str | Loss = "log_loss",
+        learning_rate: str = "invscaling",
+        eta0: float | None = None,
+        power_t: float = 0.5,
+        radius: float = 1.0,
+        gradient_bound: float | None = None,
+        horizon: int | None = None,
+        projection: str | None = None,
+        alpha: float = 0.0,
+        average: bool = False,
+        fit_intercept: bool = True,
+        max_iter: int = 1,
+        shuffle: bool = False,
+        random_state: Any = 0,
+        class_weight: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.radius = radius
+        self.gradient_bound = gradient_bound
+        self.horizon = horizon
+        self.projection = projection
+        self.alpha = alpha
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.class_weight = class_weight
+
+    def _charged_loss(self) -> Loss:
+        return LOGISTIC if self.loss == "log_loss" else get_loss(self.loss)
+
     def _check_params(self) -> None:
         super()._check_params()
         loss = self._charged_loss()
         if loss.labels not in ("sign", "real"):
             raise ParameterError(
                 f"loss={self.loss!r} takes labels 0 and 1, and a linear classifier learns -1 and "
-                "+1; choose logistic, hinge, or a loss of real numbers."
+                "+1; choose log_loss, hinge, or a loss of real numbers."
             )
 
     def _targets(self, y: Array) -> list[FloatArray]:
@@ -172,11 +230,11 @@ class OnlineGradientDescentClassifier(GradientDescent, OnlineClassifier):
         return [np.where(y == k, 1.0, -1.0) for k in range(len(self.classes_))[-self._vectors :]]
 
     def _gives_probabilities(self) -> bool:
-        return bool(self.loss == "logistic" or self.loss == LOGISTIC)
+        return bool(self.loss == "log_loss" or self.loss == LOGISTIC)
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class, with the logistic loss.
+        """Return the probability of each class, with the log loss.
 
         For more than two classes the probabilities of each against the rest are scaled to sum to
         one.
@@ -199,7 +257,8 @@ class OnlineGradientDescentRegressor(GradientDescent, OnlineRegressor):
     Parameters
     ----------
     loss : str or Loss
-        "squared_error" :math:`(y - z)^2`; "absolute_error" :math:`|y - z|`; "huber", quadratic
+        "squared_error" :math:`(y - z)^2` (scikit-learn's ``SGDRegressor`` halves it);
+        "absolute_error" :math:`|y - z|`; "huber", quadratic
         (half of it) up to `delta` and linear beyond; or any other convex loss of
         `bottega.core.losses`, by name or as an object. Those that the kernels do not know are
         learned at the speed of Python.
@@ -217,8 +276,8 @@ class OnlineGradientDescentRegressor(GradientDescent, OnlineRegressor):
     -----
     Cost, scaling and the bounds are as for `OnlineGradientDescentClassifier`. Give as `radius` the
     size of the coefficients you expect. The gradients of the squared error grow with the error and
-    large steps diverge; with ``eta=None`` a step is never longer than :math:`\sqrt{2} U / \sqrt t`,
-    whatever the inputs.
+    large steps diverge; with ``eta0=None`` a step is never longer than
+    :math:`\sqrt{2} U / \sqrt t`, whatever the inputs.
 
     Do not use it for the squared error where p is small: `OnlineRidge` has a far smaller regret at
     a cost of p^2 per row, and needs no step size.
@@ -264,29 +323,35 @@ class OnlineGradientDescentRegressor(GradientDescent, OnlineRegressor):
         *,
         loss: str | Loss = "squared_error",
         delta: float = 1.0,
-        step: str = "sqrt",
-        eta: float | None = None,
+        learning_rate: str = "invscaling",
+        eta0: float | None = None,
+        power_t: float = 0.5,
         radius: float = 1.0,
         gradient_bound: float | None = None,
         horizon: int | None = None,
         projection: str | None = None,
-        penalty: float = 0.0,
+        alpha: float = 0.0,
         average: bool = False,
         fit_intercept: bool = True,
-        epochs: int = 1,
+        max_iter: int = 1,
+        shuffle: bool = False,
+        random_state: Any = 0,
     ) -> None:
         self.loss = loss
         self.delta = delta
-        self.step = step
-        self.eta = eta
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.power_t = power_t
         self.radius = radius
         self.gradient_bound = gradient_bound
         self.horizon = horizon
         self.projection = projection
-        self.penalty = penalty
+        self.alpha = alpha
         self.average = average
         self.fit_intercept = fit_intercept
-        self.epochs = epochs
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
 
     def _charged_loss(self) -> Loss:
         return Huber(float(self.delta)) if self.loss == "huber" else get_loss(self.loss)

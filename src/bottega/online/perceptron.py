@@ -1,50 +1,29 @@
 """Rosenblatt's perceptron, with what its theorems say about a fit."""
 
-import math
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bottega.core import progress
 from bottega.core.cards import Card
 from bottega.core.certificate import Certificate
 from bottega.core.documents import documented_like
-from bottega.core.errors import ConvergenceWarning, InputError
+from bottega.core.errors import InputError
 from bottega.core.losses import ZERO_ONE, Loss
-from bottega.core.params import AnyOf, Boolean, Choice, Integer, OrNone, Parameter
-from bottega.core.typing import Array, FloatArray
-from bottega.online._kernels import perceptron as _kernels
-from bottega.online._learner.base import is_sparse
-from bottega.online._learner.classifier import OnlineClassifier
-from bottega.online._learner.convergence import convergence_trace, with_constant
-from bottega.online._stream.blocks import dense_rows
+from bottega.core.params import AnyOf, Boolean, Choice, Integer, Jobs, OrNone, Parameter, Real, Seed
+from bottega.online._learner.base import with_constant
+from bottega.online._learner.classifier import CLASS_WEIGHT
+from bottega.online._learner.mistakes import MistakeDriven
 from bottega.online.gradient_descent import OnlineGradientDescentClassifier
 from bottega.online.regret.mistake_bound import mistake_bound
 from bottega.risk.bounds import perceptron_compression
-from bottega.risk.theory.margin import separable
 
 __all__ = ["Perceptron"]
 
-_SMALL_PROBLEM = 1_000_000  # numbers in X up to which separability is decided by linear programming
-_PASSES: dict[bool, tuple[Any, Any]] = {  # for two classes, for more
-    False: (_kernels.perceptron_dense, _kernels.perceptron_many_dense),
-    True: (_kernels.perceptron_csr, _kernels.perceptron_many_csr),
-}
-_OF_A_FIT = (
-    "updated_rows_",
-    "updates_by_epoch_",
-    "error_outside_",
-    "trace_",
-    "separator_",
-    "convergence_bound_",
-)
-
 
 @documented_like(OnlineGradientDescentClassifier, without=("max_gradient_", "regret_bound_"))
-class Perceptron(OnlineClassifier):
+class Perceptron(MistakeDriven):
     r"""The perceptron: learn from mistakes only.
 
     Starts at :math:`w = 0` and goes through the rows in their order; where
@@ -56,13 +35,37 @@ class Perceptron(OnlineClassifier):
 
     Parameters
     ----------
-    epochs : int, "auto" or None
-        Passes over the rows of `fit`, fewer if one of them is without a mistake. "auto" (or None)
-        goes on until such a clean pass, which comes if and only if the rows are linearly
-        separable; it stops with a warning when the weights return to where they were or after
-        `max_epochs`.
-    max_epochs : int
-        The most passes of ``epochs="auto"``.
+    penalty : {None, "l2", "l1", "elasticnet"}
+        Shrink the weights (not the intercept) a little at every row: by a factor, towards zero by
+        a fixed amount, or both.
+    alpha : float
+        Size of the penalty.
+    l1_ratio : float
+        Share of "l1" in the penalty "elasticnet".
+    max_iter : int
+        The most passes over the rows of `fit`; without a penalty, a pass without a mistake is the
+        last one.
+    tol : float or None
+        Stop when the objective per row (or, with `early_stopping`, the error) has not fallen by
+        this much for `n_iter_no_change` passes. None: only `max_iter` and a clean pass end a fit.
+    until_clean : bool
+        The fit is meant to end with a pass without a mistake, which comes if and only if the rows
+        are linearly separable: warn if `max_iter` passes brought none, and stop when the weights
+        return to where they were.
+    eta0 : float
+        Step size. Without a penalty it only changes the length of the weights.
+    early_stopping : bool
+        Hold out `validation_fraction` of the rows of `fit` and stop by the error on them.
+    validation_fraction : float
+        Share of the rows that are held out.
+    n_iter_no_change : int
+        Passes without improvement by `tol` after which a fit stops.
+    warm_start : bool
+        Start from the weights of the last fit instead of zero.
+    verbose : int
+        Accepted for compatibility; `bottega.core.progress` reports the passes.
+    n_jobs : int or None
+        Accepted for compatibility: all classes are learned together, in one pass.
     average : bool
         Predict by the mean of the weights after each row instead of the last weights. It costs
         nothing extra and is much steadier on rows that are not separable.
@@ -83,8 +86,8 @@ class Perceptron(OnlineClassifier):
     max_norm_ : float
         Largest norm of a row, the constant included.
     converged_ : bool
-        Whether the last pass of `fit` was without a mistake.
-    n_epochs_ : int
+        Whether the last pass of `fit` was without a mistake, or `tol` has ended it.
+    n_iter_ : int
         Passes of `fit`, the clean one included; 1 for a stream.
     updates_by_epoch_ : ndarray of shape (E,)
         Updates of each of the E passes of `fit`.
@@ -127,23 +130,35 @@ class Perceptron(OnlineClassifier):
     --------
     >>> import numpy as np
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    >>> model = Perceptron(epochs="auto", trace=True).fit(X, [-1, 1, 1, 1])
+    >>> model = Perceptron(max_iter=100, until_clean=True, trace=True).fit(X, [-1, 1, 1, 1])
     >>> model.coef_, model.intercept_, model.updates_by_epoch_
     (array([[2., 2.]]), array([-1.]), array([3, 1, 2, 2, 1, 0]))
     >>> model.n_updates_, round(model.convergence_bound_, 6)
     (9, 27.0)
     """
 
-    _may_change: ClassVar[tuple[str, ...]] = ("epochs", "max_epochs", "trace")
-
     params: ClassVar[Mapping[str, Parameter]] = {
-        "epochs": OrNone(
-            AnyOf(Choice("auto"), Integer(1)), help="passes; auto: until one has no mistake"
-        ),
-        "max_epochs": Integer(1, help="most passes of epochs='auto'"),
+        "penalty": OrNone(Choice("l2", "l1", "elasticnet"), help="how weights are shrunk"),
+        "alpha": Real(0, log=True, help="size of the penalty"),
+        "l1_ratio": Real(0, 1, help="share of l1 in the penalty elasticnet"),
+        "max_iter": Integer(1, help="most passes over the rows of fit"),
+        "tol": OrNone(Real(0), help="least improvement that counts; None: any number of passes"),
+        "until_clean": Boolean(help="go on until a pass has no mistake, and warn if none comes"),
+        "eta0": Real(0, open_low=True, help="step size"),
         "average": Boolean(help="predict by the mean of the weights over time"),
         "fit_intercept": Boolean(help="append the constant 1 to the inputs"),
+        "shuffle": Boolean(help="take the rows of fit in a new order in each pass"),
+        "random_state": Seed(help="seed of the orders of shuffle and of the rows held out"),
+        "early_stopping": Boolean(help="stop by the error on rows that are held out"),
+        "validation_fraction": Real(
+            0, 1, open_low=True, open_high=True, help="share of the rows that are held out"
+        ),
+        "n_iter_no_change": Integer(1, help="passes without improvement that end a fit"),
+        "class_weight": CLASS_WEIGHT,
+        "warm_start": Boolean(help="start from the weights of the last fit"),
         "trace": Boolean(help="keep the quantities of the convergence proof"),
+        "verbose": AnyOf(Integer(0), Boolean(), help="accepted for compatibility"),
+        "n_jobs": Jobs(),
     }
     card: ClassVar[Card] = Card(
         method="perceptron",
@@ -163,7 +178,7 @@ class Perceptron(OnlineClassifier):
             "A hyperplane separates the classes, or nearly so.",
             "Columns are on comparable scales.",
         ),
-        cost="epochs n p",
+        cost="max_iter n p",
         source="A60-A61, A66, B01-B14",
         standardize=True,
         ordered=True,
@@ -173,114 +188,48 @@ class Perceptron(OnlineClassifier):
     def __init__(
         self,
         *,
-        epochs: int | str | None = 10,
-        max_epochs: int = 1000,
-        average: bool = False,
+        penalty: str | None = None,
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
         fit_intercept: bool = True,
+        max_iter: int = 10,
+        tol: float | None = None,
+        shuffle: bool = False,
+        verbose: int = 0,
+        eta0: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        until_clean: bool = False,
+        average: bool = False,
         trace: bool = False,
     ) -> None:
-        self.epochs = epochs
-        self.max_epochs = max_epochs
-        self.average = average
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.eta0 = eta0
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.until_clean = until_clean
+        self.average = average
         self.trace = trace
 
     def _charged_loss(self) -> Loss:
         return ZERO_ONE
-
-    def _start(self) -> None:
-        width = self._width()
-        self._weights = np.zeros((self._vectors, width))
-        self._past = np.zeros((self._vectors, width if self.average else 0))
-        self.n_updates_ = self.n_updated_rows_ = 0
-        self.max_norm_ = 0.0
-
-    def _targets(self, y: Array) -> Array:
-        return 2.0 * y - 1.0 if self._vectors == 1 else y
-
-    def _learn_rows(self, X: Any, targets: Array, *, charge: bool) -> FloatArray:
-        for name in _OF_A_FIT:
-            self.__dict__.pop(name, None)
-        losses = self._pass(X, targets)
-        self.n_updated_rows_ += int(losses.sum())
-        self.converged_, self.n_epochs_ = False, 1
-        return losses
-
-    def _pass(self, X: Any, targets: Array) -> FloatArray:
-        """Go through the rows once; return 1 for each mistake."""
-        weights, past = self._weights.copy(), self._past.copy()
-        losses = np.empty(len(targets))
-        rows = (X.indptr, X.indices, X.data) if is_sparse(X) else (X,)
-        shared = (bool(self.fit_intercept), float(self.n_samples_seen_))
-        one, many = _PASSES[is_sparse(X)]
-        if len(weights) == 1:
-            longest, total = one(*rows, targets, weights[0], *shared, past[0], losses)
-        else:
-            longest, total = many(*rows, targets, weights, *shared, past, losses)
-        if not math.isfinite(total):
-            self._refuse(X, "The squares of the inputs overflow: bring them to a smaller scale.")
-        self._weights, self._past = weights, past
-        self.n_updates_ += int(losses.sum())
-        self.n_samples_seen_ += len(losses)
-        self.max_norm_ = max(self.max_norm_, float(np.sqrt(longest)))
-        return losses
-
-    def _learn_epochs(self, X: Any, targets: Array) -> None:
-        if self.trace and self._vectors > 1:
-            raise InputError(
-                f"trace=True follows the proof for two classes and y has {len(self.classes_)}; set "
-                "trace=False."
-            )
-        until_clean = self.epochs in (None, "auto")
-        limit = int(self.max_epochs if until_clean else self.epochs)  # type: ignore[arg-type]
-        updated: list[Array] = []
-        # An epoch depends on the weights it starts from alone, so weights that come back at the end
-        # of one will come back for ever. They are compared with those of epoch 0, 1, 2, 4, 8 ...
-        earlier, refresh, returned = self._weights, 1, False
-        for epoch in range(1, limit + 1):
-            updated.append(np.flatnonzero(self._pass(X, targets)))
-            if limit > 1:
-                progress.report("epochs", epoch, limit)
-            if not len(updated[-1]):
-                break
-            if until_clean and np.array_equal(self._weights, earlier):
-                returned = True
-                break
-            if epoch == refresh:
-                earlier, refresh = self._weights, 2 * refresh
-        self.updates_by_epoch_ = np.array([len(rows) for rows in updated])
-        self.n_epochs_ = len(updated)
-        self.converged_ = not len(updated[-1])
-        self.updated_rows_ = np.unique(np.concatenate(updated))
-        self.n_updated_rows_ = len(self.updated_rows_)
-        outside = np.delete(np.arange(len(targets)), self.updated_rows_)
-        if len(outside):
-            decided = self._targets(self._decide(X[outside]))
-            self.error_outside_ = float(np.mean(decided != targets[outside]))
-        if self.trace:
-            self.trace_, self.separator_, self.convergence_bound_ = convergence_trace(
-                X, targets, updated, self.fit_intercept
-            )
-        if until_clean and not self.converged_:
-            warnings.warn(self._why_not(X, targets, returned), ConvergenceWarning, stacklevel=7)
-
-    def _why_not(self, X: Any, targets: Array, returned: bool) -> str:
-        """Return why there was no clean pass, and what to do."""
-        cure = "set epochs to a number, with average=True, or add columns (a basis)"
-        if returned:
-            return (
-                f"After {self.n_epochs_} passes the perceptron's weights are back where they were: "
-                f"the rows are not linearly separable and it would never end; {cure}."
-            )
-        found = f"No pass of max_epochs={self.max_epochs} was without a mistake"
-        if self._vectors > 1 or X.shape[0] * X.shape[1] > _SMALL_PROBLEM:
-            return (
-                f"{found}, and whether the rows are linearly separable was not checked (too large, "
-                f"or more than two classes); raise max_epochs, or {cure}."
-            )
-        if separable(dense_rows(X, self.fit_intercept), targets):
-            return f"{found}, but the rows are linearly separable; raise max_epochs."
-        return f"{found}: the rows are not linearly separable; {cure}."
 
     def certificate(self, delta: float = 0.05) -> Certificate:
         r"""Return the compression bound on the risk of the fitted classifier.
@@ -299,8 +248,8 @@ class Perceptron(OnlineClassifier):
         -------
         Certificate
             Needs at most half of the rows updated; refused otherwise, after `partial_fit` (the
-            rows are no longer available for testing) and with `average` (the mean depends on all
-            rows).
+            rows are no longer available for testing), and where the weights depend on the other
+            rows too: with `average`, a penalty, `tol`, weights or `warm_start`.
         """
         check_is_fitted(self)
         if not hasattr(self, "updated_rows_"):
@@ -312,7 +261,12 @@ class Perceptron(OnlineClassifier):
                 "The mean of the weights depends on all rows, not on the updated ones alone, so "
                 "the compression bound says nothing about it; set average=False."
             )
-        m = self.n_samples_seen_ // self.n_epochs_
+        if self._rule_is_changed() or self._weighted or self.tol is not None:
+            raise InputError(
+                "The compression bound is for the plain rule, whose weights depend on the updated "
+                "rows alone; leave out penalty, eta0, tol, weights, early_stopping and warm_start."
+            )
+        m = self.n_samples_seen_ // self.n_iter_
         if 2 * self.n_updated_rows_ > m:
             raise InputError(
                 f"{self.n_updated_rows_} of {m} rows caused an update; the compression bound needs "
@@ -362,7 +316,12 @@ class Perceptron(OnlineClassifier):
         check_is_fitted(self)
         if len(self.classes_) > 2:
             raise InputError(f"The bound is for two classes; there are {len(self.classes_)}.")
+        if self._rule_is_changed() or getattr(self, "_weighted", False):
+            raise InputError(
+                "The bound is for the plain rule; leave out penalty, eta0, weights, early_stopping "
+                "and warm_start."
+            )
         rows = with_constant(self._check_new(X), self.fit_intercept)
         signs = self._targets(self._codes(np.asarray(y), None, new=False))
-        found = mistake_bound(u, rows, signs, times=self.n_epochs_, max_norm=self.max_norm_)
+        found = mistake_bound(u, rows, signs, times=self.n_iter_, max_norm=self.max_norm_)
         return found.value

@@ -11,9 +11,10 @@ from bottega.core.cards import Card
 from bottega.core.documents import documented_like
 from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.params import Boolean, Choice, Parameter, Real
+from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
 from bottega.online._kernels.ridge import ridge_rows
-from bottega.online._learner.base import OnlineRegressor, dense_parts
+from bottega.online._learner.base import OnlineRegressor, dense_parts, with_constant
 from bottega.online.gradient_descent import OnlineGradientDescentRegressor
 
 __all__ = ["OnlineRidge"]
@@ -135,12 +136,17 @@ class OnlineRidge(OnlineRegressor):
         self._triangle[np.arange(d), np.arange(d)] = np.sqrt(self.alpha)
         self.max_response_ = self.max_error_ = 0.0
 
-    def _learn_rows(self, X: Any, targets: FloatArray, *, charge: bool) -> FloatArray:
-        y, R = targets, self._triangle.copy()
+    def _learn_rows(self, rows: Rows, *, charge: bool) -> FloatArray:
+        X, y, R = rows.X, rows.y, self._triangle.copy()
+        intercept, vovk = bool(self.fit_intercept), self.forecaster == "vovk"
+        root = None if rows.weight is None else np.sqrt(rows.weight)
+        if root is not None:  # a row of weight c counts like the row times the root of c
+            y, intercept = root * y, False
         predictions, errors = np.empty(len(y)), np.empty(len(y))
-        settings = (bool(self.fit_intercept), self.forecaster == "vovk")
-        for part, rows in dense_parts(X):
-            ridge_rows(R, rows, y[part], *settings, predictions[part], errors[part])
+        for part, dense in dense_parts(X):
+            if root is not None:
+                dense = with_constant(dense, self.fit_intercept) * root[part, None]
+            ridge_rows(R, dense, y[part], intercept, vovk, predictions[part], errors[part])
         if not (np.all(np.isfinite(R)) and np.all(np.isfinite(errors))):
             self._refuse(
                 X,
@@ -189,8 +195,7 @@ class OnlineRidge(OnlineRegressor):
         weights, R = self._prediction_weights()[0], self._triangle[:-1, :-1]
         forecasts = np.empty(X.shape[0])
         for part, rows in dense_parts(X):
-            if self.fit_intercept:
-                rows = np.column_stack([rows, np.ones(len(rows))])
+            rows = with_constant(rows, self.fit_intercept)
             forecasts[part] = rows @ weights
             if self.forecaster == "vovk":
                 root = solve_triangular(R, rows.T, trans="T")  # x'A^{-1}x is its squared length

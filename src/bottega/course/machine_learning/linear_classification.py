@@ -50,8 +50,8 @@ def too_correct_points(
     distance = np.array([0.0, 2.0, 5.0, 10.0, 20.0])
     error = {name: np.zeros((len(distance), repeats)) for name in ("least squares", "logistic")}
     for r in range(repeats):
-        data = make.two_gaussians(rows, distance=3.0, seed=seed + r)
-        new = make.two_gaussians(points, distance=3.0, seed=seed + 1000 + r)
+        data = make.two_gaussians(rows, distance=3.0, random_state=seed + r)
+        new = make.two_gaussians(points, distance=3.0, random_state=seed + 1000 + r)
         rng = np.random.default_rng(seed + r)
         bayes = float(np.mean(new.bayes(new.X) != new.y))
         toward = np.array([1.0, 1.0]) / np.sqrt(2)  # from one class to the other
@@ -115,17 +115,17 @@ def perceptron_orders(
         Of all draws.
     """
     rng = np.random.default_rng(seed)
-    data = make.separable(rows, margin=0.05, seed=seed)
+    data = make.separable(rows, margin=0.05, random_state=seed)
     y = 2 * data.y - 1
     updates, angle, wrong = np.zeros(orders), np.zeros(orders), 0
     for k in range(orders):
         order = rng.permutation(rows)
-        model = Perceptron(epochs="auto").fit(data.X[order], y[order])
+        model = Perceptron(max_iter=1000, until_clean=True).fit(data.X[order], y[order])
         updates[k] = model.n_updates_
         angle[k] = np.degrees(np.arctan2(model.coef_[0, 1], model.coef_[0, 0]))
         wrong += int(np.sum(model.predict(data.X) != y)) + (not model.converged_)
-    overlap = make.two_gaussians(rows, distance=1.0, seed=seed)
-    restless = Perceptron(epochs=epochs).fit(overlap.X, overlap.y)
+    overlap = make.two_gaussians(rows, distance=1.0, random_state=seed)
+    restless = Perceptron(max_iter=epochs).fit(overlap.X, overlap.y)
     each = np.asarray(restless.updates_by_epoch_)
     late = each[len(each) // 2 :]
     spread = float(np.ptp(np.unwrap(np.radians(angle))) * 180 / np.pi)
@@ -192,8 +192,8 @@ def rings_made_separable(*, rows: int = 200, gap: float = 0.3, seed: int = 0) ->
     parted = {name: separable(np.column_stack([Z, np.ones(rows)]), y) for name, Z in maps.items()}
     epochs, errors = {}, {}
     for name, Z in maps.items():
-        model = Perceptron(epochs=2000).fit(Z, y)
-        epochs[name] = model.n_epochs_
+        model = Perceptron(max_iter=2000).fit(Z, y)
+        epochs[name] = model.n_iter_
         errors[name] = float(np.mean(model.predict(Z) != y))
     names = list(maps)
     holds = (
@@ -249,8 +249,8 @@ def diverging_logistic(
         Of the rows.
     """
     loss = get_loss("logistic")
-    parted = make.separable(rows, margin=0.1, seed=seed)
-    mixed = make.two_gaussians(rows, distance=1.5, seed=seed)
+    parted = make.separable(rows, margin=0.1, random_state=seed)
+    mixed = make.two_gaussians(rows, distance=1.5, random_state=seed)
     shown = np.unique(np.geomspace(1, steps, 40).astype(int))
     norms: dict[str, FloatArray] = {}
     for name, sample in (("separable", parted), ("overlapping", mixed)):

@@ -57,7 +57,7 @@ def conics(
     for X, y in sets.values():
         phi = quadratic_map(X)
         fine &= not separable(np.column_stack([X, np.ones(len(X))]), y) and separable(phi, y)
-        model = Perceptron(epochs="auto", max_epochs=max_epochs, fit_intercept=False, trace=True)
+        model = Perceptron(max_iter=max_epochs, until_clean=True, fit_intercept=False, trace=True)
         model.fit(phi, y)
         fine &= model.converged_ and bool(np.all(model.predict(phi) == y))
         fine &= model.n_updates_ <= model.convergence_bound_ * (1 + 1e-9)
@@ -233,7 +233,7 @@ def kernel_learners(
         bounds.append(float(kernel_perceptron(float(f @ f), float(np.max(np.diag(K))))))
         updates.append(made)
         fine &= clean and made <= bounds[-1] * (1 + 1e-9)
-    linear = Perceptron(epochs=3, fit_intercept=False).fit(X, y)
+    linear = Perceptron(max_iter=3, fit_intercept=False).fit(X, y)
     same = kernel_perceptron_updates(X @ X.T, y, 3)[0] == linear.n_updates_
 
     S, target, new = rng.normal(size=(rows, 3)), rng.normal(size=rows), rng.normal(size=(5, 3))

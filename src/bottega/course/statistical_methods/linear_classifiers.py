@@ -56,12 +56,12 @@ def exact_half_space(
     right = True
     for d in columns:
         for i, m in enumerate(rows):
-            S = make.separable(m, features=d, margin=0.05, seed=seed + i)
+            S = make.separable(m, n_features=d, margin=0.05, random_state=seed + i)
             rng = np.random.default_rng([seed, d, m])
             y = np.where(rng.uniform(size=m) < 0.2, 1 - S.y, S.y)
             y[:2] = [0, 1]
             exact = half_space_erm(S.X, y)
-            cheap = Perceptron(epochs=epochs).fit(S.X, y)
+            cheap = Perceptron(max_iter=epochs).fit(S.X, y)
             signed = np.where(y == 1, 1, -1) * cheap.decision_function(S.X)
             mistakes = int(np.sum(signed <= 0))
             ones = np.column_stack([S.X, np.ones(m)])
@@ -138,11 +138,11 @@ def compression_coverage(
     bound = np.full((len(rows), repeats), np.nan)
     for i, m in enumerate(rows):
         for r in range(repeats):
-            S = make.two_gaussians(m, distance=distance, seed=seed + r)
-            model = Perceptron(epochs=2).fit(S.X, S.y)
+            S = make.two_gaussians(m, distance=distance, random_state=seed + r)
+            model = Perceptron(max_iter=2).fit(S.X, S.y)
             part = model.updated_rows_
             if len(np.unique(S.y[part])) == 2:  # else there is nothing to run a classifier on
-                again = Perceptron(epochs=2).fit(S.X[part], S.y[part])
+                again = Perceptron(max_iter=2).fit(S.X[part], S.y[part])
                 same &= bool(
                     np.array_equal(again.coef_, model.coef_)
                     and np.array_equal(again.intercept_, model.intercept_)

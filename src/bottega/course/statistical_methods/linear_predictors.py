@@ -59,19 +59,19 @@ def perceptron_convergence_trace(
         Of the separable rows.
     """
     gates = {
-        name: Perceptron(epochs="auto", trace=True).fit(CORNERS, GATES[name])
+        name: Perceptron(max_iter=1000, until_clean=True, trace=True).fit(CORNERS, GATES[name])
         for name in ("OR", "AND")
     }
-    xor = Perceptron(epochs=epochs).fit(CORNERS, GATES["XOR"])
+    xor = Perceptron(max_iter=epochs).fit(CORNERS, GATES["XOR"])
     circles = bool(np.all(xor.updates_by_epoch_ == 4)) and not np.any(xor.coef_)
     updates, bounds, fine = np.zeros(len(margins)), np.zeros(len(margins)), circles
     for model in gates.values():
         fine &= _certified(model)
     for i, margin in enumerate(margins):
         for r in range(repeats):
-            S = make.separable(rows, margin=margin, seed=seed + r)
+            S = make.separable(rows, margin=margin, random_state=seed + r)
             model = Perceptron(
-                epochs="auto", max_epochs=10_000, fit_intercept=False, trace=True
+                max_iter=10_000, until_clean=True, fit_intercept=False, trace=True
             ).fit(S.X, S.y)
             fine &= _certified(model)
             updates[i] += model.n_updates_ / repeats

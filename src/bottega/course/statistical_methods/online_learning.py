@@ -62,7 +62,7 @@ def mistake_bound(
             X += np.sign(X @ direction)[:, None] * 0.1 * direction
             y = np.where(X @ direction > 0, 1, -1) * np.where(rng.uniform(size=rows) < share, -1, 1)
             y[:2] = [-1, 1]  # a stream is read in one pass, with both labels known
-            model = Perceptron(epochs=1, fit_intercept=False).fit(X, y)
+            model = Perceptron(max_iter=1, fit_intercept=False).fit(X, y)
             other = rng.normal(size=columns)
             u = np.vstack([np.outer(scales, direction), other])
             hinge = HINGE(y, u @ X.T).sum(axis=1)
@@ -150,7 +150,7 @@ def regret_rates(
         charged = np.cumsum(ball.learn_block(ones, y))[T - 1] / T
         convex[s] = charged - (1 - np.abs(mean))
         penalised = OnlineGradientDescentRegressor(
-            loss="absolute_error", step="strongly_convex", penalty=sigma, fit_intercept=False
+            loss="absolute_error", learning_rate="strongly_convex", alpha=sigma, fit_intercept=False
         )
         charged = np.cumsum(penalised.learn_block(ones, y))[T - 1] / T
         strong[s] = charged - (1 - mean**2 / (2 * sigma))

@@ -3,6 +3,7 @@
 Symbols
 -------
 X, y        rows and truths; y is -1 or +1 for classes
+weight      of each row, a factor on its loss; empty where all are one
 w           weights, see `rows`. Changed in place
 z           prediction w.x before the row is learned
 g           derivative of the loss in z: the gradient in w is ``g x + sigma w``
@@ -32,7 +33,7 @@ LOGISTIC = 5
 HUBER = 6
 
 # Step rules.
-SQRT = 0
+INVSCALING = 0
 CONSTANT = 1
 STRONGLY_CONVEX = 2
 ADAGRAD = 3
@@ -83,26 +84,28 @@ def value_of(loss, y, z, delta):
 
 
 @kernel
-def rate_of(step, eta, reach, bound, sigma, t, largest):
+def rate_of(step, eta, reach, bound, power, sigma, t, largest):
     """Return the step size of row number t (from 1), at most as large as any before.
 
     Without `eta` the theory's: sqrt(2) reach / G, with G the bound given, or else the largest
-    gradient so far, this one included.
+    gradient so far, this one included. Strongly convex steps count t from `eta` rows before.
     """
     if step == STRONGLY_CONVEX:
-        return 1.0 / (sigma * t)
+        return 1.0 / (sigma * (t + eta))
     if eta == 0.0:
         G = bound if bound > 0.0 else largest
         if G == 0.0:
             return 0.0
         eta = np.sqrt(2.0) * reach / G
-    return eta / np.sqrt(t) if step == SQRT else eta
+    if step == CONSTANT:
+        return eta
+    return eta / np.sqrt(t) if power == 0.5 else eta / t**power
 
 
 @kernel
 def descend_dense(
-    X, y, w, intercept, loss, delta, step, eta, reach, bound, sigma, projection, radius,
-    state, squares, past, losses,
+    X, y, weight, w, intercept, loss, delta, step, eta, reach, bound, power, sigma, projection,
+    radius, state, squares, past, losses,
 ):  # fmt: skip
     """Charge the loss of each row, then step down its gradient and project."""
     p = X.shape[1]
@@ -114,7 +117,8 @@ def descend_dense(
     for i in range(X.shape[0]):
         z, square = product(X, i, w, intercept)
         total += square
-        g = slope_of(loss, y[i], z, delta)
+        c = weight[i] if len(weight) else 1.0
+        g = c * slope_of(loss, y[i], z, delta)
         norm2 = g * g * square
         own = 0.0
         if sigma > 0.0:
@@ -122,7 +126,7 @@ def descend_dense(
                 own += w[j] * w[j]
             norm2 = max(norm2 + 2.0 * sigma * g * z + sigma * sigma * own, 0.0)
         if len(losses):
-            losses[i] = value_of(loss, y[i], z, delta) + 0.5 * sigma * own
+            losses[i] = c * value_of(loss, y[i], z, delta) + 0.5 * sigma * own
         largest = max(largest, np.sqrt(norm2))
         t += 1.0
         if averaged:
@@ -135,7 +139,7 @@ def descend_dense(
                     squares[j] += slope * slope
                     w[j] -= eta * slope / np.sqrt(squares[j])
         elif norm2 > 0.0:
-            rate = rate_of(step, eta, reach, bound, sigma, t, largest)
+            rate = rate_of(step, eta, reach, bound, power, sigma, t, largest)
             spent += rate * norm2
             kept = 1.0 - rate * sigma
             change = rate * g
@@ -159,8 +163,8 @@ def descend_dense(
 
 @kernel
 def descend_csr(
-    indptr, indices, data, y, w, intercept, loss, delta, step, eta, reach, bound, sigma,
-    projection, radius, state, squares, past, losses,
+    indptr, indices, data, y, weight, w, intercept, loss, delta, step, eta, reach, bound, power,
+    sigma, projection, radius, state, squares, past, losses,
 ):  # fmt: skip
     """As `descend_dense`, at the cost of the entries that are not zero.
 
@@ -181,18 +185,19 @@ def descend_csr(
         z, square = product_csr(indptr, indices, data, i, w, intercept)
         z *= scale
         total += square
-        g = slope_of(loss, y[i], z, delta)
+        c = weight[i] if len(weight) else 1.0
+        g = c * slope_of(loss, y[i], z, delta)
         norm2 = g * g * square
         if sigma > 0.0:
             norm2 = max(norm2 + 2.0 * sigma * g * z + sigma * sigma * own, 0.0)
         if len(losses):
-            losses[i] = value_of(loss, y[i], z, delta) + 0.5 * sigma * own
+            losses[i] = c * value_of(loss, y[i], z, delta) + 0.5 * sigma * own
         largest = max(largest, np.sqrt(norm2))
         t += 1.0
         if norm2 == 0.0:
             continue
         if step != ADAGRAD:
-            rate = rate_of(step, eta, reach, bound, sigma, t, largest)
+            rate = rate_of(step, eta, reach, bound, power, sigma, t, largest)
             spent += rate * norm2
             kept = 1.0 - rate * sigma
             scale *= kept

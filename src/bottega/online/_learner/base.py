@@ -12,9 +12,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bottega.core.errors import InputError
-from bottega.core.estimator import Unweighted, Walk
+from bottega.core.estimator import Estimator
 from bottega.core.losses import Loss
-from bottega.core.rows import Rows
+from bottega.core.rows import Rows, check_weight
+from bottega.core.seeds import seed_of
 from bottega.core.typing import Array, FloatArray
 from bottega.online._kernels.rows import all_finite
 
@@ -26,7 +27,7 @@ def is_sparse(X: Any) -> bool:
     return bool(sparse.issparse(X))
 
 
-class OnlineModel(Unweighted):
+class OnlineModel(Estimator):
     """A model that learns block by block.
 
     A learner writes `_start` (its state before the first row) and `_learn_rows` (one pass over a
@@ -75,7 +76,9 @@ class OnlineModel(Unweighted):
         """
         return self._learn(X, y, charge=True)
 
-    def _learn(self, X: Any, y: Any, classes: Any = None, *, charge: bool) -> FloatArray:
+    def _learn(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, charge: bool
+    ) -> FloatArray:
         new = not hasattr(self, "n_features_in_")
         if new:  # afterwards they may not change
             self._check_params()
@@ -84,34 +87,54 @@ class OnlineModel(Unweighted):
         with self._unchanged_on_error():
             X, y = self._read_block(X, y, reset=new)
             codes = self._codes(y, classes, new=new)
+            weight = self._block_weight(codes, check_weight(sample_weight, X.shape[0]))
             if new:
                 self._begin()
-            return self._learn_rows(X, self._targets(codes), charge=charge)
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any, walk: Walk = Walk()) -> Self:  # noqa: B008
-        with self._unchanged_on_error():
-            return super()._fit(X, y, sample_weight, walk)
+            rows = Rows.of(X, codes, weight)
+            losses = self._learn_rows(rows, charge=charge)
+        if not charge or rows.kept is None:
+            return losses
+        everything = np.zeros(X.shape[0])
+        everything[rows.kept] = losses
+        return everything
 
     def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
         self._begin()
-        self._learn_epochs(work.X, self._targets(work.y))
+        self._learn_epochs(work)
 
     def _begin(self) -> None:
         self._started_with = self._fixed_params()
         self.n_samples_seen_ = 0
         self._start()
 
-    def _learn_epochs(self, X: Any, targets: Any) -> None:
+    def _learn_epochs(self, rows: Rows) -> None:
         """Learn the rows of `fit`."""
-        for _ in range(getattr(self, "epochs", 1)):
-            self._learn_rows(X, targets, charge=False)
+        for _, ordered in self._passes(rows):
+            self._learn_rows(ordered, charge=False)
+        self.n_iter_ = getattr(self, "max_iter", 1)
+
+    def _passes(self, rows: Rows) -> Iterator[tuple[Array, Rows]]:
+        """Yield the order of the rows in each pass of `fit`, and the rows in this order."""
+        order, rng = np.arange(len(rows)), None
+        if getattr(self, "shuffle", False):
+            rng = np.random.default_rng(seed_of(getattr(self, "random_state", None)))
+        for _ in range(getattr(self, "max_iter", 1)):
+            if rng is None:
+                yield order, rows
+            else:
+                order = rng.permutation(len(rows))
+                yield order, rows.take(order)
+
+    def _block_weight(self, codes: Array, weight: FloatArray | None) -> FloatArray | None:
+        """Return the weights of the rows of a block; a classifier counts those of its classes."""
+        return weight
 
     @abstractmethod
     def _start(self) -> None:
         """Set the state before the first row."""
 
     @abstractmethod
-    def _learn_rows(self, X: Any, targets: Any, *, charge: bool) -> FloatArray:
+    def _learn_rows(self, rows: Rows, *, charge: bool) -> FloatArray:
         """Learn the rows once; return their losses, which nobody looks at without `charge`."""
 
     @abstractmethod
@@ -240,6 +263,26 @@ class OnlineModel(Unweighted):
 class OnlineRegressor(RegressorMixin, OnlineModel):
     """A linear regression: one vector of weights."""
 
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from more rows, once each.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (m, p)
+            Inputs.
+        y : array-like of shape (m,)
+            Responses.
+        sample_weight : array-like of shape (m,), optional
+            Row weights; rows of weight zero count for nothing.
+
+        Returns
+        -------
+        Self
+            The estimator.
+        """
+        self._learn(X, y, sample_weight=sample_weight, charge=False)
+        return self
+
     @property
     def coef_(self) -> FloatArray:
         """Weights of the columns."""
@@ -249,6 +292,14 @@ class OnlineRegressor(RegressorMixin, OnlineModel):
     def intercept_(self) -> float:
         """Weight of the constant, zero without `fit_intercept`."""
         return float(self._linear_parts()[1][0])
+
+
+def with_constant(X: Any, intercept: bool) -> Any:
+    """Return the rows with the constant 1 as their last column, if it is wanted."""
+    if not intercept:
+        return X
+    ones: Any = np.ones((X.shape[0], 1))
+    return sparse.hstack([X, ones]).tocsr() if is_sparse(X) else np.hstack([X, ones])
 
 
 def dense_parts(X: Any) -> Iterator[tuple[slice, FloatArray]]:

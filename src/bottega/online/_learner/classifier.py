@@ -1,14 +1,21 @@
 """Linear classifiers of a stream: labels, scores, and the class of a row."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, ParameterError
+from bottega.core.params import AnyOf, Anything, Choice, OrNone
+from bottega.core.rows import check_weight
 from bottega.core.typing import Array, FloatArray
 from bottega.online._learner.base import OnlineModel
+
+CLASS_WEIGHT = OrNone(
+    AnyOf(Choice("balanced"), Anything()), help="weights of the classes, as a dict, or balanced"
+)
 
 
 class OnlineClassifier(ClassifierMixin, OnlineModel):
@@ -18,7 +25,7 @@ class OnlineClassifier(ClassifierMixin, OnlineModel):
 
     _numeric: ClassVar[bool] = False
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows, once each.
 
         Parameters
@@ -30,13 +37,15 @@ class OnlineClassifier(ClassifierMixin, OnlineModel):
         classes : array-like, optional
             All labels that may come, with the first block. Left out, the labels of the first block
             are all there may be.
+        sample_weight : array-like of shape (m,), optional
+            Row weights; rows of weight zero count for nothing.
 
         Returns
         -------
         Self
             The estimator.
         """
-        self._learn(X, y, classes, charge=False)
+        self._learn(X, y, classes, sample_weight, charge=False)
         return self
 
     def learn_block(self, X: Any, y: Any, classes: Any = None) -> FloatArray:
@@ -91,6 +100,18 @@ class OnlineClassifier(ClassifierMixin, OnlineModel):
                 "classes=...), or start a new model."
             )
         return codes
+
+    def _block_weight(self, codes: Array, weight: FloatArray | None) -> FloatArray | None:
+        by_class = getattr(self, "class_weight", None)
+        if by_class is None:
+            return weight
+        if not isinstance(by_class, Mapping):
+            raise ParameterError(
+                f"class_weight={by_class!r} needs the shares of the classes, which a stream does "
+                "not know beforehand; give a dict of weights, or call fit."
+            )
+        factor = np.array([float(by_class.get(label, 1.0)) for label in self.classes_.tolist()])
+        return check_weight(factor[codes] if weight is None else weight * factor[codes], len(codes))
 
     @property
     def _vectors(self) -> int:

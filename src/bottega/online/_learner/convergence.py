@@ -3,21 +3,11 @@
 from typing import Any
 
 import numpy as np
-from scipy.sparse import hstack
 
 from bottega.core.typing import Array, FloatArray
-from bottega.online._learner.base import is_sparse
 from bottega.online._stream.blocks import dense_rows
 from bottega.risk.bounds import perceptron_convergence
 from bottega.risk.theory.margin import hard_margin, separable
-
-
-def with_constant(X: Any, intercept: bool) -> Any:
-    """Return the rows with the constant 1 as their last column, if it is wanted."""
-    if not intercept:
-        return X
-    ones: Any = np.ones((X.shape[0], 1))
-    return hstack([X, ones]).tocsr() if is_sparse(X) else np.hstack([X, ones])
 
 
 def convergence_trace(

@@ -3,8 +3,9 @@ r"""What theory says about the regret of a learner.
 =================================  ================================================
 Learner                            Summed regret at most
 =================================  ================================================
-gradient descent in a set, "sqrt"  :math:`U G \sqrt{8T}`
-gradient descent,                  :math:`G^2 (1 + \ln T) / (2\sigma)`
+gradient descent in a set,         :math:`U G \sqrt{8T}`
+"invscaling"
+gradient descent,                  :math:`G^2 (1 + \ln T) / (2\alpha)`
 "strongly_convex"
 gradient descent, other steps      that of the steps taken, `regret_bound_`
 online ridge                       :math:`Y^2 \ln\det(A_T / \alpha)`
@@ -75,26 +76,29 @@ def regret_bound(learner: Any, setting: RegretSetting, rows: int) -> RegretBound
     if not isinstance(learner, GradientDescent):
         return RegretBound(own, nothing, "the learner's own bound")
     if not _covered(learner, setting.region):
-        words = f"step={learner.step!r} with projection={learner.projection!r}"
+        words = f"learning_rate={learner.learning_rate!r} with projection={learner.projection!r}"
         words = f"no bound: the theory of {words} does not cover these comparators"
         return RegretBound(nothing, nothing, words)
     return _of_descent(learner, rows, own if math.isfinite(own) else nothing)
 
 
 def _of_descent(learner: GradientDescent, rows: int, of_steps: float) -> RegretBound:
-    vectors, G, sigma = len(learner._weights), learner.max_gradient_, learner.penalty
-    if learner.step == "strongly_convex":
-        bound = vectors * float(ogd_strongly_convex_regret(G, sigma, rows)) if G else 0.0
-        words = f"G^2 (1 + ln T) / (2 sigma T), G = {G:.4g}, sigma = {sigma:g}"
+    vectors, G, alpha = len(learner._weights), learner.max_gradient_, learner.alpha
+    if learner.learning_rate == "strongly_convex":
+        bound = vectors * float(ogd_strongly_convex_regret(G, alpha, rows)) if G else 0.0
+        words = f"G^2 (1 + ln T) / (2 alpha T), G = {G:.4g}, alpha = {alpha:g}"
         return RegretBound(bound, of_steps, words)
-    in_theory = learner.step == "sqrt" and learner.eta is None and learner.projection is not None
+    by_theory = learner.learning_rate == "invscaling" and learner.power_t == 0.5
+    in_theory = by_theory and learner.eta0 is None and learner.projection is not None
     if in_theory and (learner.gradient_bound is None or learner.gradient_bound >= G):
         # Steps made for a larger G than was met promise what that G does.
         G, U = max(G, learner.gradient_bound or 0.0), learner._reach()
         bound = vectors * float(ogd_regret(U, G, rows)) if G else 0.0
         return RegretBound(bound, of_steps, f"U G sqrt(8 / T), U = {U:.4g}, G = {G:.4g}")
     if math.isnan(of_steps):
-        return RegretBound(math.nan, math.nan, f"no bound is known for step={learner.step!r} here")
+        return RegretBound(
+            math.nan, math.nan, f"no bound is known for {learner.learning_rate!r} here"
+        )
     return RegretBound(of_steps, math.nan, "the bound of the steps taken")
 
 
@@ -102,7 +106,8 @@ def _covered(learner: GradientDescent, region: Region | None) -> bool:
     """Return True if the learner's bound holds against a region."""
     if learner.projection is None:
         small = isinstance(region, Ball) and region.radius <= learner.radius
-        return learner.step == "strongly_convex" or (learner.step == "constant" and small)
+        rule = learner.learning_rate
+        return rule == "strongly_convex" or (rule in ("constant", "optimal") and small)
     own = get_region(learner.projection, learner.radius)
     if isinstance(region, Simplex):
         return region == own

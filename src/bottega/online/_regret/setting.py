@@ -6,6 +6,7 @@ from typing import Any
 from bottega.core.errors import ParameterError
 from bottega.core.losses import ZERO_ONE, Loss, get_loss
 from bottega.online._learner.base import OnlineModel
+from bottega.online._learner.descent import GradientDescent
 from bottega.online.experts import ExponentialWeights
 from bottega.online.perceptron import Perceptron
 from bottega.online.ridge import OnlineRidge
@@ -19,7 +20,7 @@ class RegretSetting:
     kind: str  # "linear", "experts", "perceptron", or "alone" where nobody is compared with
     loss: Loss | None
     region: Region | None = None
-    row_penalty: float = 0.0  # sigma: sigma/2 ||u||^2 is part of every row's loss
+    row_penalty: float = 0.0  # alpha: alpha/2 ||u||^2 is part of every row's loss
     penalty: float = 0.0  # alpha: alpha ||u||^2 is added once
     constant: bool = False  # the constant 1 is the last input
 
@@ -60,7 +61,7 @@ def setting_of(
         "linear",
         charged,
         get_region(comparator, radius),
-        row_penalty=float(getattr(learner, "penalty", 0.0) or 0.0),
+        row_penalty=float(learner.alpha) if isinstance(learner, GradientDescent) else 0.0,
         penalty=float(learner.alpha) if isinstance(learner, OnlineRidge) else 0.0,
         constant=constant,
     )
@@ -84,6 +85,6 @@ def _own_region(learner: Any) -> str:
     if getattr(learner, "projection", None) is not None:
         return str(learner.projection)
     unbounded = isinstance(learner, OnlineRidge) or (
-        getattr(learner, "step", None) == "strongly_convex"
+        getattr(learner, "learning_rate", None) == "strongly_convex"
     )
     return "all" if unbounded else "ball"

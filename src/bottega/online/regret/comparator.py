@@ -75,7 +75,7 @@ def best_comparator(
     loss: str | Loss = "squared_error",
     region: str | Region = "ball",
     radius: float | None = None,
-    penalty: float = 0.0,
+    alpha: float = 0.0,
     fit_intercept: bool = False,
 ) -> Comparator:
     r"""Return the u that minimises :math:`\sum_t [\ell(y_t, u^\top x_t) + \tfrac\sigma2 \|u\|^2]`.
@@ -98,8 +98,8 @@ def best_comparator(
         at least 0 with sum the radius; absolute values with sum at most the radius; all vectors.
     radius : float, optional
         Its radius, 1 by default.
-    penalty : float
-        The L2 penalty per row, sigma.
+    alpha : float
+        The L2 penalty: alpha/2 times the squared norm is part of every row's loss.
     fit_intercept : bool
         Append the constant 1 to the inputs; its weight is part of u like the others.
 
@@ -126,8 +126,8 @@ def best_comparator(
     best of all vectors: average loss ...
     """
     measure, where = get_loss(loss), get_region(region, radius)
-    if not penalty >= 0:
-        raise ParameterError(f"penalty={penalty!r} is not allowed; give a number of at least 0.")
+    if not alpha >= 0:
+        raise ParameterError(f"alpha={alpha!r} is not allowed; give a number of at least 0.")
     rows = dense_rows(as_block(X), fit_intercept)
     truths = np.asarray(y, dtype=np.float64)
     if truths.shape != (len(rows),) or not len(rows):
@@ -137,7 +137,7 @@ def best_comparator(
         )
     if not (np.all(np.isfinite(rows)) and np.all(np.isfinite(truths))):
         raise InputError("X or y holds missing or infinite values; correct them or leave them out.")
-    ridge = penalty * len(rows)
+    ridge = alpha * len(rows)
     if measure == SQUARED_ERROR:
         triangle = np.asarray(np.linalg.qr(np.column_stack([rows, truths]), mode="r"))
         u, total, gap = least_squares_in(triangle, where, ridge)
