@@ -4,14 +4,18 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
+PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
+PIP := $(BIN)/python $(PIP_INSTALL) -c constraints.txt
 PYTEST := $(BIN)/python -m pytest
 # Two test processes; each keeps its linear algebra to one thread.
 JOBS ?= 2
 export OPENBLAS_NUM_THREADS ?= 1
+# What pytest is given besides, as in  make test ARGS=tests/linear
+ARGS ?=
+PYTHONS := 3.11 3.12 3.13
 MANIFEST := pyproject.toml constraints.txt
 
-.PHONY: help setup run test quick dropin lint format type bench docs reference clean
+.PHONY: help setup run test quick dropin machines oldest pythons package lint format type bench docs reference clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -34,14 +38,35 @@ run: $(VENV)/main.stamp  ## compare every method on the diabetes data: leaderboa
 	@$(BIN)/python -m bottega.cli compare diabetes --out build/report.html
 
 test: setup  ## run all tests
-	$(PYTEST) -n $(JOBS)
+	$(PYTEST) -n $(JOBS) $(ARGS)
 
-quick: setup  ## run the tests that take under five seconds each
-	$(PYTEST) -n $(JOBS) -m "not slow"
+quick: setup  ## run the tests that take under a second or two each
+	$(PYTEST) -n $(JOBS) -m "not slow" $(ARGS)
 
 dropin: setup  ## run scikit-learn's own tests with our classes in the place of theirs
 	PYTHONPATH=tests/dropin $(PYTEST) -c tests/dropin/pytest.ini --rootdir=. -n $(JOBS) --pyargs \
 	    $$(PYTHONPATH=tests/dropin $(BIN)/python -c "import swap; print(*swap.MODULES)")
+
+machines: setup  ## run the numeric tests as other processors would
+	$(BIN)/python tests/packaging/machines.py -n $(JOBS) $(ARGS)
+
+oldest:  ## run the tests with the oldest versions that pyproject.toml admits
+	@mkdir -p build
+	@test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
+	@.venv-oldest/bin/python tests/packaging/oldest.py >build/oldest.txt
+	@.venv-oldest/bin/python $(PIP_INSTALL) -c build/oldest.txt -e '.[test]'
+	@# What old versions of other packages warn of is not ours to mend.
+	.venv-oldest/bin/python -m pytest -n $(JOBS) -W default $(ARGS)
+
+pythons: $(addprefix python-,$(PYTHONS))  ## run the quick tests with every version of Python that is here
+python-%:
+	@if ! python$* --version >/dev/null 2>&1; then echo "Python $* is not on this machine: not tested"; exit 0; fi; \
+	set -e; test -x .venv-$*/bin/python || python$* -m venv .venv-$*; \
+	.venv-$*/bin/python $(PIP_INSTALL) -c constraints.txt -e '.[test]'; \
+	.venv-$*/bin/python -m pytest -n $(JOBS) -m "not slow" $(ARGS)
+
+package: setup  ## build wheel and sdist, install them in empty environments and run the README's examples
+	$(PYTEST) -o addopts="--import-mode=importlib -ra" tests/packaging $(ARGS)
 
 lint: setup  ## check format, lint rules and import contracts
 	$(BIN)/ruff format --check .
@@ -57,10 +82,10 @@ type: setup  ## check types (strict on bottega.core)
 
 bench:  ## time every case against its peers and write benchmarks/RESULTS.md
 	@test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
-	@.venv-bench/bin/python -m pip --disable-pip-version-check install --quiet -c constraints.txt -e '.[bench]'
+	@.venv-bench/bin/python $(PIP_INSTALL) -c constraints.txt -e '.[bench]'
 	@# adelie needs numpy below 2, so it has an environment of its own.
 	@test -x .venv-adelie/bin/python || $(PYTHON) -m venv .venv-adelie
-	@.venv-adelie/bin/python -m pip --disable-pip-version-check install --quiet -r benchmarks/peers/adelie.txt
+	@.venv-adelie/bin/python $(PIP_INSTALL) -r benchmarks/peers/adelie.txt
 	env -u OPENBLAS_NUM_THREADS .venv-bench/bin/python -m benchmarks
 
 docs: setup  ## build the HTML documentation in build/docs
@@ -70,5 +95,5 @@ reference: ## rerun the R scripts that made the reference numbers (needs R)
 	@for script in tests/reference/*/*.R; do echo "$$script"; Rscript "$$script" || exit 1; done
 
 clean:  ## remove what the other targets made, compiled kernels included
-	rm -rf build dist .venv .venv-bench .venv-adelie .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf build dist .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

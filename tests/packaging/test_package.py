@@ -1,0 +1,155 @@
+"""The built package where nothing else is installed: the README's examples, each extra alone.
+
+Run by ``make package``, not with the other tests: it fetches what the package needs.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+PIP = ("-m", "pip", "--disable-pip-version-check", "install", "--quiet")
+DOCTEST = """
+import doctest, sys
+flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+done = doctest.testfile(sys.argv[1], module_relative=False, optionflags=flags)
+sys.exit(done.failed or not done.attempted)
+"""
+SITE = "import sysconfig; print(sysconfig.get_path('purelib'))"
+ROWS = (
+    "import numpy as np; X = np.random.default_rng(0).normal(size=(60, 3)); y = X[:, 0] + X[:, 1]"
+)
+# What an extra is for, without any other.
+JOBS = {
+    "": "from bottega.linear import Ridge; assert Ridge(alpha=0.1).fit(X, y).score(X, y) > 0.9",
+    "data": "import bottega; assert bottega.read('houses.csv', target='price').X.shape == (90, 2)",
+    "plot": "from bottega.linear import Ridge; Ridge().path(X, y).plot().save('path.svg')",
+    "report": """
+import bottega
+found = bottega.compare(X, y, methods=["ridge"])
+found.report("report.html")
+found.save("model.skops")
+assert bottega.load("model.skops").predict(X).shape == (60,)
+""",
+    "cli": """
+import subprocess, sys
+command = [sys.executable, "-m", "bottega", "compare", "houses.csv", "--target", "price", "--methods", "ridge"]
+assert "ridge" in subprocess.run(command, check=True, capture_output=True, text=True).stdout
+""",
+}
+
+
+def run(*command, **options):
+    """Run a command; what it wrote is shown if it fails."""
+    done = subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, check=False, **options
+    )
+    assert done.returncode == 0, f"{shlex.join(map(str, command))}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def make_environment(folder, *requirements, on=None):
+    """Make an environment with what is required; `on` is one that has a part of it already."""
+    run(sys.executable, "-m", "venv", folder)
+    python = folder / "bin" / "python"
+    if on is not None:
+        site = Path(run(python, "-c", SITE).strip())
+        (site / "base.pth").write_text(run(on, "-c", SITE))
+    run(python, *PIP, "-c", ROOT / "constraints.txt", *requirements)
+    return python
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The sdist, and the wheel made from it."""
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--outdir", folder, ROOT)
+    (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
+    return sdist, wheel
+
+
+@pytest.fixture(scope="module")
+def bare(built, tmp_path_factory):
+    """An environment with the wheel and what it cannot do without."""
+    return make_environment(tmp_path_factory.mktemp("bare"), built[1])
+
+
+@pytest.fixture
+def with_extra(built, bare, tmp_path):
+    """Return a function that adds one extra to the bare environment."""
+
+    def add(extra):
+        if not extra:
+            return bare
+        return make_environment(tmp_path / "environment", f"{built[1]}[{extra}]", on=bare)
+
+    return add
+
+
+@pytest.fixture
+def desk(tmp_path):
+    """A folder with the files that the README names, and settings that touch no one's files."""
+    folder = tmp_path / "desk"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    size, age = rng.uniform(40, 200, 90), rng.uniform(0, 50, 90)
+    price = 3 * size - age + rng.normal(0, 20, 90)
+    rows = [f"{s:.1f},{a:.1f},{p:.1f}" for s, a, p in zip(size, age, price, strict=True)]
+    (folder / "houses.csv").write_text("\n".join(["size,age,price", *rows]))
+    (folder / "new.csv").write_text("size,age\n100,10\n60,40\n")
+    outside = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"}
+    kept = {name: value for name, value in os.environ.items() if name not in outside}
+    return {"cwd": folder, "env": kept | {"BOTTEGA_LEDGER": "off"}}
+
+
+def test_the_sdist_has_all_that_the_tests_need(built):
+    with tarfile.open(built[0]) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    listed = run("git", "ls-files", cwd=ROOT).split("\n")
+    missing = [name for name in listed if name and name not in names and (ROOT / name).exists()]
+    assert not missing
+    assert not [name for name in names if name.startswith((".venv", "build/", "dist/"))]
+
+
+def test_the_wheel_has_the_package_and_nothing_else(built):
+    with zipfile.ZipFile(built[1]) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    files = (each for each in (ROOT / "src/bottega").rglob("*") if each.is_file())
+    expected = {str(each.relative_to(ROOT / "src")) for each in files if each.suffix != ".pyc"}
+    assert names == expected
+
+
+def test_python_example_of_the_readme(with_extra, desk):
+    run(with_extra("main"), "-W", "error", "-c", DOCTEST, README, **desk)
+
+
+def test_commands_of_the_readme(with_extra, desk):
+    bottega = with_extra("main").with_name("bottega")
+    commands = re.findall(r"^\$ bottega (.+)$", README.read_text(), flags=re.MULTILINE)
+    assert len(commands) >= 2
+    for command in commands:
+        run(bottega, *shlex.split(command, comments=True), **desk)
+    assert (desk["cwd"] / "predictions.csv").read_text().count("\n") >= 3
+    assert "<html" in (desk["cwd"] / "report.html").read_text()
+
+
+@pytest.mark.parametrize("extra", JOBS)
+def test_each_extra_alone_does_its_job(with_extra, desk, extra):
+    run(with_extra(extra), "-W", "error", "-c", f"{ROWS}\n{JOBS[extra]}", **desk)
+
+
+def test_every_extra_of_users_has_a_job_here():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    ours = {"bench", "dev", "docs", "main", "test"}
+    assert set(project["optional-dependencies"]) - ours == set(JOBS) - {""}
