@@ -42,7 +42,8 @@ assert bottega.load("model.skops").predict(X).shape == (60,)
 """,
     "cli": """
 import subprocess, sys
-command = [sys.executable, "-m", "bottega", "compare", "houses.csv", "--target", "price", "--methods", "ridge"]
+command = [sys.executable, "-m", "bottega", "compare", "houses.csv", "--target", "price"]
+command += ["--methods", "ridge"]
 assert "ridge" in subprocess.run(command, check=True, capture_output=True, text=True).stdout
 """,
 }
