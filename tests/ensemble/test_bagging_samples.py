@@ -152,7 +152,7 @@ def test_any_base_will_do():
     assert model.score(frame, y) > 0.9
     assert model.feature_names_in_.tolist() == ["a", "b"]
     with pytest.raises(InputError, match="voting='hard'"):
-        BaggingClassifier(LinearSVC(), n_estimators=3).fit(X, y)
+        BaggingClassifier(LinearSVC(), n_estimators=3, voting="soft").fit(X, y)
     assert len(BaggingClassifier(LinearSVC(), n_estimators=3, voting="hard").fit(X, y).predict(X))
     linear = BaggingRegressor(LinearRegression(), n_estimators=3).fit(*curve())
     assert linear.n_features_in_ == 2

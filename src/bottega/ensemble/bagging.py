@@ -3,14 +3,30 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
 
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
-from bottega.core.params import Boolean, Choice, Integer, Parameter, Real, Seed
+from bottega.core.parallel import at_most, in_threads
+from bottega.core.params import (
+    AnyOf,
+    Anything,
+    Boolean,
+    Choice,
+    Integer,
+    Jobs,
+    OrNone,
+    Parameter,
+    Real,
+    Seed,
+)
+from bottega.core.typing import FloatArray
 from bottega.ensemble._combination.average import MeanOfNumbers, VoteOfClasses
 from bottega.ensemble._combination.models import Model
 from bottega.ensemble._resampling.bagged import Bagged
+from bottega.ensemble._resampling.left_out import OOB_SCORE
 from bottega.tree import TreeClassifier, TreeRegressor
 
 __all__ = ["BaggingClassifier", "BaggingRegressor"]
@@ -48,10 +64,25 @@ _CARD: dict[str, Any] = {
 _PARAMS: dict[str, Parameter] = {
     "estimator": Model(help="model to fit to each sample; None: a full tree"),
     "n_estimators": Integer(1, help="how many samples are drawn and models fitted"),
+    "max_samples": OrNone(
+        AnyOf(Integer(1), Real(0, open_low=True)),
+        help="size of a sample: rows, or a share of them",
+    ),
+    "max_features": AnyOf(
+        Integer(1), Real(0, 1, open_low=True), help="columns drawn for each model, or their share"
+    ),
     "bootstrap": Boolean(help="draw rows with replacement (the bootstrap)"),
-    "max_samples": Real(0, 1, open_low=True, help="size of a sample as a share of the rows"),
+    "bootstrap_features": Boolean(help="draw columns with replacement"),
+    "oob_score": OOB_SCORE,
+    "warm_start": Boolean(help="keep the models of the last fit and add to them"),
+    "n_jobs": Jobs(),
+    "random_state": Seed(help="seed of the draws; None: other draws in every fit"),
+    "verbose": Anything(help="accepted; progress is reported through bottega.core.progress"),
 }
-_SEED = Seed(help="seed of the draws; None: other draws in every fit")
+
+
+def _base_decides(self: Any) -> bool:
+    return hasattr(self._bases()[0], "decision_function")
 
 
 class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
@@ -69,20 +100,42 @@ class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
         Model to fit to each sample; a full tree (``TreeClassifier(ccp_alpha=0)``) by default.
     n_estimators : int
         Number of models; more only steady the answer.
+    max_samples : int, float or None
+        Size of a sample, or its share of the rows (of the sum of weights, where they are given);
+        None is a share of 1.
+    max_features : int or float
+        Columns that each model is given, or their share, drawn anew for each.
     bootstrap : bool
-        Draw with replacement. Without, `max_samples` must be below 1 for rows to be left out.
-    max_samples : float
-        Size of a sample as a share of the rows, in (0, 1].
-    voting : {"soft", "hard"}
-        Average the probabilities, or count the predicted classes as in the formula. Equal where
-        the base gives probabilities 0 and 1, as a full tree does on distinct rows.
+        Draw rows with replacement. Without, `max_samples` must be below 1 for rows to be left out.
+    bootstrap_features : bool
+        Draw columns with replacement.
+    oob_score : "auto", bool or callable
+        Whether each model predicts the rows it has not drawn, which judge the ensemble. ``"auto"``
+        does; True also warns where a row was drawn by all models; False saves the time; a function
+        of responses and predictions gives `oob_score_` in place of the accuracy.
+    warm_start : bool
+        Keep the models of the last fit, and fit those that are lacking to `n_estimators`.
+    n_jobs : int, optional
+        Threads; all cores by default.
     random_state : int, generator or None
         Seed of the draws (and of the base); None draws other samples in every fit.
+    verbose : int
+        Accepted as in scikit-learn; nothing is printed.
+    voting : {"auto", "soft", "hard"}
+        Average the probabilities (soft), or count the predicted classes as in the formula (hard).
+        Equal where the base gives probabilities 0 and 1, as a full tree does on distinct rows.
+        ``"auto"`` averages where the base has probabilities.
 
     Attributes
     ----------
+    estimator_ : classifier
+        The base that was fitted.
     estimators_ : list
         The fitted models.
+    estimators_features_ : list of ndarray
+        The columns that each model was given.
+    estimators_samples_ : list of ndarray
+        The rows that each model has drawn, repeated as often as they were.
     classes_ : ndarray of shape (K,)
         The classes, sorted.
     oob_score_ : float
@@ -126,8 +179,7 @@ class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
 
     params: ClassVar[Mapping[str, Parameter]] = {
         **_PARAMS,
-        "voting": Choice("soft", "hard", help="what the models add up"),
-        "random_state": _SEED,
+        "voting": Choice("auto", "soft", "hard", help="what the models add up"),
     }
     card: ClassVar[Card] = Card(task="classification", **_CARD)
     _own = (TreeClassifier(ccp_alpha=0.0),)
@@ -135,22 +187,46 @@ class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
     def __init__(
         self,
         estimator: Any = None,
-        *,
         n_estimators: int = 100,
+        *,
+        max_samples: float | int | None = 1.0,
+        max_features: float | int = 1.0,
         bootstrap: bool = True,
-        max_samples: float = 1.0,
-        voting: str = "soft",
+        bootstrap_features: bool = False,
+        oob_score: Any = "auto",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
         random_state: Any = 0,
+        verbose: int = 0,
+        voting: str = "auto",
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
-        self.bootstrap = bootstrap
         self.max_samples = max_samples
-        self.voting = voting
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.bootstrap_features = bootstrap_features
+        self.oob_score = oob_score
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
+        self.voting = voting
+
+    @available_if(_base_decides)
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the mean of the models' decision functions."""
+        X = self._check_new(X)
+        with at_most(self.n_jobs):
+            found = in_threads(
+                lambda model: model.decision_function(self._seen_by(model, X)), self.estimators_
+            )
+        return np.asarray(np.mean(found, axis=0))
 
 
-@documented_like(BaggingClassifier, without=("classes_", "oob_decision_function_"))
+@documented_like(
+    BaggingClassifier, without=("voting", "estimator_", "classes_", "oob_decision_function_")
+)
 class BaggingRegressor(RegressorMixin, Bagged, MeanOfNumbers):
     r"""Predict by the mean of models fitted to samples of the rows.
 
@@ -165,6 +241,8 @@ class BaggingRegressor(RegressorMixin, Bagged, MeanOfNumbers):
 
     Attributes
     ----------
+    estimator_ : regressor
+        The base that was fitted.
     oob_score_ : float
         Out-of-bag R squared; NaN where no row was left out.
     oob_prediction_ : ndarray of shape (n,)
@@ -195,21 +273,33 @@ class BaggingRegressor(RegressorMixin, Bagged, MeanOfNumbers):
     (True, True)
     """
 
-    params: ClassVar[Mapping[str, Parameter]] = {**_PARAMS, "random_state": _SEED}
+    params: ClassVar[Mapping[str, Parameter]] = _PARAMS
     card: ClassVar[Card] = Card(task="regression", **_CARD)
     _own = (TreeRegressor(ccp_alpha=0.0),)
 
     def __init__(
         self,
         estimator: Any = None,
-        *,
         n_estimators: int = 100,
+        *,
+        max_samples: float | int | None = 1.0,
+        max_features: float | int = 1.0,
         bootstrap: bool = True,
-        max_samples: float = 1.0,
+        bootstrap_features: bool = False,
+        oob_score: Any = "auto",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
         random_state: Any = 0,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
-        self.bootstrap = bootstrap
         self.max_samples = max_samples
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.bootstrap_features = bootstrap_features
+        self.oob_score = oob_score
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.core.parallel import available_cores, in_threads
+from bottega.core.parallel import at_most, available_cores, in_threads
 from bottega.core.typing import Array, FloatArray
 from bottega.ensemble._combination.estimator import Combination
 from bottega.ensemble._combination.models import class_shares
@@ -18,6 +18,10 @@ class Average(Combination):
     A subclass says what a model gives (`_outputs`) and what a sum stands for (`_decided`).
     """
 
+    def _seen_by(self, model: Any, X: Any) -> Any:
+        """Return the inputs that a model takes: all of them, unless columns are drawn."""
+        return X
+
     def _all_outputs(self, models: list[Any], X: Any) -> Iterator[FloatArray]:
         """Yield the outputs of each model, a few computed side by side, in order."""
         step = 4 * available_cores()
@@ -27,6 +31,10 @@ class Average(Combination):
 
     def _average(self, X: Any) -> FloatArray:
         X = self._check_new(X)
+        with at_most(getattr(self, "n_jobs", None)):
+            return self._weighted_sum(X)
+
+    def _weighted_sum(self, X: Any) -> FloatArray:
         count = len(self.estimators_)
         weights = getattr(self, "weights_", np.full(count, 1 / count))
         used = [m for m in range(count) if weights[m] > 0] or [0]
@@ -50,12 +58,12 @@ class VoteOfClasses(Average):
         return self.classes_[self._decided(shares)]
 
     def _outputs(self, model: Any, X: Any) -> FloatArray:
-        votes = self.voting == "hard"
-        if not votes and not hasattr(model, "predict_proba"):
+        if self.voting == "soft" and not hasattr(model, "predict_proba"):
             raise InputError(
                 f"{type(model).__name__} has no probabilities to average; use voting='hard'."
             )
-        return class_shares(model, X, self.classes_, votes=votes)
+        votes = self.voting == "hard"
+        return class_shares(model, self._seen_by(model, X), self.classes_, votes=votes)
 
     def _decided(self, total: FloatArray) -> Array:
         # Shares equal but for rounding are a tie, which goes to the first class.
@@ -71,7 +79,7 @@ class MeanOfNumbers(Average):
         return self._average(X)
 
     def _outputs(self, model: Any, X: Any) -> FloatArray:
-        return np.asarray(model.predict(X), dtype=np.float64)
+        return np.asarray(model.predict(self._seen_by(model, X)), dtype=np.float64)
 
     def _decided(self, total: FloatArray) -> Array:
         return total

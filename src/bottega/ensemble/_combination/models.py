@@ -1,12 +1,16 @@
 """Estimators as parameters, and as parts that are asked."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from bottega.core.errors import ParameterError
+from bottega.core.estimator import Estimator
 from bottega.core.params import Parameter
 from bottega.core.typing import Array, FloatArray
+
+DROP = "drop"
 
 
 @dataclass(frozen=True)
@@ -14,12 +18,12 @@ class Model(Parameter):
     """An estimator, or None for the method's own; it cannot be given on a command line."""
 
     def accepts(self, value: Any) -> bool:
-        """Return True if `value` can be fitted and can predict."""
+        """Return True if `value` can be fitted."""
         return value is None or _is_model(value)
 
     def describe(self) -> str:
         """Return the words for an estimator."""
-        return "None or an estimator with get_params, fit and predict"
+        return "None or an estimator with get_params and fit"
 
     def schema(self) -> dict[str, Any]:
         """Return a schema that admits nothing: an estimator has no JSON form."""
@@ -32,7 +36,10 @@ class Model(Parameter):
 
 @dataclass(frozen=True)
 class Models(Model):
-    """A list of estimators or of pairs (name, estimator), or None for the method's own."""
+    """A list of estimators or of pairs (name, estimator), or None for the method's own.
+
+    The word ``"drop"`` in place of an estimator leaves it out.
+    """
 
     def accepts(self, value: Any) -> bool:
         """Return True if `value` is a list of models, with or without names."""
@@ -44,17 +51,20 @@ class Models(Model):
 
     def describe(self) -> str:
         """Return the words for a list of estimators."""
-        return "None or a list of estimators, each with a name (name, estimator) or without"
+        return (
+            "None or a non-empty list of estimators, each with a name (name, estimator) or "
+            "without, or with 'drop' for one that is left out"
+        )
 
 
 def _is_model(value: Any) -> bool:
-    needed = ("get_params", "fit", "predict")
+    needed = ("get_params", "fit")
     return not isinstance(value, type) and all(hasattr(value, name) for name in needed)
 
 
 def _is_pair(value: Any) -> bool:
-    pair = isinstance(value, tuple | list) and len(value) == 2
-    return pair and isinstance(value[0], str) and _is_model(value[1])
+    pair = isinstance(value, tuple | list) and len(value) == 2 and isinstance(value[0], str)
+    return pair and (_is_model(value[1]) or (isinstance(value[1], str) and value[1] == DROP))
 
 
 def named_models(given: Any) -> list[tuple[str, Any]]:
@@ -70,6 +80,58 @@ def named_models(given: Any) -> list[tuple[str, Any]]:
     return named
 
 
+class NamedParts(Estimator):
+    """An estimator whose `estimators` can be set by their names: ``name`` and ``name__parameter``.
+
+    The word ``"drop"`` in place of an estimator leaves it out.
+    """
+
+    def _all_parts(self) -> list[tuple[str, Any]]:
+        given = self.estimators
+        return named_models(given) if given is not None and Models().accepts(given) else []
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with `deep` also the estimators by name, and their parameters."""
+        found = super().get_params(deep=False)
+        if not deep:
+            return found
+        parts = dict(self._all_parts())
+        final = found.get("final_estimator")
+        nested = parts if final is None else {**parts, "final_estimator": final}
+        for name, part in nested.items():
+            if hasattr(part, "get_params"):
+                found |= {f"{name}__{key}": value for key, value in part.get_params().items()}
+        return parts | found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of parts as ``name__parameter``; return the estimator."""
+        if "estimators" in params:
+            self.estimators = params.pop("estimators")
+        parts = dict(self._all_parts())
+        own = set(super().get_params(deep=False))
+        replaced = {name: params.pop(name) for name in parts if name in params and name not in own}
+        if replaced:
+            self.estimators = list((parts | replaced).items())
+        return super().set_params(**params)
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.estimators is None:
+            return
+        own = set(super().get_params(deep=False))
+        for name, _ in named_models(self.estimators):
+            if "__" in name or name in own:
+                reason = "contains '__'" if "__" in name else "is the name of a parameter"
+                raise ParameterError(
+                    f"{type(self).__name__}: the name {name!r} of an estimator {reason}; give "
+                    "another."
+                )
+        if all(isinstance(part, str) for _, part in named_models(self.estimators)):
+            raise ParameterError(
+                f"{type(self).__name__}: All estimators are dropped. At least one is required."
+            )
+
+
 def class_shares(model: Any, X: Any, classes: Array, *, votes: bool = False) -> FloatArray:
     """Return what a fitted classifier gives to each of `classes`, which may be more than its own.
 
@@ -80,7 +142,7 @@ def class_shares(model: Any, X: Any, classes: Array, *, votes: bool = False) -> 
         shares[np.arange(len(shares)), np.searchsorted(classes, model.predict(X))] = 1
         return shares
     found = np.asarray(model.predict_proba(X), dtype=np.float64)
-    if len(model.classes_) == len(classes):
+    if found.shape[1] == len(classes):
         return found
     shares = np.zeros((len(found), len(classes)))
     shares[:, np.searchsorted(classes, model.classes_)] = found

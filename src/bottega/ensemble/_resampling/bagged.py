@@ -1,6 +1,7 @@
 """What bagged classifiers and regressors share: fits to samples, judged by left-out rows."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from numbers import Integral
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -9,44 +10,130 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, ParameterError
 from bottega.core.frames import is_frame, take_rows
 from bottega.core.judge import mean_and_se
-from bottega.core.losses import get_loss
+from bottega.core.losses import Loss, get_loss
 from bottega.core.parallel import in_threads
 from bottega.core.path import Path, along
 from bottega.core.results import term_names
+from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._combination.average import Average
-from bottega.ensemble._resampling.draws import row_keys, seeds
-from bottega.ensemble._resampling.left_out import OutOfBag, importance_columns, proximity_of
-from bottega.ensemble._resampling.samples import OrderedRows
+from bottega.ensemble._resampling.draws import draw_rows, seeds
+from bottega.ensemble._resampling.left_out import (
+    OutOfBag,
+    WarmStart,
+    importance_columns,
+    proximity_of,
+)
+from bottega.ensemble._resampling.samples import OrderedRows, take_columns
 
 
 def _has_leaves(self: Any) -> bool:
     return hasattr(self._bases()[0], "apply")
 
 
-class Bagged(OutOfBag, Average):
+class Bagged(OutOfBag, WarmStart, Average):
     """The average of one base fitted to many samples of the rows."""
 
     def _settle(self, work: OrderedRows, setting: Mapping[str, Any]) -> None:
-        base = self._bases()[0]
-        self._seeds = seeds(self.random_state, self.n_estimators)
-        self._rows_key = _fingerprint(work)
-        self.estimators_ = in_threads(
-            lambda seed: work.fit(base, self._counts(work, seed), seed), self._seeds, stage="models"
-        )
-        out_of_bag = self._follow(work)
-        self._score_out_of_bag(work.codes, out_of_bag, work.weight)
-        self._keep_out_of_bag(out_of_bag, work.order)
+        self.estimator_ = self._bases()[0]
+        earlier, self._seeds = self._begin()
+        self._rows_key = work.key
+        self._drawn = (work.order, work.weight, self._size(work))
+        p = self.n_features_in_
+        n_features = self._n_features(p)
+        every = n_features == p and not self.bootstrap_features
+        self._all_features = every
+        self.estimators_features_ = [
+            np.arange(p) if every else self._draw_features(seed, p, n_features)
+            for seed in self._seeds
+        ]
+        done = [] if earlier is None else earlier["estimators_"]
 
-    def _counts(self, work: OrderedRows, seed: int) -> IntArray:
-        """Return how often a model has drawn each row."""
-        size = max(1, round(self.max_samples * work.copies))
-        if not self.bootstrap:
-            size = min(size, len(work.y))
-        return work.draw(seed, size, replace=self.bootstrap)
+        def fit_one(i: int) -> Any:
+            columns = None if every else self.estimators_features_[i]
+            return work.fit(self.estimator_, self._counts(i), self._seeds[i], columns)
+
+        new = range(len(done), len(self._seeds))
+        self.estimators_ = [*done, *in_threads(fit_one, new, stage="models")]
+        # Models of an earlier fit to other rows have not left out any of these.
+        same_rows = earlier is None or earlier["_rows_key"] == self._rows_key
+        if self._judges and same_rows:
+            out_of_bag = self._follow(work)
+            self._score_out_of_bag(work.codes, out_of_bag, work.weight)
+            self._keep_out_of_bag(out_of_bag, work.order)
+
+    def _size(self, work: OrderedRows) -> int:
+        """Return how many rows a sample has."""
+        given = self.max_samples
+        if given is not None and isinstance(given, Integral):
+            size = int(given)
+        else:
+            size = max(1, round((1.0 if given is None else float(given)) * work.copies))
+        n = len(work.y)
+        if size > n and not self.bootstrap:
+            if isinstance(given, Integral):
+                raise ParameterError(
+                    f"max_samples={size} must be <= n_samples={n} to be able to sample without "
+                    "replacement."
+                )
+            size = n
+        return size
+
+    def _n_features(self, p: int) -> int:
+        given = self.max_features
+        if not isinstance(given, Integral):
+            return max(1, int(given * p))
+        if given > p:
+            raise ParameterError(f"max_features={given} must be at most {p}, the columns of X.")
+        return int(given)
+
+    def _draw_features(self, seed: int, p: int, size: int) -> IntArray:
+        rng = np.random.default_rng([seed, 1])  # another stream than that of the rows
+        if self.bootstrap_features:
+            return rng.integers(p, size=size)
+        return np.sort(rng.permutation(p)[:size])
+
+    def _counts(self, i: int) -> IntArray:
+        """Return how often model i has drawn each row, in their own order."""
+        order, weight, size = self._drawn
+        return draw_rows(
+            len(order), size, self._seeds[i], replace=bool(self.bootstrap), weight=weight
+        )
+
+    @property
+    def estimators_samples_(self) -> list[IntArray]:
+        """The rows that each model has drawn, repeated as often as they were."""
+        check_is_fitted(self)
+        places = self._drawn[0] if self._kept is None else self._kept[self._drawn[0]]
+        return [np.repeat(places, self._counts(i)) for i in range(len(self.estimators_))]
+
+    def _restore(self, rows: Rows) -> None:
+        super()._restore(rows)
+        self._kept = rows.kept
+
+    _kept: IntArray | None = None
+
+    def __len__(self) -> int:
+        """Return the number of fitted models."""
+        return len(self.estimators_)
+
+    def __getitem__(self, index: int) -> Any:
+        """Return a fitted model."""
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the fitted models."""
+        return iter(self.estimators_)
+
+    def _seen_by(self, model: Any, X: Any) -> Any:
+        """Return the columns that a model has drawn."""
+        if self._all_features:
+            return X
+        i = next(i for i, each in enumerate(self.estimators_) if each is model)
+        return take_columns(X, self.estimators_features_[i])
 
     def _follow(self, work: OrderedRows) -> FloatArray:
         """Follow the errors as models come in; return the out-of-bag averages."""
@@ -57,20 +144,20 @@ class Bagged(OutOfBag, Average):
         train: list[float] = []
         judged: list[tuple[float, float]] = []
         all_outputs = self._all_outputs(self.estimators_, work.X)
-        for seed, outputs in zip(self._seeds, all_outputs, strict=True):
-            out = self._counts(work, seed) == 0
+        for i, outputs in enumerate(all_outputs):
+            out = self._counts(i) == 0
             shape = (-1,) + (1,) * (outputs.ndim - 1)
             total = total + outputs
             bag_total = bag_total + np.where(out.reshape(shape), outputs, 0.0)
             bag_count += out
-            losses = loss.of_rows(work.codes, self._decided(total / (len(train) + 1)))
+            losses = _row_losses(loss, work.codes, self._decided(total / (i + 1)))
             train.append(np.average(losses, weights=work.weight))
             seen = np.flatnonzero(bag_count)
             if not len(seen):
                 judged.append((np.nan, np.nan))
                 continue
             average = bag_total[seen] / bag_count[seen].reshape(shape)
-            losses = loss.of_rows(work.codes[seen], self._decided(average))
+            losses = _row_losses(loss, work.codes[seen], self._decided(average))
             judged.append(mean_and_se(losses, None if work.weight is None else work.weight[seen]))
         error, error_se = np.array(judged, dtype=np.float64).T
         n_estimators = np.arange(1, len(train) + 1)
@@ -114,16 +201,17 @@ class Bagged(OutOfBag, Average):
         loss = get_loss(None, self.card.task)
         names = term_names(self, intercept=False)
 
-        def of_model(task: tuple[Any, int, int]) -> FloatArray:
-            model, seed, shuffle = task
-            outside = np.flatnonzero(self._counts(work, seed) == 0)
+        def of_model(task: tuple[int, int]) -> FloatArray:
+            i, shuffle = task
+            model = self.estimators_[i]
+            outside = np.flatnonzero(self._counts(i) == 0)
             if not len(outside):
                 return np.full(len(names), np.nan)
             X_out, codes = take_rows(work.X, outside), work.codes[outside]
             weight = None if work.weight is None else work.weight[outside]
 
             def judged(inputs: Any) -> float:
-                losses = loss.of_rows(codes, self._decided(self._outputs(model, inputs)))
+                losses = _row_losses(loss, codes, self._decided(self._outputs(model, inputs)))
                 return float(np.average(losses, weights=weight))
 
             rng = np.random.default_rng(shuffle)
@@ -132,15 +220,14 @@ class Bagged(OutOfBag, Average):
             return np.array([judged(_shuffled(X_out, j, rng)) - plain for j in columns])
 
         shuffles = seeds(random_state, len(self.estimators_))
-        tasks = list(zip(self.estimators_, self._seeds, shuffles, strict=True))
-        rise = np.array(in_threads(of_model, tasks, stage="importance"))
+        rise = np.array(in_threads(of_model, list(enumerate(shuffles)), stage="importance"))
         return self._make_frame(importance_columns(names, rise))
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> OrderedRows:
         """Return the training rows as they were drawn from."""
         reader = clone(self)  # reading rows changes an estimator
         work = reader._prepare(reader._read(X, y, sample_weight))
-        if _fingerprint(work) != self._rows_key:
+        if work.key != self._rows_key:
             raise InputError("These are not the rows the model was fitted to; give those.")
         return work
 
@@ -156,17 +243,18 @@ class Bagged(OutOfBag, Average):
         X = self._check_new(X)
 
         def leaves() -> IntArray:
-            found = in_threads(lambda model: np.asarray(model.apply(X)), self.estimators_)
+            found = in_threads(
+                lambda model: np.asarray(model.apply(self._seen_by(model, X))), self.estimators_
+            )
             return np.stack(found, axis=1).astype(np.int32)
 
         return proximity_of(int(X.shape[0]), leaves)
 
 
-def _fingerprint(work: OrderedRows) -> int:
-    """Return a number that tells these rows from others."""
-    keys = row_keys(work.X, work.y)
-    weight = np.ones(len(keys)) if work.weight is None else work.weight
-    return int(np.bitwise_xor.reduce(keys * weight.view(np.uint64)))
+def _row_losses(loss: Loss, y: Array, predicted: Array) -> FloatArray:
+    """Return the loss of each row; several responses count alike."""
+    losses = loss.of_rows(y, predicted)
+    return losses if losses.ndim == 1 else losses.mean(axis=1)
 
 
 def _shuffled(X: Any, j: int, rng: np.random.Generator) -> Any:

@@ -1,5 +1,6 @@
 """What models fitted to samples tell: out-of-bag predictions, importance, proximity."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -7,11 +8,13 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import r2_score
 
-from bottega.core.errors import InputError
+from bottega.core.errors import DataWarning, InputError, ParameterError
 from bottega.core.estimator import Estimator
+from bottega.core.params import AnyOf, Boolean, Choice, Function
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._kernels.proximity import same_leaf
+from bottega.ensemble._resampling.draws import seeds
 
 _MOST_ROWS = 10_000
 
@@ -37,26 +40,83 @@ def proximity_of(n: int, leaves: Callable[[], IntArray]) -> FloatArray:
     return same_leaf(leaves())
 
 
+OOB_SCORE = AnyOf(
+    Choice("auto"),
+    Boolean(),
+    Function(),
+    help="whether the rows left out of the samples score the model, or by which function",
+)
+
+
 class OutOfBag(Estimator):
-    """A model that keeps what its parts predict for the rows they have not drawn."""
+    """A model that keeps what its parts predict for the rows they have not drawn.
+
+    `oob_score` is ``"auto"`` (score where rows are left out), True (insist on it), False, or a
+    function of the responses and the predictions.
+    """
 
     @property
     def _out_of_bag_name(self) -> str:
         return "oob_decision_function_" if is_classifier(self) else "oob_prediction_"
 
+    @property
+    def _draws_all(self) -> bool:
+        """Whether every part sees every row, so that none is left out."""
+        whole = self.max_samples is None or (
+            isinstance(self.max_samples, float) and self.max_samples >= 1
+        )
+        return whole and not self.bootstrap
+
+    @property
+    def _judges(self) -> bool:
+        """Whether rows that are left out judge the model."""
+        return self.oob_score is not False
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self._draws_all and (self.oob_score is True or callable(self.oob_score)):
+            raise ParameterError(
+                "Out of bag estimation only available if bootstrap=True, or with a share of the "
+                f"rows as max_samples; got oob_score={self.oob_score!r}."
+            )
+
     def _score_out_of_bag(self, y: Array, found: FloatArray, weight: FloatArray | None) -> None:
-        """Set `oob_score_`: accuracy or R squared of the rows that some part has not drawn."""
+        """Set `oob_score_`: accuracy or R squared of the rows that some part has not drawn.
+
+        `y` are numbers or class codes, `found` numbers or shares of classes (their axis is 1).
+        """
         seen = np.isfinite(found).reshape(len(found), -1).all(axis=1)
+        asked = self.oob_score is True or callable(self.oob_score)
+        if asked and not seen.all():
+            warnings.warn(
+                "Some inputs do not have OOB scores. This probably means too few estimators were "
+                "used to compute any reliable OOB estimates.",
+                DataWarning,
+                stacklevel=4,
+            )
         self.oob_score_ = np.nan
         if not seen.any():
             return
         y, found, weight = y[seen], found[seen], None if weight is None else weight[seen]
         if is_classifier(self):
             top = found.max(axis=1, keepdims=True)
-            right = np.argmax(found >= top - 1e-12, axis=1) == y
+            found = np.argmax(found >= top - 1e-12, axis=1)  # rounding does not break a tie
+        if callable(self.oob_score):
+            self.oob_score_ = self.oob_score(self._shown(y), self._shown(found))
+        elif is_classifier(self):
+            right = found == y
+            right = right.all(axis=1) if right.ndim == 2 else right
             self.oob_score_ = float(np.average(right, weights=weight))
         elif len(y) > 1:
             self.oob_score_ = float(r2_score(y, found, sample_weight=weight))
+
+    def _shown(self, codes: Array) -> Array:
+        """Return the labels of class codes; numbers as they are."""
+        if not is_classifier(self):
+            return codes
+        if codes.ndim == 1:
+            return self.classes_[codes]
+        return np.column_stack([c[k] for c, k in zip(self.classes_, codes.T, strict=True)])
 
     def _keep_out_of_bag(self, found: FloatArray, places: Any, n: int | None = None) -> None:
         """Keep predictions at their places among the n rows that were given; NaN at the others."""
@@ -66,4 +126,41 @@ class OutOfBag(Estimator):
 
     def _restore(self, rows: Rows) -> None:
         assert rows.given is not None
-        self._keep_out_of_bag(getattr(self, self._out_of_bag_name), rows.kept, len(rows.given))
+        if hasattr(self, self._out_of_bag_name):
+            self._keep_out_of_bag(getattr(self, self._out_of_bag_name), rows.kept, len(rows.given))
+
+
+class WarmStart(Estimator):
+    """A model of many parts that can be fitted again with more of them: `warm_start`."""
+
+    _earlier: dict[str, Any] | None
+
+    def _forget(self) -> None:
+        kept = dict(vars(self)) if self.warm_start and self._n_parts else None
+        super()._forget()
+        self._earlier = kept
+
+    @property
+    def _n_parts(self) -> int:
+        """How many parts are fitted; 0 before a fit."""
+        return len(vars(self).get("_seeds", ()))
+
+    def _begin(self) -> tuple[dict[str, Any] | None, list[int]]:
+        """Return what an earlier fit left, and the seeds of all parts."""
+        earlier, self._earlier = self._earlier, None
+        found = seeds(self.random_state, self.n_estimators)
+        if earlier is None:
+            return None, found
+        old = earlier["_seeds"]
+        if self.n_estimators < len(old):
+            raise ParameterError(
+                f"n_estimators={self.n_estimators} must be larger or equal to the {len(old)} of "
+                "the earlier fit when warm_start=True."
+            )
+        if self.n_estimators == len(old):
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not fit new trees.",
+                DataWarning,
+                stacklevel=5,
+            )
+        return earlier, [*old, *found[len(old) :]]

@@ -3,15 +3,17 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from bottega.core.errors import InputError
-from bottega.core.frames import take_rows
+from bottega.core.errors import ParameterError
+from bottega.core.frames import is_frame, take_rows
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.ensemble._resampling.draws import draw_rows, own_order, seed_parts
+from bottega.ensemble._resampling.draws import draw_rows, fingerprint, own_order, seed_parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +21,7 @@ class OrderedRows:
     """Rows in an order that depends on their content alone: to draw samples and folds from.
 
     `y` are the responses as models take them, `codes` those with classes as codes. `order` is
-    where each row stands among the rows that were given. Weights are None where all are one.
+    where each row stands among the rows that count. Weights are None where all are one.
     """
 
     X: Any
@@ -41,29 +43,63 @@ class OrderedRows:
         n = len(self.y)
         return n if self.weight is None else max(n, round(self.weight.sum()))
 
+    @property
+    def key(self) -> str:
+        """Letters that tell these rows from others."""
+        return fingerprint(self.X, self.y, *([] if self.weight is None else [self.weight]))
+
     def draw(self, seed: int, size: int, *, replace: bool = True) -> IntArray:
         """Return how often each row is drawn."""
         return draw_rows(len(self.y), size, seed, replace=replace, weight=self.weight)
 
-    def fit(self, base: Any, counts: Any, seed: int | None = None) -> Any:
-        """Return a copy of the base fitted to the rows drawn `counts` times (None: once).
-
-        A base that takes weights is given each drawn row once, with its count; another is given
-        the rows as often as they were drawn.
-        """
+    def fit(self, base: Any, counts: Any, seed: int | None = None, columns: Any = None) -> Any:
+        """Return a copy of the base fitted to the rows drawn `counts` times (None: once)."""
+        X = self.X if columns is None else take_columns(self.X, columns)
         model = clone(base)
         if seed is not None:
             seed_parts(model, seed)
-        if counts is None:
-            return model.fit(self.X, self.y)
-        if has_fit_parameter(model, "sample_weight"):
-            rows = np.flatnonzero(counts)
-            weight = np.asarray(counts[rows], dtype=np.float64)
-            return model.fit(take_rows(self.X, rows), self.y[rows], sample_weight=weight)
-        if np.any(counts != np.rint(counts)):
-            raise InputError(
-                f"{type(base).__name__} takes no sample_weight, so weights must be whole numbers "
-                "(copies of a row); round them, or use a base that takes weights."
-            )
-        rows = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
-        return model.fit(take_rows(self.X, rows), self.y[rows])
+        return fit_weighted(model, X, self.y, counts)
+
+
+def fit_weighted(model: Any, X: Any, y: Array, counts: Any) -> Any:
+    """Fit a model to the rows that count; `counts` are weights, or None for all alike.
+
+    A model that takes weights is given each row once, with its count. Another is given the rows
+    as often as they count, or, if it is a pipeline and the counts are no whole numbers, its last
+    step is given the weights.
+    """
+    if counts is None:
+        model.fit(X, y)
+        return model
+    rows = np.flatnonzero(counts)
+    if has_fit_parameter(model, "sample_weight"):
+        weight = np.asarray(counts[rows], dtype=np.float64)
+        model.fit(take_rows(X, rows), y[rows], sample_weight=weight)
+        return model
+    if np.all(counts == np.rint(counts)):
+        rows = np.repeat(np.arange(len(counts)), np.asarray(counts).astype(np.intp))
+        model.fit(take_rows(X, rows), y[rows])
+        return model
+    last = model.steps[-1] if isinstance(model, Pipeline) else ("", None)
+    if not has_fit_parameter(last[1], "sample_weight"):
+        raise ParameterError(
+            f"Underlying estimator {type(model).__name__} does not support sample weights, so "
+            "weights must be whole numbers (copies of a row); round them, or use an estimator that "
+            "takes weights."
+        )
+    weight = {f"{last[0]}__sample_weight": counts[rows]}
+    model.fit(take_rows(X, rows), y[rows], **weight)
+    return model
+
+
+def take_columns(X: Any, columns: IntArray) -> Any:
+    """Return the given columns of an array, a sparse matrix or a frame."""
+    if not is_frame(X):
+        return X[:, columns]
+    frame = nw.from_native(X, eager_only=True)
+    if len(set(columns.tolist())) == len(columns):
+        return frame[:, columns.tolist()].to_native()
+    # A name stands once in a frame: of a column that is drawn again the copies are renamed.
+    names = [frame.columns[j] for j in columns]
+    copies = [nw.col(name).alias(f"{name} {i}") for i, name in enumerate(names)]
+    return frame.select(*copies).to_native()
