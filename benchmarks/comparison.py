@@ -48,9 +48,9 @@ def against_grid_search(name, load) -> Result:
     frame = load(as_frame=True).frame
     task = "regression" if name == "diabetes" else "classification"
     methods = ["neighbors", "ridge"] if task == "regression" else ["neighbors", "parzen"]
-    found = bottega.compare(frame, "target", methods=methods, seed=0)
+    found = bottega.compare(frame, "target", methods=methods, random_state=0)
     X, y = np.asarray(found.train.X, dtype=float), found.y_train
-    outer = folds(found.train, 5, seed=0)
+    outer = folds(found.train, 5, random_state=0)
     grids = {
         method: result.path.values
         for method, result in found.results.items()
@@ -89,7 +89,7 @@ def against_grid_search(name, load) -> Result:
     theirs(-1)()  # start the workers outside the timing
     medians = in_turns(
         {
-            "ours": lambda: bottega.compare(frame, "target", methods=methods, seed=0),
+            "ours": lambda: bottega.compare(frame, "target", methods=methods, random_state=0),
             "one core": theirs(None),
             "all cores": theirs(-1),
         },
@@ -111,7 +111,7 @@ def peak_memory(name) -> Result:
     # Not getrusage: its peak counts what the process that started this one held at the time.
     code = (
         "import re, bottega\n"
-        f"bottega.compare({name!r}, seed=0).certify(ledger=False)\n"
+        f"bottega.compare({name!r}, random_state=0).certify(ledger=False)\n"
         "status = open('/proc/self/status').read()\n"
         "print(int(re.search(r'VmHWM:\\s+(\\d+)', status)[1]) / 1024)"
     )

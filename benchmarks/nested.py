@@ -57,7 +57,7 @@ def run() -> Iterator[Result]:
 
 def case(name: str, interval: str, n: int = 5_000, p: int = 20) -> Result:
     """Time the same work for both, or with ``"nested"`` ours with the models of its interval."""
-    sample = make.friedman1(n, features=p)
+    sample = make.friedman1(n, n_features=p)
     X, y = sample.X, sample.y
     estimator, peer, parameter, grid = CASES[name]
     outer = list(KFold(5, shuffle=True, random_state=0).split(X))
@@ -65,7 +65,7 @@ def case(name: str, interval: str, n: int = 5_000, p: int = 20) -> Result:
 
     def ours():
         found["ours"] = nested_cv(
-            estimator, X, y, rule="min", values=grid, outer=outer, inner=INNER, interval=interval
+            estimator, X, y, select="min", values=grid, outer=outer, inner=INNER, interval=interval
         )
 
     def theirs(level):

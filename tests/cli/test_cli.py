@@ -145,7 +145,7 @@ def test_a_second_run_says_that_the_locked_rows_were_opened(houses, tmp_path):
     assert "on 20 locked rows: squared error" in third.stdout
     assert "have been opened 2 times" in third.stdout
     assert "have been opened 2 times" in report.read_text()
-    other = run(*arguments, "--seed", "1", "--json")
+    other = run(*arguments, "--random-state", "1", "--json")
     assert json.loads(other.stdout)["test_looks"] == 1
 
 
@@ -267,7 +267,7 @@ def test_predict_refuses_what_it_cannot_do(houses, tmp_path):
 
     new.write_text(text.replace("Pisa", "Siena"))
     assert "'Siena'" in one_sentence(run("predict", model, new))
-    assert run("predict", model, new, "--new-categories", "ignore").returncode == 0
+    assert run("predict", model, new, "--handle-unknown", "ignore").returncode == 0
 
     new.write_text(text.replace("rooms,", "room,", 1))
     out = tmp_path / "out.csv"

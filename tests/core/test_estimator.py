@@ -248,7 +248,7 @@ def test_a_path_is_judged_by_any_loss(loss):
     assert curve.loss == of.title
 
 
-@pytest.mark.parametrize("loss", [None, "log_loss", "brier"])
+@pytest.mark.parametrize("loss", [None, "log_loss", "brier_score"])
 def test_classifiers_are_judged_by_labels_or_by_probabilities(loss):
     curve = Vote().path(X, LABELS, loss=loss)
     of = get_loss(loss, "classification")
@@ -265,7 +265,7 @@ def test_classifiers_are_judged_by_labels_or_by_probabilities(loss):
 
 
 def test_tune_fits_along_a_path_judged_in_another_way():
-    model = tune(ShrunkenMean(), X, Y, rule="one_se", cv=0.5, values=[0.1, 0.9])
+    model = tune(ShrunkenMean(), X, Y, select="one_se", cv=0.5, values=[0.1, 0.9])
     assert model.path_.estimate == "validation"
     assert model.share_ == 0.9
     assert model.share == "auto"

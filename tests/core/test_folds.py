@@ -57,9 +57,9 @@ def test_a_chunk_is_dealt_from_its_first_row_on():
 def test_numbered_folds_are_a_balanced_partition(n, k, seed):
     if k > n:
         with pytest.raises(ParameterError, match=f"folds are not possible with {n} rows"):
-            make_folds(k, n, seed=seed)
+            make_folds(k, n, random_state=seed)
         return
-    folds = make_folds(k, n, seed=seed)
+    folds = make_folds(k, n, random_state=seed)
     assert is_partition(folds, n)
     sizes = [len(test) for _, test in folds]
     assert max(sizes) - min(sizes) <= 1
@@ -84,7 +84,12 @@ def test_groups_stay_together_and_time_goes_forward():
 
 
 def test_a_share_holds_out_one_part():
-    for options in ({}, {"seed": 1}, {"time": np.arange(40)}, {"groups": np.arange(40) // 2}):
+    for options in (
+        {},
+        {"random_state": 1},
+        {"time": np.arange(40)},
+        {"groups": np.arange(40) // 2},
+    ):
         [(train, test)] = make_folds(0.25, 40, **options)
         assert len(test) == pytest.approx(10, abs=1)
         assert sorted([*train, *test]) == list(range(40))

@@ -13,7 +13,7 @@ from scipy import optimize
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.losses import (
     ABSOLUTE_ERROR,
-    BRIER,
+    BRIER_SCORE,
     HINGE,
     LOG_LOSS,
     LOGISTIC,
@@ -26,8 +26,17 @@ from bottega.core.losses import (
     get_loss,
 )
 
-CONVEX = [ABSOLUTE_ERROR, SQUARED_ERROR, LOG_LOSS, BRIER, HINGE, LOGISTIC, Huber(1.0), Huber(0.3)]
-PROBABILITIES = (LOG_LOSS, BRIER)
+CONVEX = [
+    ABSOLUTE_ERROR,
+    SQUARED_ERROR,
+    LOG_LOSS,
+    BRIER_SCORE,
+    HINGE,
+    LOGISTIC,
+    Huber(1.0),
+    Huber(0.3),
+]
+PROBABILITIES = (LOG_LOSS, BRIER_SCORE)
 CLASSES = {"sign": [-1.0, 1.0], "unit": [0.0, 1.0]}
 
 
@@ -70,9 +79,9 @@ def test_codes_and_flags_are_those_that_kernels_count_on():
         "hinge",
         "logistic",
         "huber",
-        "brier",
+        "brier_score",
     ]
-    assert [name for name, loss in LOSSES.items() if loss.bounded] == ["zero_one", "brier"]
+    assert [name for name, loss in LOSSES.items() if loss.bounded] == ["zero_one", "brier_score"]
     assert [name for name, loss in LOSSES.items() if not loss.convex] == ["zero_one"]
     assert [loss.labels for loss in LOSSES.values()] == [
         "any",
@@ -162,7 +171,7 @@ def test_best_prediction_of_a_number_is_where_the_risk_is_least(loss, values, se
     assert least <= loss.risk(values, share, others).min() + 1e-12
 
 
-@pytest.mark.parametrize("loss", [LOG_LOSS, BRIER, HINGE, LOGISTIC], ids=repr)
+@pytest.mark.parametrize("loss", [LOG_LOSS, BRIER_SCORE, HINGE, LOGISTIC], ids=repr)
 @pytest.mark.parametrize("eta", [0.02, 0.3, 0.5, 0.9])
 def test_best_prediction_of_a_class_is_where_the_risk_is_least(loss, eta):
     values, share = truths(loss), [1 - eta, eta]
@@ -238,8 +247,8 @@ def test_losses_are_found_by_name_and_equal_after_a_copy():
         (lambda: LOG_LOSS([0], [np.nan]), "strictly between"),
         (lambda: ZERO_ONE.gradient([1], [1]), "no gradient"),
         (lambda: Cost([[0, 1], [2, 0]]).curvature([1], [1]), "no gradient"),
-        (lambda: BRIER([0], [1.5]), "between 0 and 1"),
-        (lambda: BRIER.of_rows([0, 1], [0.3, 0.7]), "one probability per class"),
+        (lambda: BRIER_SCORE([0], [1.5]), "between 0 and 1"),
+        (lambda: BRIER_SCORE.of_rows([0, 1], [0.3, 0.7]), "one probability per class"),
         (lambda: LOG_LOSS.of_rows([0, 2], np.full((2, 2), 0.5)), "for 2 classes; y has the codes"),
         (lambda: Cost([[0, 1]]), "one row and one column per class"),
         (lambda: Cost([[0, -1], [1, 0]]), "at least 0"),
@@ -247,7 +256,10 @@ def test_losses_are_found_by_name_and_equal_after_a_copy():
         (lambda: Cost([[0, 1], [1, 0]], classes=["a", "b"])(["a"], ["c"]), "'c' is not among"),
         (lambda: get_loss(None), "loss=None is not known"),
         (lambda: get_loss("hinge", "classification"), "cannot judge a classification; .* brier"),
-        (lambda: get_loss("brier", "regression"), "cannot judge a regression; .* squared_error"),
+        (
+            lambda: get_loss("brier_score", "regression"),
+            "cannot judge a regression; .* squared_error",
+        ),
         (lambda: get_loss(lambda *_: 1.0).of_rows([1, 2], [1, 2]), "one number per row"),
         (lambda: Huber(0.0), "above 0"),
         (lambda: Huber(np.nan), "above 0"),
@@ -287,7 +299,7 @@ def test_probabilities_of_rows_are_judged_by_the_class_that_was_observed():
     own = np.stack([shares[i, :, code] for i, code in enumerate(codes)])
     np.testing.assert_allclose(LOG_LOSS.of_rows(codes, shares), -np.log(own), rtol=1e-15)
     squares = ((shares - np.eye(3)[codes][:, None]) ** 2).sum(axis=-1) / 2
-    np.testing.assert_allclose(BRIER.of_rows(codes, shares), squares, rtol=1e-13)
+    np.testing.assert_allclose(BRIER_SCORE.of_rows(codes, shares), squares, rtol=1e-13)
     # With two classes both are the losses of P(Y = 1).
     binary, one = np.array([0, 1, 1]), np.array([0.2, 0.7, 0.4])
     two = np.column_stack([1 - one, one])
@@ -328,7 +340,7 @@ def test_a_function_of_truth_and_prediction_is_a_loss_that_is_given_labels():
 def test_each_task_has_a_loss_of_its_own():
     assert get_loss(None, "regression") is SQUARED_ERROR
     assert get_loss(None, "classification") is ZERO_ONE
-    assert [loss.method for loss in (ZERO_ONE, LOG_LOSS, BRIER)] == ["predict"] + 2 * [
+    assert [loss.method for loss in (ZERO_ONE, LOG_LOSS, BRIER_SCORE)] == ["predict"] + 2 * [
         "predict_proba"
     ]
 

@@ -205,9 +205,9 @@ def test_new_category(make):
     message = "'c' holds 2 categories never seen .* 'reed' among them, in 3 rows; .*mean 'red'"
     with pytest.raises(InputError, match=message):
         Encoder().fit(train).transform(new)
-    encoded = Encoder(new_categories="ignore").fit(train).transform(new)
+    encoded = Encoder(handle_unknown="ignore").fit(train).transform(new)
     np.testing.assert_array_equal(encoded, [[0, 1], [0, 0], [0, 0], [0, 0]])
-    codes = Encoder(new_categories="ignore", one_hot=False).fit(train).transform(new)
+    codes = Encoder(handle_unknown="ignore", one_hot=False).fit(train).transform(new)
     np.testing.assert_array_equal(codes[:, 0], [1, np.nan, np.nan, np.nan])
 
 
@@ -215,7 +215,7 @@ def test_new_gap_in_a_category(make):
     train, new = make({"c": ["red", "blue"]}), make({"c": ["red", None]})
     with pytest.raises(InputError, match="missing in 1 rows, first in row 2"):
         Encoder().fit(train).transform(new)
-    encoded = Encoder(new_categories="ignore").fit(train).transform(new)
+    encoded = Encoder(handle_unknown="ignore").fit(train).transform(new)
     np.testing.assert_array_equal(encoded, [[0, 1], [0, 0]])
     codes = Encoder(one_hot=False).fit(train).transform(new)
     np.testing.assert_array_equal(codes[:, 0], [1, np.nan])
@@ -247,8 +247,8 @@ def test_columns_that_cannot_be_encoded(make):
 
 def test_bad_parameters(make):
     frame = make({"x": [1.0, 2.0]})
-    with pytest.raises(ParameterError, match="new_categories is"):
-        Encoder(new_categories="drop").fit(frame)
+    with pytest.raises(ParameterError, match="handle_unknown is"):
+        Encoder(handle_unknown="drop").fit(frame)
     with pytest.raises(ParameterError, match="standardize is True, False or 'min-max'"):
         Encoder(standardize="range").fit(frame)
     with pytest.raises(ParameterError, match="cannot be of kind 'numbr'"):

@@ -21,24 +21,24 @@ REGRESSION = {
     "friedman1": {},
     "friedman2": {},
     "friedman3": {},
-    "sparse_linear": {"features": 12, "correlation": 0.5},
+    "sparse_linear": {"n_features": 12, "correlation": 0.5},
 }
 CLASSIFICATION = [
     ("nested_spheres", {}),
     ("nested_spheres", {"useless": 6}),
     ("two_gaussians", {}),
-    ("two_gaussians", {"prior": 0.2, "distance": 1.0, "features": 3, "correlation": 0.5}),
+    ("two_gaussians", {"prior": 0.2, "distance": 1.0, "n_features": 3, "correlation": 0.5}),
     ("lipschitz", {}),
-    ("lipschitz", {"c": 1.0, "features": 3}),
-    ("lipschitz", {"c": 0.3, "features": 1}),
+    ("lipschitz", {"c": 1.0, "n_features": 3}),
+    ("lipschitz", {"c": 0.3, "n_features": 1}),
     ("xor", {}),
-    ("xor", {"spread": 1.0, "useless": 2}),
+    ("xor", {"cluster_std": 1.0, "useless": 2}),
 ]
 
 
 @pytest.mark.parametrize("name", REGRESSION)
 def test_regression_risk_is_the_noise_variance(name):
-    sample = getattr(make, name)(N, seed=3, **REGRESSION[name])
+    sample = getattr(make, name)(N, random_state=3, **REGRESSION[name])
     residual = sample.y - sample.bayes(sample.X)
     sigma = np.sqrt(sample.bayes_risk)
     assert sample.loss == "squared_error"
@@ -49,7 +49,7 @@ def test_regression_risk_is_the_noise_variance(name):
 
 @pytest.mark.parametrize(("name", "options"), CLASSIFICATION)
 def test_classification_risk(name, options):
-    sample = getattr(make, name)(N, seed=5, **options)
+    sample = getattr(make, name)(N, random_state=5, **options)
     risk = sample.bayes_risk
     assert sample.loss == "zero_one"
     error = np.mean(sample.bayes(sample.X) != sample.y)
@@ -59,7 +59,7 @@ def test_classification_risk(name, options):
 @pytest.mark.parametrize(("name", "options"), CLASSIFICATION)
 def test_no_threshold_beats_the_bayes_rule(name, options):
     """Try 19 thresholds on each input, on its square and on the products, both ways round."""
-    sample = getattr(make, name)(N, seed=6, **options)
+    sample = getattr(make, name)(N, random_state=6, **options)
     X = sample.X
     tries = [*X.T, *(X**2).T, np.sum(X**2, axis=1), np.sum(X, axis=1), np.prod(X, axis=1)]
     slack = SIGMAS * np.sqrt(0.25 / N)
@@ -70,7 +70,7 @@ def test_no_threshold_beats_the_bayes_rule(name, options):
 
 
 def test_nested_spheres_are_the_published_set_up():
-    sample = make.nested_spheres(N, seed=0)
+    sample = make.nested_spheres(N, random_state=0)
     square = np.sum(sample.X**2, axis=1)
     shell = square[sample.y == 1]
     assert shell.min() >= 9
@@ -101,14 +101,14 @@ def test_lipschitz_risk_by_numeric_integration(c):
     x = (np.arange(200_000) + 0.5) / 200_000
     risk = np.mean(0.5 - 0.5 * np.abs(np.cos(2 * c * x)))
     # The midpoint rule errs by about (c / 200000)^2.
-    assert make.lipschitz(1, c=c, features=1).bayes_risk == pytest.approx(risk, abs=1e-8)
+    assert make.lipschitz(1, c=c, n_features=1).bayes_risk == pytest.approx(risk, abs=1e-8)
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.1, 3.0])
 @pytest.mark.parametrize("features", [1, 2, 10])
 def test_separable_keeps_its_margin(margin, features):
     for seed in range(5):
-        sample = make.separable(500, margin=margin, features=features, seed=seed)
+        sample = make.separable(500, margin=margin, n_features=features, random_state=seed)
         direction = sample.bayes.args[0]
         assert np.linalg.norm(direction) == pytest.approx(1)
         signed = (2 * sample.y - 1) * (sample.X @ direction)
@@ -119,7 +119,7 @@ def test_separable_keeps_its_margin(margin, features):
 
 
 def test_two_gaussians_are_as_far_apart_as_stated():
-    sample = make.two_gaussians(N, distance=1.5, features=3, correlation=0.6, seed=2)
+    sample = make.two_gaussians(N, distance=1.5, n_features=3, correlation=0.6, random_state=2)
     a, b = sample.X[sample.y == 0], sample.X[sample.y == 1]
     pooled = (np.cov(a.T) + np.cov(b.T)) / 2
     gap = b.mean(axis=0) - a.mean(axis=0)
@@ -129,7 +129,7 @@ def test_two_gaussians_are_as_far_apart_as_stated():
 
 
 def test_sparse_linear_shape_and_correlation():
-    sample = make.sparse_linear(N, features=6, nonzero=3, correlation=0.5, seed=1)
+    sample = make.sparse_linear(N, n_features=6, n_informative=3, correlation=0.5, random_state=1)
     np.testing.assert_array_equal(sample.bayes(np.eye(6)), [1, 0, -2, 0, 3, 0])
     expected = 0.5 ** np.abs(np.subtract.outer(np.arange(6), np.arange(6)))
     # A correlation estimated from n pairs errs by less than 1 / sqrt(n); 36 of them are looked at.
@@ -153,13 +153,13 @@ def test_friedman2_noise_is_a_third_of_the_signal():
 @pytest.mark.parametrize("name", [n for n in make.__all__ if n != "Sample"])
 def test_every_generator(name):
     generate = getattr(make, name)
-    sample = generate(20, seed=4)
+    sample = generate(20, random_state=4)
     assert (len(sample.X), len(sample.y), sample.name) == (20, 20, name)
-    np.testing.assert_array_equal(sample.X, generate(20, seed=4).X)
-    assert not np.array_equal(sample.X, generate(20, seed=5).X)
+    np.testing.assert_array_equal(sample.X, generate(20, random_state=4).X)
+    assert not np.array_equal(sample.X, generate(20, random_state=5).X)
     copy = pickle.loads(pickle.dumps(sample))
     np.testing.assert_array_equal(copy.bayes(sample.X), sample.bayes(sample.X))
-    with pytest.raises(InputError, match="n is a whole number of at least 1, not 0"):
+    with pytest.raises(InputError, match="n_samples is a whole number of at least 1, not 0"):
         generate(0)
 
 
@@ -167,15 +167,15 @@ def test_every_generator(name):
     ("name", "options"),
     [
         ("sine", {"noise": -1}),
-        ("friedman1", {"features": 4}),
-        ("sparse_linear", {"features": 3, "nonzero": 4}),
+        ("friedman1", {"n_features": 4}),
+        ("sparse_linear", {"n_features": 3, "n_informative": 4}),
         ("sparse_linear", {"correlation": 1.0}),
         ("nested_spheres", {"useless": -1}),
         ("two_gaussians", {"distance": 0}),
         ("two_gaussians", {"prior": 1}),
-        ("two_gaussians", {"features": 3, "correlation": -0.6}),
+        ("two_gaussians", {"n_features": 3, "correlation": -0.6}),
         ("lipschitz", {"c": 0}),
-        ("xor", {"spread": 0}),
+        ("xor", {"cluster_std": 0}),
         ("separable", {"margin": -1}),
     ],
 )

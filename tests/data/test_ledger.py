@@ -20,7 +20,7 @@ from bottega.core.errors import TestSetAlreadyUsed
 from bottega.data import Table, read
 try:
     own = Table(read("iris").frame, target="target")
-    own.split(seed={seed}).test.open()
+    own.split(random_state={seed}).test.open()
     print("opened")
 except TestSetAlreadyUsed:
     print("refused")
@@ -56,7 +56,7 @@ def test_the_same_rows_are_refused_to_another_object():
         again.open()
     again.open(again=True)
     assert again.looks == part().looks == 2
-    assert part(seed=1).looks == 0  # other rows
+    assert part(random_state=1).looks == 0  # other rows
 
 
 @pytest.mark.parametrize(("seed", "answer"), [(0, "refused"), (5, "opened")])
@@ -123,7 +123,7 @@ def test_the_state_folder(monkeypatch):
 
 def test_nothing_of_the_data_is_written():
     frame = pd.DataFrame({"who": ["Ada", "Bea"] * 20, "pay": np.arange(40.0) + 4711})
-    read(frame, target="pay").split(seed=3).test.open()
+    read(frame, target="pay").split(random_state=3).test.open()
     (file,) = ledger_folder().iterdir()
     assert len(file.name) == 32
     when, seed = file.read_text().split()

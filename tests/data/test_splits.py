@@ -35,20 +35,20 @@ def test_default_fractions():
 
 
 def test_three_quarters_and_one():
-    split = table_of(100).split(train=0.75, validation=0, test=0.25)
+    split = table_of(100).split(train_size=0.75, validation_size=0, test_size=0.25)
     assert split.validation is None
     assert [r.size for r in rows_of(split)] == [75, 0, 25]
 
 
 def test_without_a_test_part():
-    split = table_of(10).split(train=0.5, validation=0.5, test=0)
+    split = table_of(10).split(train_size=0.5, validation_size=0.5, test_size=0)
     assert split.test is None
     assert split.train.n_rows == split.validation.n_rows == 5
 
 
 def test_the_seed_decides():
     table = table_of(100)
-    first, same, other = (rows_of(table.split(seed=s))[0] for s in (1, 1, 2))
+    first, same, other = (rows_of(table.split(random_state=s))[0] for s in (1, 1, 2))
     np.testing.assert_array_equal(first, same)
     assert first.tolist() != other.tolist()
 
@@ -63,7 +63,9 @@ def test_class_shares_within_one_row(fractions, sizes, seed):
     y = np.repeat([f"k{i}" for i in range(len(sizes))], sizes)
     train, validation, test = fractions
     table = table_of(len(y), y=y)
-    split = table.split(train=train, validation=validation, test=test, seed=seed)
+    split = table.split(
+        train_size=train, validation_size=validation, test_size=test, random_state=seed
+    )
     for rows, fraction in zip(rows_of(split), fractions, strict=True):
         for label, size in zip(np.unique(y), sizes, strict=True):
             assert abs(np.sum(y[rows] == label) - fraction * size) < 1 + 1e-6
@@ -79,7 +81,9 @@ def test_parts_as_a_whole_come_out_even_over_many_small_classes():
 def test_stratifying_can_be_refused():
     y = np.repeat(["a", "b"], [97, 3])
     table = table_of(100, y=y)
-    counts = {sum(y[rows_of(table.split(stratify=False, seed=s))[0]] == "b") for s in range(30)}
+    counts = {
+        sum(y[rows_of(table.split(stratify=False, random_state=s))[0]] == "b") for s in range(30)
+    }
     assert len(counts) > 2  # chance decides, and not the shares
 
 
@@ -88,7 +92,7 @@ def test_stratifying_can_be_refused():
 def test_groups_stay_together(sizes, seed):
     group = np.repeat([f"g{i}" for i in range(len(sizes))], sizes)
     table = table_of(len(group), group=group)
-    parts = rows_of(table.split(seed=seed))
+    parts = rows_of(table.split(random_state=seed))
     assert sorted(np.concatenate(parts)) == list(range(len(group)))
     assert all(part.size for part in parts)
     seen = [set(group[part]) for part in parts]
@@ -141,7 +145,12 @@ def test_the_test_part_opens_once():
 
 
 @pytest.mark.parametrize(
-    "bad", [{"train": 0.9}, {"train": 0.0, "test": 0.75}, {"validation": -0.25, "test": 0.75}]
+    "bad",
+    [
+        {"train_size": 0.9},
+        {"train_size": 0.0, "test_size": 0.75},
+        {"validation_size": -0.25, "test_size": 0.75},
+    ],
 )
 def test_bad_fractions(bad):
     with pytest.raises(InputError, match="fractions that sum to 1"):
@@ -153,7 +162,7 @@ def test_tables_too_small_to_split():
     two = Table(table_of(3).frame.iloc[:2], target="y", task="regression")
     with pytest.raises(InputError, match=r"50/25/25 split needs at least 3 rows .* has 2"):
         two.split()
-    tenth = {"train": 0.8, "validation": 0.1, "test": 0.1}
+    tenth = {"train_size": 0.8, "validation_size": 0.1, "test_size": 0.1}
     # Six rows are 4.8, 0.6, 0.6: the two left over go to the first and the second part.
     with pytest.raises(InputError, match=r"80/10/10 split needs at least 7 rows .* has 6"):
         table_of(6).split(**tenth)
@@ -201,7 +210,7 @@ def test_wishes_that_cannot_be_met():
 def test_folds_share_rows_and_classes_evenly(sizes, k, seed):
     sizes[0] += k
     y = np.repeat([f"k{i}" for i in range(len(sizes))], sizes)
-    made = folds(table_of(len(y), y=y), k, seed=seed)
+    made = folds(table_of(len(y), y=y), k, random_state=seed)
     assert len(made) == k
     assert sorted(np.concatenate([test for _, test in made])) == list(range(len(y)))
     sizes_of_tests = [test.size for _, test in made]
@@ -229,7 +238,7 @@ def test_folds_forward_in_time():
 
 def test_folds_repeat_with_their_seed():
     table = read("iris")
-    one, same, other = (folds(table, 5, seed=s)[0][1].tolist() for s in (0, 0, 1))
+    one, same, other = (folds(table, 5, random_state=s)[0][1].tolist() for s in (0, 0, 1))
     assert one == same != other
 
 

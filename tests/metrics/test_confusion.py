@@ -157,11 +157,11 @@ def test_tables_to_read_and_to_use():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: confusion([1, 2], [1]), "2 rows and predicted 1"),
+        (lambda: confusion([1, 2], [1]), "2 rows and y_pred 1"),
         (lambda: confusion([], []), "at least one label"),
         (lambda: confusion([[1], [2]], [1, 2]), "must be a column"),
-        (lambda: confusion([1.0, np.nan], [1.0, 1.0]), "y has 1 missing"),
-        (lambda: confusion(np.array(["a", None], dtype=object), ["a", "a"]), "y has 1 missing"),
+        (lambda: confusion([1.0, np.nan], [1.0, 1.0]), "y_true has 1 missing"),
+        (lambda: confusion(np.array(["a", None], dtype=object), ["a", "a"]), "y_true has 1 miss"),
         (lambda: confusion([1, 2], ["1", "2"]), "one kind"),
         (lambda: confusion([0.5, 1.5], [0.5, 1.5]), "class labels"),
         (lambda: confusion(["a", "b"], ["a", "c"], ["a", "b"]), "not among labels: c"),

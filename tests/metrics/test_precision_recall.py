@@ -24,7 +24,7 @@ def test_each_point_is_that_of_scikit_learns_cross_validation(sample):
     found = precision_recall_path(
         KNeighborsClassifier(), sample.X, sample.y, ks, knob="n_neighbors", cv=folds
     )
-    assert found.positive == 1
+    assert found.pos_label == 1
     for i, k in enumerate(ks):
         said = cross_val_predict(KNeighborsClassifier(k), sample.X, sample.y, cv=folds)
         assert found.precision[i] == pytest.approx(precision_score(sample.y, said))
@@ -42,7 +42,7 @@ def test_the_estimators_own_knob_and_frames(sample):
     words = np.where(sample.y == 1, "rare", "common")
     found = precision_recall_path(NearestNeighborsClassifier(), frame, words, [1, 5])
     assert found.knob == "n_neighbors"
-    assert found.positive == "rare"
+    assert found.pos_label == "rare"
     other = precision_recall_path(
         NearestNeighborsClassifier(), frame, words, [1, 5], pos_label="common"
     )
@@ -91,7 +91,7 @@ def test_area_equals_counting_on_a_grid():
     ("options", "says"),
     [
         ({"values": []}, "values is empty"),
-        ({"values": [1], "positive": 7}, "positive=7 does not occur"),
+        ({"values": [1], "pos_label": 7}, "pos_label=7 does not occur"),
         ({"values": [1], "y": np.zeros(240, dtype=int)}, "only the class 0"),
         ({"values": [1], "estimator": KNeighborsClassifier()}, "does not name its knob"),
     ],

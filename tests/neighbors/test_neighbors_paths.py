@@ -146,7 +146,7 @@ def test_parzen_path_is_brute_force(data: tuple[np.ndarray, np.ndarray], own_gri
     ("model", "loss"),
     [
         (NearestNeighborsClassifier(), "log_loss"),
-        (NearestNeighborsClassifier(weights="cost"), "brier"),
+        (NearestNeighborsClassifier(weights="cost"), "brier_score"),
         (ParzenClassifier(), "log_loss"),
         (ParzenClassifier(), "zero_one"),
         (NearestNeighborsRegressor(), "absolute_error"),

@@ -177,7 +177,7 @@ def test_regions_of_straight_cuts_are_two_rectangles(rows_of):
 
 
 def test_rectangles_cover_the_plane_once(rows_of):
-    sample = make.lipschitz(60, c=5.0, seed=3)
+    sample = make.lipschitz(60, c=5.0, random_state=3)
     model = SimpleNamespace(predict=lambda X: (np.sin(9 * X[:, 0]) * X[:, 1] > 0.2).astype(int))
     rows = rows_of(boundaries_chart({"waves": model}, sample.X, sample.y))
     cells = [row for row in rows if "left" in row]

@@ -49,7 +49,7 @@ def test_rows_are_the_path(curve, rows_of):
 
 
 def test_picked_least_and_limit(curve, rows_of, layers_of):
-    chart = path_chart(curve, rule="one_se")
+    chart = path_chart(curve, select="one_se")
     marked = {row["mark"]: row for row in rows_of(chart) if "mark" in row}
     assert marked["picked"]["x"] == curve.values[curve.best("one_se")] == 9
     assert marked["least"]["x"] == curve.values[curve.best("min")] == 5
@@ -58,19 +58,19 @@ def test_picked_least_and_limit(curve, rows_of, layers_of):
 
 
 def test_one_label_when_the_rule_picks_the_least(curve, rows_of, layers_of):
-    chart = path_chart(curve, rule="min")
+    chart = path_chart(curve, select="min")
     assert [row["x"] for row in rows_of(chart) if "mark" in row] == [5]
     assert texts_of(layers_of(chart)) == ["picked: k = 5"]
 
 
 def test_pick_by_a_criterion(curve, layers_of):
     curve = dataclasses.replace(curve, criteria={"aic": np.array([3.0, 2.0, 1.0])})
-    assert "picked: k = 1" in texts_of(layers_of(path_chart(curve, rule="aic")))
+    assert "picked: k = 1" in texts_of(layers_of(path_chart(curve, select="aic")))
 
 
 def test_unknown_rule_is_refused(curve):
     with pytest.raises(ParameterError, match="no rule 'bic'"):
-        path_chart(curve, rule="bic")
+        path_chart(curve, select="bic")
 
 
 def test_simplest_stands_left_whichever_way_the_knob_runs(layers_of):
@@ -127,7 +127,7 @@ def test_missing_standard_errors_leave_out_the_limit(curve, layers_of):
     curve = dataclasses.replace(curve, error_se=np.full(3, np.nan))
     names = {
         layer["encoding"]["color"]["scale"]["domain"][-1]
-        for layer in layers_of(path_chart(curve, rule="min"))
+        for layer in layers_of(path_chart(curve, select="min"))
         if "color" in layer["encoding"]
     }
     assert names == {"training error"}
@@ -137,7 +137,7 @@ def test_long_path_is_thinned_but_keeps_what_is_marked(rows_of):
     m = 5000
     error = 2.0 + np.abs(np.arange(m) - 1234) / m
     path = make(np.arange(m) + 1.0, error, se=np.full(m, 1e-5))
-    rows = rows_of(path_chart(path, rule="min"))
+    rows = rows_of(path_chart(path, select="min"))
     assert len(rows) <= 402
     assert [row["x"] for row in rows if "mark" in row] == [1235.0]
     assert (rows[0]["x"], rows[-1]["x"]) == (1.0, 5000.0)
@@ -200,7 +200,7 @@ def test_a_path_over_two_knobs_is_drawn_by_complexity(rows_of, layers_of):
         estimate="cv",
         loss="misclassification",
     )
-    chart = path_chart(path, rule="min")
+    chart = path_chart(path, select="min")
     assert chart.to_dict()["title"]["text"] == "Error along C, gamma"
     rows = rows_of(chart)
     assert [row["x"] for row in rows] == [1, 4, 6]

@@ -71,13 +71,13 @@ def test_learning_curve(rows_of):
 
 def test_learning_curve_without_bayes_risk(rows_of):
     curve = SimpleNamespace(
-        sizes=np.array([5, 50]),
+        train_sizes=np.array([5, 50]),
         risk=np.array([0.4, 0.3]),
         risk_se=np.array([0.01, 0.01]),
         train_error=np.array([0.1, 0.2]),
         bayes_risk=np.nan,
         loss="zero_one",
-        repeats=3,
+        n_repeats=3,
     )
     from bottega.plot import learning_curve_chart
 

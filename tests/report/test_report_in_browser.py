@@ -23,7 +23,7 @@ def real_reports(tmp_path_factory):
     numbers = bottega.compare(price, "price", outer=3)
     numbers.certify()
     label = np.array(["red", "green", HOSTILE])[np.digitize(X[:, 0], [-0.4, 0.4])]
-    classes = bottega.compare(frame.assign(label=label), "label", outer=3, test=0)
+    classes = bottega.compare(frame.assign(label=label), "label", outer=3, test_size=0)
     return {
         "regression": write(numbers, folder / "regression.html"),
         "classification": write(classes, folder / "classification.html"),

@@ -60,7 +60,7 @@ def test_sections_come_in_the_promised_order(regression):
 
 def test_how_to_repeat_is_told(regression):
     page = render(regression(), date=datetime(2026, 1, 31, 9, 5))
-    assert "bottega compare houses.csv --target price --seed 17" in page
+    assert "bottega compare houses.csv --target price --random-state 17" in page
     assert "seed 17" in page
     assert "numpy 2.4.6" in page
     assert "2026-01-31 09:05" in page

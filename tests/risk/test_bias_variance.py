@@ -32,7 +32,7 @@ def test_the_mean_has_known_bias_and_variance_at_each_point():
     """
     points = np.array([0.0, 0.1, 0.25, 0.6])
     n, repeats = 20, 400
-    found = bias_variance(BaselineRegressor(), make.sine, n=n, points=points, repeats=repeats)
+    found = bias_variance(BaselineRegressor(), make.sine, n=n, points=points, n_repeats=repeats)
     v = (0.5 + NOISE**2) / n
     truth = np.sin(2 * np.pi * points)
     np.testing.assert_allclose(found.truth, truth)
@@ -49,13 +49,13 @@ def test_least_squares_has_no_bias_and_the_known_variance():
     Limits of 5 standard errors: false alarm below one in a million for each of the two.
     """
     n, p, sigma = 30, 4, 0.7
-    source = partial(make.sparse_linear, features=p, nonzero=2, noise=sigma)
+    source = partial(make.sparse_linear, n_features=p, n_informative=2, noise=sigma)
 
     def least_squares(X, y):
         coef = np.linalg.lstsq(X, y, rcond=None)[0]
         return lambda X_new: X_new @ coef
 
-    found = bias_variance(least_squares, source, n=n, n_test=50, repeats=300)
+    found = bias_variance(least_squares, source, n=n, n_test=50, n_repeats=300)
     expected = sigma**2 * np.mean(np.sum(found.points**2, axis=1)) / (n - p - 1)
     assert abs(found.variance[0] - expected) < 5 * found.variance_se[0]
     assert abs(found.bias2[0]) < 5 * found.bias2_se[0]
@@ -66,15 +66,15 @@ def test_the_sum_is_the_distance_of_the_simulated_predictions_from_the_truth():
     """Exact on the simulated sets: recomputed here from the same seeds."""
     degrees = [0, 2, 5]
     found = bias_variance(
-        polynomial, make.sine, n=25, n_test=40, repeats=12, values=degrees, seed=3
+        polynomial, make.sine, n=25, n_test=40, n_repeats=12, values=degrees, random_state=3
     )
     point_seed, *seeds = draw_seeds(3, 13)
-    points = make.sine(40, seed=point_seed)
+    points = make.sine(40, random_state=point_seed)
     np.testing.assert_array_equal(found.points, points.X)
     for k, degree in enumerate(degrees):
         away = []
         for seed in seeds:
-            sample = make.sine(25 + 40, seed=seed)
+            sample = make.sine(25 + 40, random_state=seed)
             model = polynomial(sample.X[:25], sample.y[:25], degree)
             away.append(model(points.X) - points.bayes(points.X))
         error = np.mean(np.square(away))
@@ -90,7 +90,7 @@ def test_the_sum_is_the_error_on_fresh_rows():
     three independent parts of randomness (repeats on both sides, the points); 5 standard
     deviations fail once in a million.
     """
-    found = bias_variance(polynomial, make.sine, n=30, n_test=400, repeats=150, values=[1, 3, 6])
+    found = bias_variance(polynomial, make.sine, n=30, n_test=400, n_repeats=150, values=[1, 3, 6])
     at_points = found.point_bias**2 + found.point_variance
     points_se = at_points.std(axis=1, ddof=1) / np.sqrt(400)
     spread = np.sqrt(found.error_se**2 + found.test_error_se**2 + points_se**2)
@@ -98,10 +98,10 @@ def test_the_sum_is_the_error_on_fresh_rows():
     assert np.all(found.train_error < found.test_error)
 
 
-def fixed_design(n, *, seed=0):
+def fixed_design(n, *, random_state=0):
     """A sine at the same evenly spread points each time: only the noise is random."""
     X = (np.arange(n)[:, None] + 0.5) / n
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     truth = make.sine(1).bayes
     return Sample(
         X, truth(X) + NOISE * rng.normal(size=n), truth, NOISE**2, "squared_error", "fixed"
@@ -117,7 +117,9 @@ def test_bias_falls_and_variance_rises_with_the_degree():
     """
     degrees, n = [0, 1, 3, 5, 7, 9], 30
     points = fixed_design(n).X
-    found = bias_variance(polynomial, fixed_design, n=n, points=points, repeats=300, values=degrees)
+    found = bias_variance(
+        polynomial, fixed_design, n=n, points=points, n_repeats=300, values=degrees
+    )
     share = (np.array(degrees) + 1) / n
     assert np.all(np.abs(found.variance - NOISE**2 * share) < 5 * found.variance_se)
     assert np.all(np.diff(found.variance) > 0)
@@ -159,25 +161,27 @@ def test_estimates_are_unbiased_and_their_standard_errors_are_right():
 
 def test_an_estimator_is_varied_along_its_own_knob():
     """With random inputs more shrinkage leaves more bias; ridge's variance in the slopes falls."""
-    source = partial(make.sparse_linear, features=6, nonzero=3, noise=3.0)
-    found = bias_variance(Ridge(), source, n=20, n_test=50, repeats=60, values=[0.01, 10.0, 1000.0])
+    source = partial(make.sparse_linear, n_features=6, n_informative=3, noise=3.0)
+    found = bias_variance(
+        Ridge(), source, n=20, n_test=50, n_repeats=60, values=[0.01, 10.0, 1000.0]
+    )
     assert found.knob == "alpha"
     assert np.all(np.diff(found.bias2) > 0)
     assert found.variance[1] < found.variance[0] - 3 * found.variance_se[0]
-    one = bias_variance(Ridge(alpha=10.0), source, n=20, n_test=50, repeats=60)
+    one = bias_variance(Ridge(alpha=10.0), source, n=20, n_test=50, n_repeats=60)
     np.testing.assert_allclose(one.mean[0], found.mean[1], rtol=1e-12)
 
 
 def test_the_seed_decides_everything():
-    once = bias_variance(BaselineRegressor(), make.sine, repeats=5, seed=1)
-    again = bias_variance(BaselineRegressor(), make.sine, repeats=5, seed=1)
-    other = bias_variance(BaselineRegressor(), make.sine, repeats=5, seed=2)
+    once = bias_variance(BaselineRegressor(), make.sine, n_repeats=5, random_state=1)
+    again = bias_variance(BaselineRegressor(), make.sine, n_repeats=5, random_state=1)
+    other = bias_variance(BaselineRegressor(), make.sine, n_repeats=5, random_state=2)
     np.testing.assert_array_equal(once.mean, again.mean)
     assert not np.array_equal(once.mean, other.mean)
 
 
 def test_frames():
-    found = bias_variance(polynomial, make.sine, repeats=5, n_test=8, values=[1, 2])
+    found = bias_variance(polynomial, make.sine, n_repeats=5, n_test=8, values=[1, 2])
     frame = found.to_frame()
     assert frame["value"].tolist() == [1, 2]
     np.testing.assert_allclose(frame["bias2"] + frame["variance"] + frame["noise"], frame["error"])
@@ -189,10 +193,10 @@ def test_frames():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"repeats": 2}, "repeats=2 is not allowed"),
+        ({"n_repeats": 2}, "n_repeats=2 is not allowed"),
         ({"n": 0}, "n=0 is not allowed"),
         ({"n_test": 0}, "n_test=0 is not allowed"),
-        ({"seed": -1}, "seed=-1 is not allowed"),
+        ({"random_state": -1}, "random_state=-1 is not allowed"),
         ({"knob": "alpha"}, "without values"),
         ({"values": [1]}, "does not name its knob"),
         ({"values": []}, "values is empty"),
@@ -212,7 +216,7 @@ def no_numbers(X, y):
     return lambda X_new: np.full(len(X_new), np.nan)
 
 
-def no_sample(n, seed):
+def no_sample(n, random_state):
     return np.zeros(n)
 
 
@@ -231,5 +235,6 @@ def test_bad_procedures_and_generators_are_refused():
         bias_variance(BaselineRegressor(), no_sample)
     with pytest.raises(InputError, match="asked for 250 rows"):
         bias_variance(
-            BaselineRegressor(), lambda n, seed: make.sine(n if n == 200 else 7, seed=seed)
+            BaselineRegressor(),
+            lambda n, random_state: make.sine(n if n == 200 else 7, random_state=random_state),
         )

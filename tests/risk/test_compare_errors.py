@@ -26,7 +26,7 @@ from bottega.risk import (
 R = json.loads(
     (Path(__file__).parents[1] / "reference" / "risk" / "compare_errors.json").read_text()
 )
-LINE = make.sparse_linear(60, features=4, nonzero=2, seed=3)
+LINE = make.sparse_linear(60, n_features=4, n_informative=2, random_state=3)
 
 
 @pytest.mark.parametrize("case", R["tables"])
@@ -122,7 +122,7 @@ def test_folds_are_compared_with_the_corrected_variance():
     assert found.upper - found.lower == pytest.approx(2 * stats.t.ppf(0.95, 5) * spread)
     assert found.p_value == pytest.approx(2 * stats.t.sf(abs(gap.mean()) / spread, 5))
     with pytest.raises(InputError, match="different folds"):
-        compare_errors(one, cross_validate(Ridge(), LINE.X, LINE.y, cv=6, seed=1))
+        compare_errors(one, cross_validate(Ridge(), LINE.X, LINE.y, cv=6, random_state=1))
     with pytest.raises(InputError, match="both over the same"):
         compare_errors(one, two.losses)
 

@@ -256,10 +256,10 @@ def test_several_parameters_of_any_estimator():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"dev": 0}, "dev"),
-        ({"dev": 1.0}, "dev"),
-        ({"rule": "aic"}, "rule"),
-        ({"values": {"fit_intercept": [True]}, "rule": "one_se"}, "order of simplicity"),
+        ({"validation_fraction": 0}, "validation_fraction"),
+        ({"validation_fraction": 1.0}, "validation_fraction"),
+        ({"select": "aic"}, "select"),
+        ({"values": {"fit_intercept": [True]}, "select": "one_se"}, "order of simplicity"),
         ({}, "no knob"),
     ],
 )

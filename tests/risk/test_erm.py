@@ -118,7 +118,7 @@ def test_three_terms_sum_exactly_and_erm_keeps_its_inequality(D, seed, m):
     rng = np.random.default_rng(seed)
     F = labellings(len(D))
     F = F[rng.choice(len(F), size=rng.integers(1, len(F) + 1), replace=False)]
-    S = D(m, seed=seed)
+    S = D(m, random_state=seed)
     found = erm(F, S)
     terms = risk_terms(F, D, found.indices)
     # Differences of numbers below 1: rounding of the last digit only.
@@ -182,7 +182,7 @@ def test_draws_follow_the_distribution():
     """A chi-squared test of 20,000 rows in 6 cells at level 1e-6."""
     joint = np.array([[0.05, 0.25], [0.3, 0.1], [0.2, 0.1]])
     D = FiniteDistribution(joint, labels=["no", "yes"], points=[[0, 1], [2, 3], [4, 5]])
-    sample = D(20_000, seed=4)
+    sample = D(20_000, random_state=4)
     counts = np.zeros((3, 2))
     np.add.at(counts, (D.places(sample.X), (sample.y == "yes").astype(int)), 1)
     assert stats.chisquare(counts.ravel(), joint.ravel() * 20_000).pvalue > 1e-6

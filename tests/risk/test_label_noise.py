@@ -30,7 +30,7 @@ def near(count, n, share):
 def test_annotators_change_labels_at_their_rate_and_nothing_else(q):
     clean = partial(make.xor, cluster_std=0.7)
     noisy = annotators(clean, q)
-    before, after = clean(20_000, seed=3), noisy(20_000, seed=3)
+    before, after = clean(20_000, random_state=3), noisy(20_000, random_state=3)
     np.testing.assert_array_equal(before.X, after.X)
     assert near(np.count_nonzero(before.y != after.y), 20_000, q) or q == 0
     # A18 with A-4.5: eta becomes q + (1 - 2q) eta, so the best rule stays.
@@ -42,7 +42,7 @@ def test_a_majority_of_annotators_errs_less():
     """Three err together with probability 3 q^2 - 2 q^3."""
     q = 0.2
     rate = 3 * q**2 - 2 * q**3
-    noisy = annotators(make.separable, q, n_annotators=3)(10_000, seed=1)
+    noisy = annotators(make.separable, q, n_annotators=3)(10_000, random_state=1)
     assert noisy.bayes_risk == pytest.approx(rate)
     assert near(np.count_nonzero(noisy.bayes(noisy.X) != noisy.y), 10_000, rate)
 
@@ -50,7 +50,7 @@ def test_a_majority_of_annotators_errs_less():
 def test_annotators_of_numbers_add_variance():
     """The mean of 4 annotators of standard deviation 0.6 adds 0.09. The mean of 20,000 squared
     normals has standard deviation sqrt(2/20000) of itself: 5 of them."""
-    noisy = annotators(make.sine, 0.6, n_annotators=4)(20_000, seed=2)
+    noisy = annotators(make.sine, 0.6, n_annotators=4)(20_000, random_state=2)
     assert noisy.bayes_risk == pytest.approx(0.09 + 0.09)
     error = np.mean((noisy.y - noisy.bayes(noisy.X)) ** 2)
     assert error == pytest.approx(0.18, rel=5 * np.sqrt(2 / 20_000))
@@ -67,7 +67,7 @@ def test_the_formula_for_several_classes_is_exact(weights, q):
     D = FiniteDistribution(joint, labels=["a", "b", "c"])
     exact = annotators(D, q)
     assert exact.joint.sum() == pytest.approx(1)
-    drawn = annotators(partial(D), q, labels=["a", "b", "c"])(3, seed=0)
+    drawn = annotators(partial(D), q, labels=["a", "b", "c"])(3, random_state=0)
     assert drawn.bayes_risk == pytest.approx(exact.bayes_risk, abs=1e-12)
 
 
@@ -111,7 +111,7 @@ def test_noisy_measurement_of_clusters_is_wider_clusters():
     noisy = noisy_features(
         partial(make.xor, cluster_std=0.4), 0.3, bayes=wide.bayes, bayes_risk=wide.bayes_risk
     )
-    sample = noisy(20_000, seed=5)
+    sample = noisy(20_000, random_state=5)
     assert near(np.count_nonzero(sample.bayes(sample.X) != sample.y), 20_000, sample.bayes_risk)
 
 
@@ -127,7 +127,7 @@ def test_kinds_may_be_put_on_top_of_one_another():
     """Twice the same kind uses two streams: labels changed by both come back. With both at 0.2 a
     label is wrong with probability 0.32."""
     once = annotators(partial(make.xor, cluster_std=0.1), 0.2)
-    twice = annotators(once, 0.2)(20_000, seed=1)
+    twice = annotators(once, 0.2)(20_000, random_state=1)
     clean = make.xor(20_000, cluster_std=0.1, random_state=1)
     assert near(np.count_nonzero(twice.y != clean.y), 20_000, 0.32)
     assert twice.bayes_risk == pytest.approx(0.32 + 0.36 * clean.bayes_risk)
@@ -137,7 +137,7 @@ def test_kinds_may_be_put_on_top_of_one_another():
 
 def test_only_the_named_columns_are_measured_with_error():
     clean = make.nested_spheres(50, random_state=1)
-    noisy = noisy_features(make.nested_spheres, 1.0, columns=[1])(50, seed=1)
+    noisy = noisy_features(make.nested_spheres, 1.0, columns=[1])(50, random_state=1)
     np.testing.assert_array_equal(noisy.X[:, [0, 2, 3]], clean.X[:, [0, 2, 3]])
     assert np.all(noisy.X[:, 1] != clean.X[:, 1])
     np.testing.assert_array_equal(noisy.y, clean.y)

@@ -35,9 +35,9 @@ def zero(X):
     return np.zeros(len(X))
 
 
-def noise(n, *, seed=0):
+def noise(n, *, random_state=0):
     """Responses that have nothing to do with x: the mean of m of them has excess risk 1/m."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     return Sample(rng.uniform(size=(n, 1)), rng.normal(size=n), zero, 1.0, "squared_error", "noise")
 
 
@@ -84,7 +84,7 @@ def test_a_seed_that_fixes_the_truth_keeps_it_for_the_test_rows():
 def test_sizes_are_sorted_and_runs_repeat():
     once = learning_curve(mean_of, noise, [50, 5, 50], n_repeats=3)
     again = learning_curve(mean_of, noise, [5, 50], n_repeats=3)
-    assert once.sizes.tolist() == [5, 50]
+    assert once.train_sizes.tolist() == [5, 50]
     np.testing.assert_array_equal(once.risk, again.risk)
     frame = once.to_frame()
     assert frame["m"].tolist() == [5, 50]
@@ -92,8 +92,8 @@ def test_sizes_are_sorted_and_runs_repeat():
 
 
 def test_an_unknown_bayes_risk_leaves_no_excess():
-    def nobody_knows(n, *, seed=0):
-        sample = noise(n, seed=seed)
+    def nobody_knows(n, *, random_state=0):
+        sample = noise(n, random_state=random_state)
         return Sample(sample.X, sample.y, zero, np.nan, "squared_error", "unknown")
 
     curve = learning_curve(mean_of, nobody_knows, [5], n_repeats=3)
@@ -189,7 +189,7 @@ def test_neighbours_that_grow_with_the_root_reach_what_one_neighbour_does_not():
         ([], {}, "sizes is empty"),
         ([0], {}, "size=0 is not allowed"),
         ([2.5], {}, r"size=2\.5 is not allowed"),
-        ([5], {"repeats": 1}, "repeats=1 is not allowed"),
+        ([5], {"n_repeats": 1}, "n_repeats=1 is not allowed"),
         ([5], {"n_test": 0}, "n_test=0 is not allowed"),
     ],
 )

@@ -21,8 +21,8 @@ from bottega.risk import cross_validate, nested_cv
 from bottega.risk.estimate.nested_interval import nadeau_bengio, naive, nested
 from bottega.tree import TreeClassifier, TreeRegressor
 
-LINE = make.sparse_linear(60, features=8, nonzero=3, seed=3)
-CLASSES = make.two_gaussians(90, seed=5)
+LINE = make.sparse_linear(60, n_features=8, n_informative=3, random_state=3)
+CLASSES = make.two_gaussians(90, random_state=5)
 FOLDS = list(KFold(5, shuffle=True, random_state=0).split(LINE.X))
 
 
@@ -128,7 +128,7 @@ def test_the_nested_interval_covers_where_the_naive_one_does_not():
             repeats = 3 if interval == "nested" else 1
             seed = int(rng.integers(2**31))
             found = nested_cv(
-                Lines(), X, y, interval=interval, repeats=repeats, delta=0.1, seed=seed
+                Lines(), X, y, interval=interval, n_repeats=repeats, delta=0.1, random_state=seed
             )
             misses[interval] += not found.lower <= risk <= found.upper
     assert misses["nested"] <= 70
@@ -153,7 +153,7 @@ def test_each_fold_chooses_from_the_path_of_its_training_rows(model, grid, rule)
     """A51 by hand: the rule on the inner curve, the model at its value, the outer error."""
     inner = KFold(5)
     found = nested_cv(
-        model, LINE.X, LINE.y, rule=rule, outer=FOLDS, inner=inner, values=grid, interval="naive"
+        model, LINE.X, LINE.y, select=rule, outer=FOLDS, inner=inner, values=grid, interval="naive"
     )
     for k, (train, test) in enumerate(FOLDS):
         curve = model.path(LINE.X[train], LINE.y[train], values=grid, cv=inner)
@@ -170,7 +170,7 @@ def test_each_fold_chooses_from_the_path_of_its_training_rows(model, grid, rule)
 def test_choices_and_errors_are_those_of_scikit_learns_grid_search():
     grid = np.logspace(-2, 3, 12).tolist()
     ours = nested_cv(
-        Ridge(), LINE.X, LINE.y, rule="min", outer=FOLDS, inner=KFold(5), values=grid,
+        Ridge(), LINE.X, LINE.y, select="min", outer=FOLDS, inner=KFold(5), values=grid,
         interval="naive",
     )  # fmt: skip
     search = GridSearchCV(
@@ -192,7 +192,7 @@ def test_choices_and_errors_are_those_of_scikit_learns_grid_search():
 
 @pytest.mark.parametrize("model", [Lasso(), TreeRegressor()])
 def test_a_method_with_folds_of_its_own_is_given_the_inner_ones(model):
-    found = nested_cv(model, LINE.X, LINE.y, outer=FOLDS, inner=4, interval="naive", rule="min")
+    found = nested_cv(model, LINE.X, LINE.y, outer=FOLDS, inner=4, interval="naive", select="min")
     train = FOLDS[0][0]
     own = type(model)(cv=4).path(LINE.X[train], LINE.y[train])
     assert found.values[0] == own.values[own.best("min")]
@@ -239,7 +239,7 @@ def test_a_pipeline_that_tunes_itself_tells_what_it_chose():
 )
 def test_classes_are_judged_by_misclassification(model):
     labels = np.where(CLASSES.y == 1, "yes", "no")
-    found = nested_cv(model, CLASSES.X, labels, repeats=1, inner=5)
+    found = nested_cv(model, CLASSES.X, labels, n_repeats=1, inner=5)
     wrong = found.predictions[0] != labels
     assert found.error == pytest.approx(wrong.mean())  # five folds of 18
     assert 0 <= found.lower <= found.estimate <= found.upper <= 1
@@ -259,7 +259,13 @@ def test_the_least_inner_error_is_too_low():
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, size=40)
         found = nested_cv(
-            NearestNeighborsClassifier(), X, y, rule="min", interval="naive", repeats=1, seed=seed
+            NearestNeighborsClassifier(),
+            X,
+            y,
+            select="min",
+            interval="naive",
+            n_repeats=1,
+            random_state=seed,
         )
         gaps.append(0.5 - found.inner_least.mean())
     gaps = np.array(gaps)
@@ -267,19 +273,21 @@ def test_the_least_inner_error_is_too_low():
 
 
 def test_refit_chooses_on_all_rows():
-    found = nested_cv(Ridge(), LINE.X, LINE.y, inner=5, rule="min", repeats=1)
+    found = nested_cv(Ridge(), LINE.X, LINE.y, inner=5, select="min", n_repeats=1)
     curve = Ridge().path(LINE.X, LINE.y, cv=make_folds(5, 60))
     assert found.refit().alpha_ == pytest.approx(curve.values[curve.best("min")])
 
 
 def test_seeds_repeats_and_defaults():
-    one, again = (nested_cv(LeastSquares(), LINE.X, LINE.y, repeats=2, seed=4) for _ in range(2))
-    other = nested_cv(LeastSquares(), LINE.X, LINE.y, repeats=2, seed=5)
+    one, again = (
+        nested_cv(LeastSquares(), LINE.X, LINE.y, n_repeats=2, random_state=4) for _ in range(2)
+    )
+    other = nested_cv(LeastSquares(), LINE.X, LINE.y, n_repeats=2, random_state=5)
     np.testing.assert_array_equal(one.losses, again.losses)
     assert not np.array_equal(one.losses, other.losses)
     assert not np.array_equal(one.losses[0], one.losses[1])
     assert nested_cv(LeastSquares(), LINE.X, LINE.y).fold_errors.shape == (10, 5)
-    big = make.sparse_linear(1500, features=3, nonzero=1)
+    big = make.sparse_linear(1500, n_features=3, n_informative=1)
     assert nested_cv(LeastSquares(), big.X, big.y).fold_errors.shape == (1, 5)
 
 
@@ -298,7 +306,7 @@ def test_folds_of_groups_and_of_time():
 
 
 def test_words_tables_and_charts():
-    found = nested_cv(Ridge(), LINE.X, LINE.y, repeats=2)
+    found = nested_cv(Ridge(), LINE.X, LINE.y, n_repeats=2)
     table = found.to_frame()
     assert table["repeat"].tolist() == [0] * 5 + [1] * 5
     np.testing.assert_allclose(table["error"], found.fold_errors.ravel())
@@ -330,16 +338,16 @@ def test_pairs_of_folds_are_fitted_once_each():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"rule": "best"}, "rule"),
+        ({"select": "best"}, "select"),
         ({"interval": "wide"}, "interval"),
         ({"delta": 1}, "delta"),
-        ({"seed": -1}, "seed"),
-        ({"repeats": 0}, "repeats"),
+        ({"random_state": -1}, "random_state"),
+        ({"n_repeats": 0}, "n_repeats"),
         ({"outer": 1}, "folds"),
-        ({"outer": FOLDS, "repeats": 3}, "no meaning"),
+        ({"outer": FOLDS, "n_repeats": 3}, "no meaning"),
         ({"outer": FOLDS[:1], "interval": "naive"}, "at least 2 outer folds"),
-        ({"outer": 2, "repeats": 1, "interval": "nested"}, "at least 3"),
-        ({"outer": 60, "repeats": 1, "interval": "nested"}, "at least 2 rows in each"),
+        ({"outer": 2, "n_repeats": 1, "interval": "nested"}, "at least 3"),
+        ({"outer": 60, "n_repeats": 1, "interval": "nested"}, "at least 2 rows in each"),
     ],
 )
 def test_requests_that_make_no_sense_are_refused(given, message):
@@ -351,4 +359,4 @@ def test_values_need_a_knob():
     with pytest.raises(ParameterError, match="GridSearchCV"):
         nested_cv(LinearRegression(), LINE.X, LINE.y, values=[1, 2])
     with pytest.raises(ParameterError, match="has no rule"):
-        nested_cv(NearestNeighborsClassifier(), CLASSES.X, CLASSES.y, rule="aic", repeats=1)
+        nested_cv(NearestNeighborsClassifier(), CLASSES.X, CLASSES.y, select="aic", n_repeats=1)

@@ -23,8 +23,8 @@ from bottega.risk.estimate.nested import run_procedures
 from bottega.risk.estimate.nested_interval import corrected_variance, nadeau_bengio, naive, nested
 from bottega.risk.estimate.procedures import EstimatorProcedure, PlainInputs
 
-LINE = make.sparse_linear(60, features=4, nonzero=2, seed=3)
-CLASSES = make.two_gaussians(90, seed=5)
+LINE = make.sparse_linear(60, n_features=4, n_informative=2, random_state=3)
+CLASSES = make.two_gaussians(90, random_state=5)
 BOTH = {"line": LinearRegression(), "mean": DummyRegressor()}
 FOLDS = list(KFold(5, shuffle=True, random_state=0).split(LINE.X))
 UNEVEN = [  # folds of 8, 12, 20, 20 rows
@@ -82,9 +82,9 @@ def test_the_corrected_variance_is_unbiased_under_its_model(total):
 
 
 def test_every_procedure_sees_the_same_folds_as_alone():
-    found = nested_cv(BOTH, LINE.X, LINE.y, repeats=2, seed=4)
+    found = nested_cv(BOTH, LINE.X, LINE.y, n_repeats=2, random_state=4)
     for name, model in BOTH.items():
-        alone = nested_cv(model, LINE.X, LINE.y, repeats=2, seed=4)
+        alone = nested_cv(model, LINE.X, LINE.y, n_repeats=2, random_state=4)
         np.testing.assert_array_equal(found[name].losses, alone.losses)
         assert (found[name].lower, found[name].upper) == (alone.lower, alone.upper)
     assert list(found) == ["line", "mean"]
@@ -204,7 +204,7 @@ def test_no_fold_divides_a_group_outside_or_inside(monkeypatch):
     make = procedures.make_folds
     monkeypatch.setattr(procedures, "make_folds", spy)
     model = NearestNeighborsRegressor()
-    found = nested_cv(model, LINE.X, LINE.y, groups=groups, interval="nadeau_bengio", repeats=2)
+    found = nested_cv(model, LINE.X, LINE.y, groups=groups, interval="nadeau_bengio", n_repeats=2)
     for fold in found.fold:
         assert all(len(np.unique(fold[groups == g])) == 1 for g in np.unique(groups))
     assert len(dealt) == 10
@@ -229,7 +229,7 @@ def test_models_are_judged_on_what_comes_later():
             found.predictions[0, fold == k], model.predict(LINE.X[fold == k])
         )
     with pytest.raises(ParameterError, match="follow time"):
-        nested_cv(LinearRegression(), LINE.X, LINE.y, time=order, repeats=2)
+        nested_cv(LinearRegression(), LINE.X, LINE.y, time=order, n_repeats=2)
 
 
 def test_the_interval_of_groups_covers():
@@ -305,14 +305,14 @@ def test_procedures_are_judged_by_any_loss():
     )
     assert own.error == pytest.approx(2 * np.mean(own.predictions != labels))
     with pytest.raises(ParameterError, match="cannot judge a regression"):
-        nested_cv(LinearRegression(), LINE.X, LINE.y, loss="brier")
+        nested_cv(LinearRegression(), LINE.X, LINE.y, loss="brier_score")
 
 
 def test_a_class_that_a_fold_has_not_seen_has_probability_zero():
     y = np.array([0, 1] * 20 + [2])
     X = np.random.default_rng(0).normal(size=(41, 2))
     found = nested_cv(
-        LogisticRegression(), X, y, loss="brier", outer=KFold(4), interval="nadeau_bengio"
+        LogisticRegression(), X, y, loss="brier_score", outer=KFold(4), interval="nadeau_bengio"
     )
     assert found.probabilities.shape == (1, 41, 3)
     assert found.probabilities[0, 40, 2] == 0.0
@@ -370,7 +370,7 @@ def test_what_is_done_is_kept_when_interrupted(done, expected):
 def test_the_interval_that_auto_takes():
     assert nested_cv(DummyRegressor(), LINE.X, LINE.y).interval == "nested"
     assert nested_cv(DummyRegressor(), LINE.X, LINE.y, outer=2).interval == "nadeau_bengio"
-    big = make.sparse_linear(2001, features=2, nonzero=1)
+    big = make.sparse_linear(2001, n_features=2, n_informative=1)
     Counted.fits = 0
     found = nested_cv(Counted(), big.X, big.y)
     assert found.interval == "nadeau_bengio"

@@ -308,8 +308,8 @@ def test_progress_is_reported_to_the_end():
         ),
         ({"outer": 1}, ParameterError, "outer=1"),
         ({"outer": 200}, InputError, "fold"),
-        ({"seed": -1}, ParameterError, "seed=-1"),
-        ({"test": 1.0}, ParameterError, "test=1.0"),
+        ({"random_state": -1}, ParameterError, "random_state=-1"),
+        ({"test_size": 1.0}, ParameterError, "test_size=1.0"),
         ({"n_jobs": 0}, ParameterError, "n_jobs=0"),
         ({"methods": ["neighbor"]}, InputError, "Did you mean 'neighbors'"),
         ({"methods": ["ridge"]}, InputError, "no method 'ridge' for classification"),
@@ -338,7 +338,7 @@ def test_wrong_data_are_one_sentence(data, target, words):
 
 def test_the_call_that_repeats_it_is_written_down(diabetes):
     assert diabetes.command == (
-        "bottega.compare('diabetes', select='one_se', outer=5, seed=3, test=0.25)"
+        "bottega.compare('diabetes', select='one_se', outer=5, random_state=3, test_size=0.25)"
     )
     again = eval(diabetes.command, {"bottega": bottega})
     assert again.results["ridge"].error == diabetes.results["ridge"].error
@@ -375,7 +375,7 @@ def too_low(y, predicted):
     [
         ("diabetes", Huber(50.0), "Huber loss"),
         ("diabetes", too_low, "too low"),
-        ("iris", "brier", "Brier score"),
+        ("iris", "brier_score", "Brier score"),
         ("iris", Cost([[0, 1, 1], [5, 0, 1], [5, 1, 0]]), "cost"),
     ],
 )

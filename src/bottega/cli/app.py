@@ -84,11 +84,13 @@ def compare(
     interval: Annotated[
         str, typer.Option(help="How errors get their interval: nadeau_bengio, nested or auto.")
     ] = "nadeau_bengio",
-    test: Annotated[float, typer.Option(help="Share of rows locked for the certificate.")] = 0.25,
+    test_size: Annotated[
+        float, typer.Option(help="Share of rows locked for the certificate.")
+    ] = 0.25,
     again: Annotated[
         bool, typer.Option("--again", help="Open locked rows that were opened before.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Seed of the split and the folds.")] = 0,
+    random_state: Annotated[int, typer.Option(help="Seed of the split and the folds.")] = 0,
     task: Annotated[str | None, typer.Option(help="regression or classification.")] = None,
     kind: Annotated[
         list[str] | None, typer.Option(help="NAME=KIND: read a column as this kind (repeatable).")
@@ -132,8 +134,8 @@ def compare(
                 "select": select,
                 "outer": outer,
                 "interval": interval,
-                "test": test,
-                "seed": seed,
+                "test_size": test_size,
+                "random_state": random_state,
                 "n_jobs": jobs,
             },
             again=again,
@@ -154,7 +156,7 @@ def predict(
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Add a column of probability for each class.")
     ] = False,
-    new_categories: Annotated[
+    handle_unknown: Annotated[
         str, typer.Option(help="What to do with a category never seen: error or ignore.")
     ] = "error",
     encoding: Annotated[str, typer.Option(help="Text encoding of the file.")] = "utf-8",
@@ -169,7 +171,7 @@ def predict(
             data,
             out=out,
             probabilities=probabilities,
-            new_categories=new_categories,
+            handle_unknown=handle_unknown,
             encoding=encoding,
             quiet=quiet,
         )

@@ -85,19 +85,19 @@ def predict(
     *,
     out: Path | None,
     probabilities: bool,
-    new_categories: str,
+    handle_unknown: str,
     encoding: str,
     quiet: bool,
 ) -> None:
     """Read a model and new rows, write one prediction per row as CSV."""
-    if new_categories not in ("error", "ignore"):
-        raise InputError(f"--new-categories {new_categories!r}: use error or ignore.")
+    if handle_unknown not in ("error", "ignore"):
+        raise InputError(f"--handle-unknown {handle_unknown!r}: use error or ignore.")
     _check_writable(out)
     saved = load(model)
     encoder = saved.model.named_steps.get("encode")
     labels: list[str] = []
     if encoder is not None:
-        encoder.set_params(new_categories=new_categories)
+        encoder.set_params(handle_unknown=handle_unknown)
         kinds = zip(saved.columns, encoder.kinds_, strict=True)
         labels = [name for name, kind in kinds if kind == "category"]
     frame = read_frame(data, encoding=encoding, text=labels)
@@ -200,7 +200,7 @@ def _as_json(found: Comparison) -> dict[str, Any]:
         "test_looks": found.looks,
         "select": found.select,
         "outer": found.outer,
-        "seed": found.seed,
+        "random_state": found.random_state,
         "best": found.best_method,
         "leaderboard": [{name: _plain(value) for name, value in row.items()} for row in rows],
         "certificate": None

@@ -16,7 +16,7 @@ def in_words_of_the_command_line(message: str) -> str:
     message = re.sub(r"kinds=\{'([^']*)': ([^}]*)\}", _as_kind, message)
     message = message.replace("again=True", "--again")
     message = re.sub(r"ignore=\['([^']*)'\]", r"--ignore '\1'", message)
-    names = "encoding|new_categories|task|table|query"
+    names = "encoding|handle_unknown|task|table|query"
     return re.sub(
         rf"\b({names})=(?:'([^']*)')?",
         lambda found: f"--{found[1].replace('_', '-')} {found[2] or ''}".rstrip(),

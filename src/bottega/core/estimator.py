@@ -48,14 +48,14 @@ class Walk:
     """How a path is walked and picked from, where it is not as the estimator would do it itself.
 
     `values` of the knob; the folds `cv` that hold rows out, instead of the method's own estimate;
-    the `loss` that rows are judged by; the `rule` that picks, instead of `select`; and whether the
-    path may be `bare`, without training errors and criteria.
+    the `loss` that rows are judged by; the rule `select` that picks, instead of the estimator's
+    own; and whether the path may be `bare`, without training errors and criteria.
     """
 
     values: Any = None
     cv: Any = None
     loss: Any = None
-    rule: str | None = None
+    select: str | None = None
     bare: bool = False
 
 

@@ -43,7 +43,7 @@ def make_folds(
     strata: Any = None,
     groups: Any = None,
     time: Any = None,
-    seed: int | None = None,
+    random_state: int | None = None,
     X: Any = None,
     y: Any = None,
 ) -> list[Fold]:
@@ -63,7 +63,7 @@ def make_folds(
     time : array-like of shape (n,), optional
         The rows are cut into ``cv + 1`` stretches of time; each but the first is held out once,
         after training on all stretches before it.
-    seed : int, optional
+    random_state : int, optional
         Shuffle the rows; by default the folds are dealt by row number.
     X, y : array-like, optional
         What a splitter may look at.
@@ -87,9 +87,9 @@ def make_folds(
         rows = np.arange(n)
         return [(np.delete(rows, i), rows[i : i + 1]) for i in rows]
     if isinstance(cv, Integral) and not isinstance(cv, bool):
-        return _numbered(int(cv), n, strata, groups, time, seed)
+        return _numbered(int(cv), n, strata, groups, time, random_state)
     if isinstance(cv, Real) and not isinstance(cv, bool):
-        return [_validation_part(float(cv), n, strata, groups, time, seed)]
+        return [_validation_part(float(cv), n, strata, groups, time, random_state)]
     if isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
         raise ParameterError(
             f"cv={cv!r} is not allowed; give a number of folds, the share of rows to hold out, "

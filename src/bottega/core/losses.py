@@ -18,7 +18,7 @@ Name              Code  Loss                                Bayes-optimal predic
 `Huber`           6     :math:`r^2/2` where :math:`|r| =    between median and mean
                         |y - z| \le \delta`, else
                         :math:`\delta(|r| - \delta/2)`
-`BRIER`           7     :math:`(y - z)^2`                   P(Y = 1)
+`BRIER_SCORE`     7     :math:`(y - z)^2`                   P(Y = 1)
 `Cost`                  an entry of a matrix                the label of least expected cost
 ================  ====  ==================================  =================================
 
@@ -38,7 +38,7 @@ from bottega.core.errors import ParameterError, did_you_mean
 
 __all__ = [
     "ABSOLUTE_ERROR",
-    "BRIER",
+    "BRIER_SCORE",
     "HINGE",
     "LOGISTIC",
     "LOG_LOSS",
@@ -58,7 +58,7 @@ SQUARED_ERROR = SquaredError()
 LOG_LOSS = LogLoss()
 HINGE = Hinge()
 LOGISTIC = Logistic()
-BRIER = Brier()
+BRIER_SCORE = Brier()
 
 # In the order of their codes.
 LOSSES: dict[str, Loss] = {
@@ -71,7 +71,7 @@ LOSSES: dict[str, Loss] = {
         HINGE,
         LOGISTIC,
         Huber(),
-        BRIER,
+        BRIER_SCORE,
     )
 }
 

@@ -10,12 +10,22 @@ from bottega.core.errors import BottegaError, ParameterError
 from bottega.core.frames import make_frame
 from bottega.core.params import Choice
 from bottega.core.stored import stored
+from bottega.core.tables import Section, Summary, show
 from bottega.core.typing import Array, FloatArray
 
-__all__ = ["CRITERIA", "RULES", "Path", "Rule", "along"]
+__all__ = ["CRITERIA", "ESTIMATES", "RULES", "Path", "Rule", "along"]
 
+# How an error was estimated, in words.
+ESTIMATES = {
+    "loo": "leave-one-out",
+    "gcv": "generalised cross-validation",
+    "cv": "cross-validation",
+    "oob": "out-of-bag rows",
+    "validation": "validation rows",
+}
 CRITERIA = ("aic", "aicc", "bic", "hq", "gcv", "cp")
 RULES = ("min", "one_se", *CRITERIA)
+_SHOWN = 14  # models in the table of a bare path
 
 
 def Rule(*, help: str = "") -> Choice:  # noqa: N802
@@ -72,6 +82,8 @@ class Path:
         Coefficients, where the method has them.
     fold_error : ndarray of shape (folds, m) or None
         Mean loss in each fold, where folds held the rows out.
+    select : str or None
+        Rule by which the estimator that walked the path picks from it.
 
     Examples
     --------
@@ -94,6 +106,7 @@ class Path:
     scale: Any = None
     coef: FloatArray | None = None
     fold_error: FloatArray | None = None
+    select: str | None = None
     refit: Callable[[Mapping[str, Any]], Any] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -128,17 +141,21 @@ class Path:
         return tuple(self.settings[0])
 
     @property
+    def varying(self) -> tuple[str, ...]:
+        """Names of the parameters that differ between models; of a path of one model, all."""
+        found = [name for name in self.knobs if len({str(s[name]) for s in self.settings}) > 1]
+        return tuple(found) or self.knobs
+
+    @property
     def knob(self) -> str:
         """Name of the parameter that varies along the path."""
-        if len(self.knobs) == 1:
-            return self.knobs[0]
-        varying = [name for name in self.knobs if len({s[name] for s in self.settings}) > 1]
-        if len(varying) > 1:
+        varying = self.varying
+        if len(varying) > 1 and len({str(setting) for setting in self.settings}) > 1:
             raise BottegaError(
                 f"This path varies several parameters ({', '.join(varying)}), so it has no single "
                 "knob: use settings."
             )
-        return varying[0] if varying else self.knobs[0]
+        return varying[0]
 
     @property
     def values(self) -> Array:
@@ -149,16 +166,16 @@ class Path:
     def __len__(self) -> int:
         return len(self.settings)
 
-    def best(self, rule: str = "min") -> int:
+    def best(self, select: str = "min") -> int:
         """Return the position that a rule picks.
 
         ``"min"`` takes the least honest error; ``"one_se"`` the simplest model whose error is at
         most the least error plus its standard error (the least, where GCV judges: it has no
         standard error); any key of `criteria` its least value. Among equals the simplest wins.
         """
-        if rule in ("min", "one_se"):
-            least = _argmin(self.error, rule)
-            if rule == "min":
+        if select in ("min", "one_se"):
+            least = _argmin(self.error, select)
+            if select == "min":
                 return least
             limit = self.error[least] + self.error_se[least]  # type: ignore[index]
             if self.estimate == "gcv":  # a criterion: it has no standard error
@@ -169,12 +186,12 @@ class Path:
                     "cannot pick from it; use 'min', or a criterion."
                 )
             return int(np.flatnonzero(self.error[: least + 1] <= limit)[0])  # type: ignore[index]
-        if rule not in self.criteria:
+        if select not in self.criteria:
             known = ", ".join(["min", "one_se", *self.criteria])
             raise ParameterError(
-                f"This path ({', '.join(self.knobs)}) has no rule {rule!r}; use one of {known}."
+                f"This path ({', '.join(self.knobs)}) has no rule {select!r}; use one of {known}."
             )
-        return _argmin(self.criteria[rule], rule)
+        return _argmin(self.criteria[select], select)
 
     def at(self, i: int) -> Any:
         """Return the estimator fitted at position `i`."""
@@ -212,26 +229,83 @@ class Path:
         }
         return make_frame(columns, like)
 
-    def plot(self, *, rule: str = "one_se") -> Any:
-        """Draw the training and the honest error against the knob, with the picked point."""
-        from bottega.plot import path_chart
+    def plot(self, *, select: str | None = None) -> Any:
+        """Draw the training and the honest error against the knob, with the picked point.
 
-        return path_chart(self, rule=rule)
+        Parameters
+        ----------
+        select : str, optional
+            Rule that picks; the estimator's own by default.
+
+        Returns
+        -------
+        altair.LayerChart
+            The chart.
+        """
+        from bottega.plot import criteria_chart, path_chart
+
+        rule = select or self.select
+        if rule in self.criteria and rule != "gcv" and not np.any(np.isfinite(self.error)):  # type: ignore[arg-type]
+            return criteria_chart(self, which=[rule])  # nothing was held out: the criterion decides
+        return path_chart(self, select=select)
+
+    def summary(self) -> Summary:
+        """Return some of the models as a table, the picked one and that of least error among them.
+
+        It shows itself as text, HTML and Markdown; `to_frame` has all models.
+        """
+        marks = self._marks()
+        spread = np.linspace(0, len(self) - 1, min(len(self), _SHOWN - len(marks))).round()
+        rows = sorted({*spread.astype(int).tolist(), *marks})
+        columns = {
+            name: [column[i] for i in rows]
+            for name, column in self._columns().items()
+            if (name not in self.knobs or name in self.varying) and not _all_missing(column)
+        }
+        if marks:
+            columns[""] = [", ".join(marks.get(i, ())) for i in rows]
+        same = [name for name in self.knobs if name not in self.varying]
+        notes = []
+        if self.estimate is not None:
+            how = ESTIMATES.get(self.estimate, self.estimate)
+            notes.append(f"error: mean {self.loss} on new rows, estimated by {how}")
+        if same:
+            fixed = ", ".join(f"{name} = {show(self.settings[0][name])}" for name in same)
+            notes.append(f"all models have {fixed}")
+        if len(rows) < len(self):
+            notes.append(f"{len(rows)} of {len(self):,} models, simple to complex; see to_frame()")
+        title = f"Path along {', '.join(self.varying)}: {len(self):,} models"
+        return Summary(title, (Section("", columns),), tuple(notes))
+
+    def _marks(self) -> dict[int, tuple[str, ...]]:
+        """Return the positions of the picked model and of that with the least error."""
+        marks: dict[int, tuple[str, ...]] = {}
+        for rule in ("min", self.select):
+            try:
+                place = None if rule is None else self.best(rule)
+            except BottegaError:  # the path was not judged this way
+                continue
+            if place is not None:
+                words = "least error" if rule == "min" else f"picked by {rule}"
+                marks[place] = (*marks.get(place, ()), words)
+        return marks
 
     def __repr__(self) -> str:
-        knobs = ", ".join(self.knobs)
-        picked = ""
-        if self.estimate is not None and np.any(np.isfinite(self.error)):  # type: ignore[arg-type]
-            i = self.best("min")
-            chosen = ", ".join(f"{name}={value!r}" for name, value in self.settings[i].items())
-            picked = f", least {self.loss} {self.error[i]:.4g} ({self.estimate}) at {chosen}"  # type: ignore[index]
-        return f"Path({len(self)} models along {knobs}{picked})"
+        return repr(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary().to_html()
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "refit": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+
+
+def _all_missing(column: Any) -> bool:
+    array = np.asarray(column)
+    return array.dtype.kind == "f" and bool(np.all(np.isnan(array)))
 
 
 def _argmin(column: Any, rule: str) -> int:

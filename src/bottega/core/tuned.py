@@ -85,9 +85,10 @@ class Tuned(Estimator):
             given = self._given(work)
             if given is not None:
                 return given
-        rule = walk.rule or self.select
+        rule = walk.select or self.select
         # A criterion is computed from the rows of the fit: nothing need be held out for it.
-        self.path_ = self._curve(work, rows, walk, honest=rule in ("min", "one_se"))
+        curve = self._curve(work, rows, walk, honest=rule in ("min", "one_se"))
+        self.path_ = replace(curve, select=rule)
         return dict(self.path_.settings[self.path_.best(rule)])
 
     def _own_loss(self, work: Any) -> Loss | None:
@@ -213,7 +214,7 @@ class Tuned(Estimator):
         rows = worker._read(X, y, sample_weight)
         work = worker._prepare(rows)
         curve: Path = worker._curve(work, rows, Walk(values, cv, loss))
-        return replace(curve, refit=_Refit(worker, work, rows))
+        return replace(curve, select=worker.select, refit=_Refit(worker, work, rows))
 
 
 @dataclass(frozen=True)
@@ -237,7 +238,7 @@ def tune(
     y: Any = None,
     *,
     sample_weight: Any = None,
-    rule: str | None = None,
+    select: str | None = None,
     cv: Any = None,
     loss: Any = None,
     values: Any = None,
@@ -254,7 +255,7 @@ def tune(
         One of bottega's, with a knob or without.
     X, y, sample_weight
         As in ``fit``.
-    rule : str, optional
+    select : str, optional
         Rule that picks from the path.
     cv, loss, values
         As in `Tuned.path`.
@@ -262,4 +263,4 @@ def tune(
         Whether the path may do without training errors and criteria, which saves time where the
         model is fitted for its predictions alone.
     """
-    return clone(estimator)._fit(X, y, sample_weight, Walk(values, cv, loss, rule, bare))
+    return clone(estimator)._fit(X, y, sample_weight, Walk(values, cv, loss, select, bare))

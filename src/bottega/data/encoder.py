@@ -45,7 +45,7 @@ class Encoder(TransformerMixin, BaseEstimator):
     kinds : dict of str to str, optional
         The kind of each column, as `Table.kinds` has it; inferred for columns not named. Columns of
         kind id, text and constant are refused: a table leaves them out.
-    new_categories : {"error", "ignore"}
+    handle_unknown : {"error", "ignore"}
         What to do with a level that `fit` has not seen; ``"ignore"`` codes it as all zeros
         (NaN with ``one_hot=False``).
 
@@ -83,13 +83,13 @@ class Encoder(TransformerMixin, BaseEstimator):
         one_hot: bool = True,
         impute: bool = True,
         kinds: Mapping[str, str] | None = None,
-        new_categories: str = "error",
+        handle_unknown: str = "error",
     ) -> None:
         self.standardize = standardize
         self.one_hot = one_hot
         self.impute = impute
         self.kinds = kinds
-        self.new_categories = new_categories
+        self.handle_unknown = handle_unknown
 
     def fit(self, X: Any, y: Any = None) -> "Encoder":
         """Learn levels, medians and scales; `y` is not used."""
@@ -173,9 +173,9 @@ class Encoder(TransformerMixin, BaseEstimator):
         return found
 
     def _check_params(self) -> None:
-        if self.new_categories not in ("error", "ignore"):
+        if self.handle_unknown not in ("error", "ignore"):
             raise ParameterError(
-                f"new_categories is 'error' or 'ignore', not {self.new_categories!r}."
+                f"handle_unknown is 'error' or 'ignore', not {self.handle_unknown!r}."
             )
         if not isinstance(self.standardize, bool) and self.standardize != "min-max":
             raise ParameterError(
@@ -275,7 +275,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         # A hash of each value: measured twice as fast as a binary search among the levels.
         codes = np.fromiter(map(known.get, values, repeat(-1)), dtype=np.int64, count=len(values))
         new = np.flatnonzero(codes < 0)
-        if new.size and self.new_categories == "error":
+        if new.size and self.handle_unknown == "error":
             self._refuse_new(name, category, [values[i] for i in new], int(new[0]))
         return codes
 
@@ -288,14 +288,14 @@ class Encoder(TransformerMixin, BaseEstimator):
                 f"categor{'y' if distinct == 1 else 'ies'} never seen when the model was learnt, "
                 f"{convert.short(present[0])} among them, in {len(present):,} "
                 f"row{'' if len(present) == 1 else 's'}"
-                f"; correct them, or give new_categories='ignore'."
+                f"; correct them, or give handle_unknown='ignore'."
                 f"{did_you_mean(present[0], self.levels_[category])}"
             )
         if self.one_hot:
             raise InputError(
                 f"Column {name!r} is missing in {len(values):,} rows, first in row {row + 1}, and "
                 "had no missing value when the model was learnt; fill it in, or give "
-                "new_categories='ignore'."
+                "handle_unknown='ignore'."
             )
 
     def _names_in(self) -> list[str]:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from itertools import count
+from typing import Any
 
 import numpy as np
 
 from bottega.core.errors import InputError, TestSetAlreadyUsed
 from bottega.core.folds import Fold, make_folds, parts_by_group, parts_by_time
+from bottega.core.seeds import seed_of
 from bottega.data.ledger import Entry
 from bottega.data.read.files import is_bundled
 from bottega.data.table import Table
@@ -113,9 +115,10 @@ class LockedPart:
 class Split:
     """A table cut into parts, by `Table.split`.
 
-    The fractions sum to 1; a fraction of 0 leaves a part out (``validation=0`` with ``train=0.75``
-    is the 75/25 form). For classification each part keeps the class shares within one row, and
-    each class is in the training part. Rows of one group stay in one part. With a time column the
+    The fractions sum to 1; a fraction of 0 leaves a part out (``validation_size=0`` with
+    ``train_size=0.75`` is the 75/25 form). For classification each part keeps the class shares
+    within one row, and each class is in the training part. Rows of one group stay in one part. With
+    a time column the
     parts follow one another in time, the test part last, and rows of the same time stay together.
 
     Attributes
@@ -130,7 +133,7 @@ class Split:
     Examples
     --------
     >>> from bottega.data import read
-    >>> parts = read("diabetes").split(train=0.75, validation=0, test=0.25)
+    >>> parts = read("diabetes").split(train_size=0.75, validation_size=0, test_size=0.25)
     >>> parts.train.n_rows, parts.validation, parts.test.n_rows
     (332, None, 110)
     """
@@ -146,12 +149,13 @@ def split(
     stratify: bool | str,
     group: str | bool | None,
     time: str | bool | None,
-    seed: int,
+    random_state: Any,
 ) -> Split:
     """Cut a table into train, validation and test: see `Table.split`."""
     _check_fractions(fractions)
     used = [i for i, fraction in enumerate(fractions) if fraction > 0]
     shares = np.array([fractions[i] for i in used])
+    seed = seed_of(random_state, "split")
     part = _assign(table, shares, stratify, group, time, np.random.default_rng(seed))
     rows: list[np.ndarray | None] = [None, None, None]
     for place, i in enumerate(used):
@@ -165,7 +169,7 @@ def folds(
     table: Table,
     k: int,
     *,
-    seed: int = 0,
+    random_state: Any = 0,
     stratify: bool | str = "auto",
     group: str | bool | None = None,
     time: str | bool | None = None,
@@ -182,7 +186,7 @@ def folds(
         The data; its roles say which kind of folds they need.
     k : int
         How many folds, at least 2.
-    seed : int
+    random_state : int
         For the shuffling.
     stratify, group, time
         As in `Table.split`.
@@ -201,18 +205,20 @@ def folds(
         )
     groups, order = _structure(table, group, time)
     strata = _class_codes(table, stratify)
-    return make_folds(k, table.n_rows, strata=strata, groups=groups, time=order, seed=seed)
+    seed = seed_of(random_state, "folds")
+    return make_folds(k, table.n_rows, strata=strata, groups=groups, time=order, random_state=seed)
 
 
 def _check_fractions(fractions: tuple[float, float, float]) -> None:
     total = sum(fractions)
     if min(fractions) < 0 or fractions[0] <= 0 or not math.isclose(total, 1, abs_tol=1e-9):
         given = ", ".join(
-            f"{n}={f:g}" for n, f in zip(("train", "validation", "test"), fractions, strict=True)
+            f"{n}={f:g}"
+            for n, f in zip(("train_size", "validation_size", "test_size"), fractions, strict=True)
         )
         raise InputError(
-            f"train, validation and test are fractions that sum to 1, train above 0; {given} "
-            f"sum to {total:g}."
+            "train_size, validation_size and test_size are fractions that sum to 1, the first "
+            f"above 0; {given} sum to {total:g}."
         )
 
 
@@ -251,7 +257,7 @@ def _assign(
     if absent.size and table.classes is not None:
         raise InputError(
             f"Class {table.classes[absent[0]].item()!r} is in too few groups to be in the training "
-            "part; try another seed, or give group=False."
+            "part; try another random_state, or give group=False."
         )
     return part
 

@@ -332,31 +332,32 @@ class Table:
     def split(
         self,
         *,
-        train: float = 0.5,
-        validation: float = 0.25,
-        test: float = 0.25,
+        train_size: float = 0.5,
+        validation_size: float = 0.25,
+        test_size: float = 0.25,
         stratify: bool | str = "auto",
         group: str | bool | None = None,
         time: str | bool | None = None,
-        seed: int = 0,
+        random_state: Any = 0,
     ) -> "Split":
         """Cut the table into train, validation and a locked test part: see `Split`.
 
         Parameters
         ----------
-        train, validation, test : float
+        train_size, validation_size, test_size : float
             Fractions that sum to 1; 0 leaves a part out.
         stratify : bool or "auto"
             Keep the class shares; ``"auto"`` does it for classification.
         group, time : str or False, optional
             The column whose groups must stay together, or whose order the parts must follow, in
             place of the table's own; False disregards it.
-        seed : int
+        random_state : int
             For the shuffling.
         """
         from bottega.data.splits import split  # splits are made of tables: a circle otherwise
 
-        return split(self, (train, validation, test), stratify, group, time, seed)
+        sizes = (train_size, validation_size, test_size)
+        return split(self, sizes, stratify, group, time, random_state)
 
     def overview(self) -> Any:
         """Return one row per column: kind, role, missing and distinct values, range, mode.

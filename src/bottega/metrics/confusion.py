@@ -81,14 +81,14 @@ class Confusion(Shown):
         fp, fn = self.table.sum(axis=1) - tp, self.table.sum(axis=0) - tp
         return Rates(tp, fp, fn, self.n - tp - fp - fn)
 
-    def of(self, positive: Any) -> Rates:
+    def of(self, pos_label: Any) -> Rates:
         """Return counts and rates with this class as the positive one."""
-        place = np.flatnonzero(self.labels == positive)
+        place = np.flatnonzero(self.labels == pos_label)
         if len(place) != 1:
             known = [str(label) for label in self.labels.tolist()]
             raise InputError(
-                f"positive={positive!r} is not among the classes {', '.join(known)}."
-                + did_you_mean(str(positive), known)
+                f"pos_label={pos_label!r} is not among the classes {', '.join(known)}."
+                + did_you_mean(str(pos_label), known)
             )
         rates = self.per_class
         return Rates(*(int(getattr(rates, name)[place[0]]) for name in ("tp", "fp", "fn", "tn")))
@@ -176,12 +176,12 @@ class Confusion(Shown):
         return {"label": self.labels, **counts, **rates.to_dict()}
 
 
-def confusion(y: Any, predicted: Any, labels: Any = None) -> Confusion:
+def confusion(y_true: Any, y_pred: Any, labels: Any = None) -> Confusion:
     """Count predicted against observed classes.
 
     Parameters
     ----------
-    y, predicted : array-like of shape (n,)
+    y_true, y_pred : array-like of shape (n,)
         Observed and predicted labels.
     labels : array-like of shape (K,), optional
         The classes, in the order to show them; those that occur, sorted, by default. A label that
@@ -204,14 +204,16 @@ def confusion(y: Any, predicted: Any, labels: Any = None) -> Confusion:
     >>> round(found.versus_majority().gain, 4)
     0.1
     """
-    true, predicted = check_labels("y", y), check_labels("predicted", predicted)
+    true, predicted = check_labels("y_true", y_true), check_labels("y_pred", y_pred)
     if len(true) != len(predicted):
-        raise InputError(f"y has {len(true)} rows and predicted {len(predicted)}; they must match.")
+        raise InputError(
+            f"y_true has {len(true)} rows and y_pred {len(predicted)}; they must match."
+        )
     try:
         occurring = unique_labels(true, predicted)
     except ValueError as error:
         raise InputError(
-            f"y and predicted must hold class labels of one kind, as both words or both numbers: "
+            f"y_true and y_pred must hold class labels of one kind, as both words or both numbers: "
             f"{error}"
         ) from error
     known = occurring if labels is None else np.asarray(labels)

@@ -29,7 +29,7 @@ class PrecisionRecallPath:
         The parameter that was varied.
     values : ndarray
         Its values, as given.
-    positive : object
+    pos_label : object
         The class that is called positive.
     confusions : tuple of Confusion
         The confusion table at each value.
@@ -37,11 +37,11 @@ class PrecisionRecallPath:
 
     knob: str
     values: Array
-    positive: Any
+    pos_label: Any
     confusions: tuple[Confusion, ...]
 
     def _rate(self, name: str) -> FloatArray:
-        return np.array([getattr(each.of(self.positive), name) for each in self.confusions])
+        return np.array([getattr(each.of(self.pos_label), name) for each in self.confusions])
 
     @property
     def precision(self) -> FloatArray:
@@ -95,7 +95,7 @@ def precision_recall_path(
     values: Sequence[Any],
     *,
     knob: str | None = None,
-    positive: Any = None,
+    pos_label: Any = None,
     cv: Any = 5,
 ) -> PrecisionRecallPath:
     """Trace precision and recall by varying the knob of a classifier.
@@ -115,7 +115,7 @@ def precision_recall_path(
         Values of the knob.
     knob : str, optional
         Parameter to vary; by default the estimator's own knob.
-    positive : object, optional
+    pos_label : object, optional
         The class to find; by default the rarest (the last of equals).
     cv : int or splitter
         Folds; a number means stratified ones.
@@ -135,7 +135,7 @@ def precision_recall_path(
     >>> sample = make.two_gaussians(200, prior=0.2)
     >>> found = precision_recall_path(
     ...     KNeighborsClassifier(), sample.X, sample.y, [1, 5, 25], knob="n_neighbors")
-    >>> found.positive, found.precision.shape, 0 < found.area < 1
+    >>> found.pos_label, found.precision.shape, 0 < found.area < 1
     (1, (3,), True)
     """
     labels = check_labels("y", y)
@@ -150,10 +150,10 @@ def precision_recall_path(
     classes, counts = np.unique(labels, return_counts=True)
     if len(classes) < 2:
         raise InputError(f"y has only the class {classes[0]}; precision needs another to confuse.")
-    if positive is None:
-        positive = classes[len(classes) - 1 - int(np.argmin(counts[::-1]))].item()
-    elif positive not in classes:
-        raise InputError(f"positive={positive!r} does not occur in y.")
+    if pos_label is None:
+        pos_label = classes[len(classes) - 1 - int(np.argmin(counts[::-1]))].item()
+    elif pos_label not in classes:
+        raise InputError(f"pos_label={pos_label!r} does not occur in y.")
     folds = make_folds(cv, len(labels), strata=labels, X=X, y=labels)
     rows = X if is_frame(X) else np.asarray(X)
 
@@ -168,4 +168,4 @@ def precision_recall_path(
         return confusion(np.concatenate(true), np.concatenate(predicted), classes)
 
     found = in_threads(predict, values, stage="values")
-    return PrecisionRecallPath(knob, np.asarray(values), positive, tuple(found))
+    return PrecisionRecallPath(knob, np.asarray(values), pos_label, tuple(found))

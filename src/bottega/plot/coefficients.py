@@ -7,8 +7,7 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
-from bottega.plot._parts import colors, tips, y_axis
-from bottega.plot.path import (
+from bottega.plot._knob import (
     complexity_axis,
     knob_axis,
     name_of_knob,
@@ -17,6 +16,7 @@ from bottega.plot.path import (
     tip_of_df,
     value_in_words,
 )
+from bottega.plot._parts import colors, tips, y_axis
 from bottega.plot.theme import altair, finish, number, plain
 
 __all__ = ["coefficient_chart"]
@@ -29,7 +29,7 @@ _WORDS = {"df": "degrees of freedom", "knob": "the knob", "l1": "the sum of thei
 def coefficient_chart(
     path: Any,
     *,
-    rule: str = "one_se",
+    select: str = "one_se",
     names: Sequence[str] | None = None,
     against: str | None = None,
 ) -> Any:
@@ -39,7 +39,7 @@ def coefficient_chart(
     ----------
     path : Path
         With `coef` of shape (m, p).
-    rule : str
+    select : str
         Rule by which the model is picked.
     names : sequence of str, optional
         Names of the p columns; ``x1, x2, ...`` by default.
@@ -85,7 +85,7 @@ def coefficient_chart(
     x, place = _axis(path, coef, against)
     height = np.nan_to_num(np.abs(coef)).max(axis=0)
     drawn = np.argsort(-height, kind="stable")[:_MOST_LINES]
-    picked = path.best(rule)
+    picked = path.best(select)
     rows = [
         {
             "term": int(rank),

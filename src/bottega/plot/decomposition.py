@@ -51,7 +51,7 @@ def _along_knob(result: Any) -> Any:
         title=f"Bias and variance along {result.knob}",
         subtitle=(
             f"Least expected error {number(float(result.error[best]))} at {result.knob} = "
-            f"{number(values[best])}; n = {result.n:,}, {result.repeats:,} training sets."
+            f"{number(values[best])}; n = {result.n:,}, {result.n_repeats:,} training sets."
         ),
         log_x=log,
         dashed=("noise",),
@@ -67,7 +67,7 @@ def _along_input(result: Any) -> Any:
     order = np.argsort(result.points[:, 0], kind="stable")
     variance = result.point_variance[0][order]
     # Less what the mean of so many predictions owes to chance, as in the averages.
-    bias2 = result.point_bias[0][order] ** 2 - variance / result.repeats
+    bias2 = result.point_bias[0][order] ** 2 - variance / result.n_repeats
     return lines_chart(
         result.points[order, 0],
         {
@@ -79,7 +79,7 @@ def _along_input(result: Any) -> Any:
         x_title="x",
         y_title="mean squared error",
         title="Bias and variance along the input",
-        subtitle=f"n = {result.n:,}, {result.repeats:,} training sets.",
+        subtitle=f"n = {result.n:,}, {result.n_repeats:,} training sets.",
         dashed=("noise",),
         points=False,
     )

@@ -31,11 +31,11 @@ def learning_curve_chart(curve: Any) -> Any:
     names = [_RISK, _TRAIN, *([_BAYES] if known else [])]
     spread = 2 * curve.risk_se
     limits = {"low": curve.risk - spread, "high": curve.risk + spread}
-    rows = records(m=curve.sizes, y=curve.risk, line=_RISK, **limits)
-    rows += records(m=curve.sizes, y=curve.train_error, line=_TRAIN)
+    rows = records(m=curve.train_sizes, y=curve.risk, line=_RISK, **limits)
+    rows += records(m=curve.train_sizes, y=curve.train_error, line=_TRAIN)
     if known:
-        rows += records(m=curve.sizes, y=float(curve.bayes_risk), line=_BAYES)
-    ticks = decades(float(curve.sizes[0]), float(curve.sizes[-1]))
+        rows += records(m=curve.train_sizes, y=float(curve.bayes_risk), line=_BAYES)
+    ticks = decades(float(curve.train_sizes[0]), float(curve.train_sizes[-1]))
     at = {"format": "~s", "grid": False} | ({"values": ticks} if ticks else {})
     what = f"mean {get_loss(curve.loss).title}"
     base = alt.Chart().encode(
@@ -53,15 +53,15 @@ def learning_curve_chart(curve: Any) -> Any:
         base.mark_line(strokeWidth=2).encode(strokeDash=dashes("line", names, patterns)),
         base.transform_filter(solid).mark_point(size=26, filled=True, opacity=1),
     ]
-    last = f"at {curve.sizes[-1]:,} rows {number(float(curve.risk[-1]))}"
+    last = f"at {curve.train_sizes[-1]:,} rows {number(float(curve.risk[-1]))}"
     above = f", Bayes risk {number(float(curve.bayes_risk))}" if known else ""
     return finish(
         alt.layer(*layers, data=alt.Data(values=rows)),
         title="Learning curve",
-        subtitle=f"Expected risk {last}{above}; {curve.repeats:,} training sets per size.",
+        subtitle=f"Expected risk {last}{above}; {curve.n_repeats:,} training sets per size.",
         description=(
-            f"Line chart of {what} against the number of training rows, {len(curve.sizes)} sizes: "
-            f"expected risk {last}{above}; training error "
+            f"Line chart of {what} against the number of training rows, "
+            f"{len(curve.train_sizes)} sizes: expected risk {last}{above}; training error "
             f"{number(float(curve.train_error[-1]))} there."
         ),
     )
@@ -81,11 +81,11 @@ def excess_chart(result: Any) -> Any:
         With the line whose slope is reported; what is not above 0 cannot be drawn.
     """
     curve = result.curve
-    m = np.asarray(curve.sizes, dtype=np.float64)
+    m = np.asarray(curve.train_sizes, dtype=np.float64)
     lines = {"excess over the Bayes risk": np.asarray(curve.excess)}
     subtitle = "Too few sizes have a clear excess for a slope."
     if result.used:
-        used = np.isin(curve.sizes, result.used)
+        used = np.isin(curve.train_sizes, result.used)
         middle = np.log(curve.excess[used]).mean() - result.slope * np.log(m[used]).mean()
         fitted = np.where(used, np.exp(middle + result.slope * np.log(m)), np.nan)
         if np.isfinite(result.slope):

@@ -5,19 +5,23 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.path import ESTIMATES
 from bottega.core.typing import FloatArray
-from bottega.plot._parts import only, thinned, tips, x_axis, y_axis
+from bottega.plot._knob import (
+    families_of,
+    family_axis,
+    knob_axis,
+    name_of_knob,
+    place_on_axis,
+    setting_in_words,
+    tip_of_df,
+    value_in_words,
+)
+from bottega.plot._parts import colors, only, thinned, tips, y_axis
 from bottega.plot.theme import HEIGHT, altair, decades, finish, number, plain
 
 __all__ = ["path_chart"]
 
-ESTIMATES = {
-    "loo": "leave-one-out",
-    "gcv": "generalised cross-validation",
-    "cv": "cross-validation",
-    "oob": "out-of-bag rows",
-    "validation": "validation rows",
-}
 RULE_WORDS = {"min": "the least error", "one_se": "the one-SE rule"}
 
 _HEADROOM = 44  # pixels above the curves, where the two labels stand
@@ -25,21 +29,22 @@ _MANY = 40  # from here on error bars would touch: a band is drawn
 _MOST = 400  # more points than pixels show nothing more
 
 
-def path_chart(path: Any, *, rule: str = "one_se") -> Any:
+def path_chart(path: Any, *, select: str | None = None) -> Any:
     """Draw a path: honest error with its standard error, training error, and the picked model.
 
     Parameters
     ----------
     path : Path
         Or any object with its attributes and `best`.
-    rule : str
-        Rule by which the model is picked.
+    select : str, optional
+        Rule by which the model is picked; by default the one that the path was made for.
 
     Returns
     -------
     altair.LayerChart
         Complexity grows to the right. The dashed line is the least error plus its standard error:
-        the one-SE rule picks the simplest model below it.
+        the one-SE rule picks the simplest model below it. Where several parameters vary there is
+        one line per value of those beside the main one.
 
     Notes
     -----
@@ -58,8 +63,12 @@ def path_chart(path: Any, *, rule: str = "one_se") -> Any:
     'Error along k'
     """
     alt = altair()
-    picked, least = path.best(rule), path.best("min")
+    select = select or getattr(path, "select", None) or "one_se"
+    picked, least = path.best(select), path.best("min")
     limit = plain(path.error[least] + path.error_se[least])
+    families = families_of(path)
+    if families is not None:
+        return _families_chart(path, select, picked, least, limit, *families)
     x, share = knob_axis(path)
     error_axis, floor = _error_axis(path, limit)
     honest = f"honest error ({ESTIMATES.get(path.estimate, path.estimate)}) ± 1 SE"
@@ -102,7 +111,7 @@ def path_chart(path: Any, *, rule: str = "one_se") -> Any:
         layers.append(named(line.encode(y="limit:Q"), 2))
     layers += _marked(base, point, path, share, picked, least)
     rows = _rows(path, picked, least, limit, floor)
-    how = RULE_WORDS.get(rule, f"least {rule.upper()}")
+    how = RULE_WORDS.get(select, f"least {select.upper()}")
     return finish(
         alt.layer(*layers, data=alt.Data(values=rows)),
         title=f"Error along {knob}",
@@ -110,6 +119,61 @@ def path_chart(path: Any, *, rule: str = "one_se") -> Any:
         description=(
             f"Line chart of the mean {path.loss} against {knob}, {len(path)} values from simple "
             f"to complex. Least honest error {number(path.error[least])} at "
+            f"{setting_in_words(path, least)}; picked by {how}: {setting_in_words(path, picked)} "
+            f"with error {number(path.error[picked])}."
+        ),
+    )
+
+
+def _families_chart(
+    path: Any,
+    select: str,
+    picked: int,
+    least: int,
+    limit: float | None,
+    main: str,
+    named: list[str],
+) -> Any:
+    """Draw a path over several parameters: a line per value of those beside the main one."""
+    alt = altair()
+    x, values, share = family_axis(path, main)
+    error_axis, floor = _error_axis(path, limit)
+    order = list(dict.fromkeys(named))
+    y = y_axis("error", f"mean {path.loss}", **error_axis)
+    tooltip = tips(
+        ("value:N", name_of_knob(path)),
+        *tip_of_df(path),
+        ("error:Q", "honest error", ".5~g"),
+        ("se:Q", "its standard error", ".3~g"),
+        ("train:Q", "training error", ".5~g"),
+    )
+    point = {"y": y, "tooltip": tooltip}
+    base = alt.Chart().encode(x=x)
+    line = base.encode(color=colors("family", sorted(order), symbolType="stroke"))
+    clip = floor is not None
+    layers = [
+        line.mark_line(strokeWidth=1.2, strokeDash=[4, 3], opacity=0.6, clip=True).encode(
+            y="train:Q"
+        ),
+        line.mark_line(strokeWidth=2, clip=clip).encode(y=y),
+        line.mark_point(size=18, opacity=1, filled=True, clip=clip).encode(**point),
+    ]
+    if limit is not None:
+        guide = only(alt.Chart(), "least", "mark").mark_rule(style="reference")
+        layers.append(guide.encode(y="limit:Q"))
+    layers += _marked(base, point, path, share, picked, least)
+    rows = _rows(path, picked, least, limit, floor, places=values)
+    for row, name in zip(rows, named, strict=True):
+        row["family"] = name
+    how = RULE_WORDS.get(select, f"least {select.upper()}")
+    judge = ESTIMATES.get(path.estimate, path.estimate)
+    return finish(
+        alt.layer(*layers, data=alt.Data(values=rows)),
+        title=f"Error along {name_of_knob(path)}",
+        subtitle=f"Honest error ({judge}) solid, training error dashed; picked by {how}.",
+        description=(
+            f"Line chart of the mean {path.loss} against {main}, one line for each of "
+            f"{', '.join(order)}. Least honest error {number(path.error[least])} at "
             f"{setting_in_words(path, least)}; picked by {how}: {setting_in_words(path, picked)} "
             f"with error {number(path.error[picked])}."
         ),
@@ -162,16 +226,23 @@ def _marked(
 
 
 def _rows(
-    path: Any, picked: int, least: int, limit: float | None, floor: float | None
+    path: Any,
+    picked: int,
+    least: int,
+    limit: float | None,
+    floor: float | None,
+    places: FloatArray | None = None,
 ) -> list[dict[str, Any]]:
-    """Return one row per value of the knob, thinned where there are more than can be seen."""
-    shown = np.union1d(thinned(len(path), _MOST), [picked, least])
+    """Return one row per model, at the given places or thinned where there are more than be seen."""
+    shown = np.arange(len(path))
+    if places is None:
+        shown = np.union1d(thinned(len(path), _MOST), [picked, least])
     rows = []
     for i in shown:
         error, se = float(path.error[i]), float(path.error_se[i])
         train = path.train_error[i]
         row = {
-            "x": place_on_axis(path, i),
+            "x": place_on_axis(path, i) if places is None else plain(places[i]),
             "value": value_in_words(path, i),
             **({} if path.df is None else {"df": plain(path.df[i])}),
             "error": plain(error),
@@ -186,110 +257,6 @@ def _rows(
             row["limit"] = limit
         rows.append(row)
     return rows
-
-
-def _varying(path: Any) -> list[str]:
-    """Return the parameters that vary along a path; of a path of one model, all of them."""
-    found = [name for name in path.knobs if len({str(s[name]) for s in path.settings}) > 1]
-    return found or list(path.knobs)
-
-
-def name_of_knob(path: Any) -> str:
-    """Return what varies along a path: one parameter, or several."""
-    return ", ".join(_varying(path))
-
-
-def value_in_words(path: Any, i: int) -> str:
-    """Write the value of the knob of a model, or its setting where several parameters vary."""
-    varying = _varying(path)
-    if len(varying) > 1:
-        return setting_in_words(path, i)
-    return number(path.settings[i][varying[0]])
-
-
-def setting_in_words(path: Any, i: int) -> str:
-    """Write what sets a model of a path apart from the others.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> path = SimpleNamespace(knobs=("alpha", "l1_ratio"), settings=[
-    ...     {"alpha": 2.0, "l1_ratio": 0.5}, {"alpha": 0.1, "l1_ratio": 0.5}])
-    >>> setting_in_words(path, 1)
-    'alpha = 0.1'
-    """
-    return ", ".join(f"{name} = {number(path.settings[i][name])}" for name in _varying(path))
-
-
-def tip_of_df(path: Any) -> list[tuple[str, ...]]:
-    """Return the line of a tooltip about degrees of freedom, for a path that has them."""
-    return [] if path.df is None else [("df:Q", "degrees of freedom", ".4~g")]
-
-
-def place_on_axis(path: Any, i: int) -> Any:
-    """Return where a model stands on `knob_axis`: by its knob, or by its complexity."""
-    if len(_varying(path)) > 1:
-        return plain(path.complexity[i])
-    return plain(path.values[i]) if is_axis_of_numbers(path) else number(path.values[i])
-
-
-def is_axis_of_numbers(path: Any) -> bool:
-    """Return True if one knob varies, and its values are numbers that run one way."""
-    if len(_varying(path)) > 1:
-        return False
-    values = path.values
-    if values.dtype.kind not in "iuf" or not np.all(np.isfinite(values)):
-        return False
-    step = np.diff(values)
-    return bool(np.all(step > 0) or np.all(step < 0))
-
-
-def complexity_axis(field: str, title: str, padding: int = 12) -> Any:
-    """Return the x channel of a size of models, simplest left."""
-    spread = {"zero": False, "nice": False, "padding": padding}
-    return x_axis(field, f"{title}  (more complex →)", grid=False, tickCount=8, **spread)
-
-
-def knob_axis(path: Any) -> tuple[Any, FloatArray]:
-    """Return the x channel, simplest left, and each value's place on it as a share of its width."""
-    if len(_varying(path)) > 1:
-        span = path.complexity[-1] - path.complexity[0]
-        channel = complexity_axis("x", "complexity" if path.df is None else "degrees of freedom")
-        return channel, (path.complexity - path.complexity[0]) / (span or 1.0)
-    title = f"{path.knob}  (more complex →)"
-    if not is_axis_of_numbers(path):
-        place = np.linspace(0, 1, len(path)) if len(path) > 1 else np.zeros(1)
-        order = [number(value) for value in path.values]
-        words = altair().Axis(labelAngle=0, labelOverlap=True)
-        return altair().X("x", type="ordinal", sort=order, title=title, axis=words), place
-    values = path.values.astype(np.float64)
-    positive = values[values > 0]
-    wide = values.min() >= 0 and positive.size > 0 and _is_log_scaled(positive)
-    given: dict[str, Any] = {"reverse": bool(values[0] > values[-1])}
-    place = values
-    if wide:
-        ticks = decades(positive.min(), positive.max())
-        if values.min() > 0:
-            given["type"] = "log"
-            place = np.log10(values)
-        else:  # zero has no logarithm: linear up to the least positive value, logarithmic above
-            given |= {"type": "symlog", "constant": float(positive.min())}
-            place = np.log1p(values / positive.min())
-            ticks = [0.0, *ticks]
-        given |= {"values": ticks, "format": "~g"}
-    else:
-        given["zero"] = False
-    given |= {"nice": False, "padding": 12, "tickCount": 8, "labelOverlap": True, "grid": False}
-    share = (place - place[0]) / ((place[-1] - place[0]) or 1.0)
-    return x_axis("x", title, **given), share
-
-
-def _is_log_scaled(values: FloatArray) -> bool:
-    """Return True if positive values span over two decades, or were laid out in equal ratios."""
-    if values.max() > 100 * values.min():
-        return True
-    ratios = np.diff(np.log(values))
-    return values.max() > 5 * values.min() and bool(np.ptp(ratios) < 0.01 * np.abs(ratios).max())
 
 
 def _error_axis(path: Any, limit: float | None) -> tuple[dict[str, Any], float | None]:

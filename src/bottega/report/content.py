@@ -55,7 +55,7 @@ def content(comparison: Any, date: datetime) -> dict[str, Any]:
         "data": _data(comparison.table),
         "repeat": {
             "command": comparison.command,
-            "seed": comparison.seed,
+            "seed": comparison.random_state,
             "seconds": words.duration(comparison.seconds),
             "versions": dict(comparison.versions),
             "date": f"{date:%Y-%m-%d %H:%M %Z}".strip(),
@@ -229,14 +229,14 @@ def _method(comparison: Any, method: str, result: Any, place: int) -> dict[str, 
     card, path = result.card, result.path
     figures, sentence = [], ""
     if path is not None:
-        figures.append(Figure.of(f"path-{place}", path_chart(path, rule=comparison.select)))
+        figures.append(Figure.of(f"path-{place}", path_chart(path, select=comparison.select)))
         sentence = words.picked_sentence(path, path.best(comparison.select))
         if path.coef is not None and np.ndim(path.coef) == 2 and np.shape(path.coef)[1] > 1:
             figures.append(
                 Figure.of(
                     f"coefficients-{place}",
                     coefficient_chart(
-                        path, rule=comparison.select, names=_coefficient_names(result)
+                        path, select=comparison.select, names=_coefficient_names(result)
                     ),
                 )
             )

@@ -16,6 +16,7 @@ from bottega.core.estimator import Estimator
 from bottega.core.losses import Loss, get_loss
 from bottega.core.params import Integer, Real
 from bottega.core.path import RULES
+from bottega.core.seeds import seed_of
 from bottega.data import LockedPart, Table, folds
 from bottega.registry import methods as methods_for
 from bottega.risk.estimate.judged_rows import JudgedRows
@@ -41,8 +42,8 @@ def compare(
     select: str = "one_se",
     outer: int = 5,
     interval: str = "nadeau_bengio",
-    seed: int = 0,
-    test: float = 0.25,
+    random_state: Any = 0,
+    test_size: float = 0.25,
     task: str | None = None,
     n_jobs: int | None = None,
     command: str | None = None,
@@ -66,8 +67,8 @@ def compare(
     loss : str, Loss or callable, optional
         What each row is judged by, in tuning and in ranking: ``"squared_error"`` (the default for
         regression), ``"absolute_error"``, ``"huber"``; ``"zero_one"`` (the default for
-        classification), ``"log_loss"``, ``"brier"``, a `Cost` matrix; or a function of truth and
-        prediction.
+        classification), ``"log_loss"``, ``"brier_score"``, a `Cost` matrix; or a function of truth
+        and prediction.
     select : {"one_se", "min", ...}
         Rule that picks from each path.
     outer : int
@@ -76,9 +77,9 @@ def compare(
         How standard errors and intervals allow for the training rows that the folds share, see
         `bottega.risk.nested_cv`. ``"nested"`` measures it, by outer (outer - 1) / 2 more fits of
         each method.
-    seed : int
+    random_state : int
         Seed of the split and the folds; the same seed gives the same answer.
-    test : float
+    test_size : float
         Share of the rows that is locked away; 0 for none.
     task : {"regression", "classification"}, optional
         What the target is, where its values do not say.
@@ -112,11 +113,11 @@ def compare(
     if select not in RULES:
         raise ParameterError(f"select={select!r} is not allowed; use one of {', '.join(RULES)}.")
     Integer(2).check("compare", "outer", outer)
-    Integer(0).check("compare", "seed", seed)
-    Real(0, 1, open_high=True).check("compare", "test", test)
+    Real(0, 1, open_high=True).check("compare", "test_size", test_size)
+    seed = seed_of(random_state, "compare")
     table = as_table(data, target, task)
     row_loss = get_loss(loss, str(table.task))
-    train, locked = _lock(table, float(test), seed)
+    train, locked = _lock(table, float(test_size), seed)
     chosen, skipped = _choose(str(table.task), methods, train, row_loss, select)
     rows = JudgedRows(np.asarray(train.y), str(train.task), train.weight, train.groups, train.time)
     inputs = encoded_inputs({name: each.card for name, each in chosen.items()}, train)
@@ -127,7 +128,7 @@ def compare(
             _unfitted(each, select),
             inputs[name],
             rows,
-            rule=select,
+            select=select,
             inner=inner,
             loss=None if loss is None else row_loss,
         )
@@ -140,10 +141,10 @@ def compare(
             procedures,
             rows,
             loss=row_loss,
-            rule=select,
-            outer=folds(train, outer, seed=seed),
+            select=select,
+            outer=folds(train, outer, random_state=seed),
             interval=interval,
-            seed=seed,
+            random_state=seed,
             final=True,
             probabilities=True,
             n_jobs=n_jobs,
@@ -158,7 +159,7 @@ def compare(
         skipped=nested.failures | skipped,
         select=select,
         outer=outer,
-        seed=seed,
+        random_state=seed,
         row_loss=row_loss,
         command=command
         or _python_call(
@@ -169,8 +170,8 @@ def compare(
             select=select,
             outer=outer,
             interval=None if interval == "nadeau_bengio" else interval,
-            seed=seed,
-            test=test,
+            random_state=seed,
+            test_size=test_size,
         ),
         versions={"python": platform.python_version()}
         | {name: version(name) for name in _LIBRARIES},
@@ -186,10 +187,12 @@ def _unfitted(estimator_class: type[Estimator], select: str) -> Estimator:
     return model
 
 
-def _lock(table: Table, test: float, seed: int) -> tuple[Table, LockedPart | None]:
-    if test == 0:
+def _lock(table: Table, test_size: float, seed: int) -> tuple[Table, LockedPart | None]:
+    if test_size == 0:
         return table, None
-    split = table.split(train=1 - test, validation=0, test=test, seed=seed)
+    split = table.split(
+        train_size=1 - test_size, validation_size=0, test_size=test_size, random_state=seed
+    )
     return split.train, split.test
 
 

@@ -39,7 +39,7 @@ class Comparison:
         Errors of the methods over the same outer folds.
     skipped : dict of str to str
         Methods that are not among the results, with the reason.
-    select, outer, seed
+    select, outer, random_state
         The rule that picks from each path, the number of outer folds, the seed.
     row_loss : Loss
         What rows are judged by.
@@ -61,7 +61,7 @@ class Comparison:
     skipped: dict[str, str]
     select: str
     outer: int
-    seed: int
+    random_state: int
     row_loss: Loss
     command: str
     versions: dict[str, str]

@@ -48,10 +48,10 @@ class EncodedInputs:
             encoder = self.encoder
             if encoder is not None:
                 # A level that this part's training rows lack is no reason to stop.
-                encoder = Encoder(**encoder.get_params()).set_params(new_categories="ignore")
+                encoder = Encoder(**encoder.get_params()).set_params(handle_unknown="ignore")
                 train = encoder.fit_transform(train)
                 tests = [encoder.transform(each) for each in tests]
-                encoder.set_params(new_categories="error")
+                encoder.set_params(handle_unknown="error")
             self._made[part.key] = encoder, train, tests
         return self._made[part.key]
 

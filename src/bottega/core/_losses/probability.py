@@ -83,7 +83,7 @@ class Brier(_OfProbability):
     observed class and 0 for the others: in [0, 1], and for two classes the same as ``loss(y, z)``.
     """
 
-    name, title, code, bounded = "brier", "Brier score", 7, True
+    name, title, code, bounded = "brier_score", "Brier score", 7, True
 
     def _checked(self, y: Any, z: Any) -> tuple[Array, Array]:
         y, z = super()._checked(y, z)

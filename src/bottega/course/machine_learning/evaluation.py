@@ -40,8 +40,8 @@ def all_positive(
     seed : int
         Of all draws.
     """
-    data = make.two_gaussians(rows, prior=prior, seed=seed)
-    new = make.two_gaussians(points, prior=prior, seed=seed + 1)
+    data = make.two_gaussians(rows, prior=prior, random_state=seed)
+    new = make.two_gaussians(points, prior=prior, random_state=seed + 1)
     model = NearestNeighborsClassifier(k).fit(data.X, data.y)
     score = model.predict_proba(new.X)[:, 1]
     threshold = np.array([0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0])
@@ -100,8 +100,8 @@ def constant_predictor(
     """
     constant, model, balanced = (np.zeros(len(shares)) for _ in range(3))
     for i, share in enumerate(shares):
-        data = make.two_gaussians(rows, prior=1 - share, distance=1.0, seed=seed)
-        new = make.two_gaussians(rows, prior=1 - share, distance=1.0, seed=seed + 1)
+        data = make.two_gaussians(rows, prior=1 - share, distance=1.0, random_state=seed)
+        new = make.two_gaussians(rows, prior=1 - share, distance=1.0, random_state=seed + 1)
         predicted = NearestNeighborsClassifier(25).fit(data.X, data.y).predict(new.X)
         constant[i] = np.mean(new.y == 0)
         model[i] = np.mean(predicted == new.y)
@@ -175,7 +175,7 @@ def stratified_splits(
     size = 0
     for r in range(repeats):
         for name in share:
-            parts = table.split(stratify=name == "stratified", seed=seed + r)
+            parts = table.split(stratify=name == "stratified", random_state=seed + r)
             assert parts.test is not None  # a quarter of the rows by default
             test = parts.test.open(ledger=False)  # shares are counted, nothing is judged
             size = test.n_rows

@@ -108,7 +108,7 @@ def more_data_less_overfitting(
     train, new = np.zeros((len(rows), repeats)), np.zeros((len(rows), repeats))
     for i, size in enumerate(rows):
         for r in range(repeats):
-            sample = make.sine(size, noise=noise, seed=seed + r)
+            sample = make.sine(size, noise=noise, random_state=seed + r)
             basis = Polynomial(degree).fit(sample.X)
             model = LeastSquares().fit(basis.transform(sample.X), sample.y)
             train[i, r] = np.mean((model.predict(basis.transform(sample.X)) - sample.y) ** 2)

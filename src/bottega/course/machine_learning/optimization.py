@@ -36,7 +36,7 @@ def descent_is_the_perceptron(*, rows: int = 200, epochs: int = 3, seed: int = 0
     seed : int
         Of the rows.
     """
-    data = make.two_gaussians(rows, distance=2.0, seed=seed)
+    data = make.two_gaussians(rows, distance=2.0, random_state=seed)
     sign = 2.0 * data.y - 1
     hinge = get_loss("hinge")
     margins = {"eps = 1e-9": 1e-9, "eps = 0.1": 0.1, "eps = 1": 1.0}

@@ -264,7 +264,10 @@ def noise_and_neighbors(
     fitted = True
     for i, source in enumerate(kinds.values()):
         for r in range(repeats):
-            S, new = source(rows, seed=seed + 2 * r), source(points, seed=seed + 2 * r + 1)
+            S, new = (
+                source(rows, random_state=seed + 2 * r),
+                source(points, random_state=seed + 2 * r + 1),
+            )
             search = NeighborSearch(S.X)
             _, near = search.query(new.X, ks[-1])
             votes = np.cumsum(S.y[near], axis=1)[:, np.array(ks) - 1]

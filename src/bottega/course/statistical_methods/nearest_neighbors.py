@@ -44,8 +44,8 @@ def neighbors_sweep(
     train, test = np.zeros((repeats, len(ks))), np.zeros((repeats, len(ks)))
     constant = True
     for r in range(repeats):
-        S = make.two_gaussians(rows, seed=seed + 2 * r)
-        new = make.two_gaussians(points, seed=seed + 2 * r + 1)
+        S = make.two_gaussians(rows, random_state=seed + 2 * r)
+        new = make.two_gaussians(points, random_state=seed + 2 * r + 1)
         for i, k in enumerate(ks):
             model = NearestNeighborsClassifier(int(k)).fit(S.X, S.y)
             predicted = model.predict(new.X)

@@ -1,7 +1,8 @@
 """Generators with known truth: data whose best possible predictor and its risk are known.
 
-Each takes the number of rows and a seed and returns a `Sample`. The risk of the Bayes predictor is
-exact (a closed form), so that a method's excess risk can be computed and not only estimated.
+Each takes the number of rows and a random state and returns a `Sample`. The risk of the Bayes
+predictor is exact (a closed form), so that a method's excess risk can be computed and not only
+estimated.
 
 >>> from bottega.data import make
 >>> sample = make.two_gaussians(100, distance=2.0)

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.seeds import seed_of
 
 __all__ = ["Sample", "check_count", "generator"]
 
@@ -38,10 +40,10 @@ class Sample:
     name: str
 
 
-def generator(n: int, seed: int) -> np.random.Generator:
-    """Return the random numbers of a sample of n rows."""
-    check_count("n", n, 1)
-    return np.random.default_rng(seed)
+def generator(n_samples: int, random_state: Any) -> np.random.Generator:
+    """Return the random numbers of a sample."""
+    check_count("n_samples", n_samples, 1)
+    return np.random.default_rng(seed_of(random_state, "make"))
 
 
 def check_count(name: str, value: int, least: int) -> None:

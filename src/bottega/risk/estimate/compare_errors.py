@@ -300,7 +300,8 @@ def _over_folds(
 ) -> ErrorComparison:
     if not np.array_equal(a.fold, b.fold):
         raise InputError(
-            "The two were cross-validated over different folds; give both the same cv and seed."
+            "The two were cross-validated over different folds; give both the same cv and "
+            "random_state."
         )
     k = len(a.fold_errors)
     if k < 2:

@@ -109,7 +109,7 @@ def cross_validate(
     cv: Any = 10,
     loss: Any = None,
     shuffle: bool = True,
-    seed: int = 0,
+    random_state: Any = 0,
 ) -> CrossValidation:
     r"""Estimate the risk of a procedure by cross-validation.
 
@@ -138,7 +138,7 @@ def cross_validate(
     shuffle : bool
         Shuffle the rows before they are cut, and spread classes evenly. Without it the folds are
         stretches of rows, one after the other.
-    seed : int
+    random_state : int
         Seed of the shuffling.
 
     Returns
@@ -164,7 +164,9 @@ def cross_validate(
     classes = np.unique(y) if task == "classification" else None
     if not shuffle and isinstance(cv, Integral):
         cv = KFold(cv)
-    folds = make_folds(cv, len(y), strata=classes if classes is None else y, seed=seed, X=X, y=y)
+    folds = make_folds(
+        cv, len(y), strata=classes if classes is None else y, random_state=random_state, X=X, y=y
+    )
     fold = fold_of_rows(folds, len(y))
 
     def predicted(pair: Fold) -> Array:

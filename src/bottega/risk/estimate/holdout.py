@@ -100,10 +100,10 @@ def holdout(
     y: Any,
     *,
     values: Any = None,
-    dev: float = 0.25,
-    rule: str = "min",
+    validation_fraction: float = 0.25,
+    select: str = "min",
     loss: Any = None,
-    seed: int = 0,
+    random_state: Any = 0,
 ) -> Holdout:
     r"""Tune on a held-out part, then fit to all rows with the value that was best there.
 
@@ -118,12 +118,12 @@ def holdout(
     values : array-like or mapping, optional
         Values of the knob; its own grid by default. ``{"max_depth": [1, 2, 3]}`` for parameters
         by name.
-    dev : float
+    validation_fraction : float
         Share of the rows held out; classes keep their shares.
-    rule : {"min", "one_se"}
+    select : {"min", "one_se"}
         The least error, or the simplest model within one standard error of it (knobs only: the
         order of a mapping says nothing about what is simple).
-    seed : int
+    random_state : int
         Seed of the split.
 
     Returns
@@ -146,16 +146,20 @@ def holdout(
     (20, 200)
     """
     X, y = check_rows(X, y)
-    Real(0, 1, open_low=True, open_high=True).check("holdout", "dev", dev)
-    if rule not in ("min", "one_se"):
-        raise ParameterError(f"rule={rule!r} is not allowed; use 'min' or 'one_se'.")
+    Real(0, 1, open_low=True, open_high=True).check(
+        "holdout", "validation_fraction", validation_fraction
+    )
+    if select not in ("min", "one_se"):
+        raise ParameterError(f"select={select!r} is not allowed; use 'min' or 'one_se'.")
     row_losses = RowLosses(loss, task_of(estimator))
     classes = np.unique(y) if row_losses.task == "classification" else None
     strata = None if classes is None else y
-    train, held = make_folds(float(dev), len(y), strata=strata, seed=seed)[0]
+    train, held = make_folds(
+        float(validation_fraction), len(y), strata=strata, random_state=random_state
+    )[0]
     if isinstance(values, Mapping):
-        if rule != "min":
-            raise ParameterError("rule='one_se' needs an order of simplicity; use 'min'.")
+        if select != "min":
+            raise ParameterError("select='one_se' needs an order of simplicity; use 'min'.")
         settings = list(ParameterGrid(values))
         X_held = take_rows(X, held)
 
@@ -171,9 +175,11 @@ def holdout(
         model = clone(estimator).set_params(**settings[best]).fit(X, y)
     elif isinstance(estimator, Tuned):
         free = clone(estimator).set_params(**{estimator.knob: "auto"})
-        model = tune(free, X, y, rule=rule, cv=[(train, held)], loss=row_losses.loss, values=values)
+        model = tune(
+            free, X, y, select=select, cv=[(train, held)], loss=row_losses.loss, values=values
+        )
         settings, errors, errors_se = model.path_.settings, model.path_.error, model.path_.error_se
-        best = model.path_.best(rule)
+        best = model.path_.best(select)
     else:
         raise InputError(
             f"{type(estimator).__name__} has no knob that is known here: give the values to try "

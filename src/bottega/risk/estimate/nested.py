@@ -11,6 +11,7 @@ from bottega.core.errors import BottegaError, InputError, ParameterError
 from bottega.core.folds import Fold, fold_of_rows, is_partition, make_folds
 from bottega.core.params import Integer, Real
 from bottega.core.path import RULES
+from bottega.core.seeds import seed_of
 from bottega.core.typing import Array, FloatArray
 from bottega.risk.estimate import nested_interval
 from bottega.risk.estimate.judged_rows import JudgedRows, RowLosses, read_rows, task_of
@@ -34,14 +35,14 @@ def nested_cv(
     groups: Any = None,
     time: Any = None,
     loss: Any = None,
-    rule: str = "one_se",
+    select: str = "one_se",
     outer: Any = 5,
     inner: Any = 10,
     values: Any = None,
     interval: str = "auto",
-    repeats: int | None = None,
+    n_repeats: int | None = None,
     delta: float = 0.05,
-    seed: int = 0,
+    random_state: Any = 0,
 ) -> NestedCV | NestedComparison:
     r"""Estimate the risk of a procedure that tunes itself, with an interval.
 
@@ -72,7 +73,7 @@ def nested_cv(
         What procedures are judged by, outside and inside: a name of `bottega.risk.LOSSES`, a
         `Loss` such as `Cost`, or a function of truth and prediction; misclassification or squared
         error by default. Log loss and Brier score judge probabilities.
-    rule : {"one_se", "min", "aic", ...}
+    select : {"one_se", "min", "aic", ...}
         Rule of the inner choice, see `Path.best`.
     outer : int, splitter or list of (train, test)
         Outer folds: their number, or the folds themselves.
@@ -84,13 +85,13 @@ def nested_cv(
     interval : {"auto", "nested", "nadeau_bengio", "naive"}
         How the interval is made; see the notes. ``"auto"`` is ``"nested"`` for up to 2,000 rows
         where the folds allow it, else ``"nadeau_bengio"``.
-    repeats : int, optional
+    n_repeats : int, optional
         Random partitions into outer folds. By default 1,000 / n, at least one and at most ten:
         with few rows one partition says little about the variance. Folds that are given, and
         folds that follow time, stand for one.
     delta : float
         Probability with which the interval may miss the risk.
-    seed : int
+    random_state : int
         Seed of the partitions.
 
     Returns
@@ -130,7 +131,7 @@ def nested_cv(
     --------
     >>> from bottega.data import make
     >>> from bottega.linear import LeastSquares, Ridge
-    >>> sample = make.sparse_linear(100, features=10)
+    >>> sample = make.sparse_linear(100, n_features=10)
     >>> found = nested_cv(Ridge(), sample.X, sample.y)
     >>> found.fold_errors.shape, found.lower < found.estimate < found.upper
     ((10, 5), True)
@@ -141,8 +142,8 @@ def nested_cv(
     >>> gap.lower < gap.difference < gap.upper
     True
     """
-    if rule not in (*RULES, "srm"):
-        raise ParameterError(f"rule={rule!r} is not allowed; use one of {', '.join(RULES)}.")
+    if select not in (*RULES, "srm"):
+        raise ParameterError(f"select={select!r} is not allowed; use one of {', '.join(RULES)}.")
     several = isinstance(estimator, Mapping)
     estimators: dict[str, Any] = dict(estimator) if several else {"": estimator}
     tasks = {task_of(each) for each in estimators.values()}
@@ -152,15 +153,21 @@ def nested_cv(
     row_losses = RowLosses(loss, rows.task)
     procedures = {
         name: EstimatorProcedure(
-            each, PlainInputs(X), rows, rule=rule, inner=inner, values=values, loss=row_losses.loss
+            each,
+            PlainInputs(X),
+            rows,
+            select=select,
+            inner=inner,
+            values=values,
+            loss=row_losses.loss,
         )
         for name, each in estimators.items()
     }
-    if repeats is None and isinstance(outer, Integral) and rows.time is None:
-        repeats = int(np.clip(1000 // len(rows), 1, 10))
+    if n_repeats is None and isinstance(outer, Integral) and rows.time is None:
+        n_repeats = int(np.clip(1000 // len(rows), 1, 10))
     found = run_procedures(
-        procedures, rows, loss=loss, rule=rule, outer=outer, interval=interval, repeats=repeats,
-        delta=delta, seed=seed, raise_errors=not several, X=X,
+        procedures, rows, loss=loss, select=select, outer=outer, interval=interval,
+        n_repeats=n_repeats, delta=delta, random_state=random_state, raise_errors=not several, X=X,
     )  # fmt: skip
     return found if several else found[""]
 
@@ -170,12 +177,12 @@ def run_procedures(
     rows: JudgedRows,
     *,
     loss: Any = None,
-    rule: str | None = None,
+    select: str | None = None,
     outer: Any = 5,
     interval: str = "auto",
-    repeats: int | None = None,
+    n_repeats: int | None = None,
     delta: float = 0.05,
-    seed: int = 0,
+    random_state: Any = 0,
     final: bool = False,
     probabilities: bool = False,
     keep_models: bool = False,
@@ -190,9 +197,9 @@ def run_procedures(
     classes, groups and time of the rows. After Ctrl-C the procedures whose folds are done are
     returned; those that lack fits without two folds get Nadeau and Bengio's interval.
 
-    `loss`, `outer`, `interval`, `repeats` (1 by default), `delta` and `seed` are those of
-    `nested_cv`; `rule` is for the record. With `final` each procedure is run on all rows too; with
-    `probabilities` and `keep_models` those of each fold are kept. `raise_errors` raises what a
+    `loss`, `outer`, `interval`, `n_repeats` (1 by default), `delta` and `random_state` are those of
+    `nested_cv`; `select` is for the record. With `final` each procedure is run on all rows too;
+    with `probabilities` and `keep_models` those of each fold are kept. `raise_errors` raises what a
     procedure raises, instead of going on with the others. `stage` is what the work is called where
     its progress is shown, and `X` is for an `outer` splitter that looks at it.
     """
@@ -202,9 +209,9 @@ def run_procedures(
             f"{', '.join(nested_interval.INTERVALS)}."
         )
     Real(0, 1, open_low=True, open_high=True).check("nested_cv", "delta", delta)
-    Integer(0).check("nested_cv", "seed", seed)
+    seed = seed_of(random_state, "nested_cv")
     row_losses = RowLosses(loss, rows.task)
-    partitions = _partitions(outer, rows, X, repeats, seed)
+    partitions = _partitions(outer, rows, X, n_repeats, seed)
     interval = _which_interval(interval, partitions, rows)
     sizes = [
         np.array([[effective_size(rows.unit_weights(pair[i])) for pair in f] for f in partitions])
@@ -231,7 +238,7 @@ def run_procedures(
             n_train=sizes[0],
             interval=interval,
             delta=delta,
-            rule=rule,
+            select=select,
             fit_all=partial(_model_of, procedures[name], everything),
         )
         for name, answers in runs.answers.items()
@@ -250,21 +257,21 @@ def _model_of(procedure: Procedure, part: Part) -> Any:
 
 
 def _partitions(
-    outer: Any, rows: JudgedRows, X: Any, repeats: int | None, seed: int
+    outer: Any, rows: JudgedRows, X: Any, n_repeats: int | None, seed: int
 ) -> list[list[Fold]]:
     """Return the outer folds of each repetition."""
     given = {"strata": rows.codes, "groups": rows.groups, "time": rows.time, "X": X, "y": rows.y}
     n = len(rows)
     if isinstance(outer, Integral) and rows.time is None:
-        repeats = 1 if repeats is None else repeats
-        Integer(1).check("nested_cv", "repeats", repeats)
-        seeds = np.random.SeedSequence(seed).generate_state(repeats).tolist()
-        partitions = [make_folds(outer, n, seed=each, **given) for each in seeds]
+        n_repeats = 1 if n_repeats is None else n_repeats
+        Integer(1).check("nested_cv", "n_repeats", n_repeats)
+        seeds = np.random.SeedSequence(seed).generate_state(n_repeats).tolist()
+        partitions = [make_folds(outer, n, random_state=each, **given) for each in seeds]
     else:
-        if repeats not in (None, 1):
+        if n_repeats not in (None, 1):
             raise ParameterError(
-                f"repeats={repeats!r} has no meaning with folds that are given or follow time; "
-                "give the number of folds, or leave repeats out."
+                f"n_repeats={n_repeats!r} has no meaning with folds that are given or follow time; "
+                "give the number of folds, or leave n_repeats out."
             )
         partitions = [make_folds(outer, n, **given)]
     for folds in partitions:
@@ -307,7 +314,7 @@ def _put_together(
     n_train: FloatArray,
     interval: str,
     delta: float,
-    rule: str | None,
+    select: str | None,
     fit_all: Callable[[], Any],
 ) -> NestedCV:
     """Return what the answers of one procedure say together."""
@@ -368,7 +375,7 @@ def _put_together(
         inflation=limits.inflation,
         delta=delta,
         interval=interval,
-        rule=rule,
+        select=select,
         loss=row_losses.title,
         rows=rows,
         models=[answer.model for answer in flat if answer.model is not None],

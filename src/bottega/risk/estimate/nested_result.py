@@ -67,7 +67,7 @@ class NestedCV(Shown):
         Probability with which the interval may miss.
     interval : {"nested", "nadeau_bengio", "naive"}
         How the interval was made.
-    rule : str or None
+    select : str or None
         Rule of the inner choice; None: that of the estimator.
     loss : str
         Name of the loss.
@@ -97,7 +97,7 @@ class NestedCV(Shown):
     inflation: float
     delta: float
     interval: str
-    rule: str | None
+    select: str | None
     loss: str
     rows: JudgedRows = field(repr=False)
     models: list[Any] = field(repr=False)

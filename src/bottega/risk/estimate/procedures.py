@@ -53,7 +53,7 @@ class EstimatorProcedure:
     estimator: Any
     inputs: Any  # what it sees of the rows, by the methods of PlainInputs
     rows: JudgedRows
-    rule: str | None = None  # that of the estimator by default
+    select: str | None = None  # that of the estimator by default
     inner: Any = None  # folds that judge the path; None: by the method's own estimate
     values: Any = None  # of the knob; the method's own grid by default
     loss: Any = None  # what the inner folds are judged by
@@ -100,7 +100,7 @@ class EstimatorProcedure:
                 X,
                 y,
                 sample_weight=weight if _takes_weights(estimator) else None,
-                rule=self.rule,
+                select=self.select,
                 cv=folds,
                 loss=self.loss,
                 values=self.values,

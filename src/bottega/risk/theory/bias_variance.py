@@ -39,15 +39,15 @@ class Decomposition:
         Its values, as given (one entry, None, when nothing was varied).
     bias2, variance : ndarray of shape (v,)
         Averages over the points. `bias2` is the squared distance of the mean prediction from the
-        truth less what that mean owes to the finite number of repeats, so it is unbiased and may
-        come out slightly below 0 where there is no bias.
+        truth less what that mean owes to the finite number of training sets, so it is unbiased and
+        may come out slightly below 0 where there is no bias.
     noise : float
         The Bayes risk: what no procedure can avoid.
     error : ndarray of shape (v,)
         Expected squared error on new responses: ``bias2 + variance + noise``. Without the noise it
         is exactly the mean squared distance of the simulated predictions from the truth.
     bias2_se, variance_se, error_se : ndarray of shape (v,)
-        Standard errors over the repeats, given the points (jackknife).
+        Standard errors over the training sets, given the points (jackknife).
     train_error : ndarray of shape (v,)
         Mean squared error on the rows learned from.
     test_error, test_error_se : ndarray of shape (v,)
@@ -57,7 +57,7 @@ class Decomposition:
         Where predictions were looked at, and the truth there.
     mean, point_variance : ndarray of shape (v, p)
         Mean and variance of the predictions at each point.
-    n, repeats : int
+    n, n_repeats : int
         Rows of each training set, and number of training sets.
     """
 
@@ -78,7 +78,7 @@ class Decomposition:
     mean: FloatArray
     point_variance: FloatArray
     n: int
-    repeats: int
+    n_repeats: int
 
     @property
     def best(self) -> int:
@@ -122,10 +122,10 @@ def bias_variance(
     n: int = 50,
     points: Any = None,
     n_test: int = 200,
-    repeats: int = 100,
+    n_repeats: int = 100,
     knob: str | None = None,
     values: Sequence[Any] | None = None,
-    seed: int = 0,
+    random_state: Any = 0,
 ) -> Decomposition:
     """Split the expected squared error of a procedure into squared bias, variance and noise.
 
@@ -138,20 +138,21 @@ def bias_variance(
         An estimator, or a callable ``(X, y) -> predictor``. With `values`, a callable takes the
         value as its third argument.
     generator : callable
-        From ``(n, seed=...)`` to a `Sample` of squared loss, such as `bottega.data.make.sine`.
+        From ``(n, random_state=...)`` to a `Sample` of squared loss, such as
+        `bottega.data.make.sine`.
     n : int
         Rows of each training set.
     points : array-like of shape (p, d), optional
         Where predictions are looked at. By default `n_test` points are drawn like the rows.
     n_test : int
         Number of points, and of fresh rows in each repeat, when `points` is left out.
-    repeats : int
+    n_repeats : int
         Number of training sets, at least 3.
     knob : str, optional
         Parameter to vary; by default the estimator's own knob.
     values : sequence, optional
         Values of the knob; all of them see the same training sets.
-    seed : int
+    random_state : int, RandomState or None
         Seed of everything.
 
     Returns
@@ -160,7 +161,7 @@ def bias_variance(
 
     Notes
     -----
-    Costs ``repeats`` fits for each value, side by side in threads. The terms sum to the error
+    Costs ``n_repeats`` fits for each value, side by side in threads. The terms sum to the error
     exactly; each carries the standard error of the simulation. The conclusion is about this
     generator and this n only.
 
@@ -173,15 +174,15 @@ def bias_variance(
     --------
     >>> from bottega.core import BaselineRegressor
     >>> from bottega.data import make
-    >>> found = bias_variance(BaselineRegressor(), make.sine, n=20, repeats=50)
+    >>> found = bias_variance(BaselineRegressor(), make.sine, n=20, n_repeats=50)
     >>> bool(found.bias2[0] > 10 * found.variance[0])  # a constant: stable, and wrong
     True
     """
     Integer(1).check("bias_variance", "n", n)
     # The jackknife leaves one out and needs two more.
-    Integer(3).check("bias_variance", "repeats", repeats)
+    Integer(3).check("bias_variance", "n_repeats", n_repeats)
     settings = _settings(procedure, knob, values)
-    point_seed, *seeds = draw_seeds(seed, repeats + 1)
+    point_seed, *seeds = draw_seeds(random_state, n_repeats + 1)
     if points is None:
         Integer(1).check("bias_variance", "n_test", n_test)
         source = draw(generator, n_test, point_seed)
@@ -203,7 +204,7 @@ def bias_variance(
     truth = np.asarray(source.bayes(points), dtype=np.float64)
     one = partial(_repeat, procedure, generator, n, fresh, points, settings)
     runs = in_threads(one, seeds, stage="training sets")
-    predicted = np.stack([each[0] for each in runs])  # (repeats, values, points)
+    predicted = np.stack([each[0] for each in runs])  # (n_repeats, values, points)
     train = np.mean([each[1] for each in runs], axis=0)
     test, test_se = mean_and_se(np.stack([each[2] for each in runs]))
     away = predicted - truth
@@ -227,7 +228,7 @@ def bias_variance(
         mean=predicted.mean(axis=0),
         point_variance=away.var(axis=0, ddof=1),
         n=n,
-        repeats=repeats,
+        n_repeats=n_repeats,
     )
 
 
@@ -288,7 +289,7 @@ def _split(
     <D_r, D_r> that of bias^2 + variance. Leaving a repeat out of either sum is one subtraction.
     """
     R = len(away)
-    own = np.mean(away**2, axis=2)  # <D_r, D_r>, of shape (repeats, values)
+    own = np.mean(away**2, axis=2)  # <D_r, D_r>, of shape (n_repeats, values)
     with_all = np.mean(away * away.sum(axis=0), axis=2)  # <D_r, sum_s D_s>
     pairs = with_all - own  # the pairs that hold repeat r, counted once
     error = own.mean(axis=0)

@@ -64,8 +64,9 @@ class Consistency:
     def __str__(self) -> str:
         curve = self.curve
         at = (
-            f"At m = {curve.sizes[-1]:,} the excess over the Bayes risk {curve.bayes_risk:.4g} is "
-            f"{curve.excess[-1]:.3g} (standard error {curve.excess_se[-1]:.2g})"
+            f"At m = {curve.train_sizes[-1]:,} the excess over the Bayes risk "
+            f"{curve.bayes_risk:.4g} is {curve.excess[-1]:.3g} (standard error "
+            f"{curve.excess_se[-1]:.2g})"
         )
         slope = (
             f"log excess against log m has slope {self.slope:.2f} "
@@ -87,12 +88,12 @@ class Consistency:
 def consistency(
     procedure_of: Callable[[int], Any],
     generator: Generator,
-    sizes: Sequence[int],
+    train_sizes: Sequence[int],
     *,
-    repeats: int = 20,
+    n_repeats: int = 20,
     n_test: int = 2000,
     level: float = 0.95,
-    seed: int = 0,
+    random_state: Any = 0,
 ) -> Consistency:
     r"""Watch the excess risk :math:`E[\ell_D(A_m(S_m))] - \ell_D(f^*)` of a procedure as m grows.
 
@@ -103,8 +104,8 @@ def consistency(
         nearest neighbours with k the odd number nearest to the root of m. For a fixed procedure
         return the same each time.
     generator : callable
-        From ``(n, seed=...)`` to a `Sample` with a known Bayes risk.
-    sizes : sequence of int
+        From ``(n, random_state=...)`` to a `Sample` with a known Bayes risk.
+    train_sizes : sequence of int
         At least two numbers of rows; spread them evenly on a logarithmic scale.
     level : float
         Confidence of the interval of the slope.
@@ -135,16 +136,25 @@ def consistency(
             "procedure_of must be a callable from the number of rows to a procedure; for a fixed "
             "one use  lambda m: procedure."
         )
-    curve = simulate(procedure_of, generator, sizes, repeats=repeats, n_test=n_test, seed=seed)
-    if len(curve.sizes) < 2:
-        raise ParameterError(f"sizes={sizes!r} is not allowed; give at least two different ones.")
+    curve = simulate(
+        procedure_of,
+        generator,
+        train_sizes,
+        n_repeats=n_repeats,
+        n_test=n_test,
+        random_state=random_state,
+    )
+    if len(curve.train_sizes) < 2:
+        raise ParameterError(
+            f"train_sizes={train_sizes!r} is not allowed; give at least two different ones."
+        )
     if not np.isfinite(curve.bayes_risk):
         raise InputError(
             "The Bayes risk of this generator is not known, so there is no excess to look at; use "
             "learning_curve, or give the generator its bayes_risk."
         )
     z = float(stats.norm.ppf((1 + level) / 2))
-    half = len(curve.sizes) // 2
+    half = len(curve.train_sizes) // 2
     clear = (curve.excess > 0) & (curve.excess >= _CLEAR * curve.excess_se)
     used = np.flatnonzero(clear & (np.arange(len(clear)) >= min(half, len(clear) - 2)))
     used = used if len(used) > 1 else used[:0]
@@ -160,7 +170,7 @@ def consistency(
         slope,
         slope - z * spread,
         slope + z * spread,
-        tuple(curve.sizes[used].tolist()),
+        tuple(curve.train_sizes[used].tolist()),
         level,
         verdict,
     )
@@ -170,7 +180,7 @@ def _slope(curve: LearningCurve, used: Any) -> tuple[float, float]:
     """Return the slope of log excess against log m over the used sizes, and its standard error."""
     if len(used) < 2:
         return np.nan, np.nan
-    x = np.log(curve.sizes[used])
+    x = np.log(curve.train_sizes[used])
     weight = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
     excess, relative = curve.excess[used], curve.excess_se[used] / curve.excess[used]
     slope = float(weight @ np.log(excess))

@@ -9,6 +9,7 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.losses import ZERO_ONE, get_loss
 from bottega.core.params import Integer
+from bottega.core.seeds import seed_of
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.data.make import Sample
 from bottega.risk.theory.hypotheses import are_labellings, as_table, predictions_on
@@ -22,7 +23,7 @@ _SUM_TOLERANCE = 1e-9  # rounding of probabilities that a user computed
 class FiniteDistribution:
     """A known distribution D of (X, Y) with finitely many values.
 
-    It is a generator too: ``D(n, seed=0)`` draws a `Sample`.
+    It is a generator too: ``D(n, random_state=0)`` draws a `Sample`.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ class FiniteDistribution:
     (array([ 1,  1, -1]), 0.2667)
     >>> round(float(D.risk([1, 1, 1])), 4)
     0.4667
-    >>> D(4, seed=1).X.shape
+    >>> D(4, random_state=1).X.shape
     (4, 1)
     """
 
@@ -150,10 +151,10 @@ class FiniteDistribution:
         except KeyError as error:
             raise InputError(f"{error.args[0]} is not among the points.") from error
 
-    def __call__(self, n: int, *, seed: int = 0) -> Sample:
+    def __call__(self, n: int, *, random_state: Any = 0) -> Sample:
         """Draw `n` independent rows."""
         Integer(1).check("FiniteDistribution", "n", n)
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(seed_of(random_state))
         cells = rng.choice(self.joint.size, size=n, p=self.joint.ravel() / self.joint.sum())
         at, label = np.unravel_index(cells, self.joint.shape)
         rows = self.points[at], self.labels[label]

@@ -21,6 +21,7 @@ from scipy import stats
 from bottega.core.documents import documented_like
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.params import Integer
+from bottega.core.seeds import seed_of
 from bottega.core.typing import Array, FloatArray
 from bottega.data.make import Sample
 from bottega.risk.theory.finite_distribution import FiniteDistribution
@@ -39,17 +40,18 @@ class _Noisy:
     def __post_init__(self) -> None:
         if not callable(self.source):
             raise InputError(
-                f"source must be a generator (n, seed=...) -> Sample or a FiniteDistribution; got "
-                f"{type(self.source).__name__}."
+                "source must be a generator (n, random_state=...) -> Sample or a "
+                f"FiniteDistribution; got {type(self.source).__name__}."
             )
 
     @property
     def depth(self) -> int:
         return 1 + getattr(self.source, "depth", 0)
 
-    def __call__(self, n: int, *, seed: int = 0) -> Sample:
+    def __call__(self, n: int, *, random_state: Any = 0) -> Sample:
+        seed = seed_of(random_state)
         rng = np.random.default_rng([seed, self.depth])  # each layer of noise has its own stream
-        return self.spoil(self.source(n, seed=seed), rng)
+        return self.spoil(self.source(n, random_state=seed), rng)
 
 
 def annotators(
@@ -81,8 +83,8 @@ def annotators(
     --------
     >>> from functools import partial
     >>> from bottega.data import make
-    >>> noisy = annotators(partial(make.xor, spread=0.3), 0.2)
-    >>> round(noisy(10, seed=1).bayes_risk, 4)
+    >>> noisy = annotators(partial(make.xor, cluster_std=0.3), 0.2)
+    >>> round(noisy(10, random_state=1).bayes_risk, 4)
     0.2005
     """
     Integer(1).check("annotators", "n_annotators", n_annotators)
@@ -242,8 +244,8 @@ def noisy_features(
 
     >>> from functools import partial
     >>> from bottega.data import make
-    >>> seen = make.xor(1, spread=0.5)
-    >>> noisy = noisy_features(partial(make.xor, spread=0.4), 0.3,
+    >>> seen = make.xor(1, cluster_std=0.5)
+    >>> noisy = noisy_features(partial(make.xor, cluster_std=0.4), 0.3,
     ...                        bayes=seen.bayes, bayes_risk=seen.bayes_risk)
     >>> round(noisy(10).bayes_risk, 4)
     0.0445

@@ -26,7 +26,7 @@ class LearningCurve:
 
     Attributes
     ----------
-    sizes : ndarray of int
+    train_sizes : ndarray of int
         Numbers of training rows, ascending.
     risk, risk_se : ndarray
         Mean loss on fresh rows, averaged over training sets, and its standard error.
@@ -40,11 +40,11 @@ class LearningCurve:
         The least possible risk; NaN if not known.
     loss : str
         Name of the loss.
-    repeats, n_test : int
+    n_repeats, n_test : int
         Training sets for each size, and fresh rows for each training set.
     """
 
-    sizes: IntArray
+    train_sizes: IntArray
     risk: FloatArray
     risk_se: FloatArray
     train_error: FloatArray
@@ -53,15 +53,23 @@ class LearningCurve:
     excess_se: FloatArray
     bayes_risk: float
     loss: str
-    repeats: int
+    n_repeats: int
     n_test: int
 
     def to_frame(self, like: Any = None) -> Any:
         """Return the curve as a data frame, one row per size."""
-        names = ("sizes", "risk", "risk_se", "train_error", "train_error_se", "excess", "excess_se")
+        names = (
+            "train_sizes",
+            "risk",
+            "risk_se",
+            "train_error",
+            "train_error_se",
+            "excess",
+            "excess_se",
+        )
         columns = {name: getattr(self, name) for name in names}
-        columns = {"m": columns.pop("sizes"), **columns}
-        columns["bayes_risk"] = np.full(len(self.sizes), self.bayes_risk)
+        columns = {"m": columns.pop("train_sizes"), **columns}
+        columns["bayes_risk"] = np.full(len(self.train_sizes), self.bayes_risk)
         return make_frame(columns, like)
 
     def plot(self) -> Any:
@@ -72,15 +80,15 @@ class LearningCurve:
 def learning_curve(
     procedure: Any,
     generator: Generator,
-    sizes: Sequence[int],
+    train_sizes: Sequence[int],
     *,
-    repeats: int = 20,
+    n_repeats: int = 20,
     n_test: int = 1000,
-    seed: int = 0,
+    random_state: Any = 0,
 ) -> LearningCurve:
     r"""Simulate the expected risk :math:`E[\ell_D(A(S_m))]` of a procedure against m.
 
-    For each size, `repeats` training sets are drawn; each predictor learned is judged on `n_test`
+    For each size, `n_repeats` training sets are drawn; each predictor learned is judged on `n_test`
     rows of its own that nobody has seen.
 
     Parameters
@@ -88,14 +96,14 @@ def learning_curve(
     procedure : estimator or callable
         An estimator, or a callable ``(X, y) -> predictor``.
     generator : callable
-        From ``(n, seed=...)`` to a `Sample`; its loss is the loss.
-    sizes : sequence of int
+        From ``(n, random_state=...)`` to a `Sample`; its loss is the loss.
+    train_sizes : sequence of int
         Numbers of training rows.
-    repeats : int
+    n_repeats : int
         Training sets for each size, at least 2.
     n_test : int
         Fresh rows for each training set.
-    seed : int
+    random_state : int, RandomState or None
         Seed of everything.
 
     Returns
@@ -104,7 +112,7 @@ def learning_curve(
 
     Notes
     -----
-    Costs ``repeats`` fits for each size, side by side in threads. For the curve of one given data
+    Costs ``n_repeats`` fits for each size, side by side in threads. For the curve of one given data
     set, whose source is not known, use scikit-learn's `learning_curve`: there the training sets
     overlap, and no standard error is honest.
 
@@ -117,39 +125,44 @@ def learning_curve(
     (array([0.5, 0.5]), 0.1587)
     """
     return simulate(
-        lambda _: procedure, generator, sizes, repeats=repeats, n_test=n_test, seed=seed
+        lambda _: procedure,
+        generator,
+        train_sizes,
+        n_repeats=n_repeats,
+        n_test=n_test,
+        random_state=random_state,
     )
 
 
 def simulate(
     procedure_of: Callable[[int], Any],
     generator: Generator,
-    sizes: Sequence[int],
+    train_sizes: Sequence[int],
     *,
-    repeats: int,
+    n_repeats: int,
     n_test: int,
-    seed: int,
+    random_state: Any,
 ) -> LearningCurve:
     """Return the learning curve of a procedure that may change with the number of rows."""
-    if not len(sizes):
-        raise ParameterError("sizes is empty; give at least one number of training rows.")
-    for size in sizes:
+    if not len(train_sizes):
+        raise ParameterError("train_sizes is empty; give at least one number of training rows.")
+    for size in train_sizes:
         Integer(1).check("learning_curve", "size", size)
-    Integer(2).check("learning_curve", "repeats", repeats)
+    Integer(2).check("learning_curve", "n_repeats", n_repeats)
     Integer(1).check("learning_curve", "n_test", n_test)
-    ms = np.unique(np.asarray(sizes))
-    seeds = draw_seeds(seed, len(ms), repeats)
+    ms = np.unique(np.asarray(train_sizes))
+    seeds = draw_seeds(random_state, len(ms), n_repeats)
     tasks = [
         (procedure_of(m), m, each)
         for m, row in zip(ms.tolist(), seeds, strict=True)
         for each in row
     ]
     runs = in_threads(partial(_judge, generator, n_test), tasks, stage="training sets")
-    found = np.array([run[0] for run in runs]).reshape(len(ms), repeats, 3)
+    found = np.array([run[0] for run in runs]).reshape(len(ms), n_repeats, 3)
     mean, spread = mean_and_se(np.moveaxis(found, 1, 0))
     source = runs[0][1]
     return LearningCurve(
-        sizes=ms,
+        train_sizes=ms,
         risk=mean[:, 0],
         risk_se=spread[:, 0],
         train_error=mean[:, 1],
@@ -158,7 +171,7 @@ def simulate(
         excess_se=spread[:, 2],
         bayes_risk=float(source[0]),
         loss=source[1],
-        repeats=repeats,
+        n_repeats=n_repeats,
         n_test=n_test,
     )
 

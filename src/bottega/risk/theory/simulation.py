@@ -1,7 +1,7 @@
 """Draw, fit, judge: what the simulations of risk share.
 
-A *generator* is a callable ``generator(n, seed=...) -> Sample`` whose rows are independent draws
-from one distribution: the functions of `bottega.data.make`, `functools.partial` of them, a
+A *generator* is a callable ``generator(n, random_state=...) -> Sample`` whose rows are independent
+draws from one distribution: the functions of `bottega.data.make`, `functools.partial` of them, a
 `FiniteDistribution`, or what the functions of `label_noise` return.
 
 A *procedure* is an estimator, cloned before each fit, or a callable ``(X, y) -> predictor``; a
@@ -16,17 +16,17 @@ from sklearn.base import clone
 
 from bottega.core.errors import InputError
 from bottega.core.losses import SQUARED_ERROR, get_loss
-from bottega.core.params import Integer
+from bottega.core.seeds import seed_of
 from bottega.core.typing import Array, FloatArray
 from bottega.data.make import Sample
 
 Generator = Callable[..., Sample]
 
 
-def draw_seeds(seed: int, *shape: int) -> Any:
+def draw_seeds(random_state: Any, *shape: int) -> Any:
     """Return seeds of independent streams, as nested lists of whole numbers."""
-    Integer(0).check("simulation", "seed", seed)
-    state = np.random.SeedSequence(seed).generate_state(int(np.prod(shape)), np.uint64)
+    source = np.random.SeedSequence(seed_of(random_state, "simulation"))
+    state = source.generate_state(int(np.prod(shape)), np.uint64)
     return state.reshape(shape).tolist()
 
 
@@ -34,10 +34,10 @@ def draw(generator: Generator, n: int, seed: int) -> Sample:
     """Return `n` rows of the generator."""
     if not callable(generator):
         raise InputError(
-            f"generator must be a callable (n, seed=...) that returns a Sample, such as "
+            f"generator must be a callable (n, random_state=...) that returns a Sample, such as "
             f"bottega.data.make.sine; got {type(generator).__name__}."
         )
-    sample = generator(n, seed=seed)
+    sample = generator(n, random_state=seed)
     if not isinstance(sample, Sample):
         raise InputError(
             f"The generator returned {type(sample).__name__}; it must return a "

@@ -5,7 +5,9 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import is_classifier, is_regressor
+from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
@@ -20,7 +22,11 @@ from bottega.tree._grow.columns import Columns
 
 def read_response(estimator: Any, y: Any) -> Array:
     """Return the responses, checked. Comes before the inputs: it forgets the names of columns."""
-    y = validate_data(estimator, X="no_validation", y=y, y_numeric=is_regressor(estimator))
+    several = get_tags(estimator).target_tags.multi_output
+    how = {"y_numeric": is_regressor(estimator), "multi_output": several}
+    y = validate_data(estimator, X="no_validation", y=y, **how)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
     if is_classifier(estimator):
         check_classification_targets(y)
         return y
@@ -162,7 +168,17 @@ class ColumnReader:
 
 
 def _validated(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
-    return validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
+    """Return the matrix of numbers; a sparse one, which may not miss values, is filled up."""
+    sparse = issparse(X)
+    found = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=np.float64,
+        accept_sparse=get_tags(estimator).input_tags.sparse and ("csc", "csr", "coo"),
+        ensure_all_finite=True if sparse else "allow-nan",
+    )
+    return found.toarray(order="F") if sparse else found
 
 
 def _kinds(X: Any) -> dict[str, str] | None:
