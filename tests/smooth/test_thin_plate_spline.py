@@ -108,8 +108,9 @@ def test_limits_are_the_plane_and_every_point(d):
     assert flat.predict(X) == pytest.approx(A @ coef, abs=1e-8)  # 1 / lam is left of the bending
     assert flat.df_ == pytest.approx(d + 1, abs=1e-8)
     through = ThinPlateSpline(0.0).fit(X, y, sample_weight=weight)
-    # The system of an interpolating spline is ill-conditioned where points are close.
-    assert through.predict(X) == pytest.approx(y, abs=1e-6)
+    # The system of an interpolating spline is ill-conditioned where points are close: condition
+    # numbers here reach 1e10, and which of the last digits are lost depends on the processor.
+    assert through.predict(X) == pytest.approx(y, abs=1e-5)
     assert through.df_ == pytest.approx(len(y))
 
 
