@@ -1,12 +1,14 @@
 """Least squares against R's lm, on Longley's notoriously collinear data among others."""
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import LinearRegression
 
 from bottega.core.errors import DataWarning
 from bottega.linear import LeastSquares
@@ -130,3 +132,23 @@ def test_aliased_columns_are_those_of_lm(method):
     assert_array_equal(np.isnan(model.vif()["vif"]), case["aliased"])
     assert_array_equal(np.isnan(np.diag(model.covariance())), case["aliased"])
     assert "Aliased, with a zero coefficient: 'twice', 'flat', 'both'" in str(model.summary())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("columns", ["full rank", "collinear", "wide"])
+def test_rank_and_singular_values_equal_scikit_learn(columns, intercept, weighted):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 4)) * [1, 10, 0.1, 3] + 2
+    if columns == "collinear":
+        X = np.column_stack([X, X[:, 0] - X[:, 1]])
+    elif columns == "wide":
+        X = rng.normal(size=(4, 7))
+    y, w = rng.normal(size=len(X)), rng.uniform(0.5, 2, size=len(X)) if weighted else None
+    theirs = LinearRegression(fit_intercept=intercept).fit(X, y, w)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        ours = LeastSquares(fit_intercept=intercept).fit(X, y, w)
+    assert ours.rank_ == theirs.rank_
+    # The squares of singular values are known to rounding of the largest.
+    assert_allclose(ours.singular_, theirs.singular_, rtol=1e-8, atol=1e-6 * ours.singular_[0])

@@ -11,6 +11,7 @@ from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.linear_model import RidgeCV
 
 from bottega.core import f_test
+from bottega.core.errors import InputError, NotKept
 from bottega.linear import Ridge
 
 REFERENCE = json.loads(
@@ -168,3 +169,38 @@ def test_path_equals_ridge_cv(columns):
     path = Ridge(standardize=False).path(X, y, values=alphas)
     assert_allclose(path.error[::-1], theirs.cv_results_.mean(axis=0), rtol=1e-8)
     assert path.values[path.best("min")] == theirs.alpha_
+
+
+@pytest.mark.parametrize("positive", [False, True])
+def test_a_penalty_for_each_response_equals_scikit_learn(positive):
+    rng = np.random.default_rng(3)
+    X, Y = rng.normal(size=(40, 6)) + 3, rng.normal(size=(40, 3))
+    alphas = [0.0, 1.0, 50.0]
+    ours = Ridge(alphas, standardize=False, positive=positive).fit(X, Y)
+    for k, alpha in enumerate(alphas):
+        alone = Ridge(alpha, standardize=False, positive=positive).fit(X, Y[:, k])
+        assert_allclose(ours.coef_[k], alone.coef_, rtol=1e-9, atol=1e-12)
+    if not positive:
+        theirs = SklearnRidge(alphas).fit(X, Y)
+        assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9)
+        assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-9)
+    assert_allclose(ours.alpha_, alphas)
+    with pytest.raises(NotKept, match="one by one"):
+        ours.glance()
+    some_zero = Ridge(alphas, standardize=False).fit(X, Y, sample_weight=np.arange(40) > 0)
+    assert_allclose(some_zero.coef_, Ridge(alphas, standardize=False).fit(X[1:], Y[1:]).coef_)
+    with pytest.raises(InputError, match="2 != 3"):
+        Ridge([1.0, 2.0]).fit(X, Y)
+    with pytest.raises(InputError, match="alpha="):
+        Ridge([1.0, -2.0, 1.0]).fit(X, Y)
+
+
+def test_the_answer_does_not_depend_on_what_other_solvers_need():
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(30, 4)), rng.normal(size=30)
+    plain = Ridge(1.0).fit(X, y).coef_
+    for solver in ("svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga"):
+        other = Ridge(1.0, solver=solver, max_iter=1, tol=0.5, copy_X=False, random_state=0)
+        assert np.array_equal(other.fit(X, y).coef_, plain)
+    with pytest.raises(InputError, match="solver='fast'"):
+        Ridge(1.0, solver="fast").fit(X, y)

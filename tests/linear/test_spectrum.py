@@ -31,7 +31,7 @@ def decompositions(X, y):
         p = X.shape[1]
         yield by_triangle(R[:p, :p], R[:p, p:], len(X))
     else:
-        yield by_dual_gram(X, y, len(X) - 1)[0]
+        yield by_dual_gram(X @ X.T, X.T, y, len(X) - 1)[0]
 
 
 @pytest.mark.parametrize("shape", [(30, 5), (8, 20)])
@@ -67,7 +67,7 @@ def test_gram_matrices_that_lose_digits_are_refused():
     wide, y = draw(6, 20)
     wide[1] = wide[0] + 1e-6 * wide[2]
     wide -= wide.mean(axis=0)
-    assert by_dual_gram(wide, y, 5) is None
+    assert by_dual_gram(wide @ wide.T, wide.T, y, 5) is None
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import stats
 from sklearn.base import RegressorMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
@@ -15,12 +16,12 @@ from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.documents import documented_like
 from bottega.core.errors import DataWarning
-from bottega.core.params import Boolean, Choice, Parameter
+from bottega.core.params import Boolean, Choice, Jobs, Parameter, Real
 from bottega.core.results import glance_row, glance_section, shown_terms, term_names
 from bottega.core.rows import Rows
 from bottega.core.smoother import Smoother
 from bottega.core.tables import Section, Summary
-from bottega.core.typing import BoolArray
+from bottega.core.typing import BoolArray, FloatArray
 from bottega.linear._decomposition.coefficients import SpectralCoefficients
 from bottega.linear._decomposition.problem import DecomposedProblem, decompose_moments, moments_of
 from bottega.linear._decomposition.rank import names_of
@@ -46,18 +47,32 @@ class LeastSquares(RegressorMixin, SpectralCoefficients, Chunked):
         factorises the rows themselves: four times the work of many rows, and as accurate as can
         be. ``"auto"`` takes QR for small data and wherever Cholesky would lose digits.
 
+    copy_X : bool, default=True
+        The answer does not depend on it: X is never changed.
+    tol : float, default=1e-6
+        The answer does not depend on it: the equations are solved directly.
+    n_jobs : int or None, default=None
+        Threads of the linear algebra; None or -1 for all cores.
+    positive : bool, default=False
+        Whether coefficients must not be negative. df and standard errors then take the inputs with
+        a positive coefficient as given, and there are no tests.
+
     Attributes
     ----------
     coef_ : ndarray of shape (p,) or (q, p)
         Coefficients; zero for aliased columns.
+    rank_ : int
+        Number of columns that are not aliased.
+    singular_ : ndarray of shape (min(n, p),)
+        Singular values of the (weighted) inputs, centred where there is an intercept.
     aliased_ : ndarray of bool, shape (p,)
         Columns that are combinations of the columns before them (and of the constant, with an
         intercept).
     residual_covariance_ : ndarray of shape (q, q)
         Covariance of the errors of the responses, Y'(I - P)Y / (n - df); one by one for a single
         response.
-    solver_ : {"qr", "cholesky"}
-        How the equations were solved.
+    solver_ : {"qr", "cholesky", "gram"}
+        How the equations were solved; ``"gram"`` is for positive coefficients.
     flops_ : float
         Operations of the solver: ``p^3 + n p^2 / 2`` for Cholesky, ``2 n p^2`` for QR, with p the
         number of coefficients.
@@ -105,6 +120,10 @@ class LeastSquares(RegressorMixin, SpectralCoefficients, Chunked):
     params: ClassVar[Mapping[str, Parameter]] = {
         "method": Choice("auto", "qr", "cholesky", help="how the equations are solved"),
         "fit_intercept": Boolean(help="have an intercept"),
+        "copy_X": Boolean(help="for scikit-learn's sake: X is never changed"),
+        "tol": Real(0, help="for scikit-learn's sake: the fit is direct"),
+        "n_jobs": Jobs(),
+        "positive": Boolean(help="admit no negative coefficients"),
     }
     card: ClassVar[Card] = Card(
         method="least_squares",
@@ -136,9 +155,22 @@ class LeastSquares(RegressorMixin, SpectralCoefficients, Chunked):
     )
     alpha_ = 0.0  # what the inference for penalised fits calls no penalty
 
-    def __init__(self, *, method: str = "auto", fit_intercept: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        method: str = "auto",
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        positive: bool = False,
+    ) -> None:
         self.method = method
         self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.positive = positive
 
     def _prepare(self, rows: Rows) -> DecomposedProblem:
         chunks = [(rows.X, rows.y.reshape(len(rows), -1), rows.weight)]
@@ -148,17 +180,24 @@ class LeastSquares(RegressorMixin, SpectralCoefficients, Chunked):
         return self._decompose(statistics, chunks, chunks.y_ndim, None)
 
     def _decompose(self, *source: Any) -> DecomposedProblem:
-        solve = partial(solve_unpenalized, self.method)
+        # A column that others could replace may be needed where these must not be negative.
+        solve = None if self.positive else partial(solve_unpenalized, self.method)
         how: Any = {"standardize": True, "fit_intercept": self.fit_intercept, "solve": solve}
         return decompose_moments(*source, **how)
 
     def _settle(self, problem: DecomposedProblem, setting: Mapping[str, Any]) -> None:
+        n, p = problem.centering.n, self.n_features_in_ + self.fit_intercept
+        self.flops_ = flops(problem.solver, n, p)
+        self.aliased_: BoolArray = np.zeros(self.n_features_in_, dtype=np.bool_)
+        if self.positive:
+            self._singular = _singular_values(problem)
+            return self._keep_bounded(problem, 0.0)
         spectrum = problem.spectrum
         all_kept = np.ones((spectrum.rank, 1))
         scatter = self._keep(problem, spectrum, all_kept, 0 * all_kept)
-        self.aliased_: BoolArray = problem.aliased  # type: ignore[assignment]
-        n, p = problem.centering.n, self.n_features_in_ + self.fit_intercept
-        self.flops_ = flops(problem.solver, n, p)
+        self.aliased_ = problem.aliased  # type: ignore[assignment]
+        if self.aliased_.any():
+            self._singular = _singular_values(problem)
         left = self.smoother_.df_residual
         self.residual_covariance_ = scatter / left if left > 0 else np.full_like(scatter, np.nan)
         collinear = self.aliased_ & ~problem.centering.constant
@@ -171,6 +210,21 @@ class LeastSquares(RegressorMixin, SpectralCoefficients, Chunked):
                 DataWarning,
                 stacklevel=5,
             )
+        return None
+
+    @property
+    def singular_(self) -> FloatArray:
+        """Singular values of the inputs as the fit sees them, unscaled."""
+        check_is_fitted(self)
+        if hasattr(self, "_singular"):
+            return self._singular
+        root = np.sqrt(self._spectrum.lam)[:, None] * self._spectrum.V.T
+        return np.asarray(np.linalg.svd(root * self._centering.scale, compute_uv=False))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def vif(self) -> Any:
         r"""Return the variance inflation factors, one row per input.
@@ -185,16 +239,21 @@ class LeastSquares(RegressorMixin, SpectralCoefficients, Chunked):
         data frame
             Columns term and vif; missing for aliased inputs.
         """
-        check_is_fitted(self)
+        self._fitted_smoother()
         unit = self._spectrum.quadratic(self._spectrum.V, 1.0, 0.0, "sampling")
-        factor = np.where(self.aliased_, np.nan, unit * self._centering.weight)
+        factor = np.where(self.aliased_ | (unit == 0), np.nan, unit * self._centering.weight)
         return self._make_frame({"term": term_names(self, intercept=False), "vif": factor})
 
     def _f_test(self) -> dict[str, float]:
         """Return the F test of all coefficients being zero, for one response."""
         fit, rank = self._fitted_smoother(), self._spectrum.rank
         statistic = np.nan
-        if self._spectrum.rotated.shape[1] == 1 and rank and fit.df_residual > 0:
+        if (
+            not self.positive
+            and self._spectrum.rotated.shape[1] == 1
+            and rank
+            and fit.df_residual > 0
+        ):
             with np.errstate(divide="ignore", invalid="ignore"):
                 statistic = np.sum(self._spectrum.rotated**2) / rank / np.square(fit.sigma)
         p_value = stats.f.sf(statistic, rank, fit.df_residual)
@@ -237,9 +296,20 @@ class LeastSquares(RegressorMixin, SpectralCoefficients, Chunked):
                 f"F = {test['statistic']:.4g} on {self._spectrum.rank} and {fit.df_residual:g} df, "
                 f"p = {test['p_value']:.4g}; adjusted R squared {spare:.4g}."
             )
+        if self.positive:
+            notes.append("No coefficient may be negative, so there are no tests.")
         if self.aliased_.any():
             notes.append(
                 f"Aliased, with a zero coefficient: {names_of(self, self.aliased_)}, constant or "
                 "collinear with the columns before."
             )
         return tuple(notes)
+
+
+def _singular_values(problem: DecomposedProblem) -> FloatArray:
+    """Return the singular values of all columns, those that are aliased included."""
+    assert problem.gram is not None
+    scale = problem.centering.scale
+    square = np.linalg.eigvalsh(problem.gram * np.multiply.outer(scale, scale))[::-1]
+    count = min(problem.centering.n, len(scale))
+    return np.sqrt(np.maximum(square[:count], 0.0))

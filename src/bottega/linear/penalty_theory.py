@@ -23,7 +23,7 @@ _RULES = ("ridge", "lasso", "subset")
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Irrepresentable(Shown):
     """The irrepresentable condition of a design: its value and the verdict.
 

@@ -1,27 +1,47 @@
 """Ridge regression: least squares with a penalty on the squared length of the coefficients."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils import Tags
 
 from bottega.core.cards import Card
+from bottega.core.errors import InputError
 from bottega.core.losses import Loss
-from bottega.core.params import Auto, Boolean, Parameter, Real
+from bottega.core.params import (
+    AnyOf,
+    Boolean,
+    Choice,
+    Integer,
+    OrNone,
+    Parameter,
+    Real,
+    Seed,
+)
 from bottega.core.path import Path, Rule
 from bottega.core.typing import Array, FloatArray
 from bottega.linear._decomposition.coefficients import SpectralPath
 from bottega.linear._decomposition.leave_one_out import leave_one_out
+from bottega.linear._decomposition.positive import nonnegative_coef, residual_squares
 from bottega.linear._decomposition.problem import DecomposedProblem
 from bottega.linear._penalized.constraint import ConstraintForm
-from bottega.optimize.coordinate import Alphas, check_alphas, given_alphas
+from bottega.optimize.coordinate import Alphas, Penalties, check_alphas, given_alphas
 
 __all__ = ["Ridge"]
+
+# The names that scikit-learn has for ways to solve the equations.
+SOLVERS = ("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")
 
 
 class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
     r"""Linear regression with coefficients shrunk towards zero.
+
+    By default each input is penalised on its own scale (``standardize=True``) and the penalty is
+    chosen from the data (``alpha="auto"``). With ``standardize=False`` and a number as `alpha` the
+    answer is that of scikit-learn's class of this name, which has neither.
 
     Minimises, over an intercept :math:`\beta_0` that is never penalised and coefficients
     :math:`\beta`,
@@ -34,9 +54,11 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
 
     Parameters
     ----------
-    alpha : float or "auto", default="auto"
-        Strength of the penalty, at least 0; larger values shrink more. 0 is least squares.
-        ``"auto"`` picks from the path by the rule `select`.
+    alpha : float, "auto" or array-like of shape (q,), default="auto"
+        Strength of the penalty, at least 0; larger values shrink more. 0 is least squares, of
+        collinear inputs the solution with the shortest coefficients (on the penalised scale).
+        ``"auto"`` picks from the path by the rule `select`. An array has a penalty for each of
+        several responses; these are then fitted one by one, without a common smoother.
     standardize : bool, default=True
         Whether to penalise each input on its own scale; results are reported on the original one.
     fit_intercept : bool, default=True
@@ -46,6 +68,20 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
         criterion (``"aic"``, ``"aicc"``, ``"bic"``, ``"hq"``, ``"gcv"``, ``"cp"``).
     alphas : int or array-like, default=100
         Penalties on the path: their number, or their values.
+    positive : bool, default=False
+        Whether coefficients must not be negative. The path is then judged by ten folds; df and
+        standard errors take the inputs with a positive coefficient as given.
+    copy_X : bool, default=True
+        The answer does not depend on it: X is never changed.
+    max_iter : int or None, default=None
+        The answer does not depend on it: the equations are solved directly.
+    tol : float, default=1e-4
+        The answer does not depend on it.
+    solver : str, default="auto"
+        One of scikit-learn's names. The answer does not depend on it, as all would have to agree;
+        `solver_` says how the equations were solved. ``positive=True`` admits ``"lbfgs"`` alone.
+    random_state : int, RandomState or None, default=None
+        The answer does not depend on it: nothing is random.
 
     Attributes
     ----------
@@ -53,8 +89,12 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
         Coefficients on the original scale of the inputs.
     intercept_ : float or ndarray of shape (q,)
         Intercept.
-    alpha_ : float
+    alpha_ : float or ndarray of shape (q,)
         The penalty in use.
+    rank_ : int
+        Number of directions in which the inputs vary.
+    n_iter_ : int
+        One: the equations are solved directly.
     path_ : Path
         The whole curve, when `alpha` is ``"auto"``.
     solver_ : {"svd", "gram", "qr", "dual"}
@@ -70,6 +110,8 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
     One decomposition, :math:`O(n p \min(n, p))`, gives every penalty; the exact leave-one-out
     errors of m of them cost :math:`4 n m \min(n, p)` operations more. With ``U D V'`` the singular
     value decomposition of the inputs, df is one plus :math:`\sum_j d_j^2 / (d_j^2 + \alpha)`.
+    Sparse inputs of more than four million numbers are never made dense: the products of the
+    columns (or, with more columns than rows, of the rows) are centred afterwards.
     Leave-one-out keeps the centre and scale of the inputs with a row left out: the centre exactly
     (it is the intercept), the scale as a fixed convention.
 
@@ -101,11 +143,19 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
 
     knob: ClassVar[str] = "alpha"
     params: ClassVar[Mapping[str, Parameter]] = {
-        "alpha": Auto(Real(0, None, log=True), help="strength of the penalty"),
+        "alpha": AnyOf(
+            Choice("auto"), Real(0, None, log=True), Penalties(), help="strength of the penalty"
+        ),
         "standardize": Boolean(help="penalise each input on its own scale"),
         "fit_intercept": Boolean(help="have an intercept, free of penalty"),
         "select": Rule(),
         "alphas": Alphas(),
+        "positive": Boolean(help="admit no negative coefficients"),
+        "copy_X": Boolean(help="for scikit-learn's sake: X is never changed"),
+        "max_iter": OrNone(Integer(1), help="for scikit-learn's sake: the fit is direct"),
+        "tol": Real(0, help="for scikit-learn's sake: the fit is direct"),
+        "solver": Choice(*SOLVERS, help="for scikit-learn's sake: the fit is direct"),
+        "random_state": Seed(help="for scikit-learn's sake: nothing is random"),
     }
     card: ClassVar[Card] = Card(
         method="ridge",
@@ -142,22 +192,73 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
         fit_intercept: bool = True,
         select: str = "one_se",
         alphas: Any = 100,
+        positive: bool = False,
+        copy_X: bool = True,
+        max_iter: int | None = None,
+        tol: float = 1e-4,
+        solver: str = "auto",
+        random_state: Any = None,
     ) -> None:
         self.alpha = alpha
         self.standardize = standardize
         self.fit_intercept = fit_intercept
         self.select = select
         self.alphas = alphas
+        self.positive = positive
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.random_state = random_state
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.solver not in ("auto", "lbfgs") and self.positive:
+            raise InputError(
+                f"solver={self.solver!r} does not support positive=True; leave it at 'auto'."
+            )
+        if self.solver == "lbfgs" and not self.positive:
+            raise InputError("solver='lbfgs' is for positive=True alone; leave it at 'auto'.")
 
     def _kept(self, problem: DecomposedProblem, alphas: Array) -> FloatArray:
-        if np.any(alphas == 0):
-            problem.spectrum.check_full_rank()
         return problem.spectrum.kept(alphas)
 
+    def _scaled_coef(self, problem: DecomposedProblem, alphas: Array) -> FloatArray:
+        if self.positive:
+            return nonnegative_coef(problem.spectrum, alphas)
+        return super()._scaled_coef(problem, alphas)
+
     def _settle(self, problem: DecomposedProblem, setting: Mapping[str, Any]) -> None:
+        self.n_iter_ = 1
+        if np.ndim(setting["alpha"]):
+            return self._settle_each(problem, np.asarray(setting["alpha"], dtype=np.float64))
         self.alpha_ = float(setting["alpha"])
+        if self.positive:
+            return self._keep_bounded(problem, self.alpha_)
         kept = self._kept(problem, np.array([self.alpha_]))
         self._keep(problem, problem.spectrum, kept, problem.spectrum.lost(self.alpha_))
+        return None
+
+    def _settle_each(self, problem: DecomposedProblem, alphas: FloatArray) -> None:
+        """Settle a penalty for each response."""
+        q = len(problem.tss)
+        if len(alphas) == 1:
+            return self._settle(problem, {"alpha": alphas[0]})
+        if len(alphas) != q:
+            raise InputError(
+                "Number of targets and number of penalties do not correspond: "
+                f"{len(alphas)} != {q}; give one alpha, or one per response."
+            )
+        self.alpha_ = alphas  # type: ignore[assignment]
+        spectrum = problem.spectrum
+        if self.positive:
+            each = [replace(spectrum, rotated=spectrum.rotated[:, [k]]) for k in range(q)]
+            coef = np.stack(
+                [nonnegative_coef(one, alphas[[k]])[0, 0] for k, one in enumerate(each)]
+            )
+        else:
+            coef = spectrum.coef_of_each(alphas)
+        return self._keep_apart(problem, coef)
 
     def _path(self, problem: DecomposedProblem, values: Any, loss: Loss | None) -> Path:
         values = given_alphas(self.alphas, values)
@@ -165,6 +266,9 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
             alphas = _default_alphas(problem.spectrum.lam, self.alphas)
         else:
             alphas = check_alphas(values)
+        if self.positive:  # the columns that are used depend on y: folds judge the path
+            rss = residual_squares(problem, nonnegative_coef(problem.spectrum, alphas))
+            return self._gaussian_path(problem, alphas, rss)
         loo = leave_one_out(problem.blocks(), problem.spectrum, alphas, loss)
         judged: dict[str, Any] = {}
         if loss is not None:
@@ -173,15 +277,21 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
         return self._gaussian_path(problem, alphas, loo.rss, **judged)
 
     def _penalty_at(self, problem: DecomposedProblem, alpha: float) -> float:
-        kept = self._kept(problem, np.array([alpha]))
-        return float(np.sum(problem.spectrum.coef_keeping(kept) ** 2))
+        return float(np.sum(self._scaled_coef(problem, np.array([alpha])) ** 2))
 
     def _strongest(self, problem: DecomposedProblem) -> float:
         return float(_default_alphas(problem.spectrum.lam, 2)[0])
 
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def _notes(self) -> tuple[str, ...]:
         scale = "standardised" if self.standardize else "unscaled"
         notes = f"Penalty alpha = {self.alpha_:.4g} on {scale} inputs; solver {self.solver_}."
+        if self.positive:
+            return notes, "No coefficient may be negative, so there are no tests."
         if self.alpha_ == 0:
             return (notes,)
         biased = (

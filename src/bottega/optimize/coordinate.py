@@ -14,6 +14,7 @@ __all__ = [
     "Alphas",
     "Descent",
     "PenalizedFits",
+    "Penalties",
     "Penalty",
     "alpha_grid",
     "check_alphas",
@@ -26,10 +27,11 @@ FLOOR = 1e-11
 
 
 @dataclass(frozen=True)
-class _Penalties(Parameter):
+class Penalties(Parameter):
     """Penalties by their values."""
 
     def accepts(self, value: Any) -> bool:
+        """Return True if `value` is a list of finite numbers, none negative."""
         if isinstance(value, str) or not np.iterable(value):
             return False
         try:
@@ -39,18 +41,21 @@ class _Penalties(Parameter):
         return True
 
     def describe(self) -> str:
+        """Return what is allowed, in words."""
         return "a list of finite numbers, none negative"
 
     def schema(self) -> dict[str, Any]:
+        """Return the JSON schema of a list of such numbers."""
         return {"type": "array", "items": {"type": "number", "minimum": 0}, "minItems": 1}
 
     def parse(self, text: str) -> list[float]:
+        """Read numbers with commas between them."""
         return [float(part) for part in text.split(",")]
 
 
 def Alphas(*, help: str = "penalties on the path: their number, or their values") -> AnyOf:  # noqa: N802
     """Declare `alphas`: how many penalties a path has, or which."""
-    return AnyOf(Integer(2, None), _Penalties(), help=help)
+    return AnyOf(Integer(2, None), Penalties(), help=help)
 
 
 def given_alphas(alphas: Any, values: Any) -> Any:

@@ -72,9 +72,10 @@ class Centering:
         """What each centred input is multiplied by: zero for constant columns."""
         return np.where(self.constant, 0.0, 1 / self.scale)
 
-    def inputs(self, X: FloatArray) -> FloatArray:
+    def inputs(self, X: Any) -> FloatArray:
         """Return unweighted rows of inputs, centred and scaled."""
-        return (X - self.mean) * self.inverse_scale
+        dense = X.toarray() if hasattr(X, "toarray") else X
+        return np.asarray((dense - self.mean) * self.inverse_scale)
 
     def rows(self, X: FloatArray, y: FloatArray, w: Any) -> tuple[FloatArray, FloatArray]:
         """Return rows as the fit sees them: centred, scaled and times the root of their weight."""

@@ -21,12 +21,18 @@ from bottega.core.smoother import Smoother, SmootherSums
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, BoolArray, FloatArray
 from bottega.linear._decomposition.centering import squeeze
+from bottega.linear._decomposition.positive import (
+    degrees_of_freedom,
+    nonnegative_coef,
+    on_columns,
+)
 from bottega.linear._decomposition.problem import (
     DecomposedProblem,
     decompose_moments,
     decompose_rows,
     moments_of,
 )
+from bottega.linear._decomposition.sparse_inputs import dense_parts, small_as_dense
 from bottega.linear._decomposition.spectrum import Spectrum
 
 
@@ -74,7 +80,12 @@ class SpectralCoefficients(CoefficientResults, LinearPrediction, LinearSmoother)
     alpha_: float
     n_features_in_: int
     fit_intercept: bool
+    positive: bool = False
     _least_rows = 2
+
+    def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
+        X, y = super()._check_rows(X, y)  # type: ignore[misc]
+        return small_as_dense(X), y
 
     def _statistics(self, X: Any, y: Any, w: Any, start: int) -> Any:
         return moments_of([(X, y, w)])
@@ -91,6 +102,7 @@ class SpectralCoefficients(CoefficientResults, LinearPrediction, LinearSmoother)
         q, y_ndim = len(problem.tss), problem.y_ndim
         self.coef_, self.intercept_ = squeeze(coef, y_ndim), squeeze(intercept, y_ndim)
         self.solver_ = problem.solver
+        self.rank_ = problem.spectrum.rank
         self._centering, self._spectrum = problem.centering, spectrum
         # What `matrix` needs, as long as the model lives in memory: a model file has no data.
         self._training = problem.rows
@@ -124,26 +136,67 @@ class SpectralCoefficients(CoefficientResults, LinearPrediction, LinearSmoother)
             )
         return products
 
+    def _keep_apart(self, problem: DecomposedProblem, scaled: FloatArray) -> None:
+        """Keep coefficients (q, p) of responses whose fits are not by the same smoother."""
+        coef, intercept = problem.centering.original(scaled)
+        y_ndim = problem.y_ndim
+        self.coef_, self.intercept_ = squeeze(coef, y_ndim), squeeze(intercept, y_ndim)
+        self.solver_ = problem.solver
+        self.rank_ = problem.spectrum.rank
+        self._centering, self._spectrum = problem.centering, problem.spectrum
+
+    def _keep_bounded(self, problem: DecomposedProblem, alpha: float) -> None:
+        """Keep the fit whose coefficients may not be negative."""
+        coef = nonnegative_coef(problem.spectrum, np.array([alpha]))[0]
+        if len(coef) > 1:  # each response uses columns of its own
+            return self._keep_apart(problem, coef)
+        used = on_columns(problem, coef[0] > 0)
+        kept = used.spectrum.kept(alpha)
+        self._keep(used, used.spectrum, kept, used.spectrum.lost(alpha))
+        self.coef_, self.rank_ = np.maximum(self.coef_, 0.0), problem.spectrum.rank
+        return None
+
+    def _fitted_smoother(self) -> Smoother | SmootherSums:
+        check_is_fitted(self)
+        if not hasattr(self, "smoother_"):
+            raise NotKept(
+                "Responses with a penalty each, or with coefficients that may not be negative, "
+                "are not fitted by one smoother: fit them one by one to see its numbers."
+            )
+        return self.smoother_
+
+    def _restore(self, rows: Rows) -> None:
+        if hasattr(self, "smoother_"):
+            super()._restore(rows)
+
     def __getstate__(self) -> dict[str, Any]:
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_training"}
 
     def _error_at(self, X: FloatArray, kind: str = "sampling") -> FloatArray:
         """Return the standard deviation of the mean at each row, around the intercept too."""
-        points = self._centering.inputs(X)
-        norms = np.einsum("ij,ij->i", points, points)
-        unit = self._spectrum.quadratic(points @ self._spectrum.V, norms, self.alpha_, kind)
+        units = []
+        for part in dense_parts(X):
+            points = self._centering.inputs(part)
+            norms = np.einsum("ij,ij->i", points, points)
+            projected = self._spectrum.project(points)
+            units.append(self._spectrum.quadratic(projected, norms, self.alpha_, kind))
+        unit = np.concatenate(units)
         if self.fit_intercept:
             unit = unit + 1 / self._centering.weight
         return _outer(np.sqrt(unit), self.sigma_)
+
+    def _projected(self, X: Any) -> FloatArray:
+        """Return the rows of X along the right singular vectors."""
+        parts = [self._spectrum.project(self._centering.inputs(part)) for part in dense_parts(X)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _matrix(self, X: FloatArray) -> FloatArray:
         rows: Rows | None = getattr(self, "_training", None)
         if rows is None:
             raise NotKept("A model from a file has no training rows, so no matrix; fit it again.")
         spectrum, centering = self._spectrum, self._centering
-        train = centering.inputs(rows.X) @ spectrum.V
-        S = ((centering.inputs(X) @ spectrum.V) / (spectrum.lam + self.alpha_)) @ train.T
+        S = (self._projected(X) / (spectrum.lam + self.alpha_)) @ self._projected(rows.X).T
         # The centred rows are orthogonal to the weights: nothing is left of the response's mean.
         S *= rows.weights
         if self.fit_intercept:
@@ -167,7 +220,7 @@ class SpectralCoefficients(CoefficientResults, LinearPrediction, LinearSmoother)
         ndarray of shape (p, p) or (q, p, p)
             With rows and columns of aliased inputs missing.
         """
-        check_is_fitted(self)
+        self._fitted_smoother()
         if kind not in ("sampling", "posterior"):
             raise InputError(f"kind={kind!r} is not allowed; use 'sampling' or 'posterior'.")
         unit = self._spectrum.matrix(self.alpha_, kind if self.alpha_ > 0 else "sampling")
@@ -193,16 +246,19 @@ class SpectralCoefficients(CoefficientResults, LinearPrediction, LinearSmoother)
 
     def _tested(self) -> bool:
         """Return True if the t tests of least squares hold: a penalised estimate is biased."""
-        return self.alpha_ == 0
+        return self.alpha_ == 0 and not self.positive
 
     def _terms(self, level: float = 0.95) -> dict[str, Any]:
         fit, estimate = self._fitted_smoother(), self.coef_.T.copy()
         estimate[self._absent] = np.nan
         if self.fit_intercept:
             estimate = np.concatenate([np.asarray(self.intercept_)[None], estimate])
+        names = term_names(self, intercept=self.fit_intercept)
+        if self.positive:  # what is at the bound was found by looking at the response
+            return tidy_columns(names, estimate, level=level)
         # Limits of penalised estimates are those of the posterior; without penalty both agree.
         return tidy_columns(
-            term_names(self, intercept=self.fit_intercept),
+            names,
             estimate,
             std_error=self._term_errors("sampling"),
             spread=self._term_errors("posterior") if self.alpha_ > 0 else None,
@@ -242,13 +298,16 @@ class SpectralPath(SpectralCoefficients, Tuned, Chunked):
     def _gaussian_path(
         self, problem: DecomposedProblem, values: Array, rss: FloatArray, **judged: Any
     ) -> Path:
-        kept = self._kept(problem, values)
-        coef, _ = problem.centering.original(problem.spectrum.coef_keeping(kept))
+        scaled = self._scaled_coef(problem, values)
+        coef, _ = problem.centering.original(scaled)
         one = problem.y_ndim == 1
+        df = self._kept(problem, values).sum(axis=0)
+        if self.positive:
+            df = degrees_of_freedom(problem.spectrum, scaled, values)
         return gaussian_path(
             along(self.knob, values),
             rss=rss[:, 0] if one else rss,
-            df=kept.sum(axis=0) + self.fit_intercept,
+            df=df + self.fit_intercept,
             n=problem.centering.n,
             weight=problem.centering.weight,
             log_weights=problem.log_weights,
@@ -263,10 +322,15 @@ class SpectralPath(SpectralCoefficients, Tuned, Chunked):
         X_new: Any,
         method: str,
     ) -> Array:
-        kept = self._kept(work, np.array([setting[self.knob] for setting in settings]))
-        coef, intercept = work.centering.original(work.spectrum.coef_keeping(kept))
-        found = np.moveaxis(X_new @ np.swapaxes(coef, 1, 2), 0, 1) + intercept
+        values = np.array([setting[self.knob] for setting in settings])
+        coef, intercept = work.centering.original(self._scaled_coef(work, values))
+        found = (X_new @ coef.reshape(-1, coef.shape[-1]).T).reshape(-1, *intercept.shape)
+        found += intercept
         return np.asarray(found if work.y_ndim == 2 else found[:, :, 0])
+
+    def _scaled_coef(self, work: DecomposedProblem, values: Array) -> FloatArray:
+        """Return the coefficients (m, q, p) of the mapped columns at values of the knob."""
+        return work.spectrum.coef_keeping(self._kept(work, values))
 
 
 def _outer(left: Any, right: Any) -> FloatArray:

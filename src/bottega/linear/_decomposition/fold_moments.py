@@ -24,6 +24,8 @@ _BLOCK = 2**16
 # against the variance, that costs two digits.
 _SAMPLE = 256
 _FAR = 100.0
+# Variance against the squared mean of a sparse column below which products about zero lost digits.
+_LEVEL = 1e-6
 # Numbers in a table from which on the folds are worth threads of their own.
 _LARGE = 10**6
 
@@ -191,7 +193,30 @@ def _moments_about_zero(X: Any, y: FloatArray, w: Any) -> Moments:
     products[p:, :p] = products[:p, p:].T
     products[p:, p:] = (centred * v[:, None]).T @ centred
     offset = np.append(mean[:p], np.zeros(len(mean) - p))
-    return _moments(len(y), weight, mean, products, offset)
+    found = _moments(len(y), weight, mean, products, offset)
+    if is_sparse(X):
+        _mend_level_columns(found, X, centred, v)
+    return found
+
+
+def _mend_level_columns(moments: Moments, X: Any, centred: FloatArray, v: FloatArray) -> None:
+    """Compute the scatter of columns that vary little about a large mean anew, about that mean.
+
+    Such columns are few in sparse data: a constant, a year.
+    """
+    mean = moments.mean[: X.shape[1]]
+    variance = np.diag(moments.scatter)[: len(mean)] / moments.weight
+    level = np.flatnonzero((mean != 0) & (variance <= _LEVEL * mean**2))
+    by_columns = X.tocsc() if len(level) else X
+    for part in split_rows(len(level), max(1, _BLOCK // len(v))):
+        at = level[part]
+        spread = by_columns[:, at].toarray() - mean[at]
+        spread -= v @ spread / moments.weight
+        weighted = spread * v[:, None]
+        rows = np.hstack([(X.T @ weighted).T, weighted.T @ centred])
+        rows[:, at] = weighted.T @ spread
+        moments.scatter[at] = rows
+        moments.scatter[:, at] = rows.T
 
 
 def _moments(

@@ -11,7 +11,9 @@ from bottega.core.rows import Rows
 from bottega.core.threads import one_thread
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.linear._decomposition.centering import Centering
+from bottega.linear._decomposition.fold_moments import FoldMoments
 from bottega.linear._decomposition.leave_one_out import RowBlock
+from bottega.linear._decomposition.sparse_inputs import SMALL, decompose_wide, is_large_sparse
 from bottega.linear._decomposition.spectrum import (
     Spectrum,
     by_dual_gram,
@@ -45,6 +47,7 @@ class DecomposedProblem:
     rows: Rows | None = None  # where they are in memory
     aliased: BoolArray | None = None  # columns that are combinations of those before them
     folds: Any = None  # moments of folds of the rows, and the chunks they came in
+    gram: FloatArray | None = None  # products of the mapped columns, where they are known
 
 
 def decompose_rows(rows: Rows, *, standardize: bool, fit_intercept: bool) -> DecomposedProblem:
@@ -52,13 +55,19 @@ def decompose_rows(rows: Rows, *, standardize: bool, fit_intercept: bool) -> Dec
     X, y, w = rows.X, rows.y.reshape(len(rows), -1), rows.weight
     n, p = X.shape
     how: Any = {"standardize": standardize, "fit_intercept": fit_intercept}
-    if n >= p and n * p * p > _SMALL:
+    if n >= p and (n * p * p > _SMALL or is_large_sparse(X)):
         chunk = [(X, y, w)]
         return decompose_moments(moments_of(chunk), chunk, rows.y.ndim, rows, **how)
-    centering, A, Y = Centering.from_rows(X, y, w, **how)
-    dual = by_dual_gram(A, Y, n - fit_intercept) if n < p and n * n * p > _SMALL else None
-    solver = "svd" if dual is None else "dual"
-    spectrum, U = dual or by_svd(A, Y)
+    if is_large_sparse(X):
+        centering, spectrum, U, Y = decompose_wide(rows, y, **how)
+        solver = "dual"
+    else:
+        centering, A, Y = Centering.from_rows(X, y, w, **how)
+        wide, dual = n < p and n * n * p > _SMALL, None
+        if wide:
+            dual = by_dual_gram(A @ A.T, A.T, Y, n - fit_intercept)
+        solver = "svd" if dual is None else "dual"
+        spectrum, U = dual or by_svd(A, Y)
 
     def blocks() -> Iterator[RowBlock]:
         yield _row_block(centering, spectrum, U, Y, y, w)
@@ -73,8 +82,12 @@ def decompose_rows(rows: Rows, *, standardize: bool, fit_intercept: bool) -> Dec
 def moments_of(chunks: Iterable[Chunk]) -> Moments:
     """Return the moments of ``[X, y]`` of rows that come in chunks."""
     moments = Moments()
-    for X, y, w in _parts(chunks):
-        moments.update(X, y, w)
+    for chunk in chunks:
+        if is_large_sparse(chunk[0]):
+            moments.merge(FoldMoments(*chunk, 1).total())
+            continue
+        for X, y, w in _parts([chunk]):
+            moments.update(X, y, w)
     return moments
 
 
@@ -106,8 +119,9 @@ def decompose_moments(
 
     tss = np.diag(moments.scatter)[p:].copy()
     return DecomposedProblem(
-        centering, spectrum, solver, blocks, tss, moments.log_weights, y_ndim, rows, aliased
-    )
+        centering, spectrum, solver, blocks, tss, moments.log_weights, y_ndim, rows, aliased,
+        gram=scatter[:p, :p],
+    )  # fmt: skip
 
 
 def _solve(scatter: FloatArray, centering: Centering, chunks: Iterable[Chunk]) -> Any:
@@ -131,10 +145,14 @@ def merge_triangles(chunks: Iterable[Chunk], centering: Centering) -> FloatArray
 
 
 def _parts(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-    """Yield the chunks in parts of a size that BLAS likes."""
+    """Yield the chunks in dense parts of a size that BLAS likes."""
     for X, y, w in chunks:
-        for rows in split_rows(len(X), _STREAM):
-            yield X[rows], y[rows], None if w is None else w[rows]
+        table, size = X, _STREAM
+        if is_large_sparse(X):
+            table, size = X.tocsr(), max(1, min(_STREAM, SMALL // X.shape[1]))
+        for rows in split_rows(len(y), size):
+            part = table[rows].toarray() if table is not X else X[rows]
+            yield part, y[rows], None if w is None else w[rows]
 
 
 def _row_block(
@@ -148,4 +166,6 @@ def _row_block(
     if centering.fit_intercept:
         mean_leverage = (1.0 if w is None else w) / centering.weight
     room = 1 - mean_leverage - np.einsum("ij,ij->i", U, U)
-    return RowBlock(U, Y - U @ spectrum.rotated, np.maximum(room, 0), y, w)
+    # What rounding leaves of nothing is nothing: the row alone spans a direction.
+    room[room < 8 * (1 + spectrum.rank) * np.finfo(float).eps] = 0.0
+    return RowBlock(U, Y - U @ spectrum.rotated, room, y, w)

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.errors import InputError
 from bottega.core.stored import stored
 from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray
@@ -42,7 +41,7 @@ class Spectrum:
     rotated: FloatArray  # (r, q): U'y, the responses in the coordinates of U
     # Matrices whose product is V. With more columns than rows V costs more than all the
     # coefficients of a path, so it is multiplied out only when asked for.
-    factors: tuple[FloatArray, ...]
+    factors: tuple[Any, ...]
 
     @property
     def rank(self) -> int:
@@ -58,6 +57,12 @@ class Spectrum:
     def V(self) -> FloatArray:  # noqa: N802
         """Right singular vectors, p by r."""
         return self.factors[0] if len(self.factors) == 1 else self.factors[0] @ self.factors[1]
+
+    def project(self, points: FloatArray) -> FloatArray:
+        """Return the coordinates of points (in rows) along the right singular vectors."""
+        for factor in self.factors:
+            points = points @ factor
+        return points
 
     def lost(self, alpha: Any) -> FloatArray:
         """Return alpha / (lam + alpha): one row per direction, one column per alpha."""
@@ -79,6 +84,13 @@ class Spectrum:
         for factor in reversed(self.factors):
             each = factor @ each
         return np.ascontiguousarray(each.T).reshape(m, q, self.p)
+
+    def coef_of_each(self, alphas: FloatArray) -> FloatArray:
+        """Return the coefficients (q, p) of fits with a penalty of their own for each response."""
+        each = self.kept(alphas) / np.sqrt(self.lam)[:, None] * self.rotated
+        for factor in reversed(self.factors):
+            each = factor @ each
+        return np.ascontiguousarray(each.T)
 
     def first(self, count: int) -> "Spectrum":
         """Return the part that belongs to the first `count` directions."""
@@ -110,15 +122,6 @@ class Spectrum:
             found += (np.eye(self.p) - V @ V.T) / alpha
         return found
 
-    def check_full_rank(self) -> None:
-        """Raise `InputError` unless least squares without a penalty has one solution."""
-        if self.rank < self.p:
-            raise InputError(
-                f"alpha=0 (no penalty) needs inputs of full column rank, and these have rank "
-                f"{self.rank} for {self.p} columns: leave out constant or collinear columns, or "
-                f"give a positive alpha."
-            )
-
 
 def by_svd(X: FloatArray, y: FloatArray) -> tuple[Spectrum, FloatArray]:
     """Decompose the rows themselves: the most accurate way. Returns the spectrum and U."""
@@ -129,17 +132,23 @@ def by_svd(X: FloatArray, y: FloatArray) -> tuple[Spectrum, FloatArray]:
     return Spectrum(d[:r] ** 2, U.T @ y, (np.ascontiguousarray(Vt[:r].T),)), U
 
 
-def by_dual_gram(X: FloatArray, y: FloatArray, rank: int) -> tuple[Spectrum, FloatArray] | None:
-    """Decompose XX' (n by n): the cheapest way with more columns than rows.
+def by_dual_gram(
+    gram: FloatArray, transposed: Any, y: FloatArray, rank: int, drop: bool = False
+) -> tuple[Spectrum, FloatArray] | None:
+    """Decompose XX' (n by n), given with X': the cheapest way with more columns than rows.
 
-    `rank` is the rank of X when nothing is collinear. None is returned where squaring the
-    singular values would cost too many digits.
+    `rank` is the rank of X when nothing is collinear. Where squaring the singular values costs too
+    many digits, the directions that are lost in rounding are left out with `drop`; else None is
+    returned.
     """
-    lam, U = np.linalg.eigh(X @ X.T)
+    lam, U = np.linalg.eigh(gram)
     lam, U = lam[::-1][:rank], np.ascontiguousarray(U[:, ::-1][:, :rank])
-    if not lam[-1] > _WELL_CONDITIONED * lam[0]:
+    if drop:
+        lam = lam[lam > _LOST * lam[0]]
+        U = np.ascontiguousarray(U[:, : len(lam)])
+    elif not lam[-1] > _WELL_CONDITIONED * lam[0]:
         return None
-    return Spectrum(lam, U.T @ y, (X.T, U / np.sqrt(lam))), U
+    return Spectrum(lam, U.T @ y, (transposed, U / np.sqrt(lam))), U
 
 
 def by_gram(gram: FloatArray, cross: FloatArray, drop: bool = False) -> Spectrum | None:

@@ -238,10 +238,8 @@ class RowsWork:
         rows = problem.v > 0
         given = X[rows], self.rows.y[rows], problem.v[rows]
         pilot = Ridge(0.0 if len(given[1]) > X.shape[1] else "auto", select="min")
-        pilot.set_params(**self.settings.frame)
-        try:
-            pilot.fit(*given)
-        except InputError:  # dependent columns
+        pilot.set_params(**self.settings.frame).fit(*given)
+        if pilot.rank_ < X.shape[1] and not isinstance(pilot.alpha, str):  # dependent columns
             pilot.set_params(alpha="auto").fit(*given)
         # The penalty acts on scaled columns, so their coefficients are what it is weighed by.
         with np.errstate(divide="ignore", invalid="ignore"):
