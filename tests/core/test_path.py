@@ -153,9 +153,30 @@ def test_one_se_needs_a_standard_error():
         curve.best("one_se")
 
 
-def test_a_path_shows_itself_in_one_line():
-    text = repr(make_path([3.0, 1.0, 2.0], [0.1] * 3))
-    assert text == "Path(3 models along k, least squared error 1 (loo) at k=1)"
+def test_a_path_shows_itself_in_one_screen():
+    text = repr(make_path([3.0, 1.0, 1.05], [0.1] * 3, select="one_se"))
+    assert text.splitlines() == [
+        "Path along k: 3 models",
+        "======================",
+        "k  df  train_error  error  error_se",
+        "0   1            0      3       0.1",
+        "1   2            0      1       0.1  least error, picked by one_se",
+        "2   3            0   1.05       0.1",
+        "Note: error: mean squared error on new rows, estimated by leave-one-out",
+    ]
+    long = make_path(np.linspace(9, 1, 500), [0.1] * 500, select="one_se")
+    lines = repr(long).splitlines()
+    assert len(lines) <= 25
+    assert max(map(len, lines)) <= 100
+    assert any(line.endswith("picked by one_se") for line in lines)
+    assert "of 500 models" in lines[-1]
+    assert long._repr_html_().count("<tr>") <= 17
+
+
+def test_a_path_that_was_not_judged_shows_its_training_errors():
+    curve = Path(along("k", [1, 2]), df=[1, 2], train_error=[2, 1], loss="squared error")
+    assert "error_se" not in repr(curve)
+    assert "train_error" in repr(curve)
 
 
 def test_at_needs_the_data_and_pickling_drops_them():

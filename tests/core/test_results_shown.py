@@ -60,6 +60,34 @@ def test_summary_in_three_forms():
     assert str(table) == table.to_text()
 
 
+def test_a_bare_certificate_says_what_it_assumes():
+    long = "The rows are independent draws from one distribution, " + "and so on " * 12 + "too."
+    claim = Certificate(0.1, 0.05, 0.2, 0.05, "Hoeffding", ("Rows are few.", long), 1200)
+    lines = repr(claim).splitlines()
+    assert lines[0] == str(claim)
+    assert lines[1:3] == ["This holds if:", "- Rows are few."]
+    assert max(map(len, lines)) <= 100
+    assert lines[4].startswith("  ")
+
+
+def test_a_bare_summary_is_one_screen_and_print_writes_all():
+    wide = {f"a long name of column {j}": np.arange(60.0) + j for j in range(7)}
+    table = Section("Terms", {"term": [f"x{i}" + "y" * i for i in range(60)], **wide})
+    notes = tuple("word " * 30 for _ in range(9))
+    summary = Summary("T" * 130, (Section("", {"rows": [60], "df": [3.5]}), table), notes)
+    lines = repr(summary).splitlines()
+    assert len(lines) <= 25
+    assert max(map(len, lines)) <= 100
+    assert lines[:4] == ["T" * 97 + "...", "=" * 100, "rows   df", "  60  3.5"]
+    assert any(line.startswith("... and 5") and "more rows" in line for line in lines)
+    assert lines[-1] == "... and more notes; print() writes everything"
+    # Each block of columns has the names of the rows.
+    assert sum(line.split()[0] == "x0" for line in lines if line.split()) == 3
+    assert len(str(summary).splitlines()) == 2 + 2 + 1 + 61 + 9
+    short = Summary("Fit", (Section("", {"a": [1]}),), ("n",))
+    assert repr(short) == str(short)
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
     [(True, "yes"), (12345, "12,345"), (np.float64(1e-9), "1e-09"), (np.nan, "-"), (None, "-")],

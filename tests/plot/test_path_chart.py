@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from bottega.core.errors import ParameterError
 from bottega.core.path import Path, along
+from bottega.linear import ElasticNet, Ridge
 from bottega.plot import coefficient_chart, path_chart
 
 
@@ -190,23 +191,71 @@ def test_coefficients_are_refused_where_there_are_none(curve):
         coefficient_chart(curve, names=["a", "b", "c"])
 
 
-def test_a_path_over_two_knobs_is_drawn_by_complexity(rows_of, layers_of):
-    path = Path(
-        [{"C": 1.0, "gamma": 0.1}, {"C": 1.0, "gamma": 2.0}, {"C": 9.0, "gamma": 2.0}],
-        complexity=[1.0, 4.0, 6.0],
-        train_error=[3.0, 2.0, 1.0],
-        error=[3.0, 2.0, 2.5],
-        error_se=[0.1, 0.1, 0.1],
+def over_two_knobs(C, gamma, select=None):
+    m = len(C)
+    return Path(
+        [{"C": c, "gamma": g} for c, g in zip(C, gamma, strict=True)],
+        complexity=np.arange(m) + 1.0,
+        train_error=np.linspace(3, 1, m),
+        error=3 - np.arange(m) % (m - 1),
+        error_se=np.full(m, 0.1),
         estimate="cv",
         loss="misclassification",
+        select=select,
     )
+
+
+def test_a_path_over_two_knobs_has_a_line_per_value_of_the_second(rows_of, layers_of):
+    path = over_two_knobs([9.0, 1.0, 4.0, 9.0, 2.0], [0.1, 2.0, 0.1, 2.0, 0.1])
     chart = path_chart(path, select="min")
     assert chart.to_dict()["title"]["text"] == "Error along C, gamma"
     rows = rows_of(chart)
-    assert [row["x"] for row in rows] == [1, 4, 6]
+    assert [row["x"] for row in rows] == [9, 1, 4, 9, 2]
+    families = ["gamma = 0.1", "gamma = 2"]
+    assert [row["family"] for row in rows] == [families[i] for i in (0, 1, 0, 1, 0)]
     assert all("df" not in row for row in rows)
-    assert texts_of(layers_of(chart)) == ["picked: C = 1, gamma = 2"]
+    assert texts_of(layers_of(chart)) == ["picked: C = 9, gamma = 2"]
+    assert x_of(layers_of(chart))["title"] == "C  (more complex →)"
+    lines = [layer for layer in layers_of(chart) if layer["mark"]["type"] == "line"]
+    assert len(lines) == 2
+    assert all(line["encoding"]["color"]["scale"]["domain"] == families for line in lines)
+
+
+def test_more_lines_than_can_be_told_apart_are_drawn_by_complexity(rows_of, layers_of):
+    many = np.arange(30.0)
+    chart = path_chart(over_two_knobs(many, many[::-1]))
+    assert [row["x"] for row in rows_of(chart)] == (many + 1).tolist()
     assert x_of(layers_of(chart))["title"] == "complexity  (more complex →)"
+
+
+def test_the_rule_of_the_path_is_marked(curve, layers_of):
+    marked = dataclasses.replace(curve, select="min")
+    assert texts_of(layers_of(marked.plot())) == ["picked: k = 5"]
+    assert "picked: k = 9" in texts_of(layers_of(marked.plot(select="one_se")))
+    model = Ridge(select="aic").fit(*sample_rows())
+    assert "least AIC" in str(model.path_.plot().to_dict()["title"])
+    assert model.path(*sample_rows()).select == "aic"
+
+
+def test_a_path_that_was_not_judged_is_drawn_by_its_criterion():
+    given = {"df": [1, 2], "train_error": [2, 1], "loss": "squared error", "select": "bic"}
+    path = Path(along("alpha", [2.0, 1.0]), criteria={"bic": [3.0, 2.0]}, **given)
+    assert path.plot().to_dict()["title"]["text"] == "Criteria along alpha"
+    assert "picked by bic" in repr(path)
+
+
+def test_a_parameter_that_stays_the_same_is_not_said_to_be_picked(layers_of):
+    path = ElasticNet(l1_ratio=0.5).fit(*sample_rows()).path_
+    assert path.varying == ("alpha",)
+    assert all("l1_ratio" not in text for text in texts_of(layers_of(path.plot())))
+    both = ElasticNet(l1_ratio="auto").fit(*sample_rows()).path_
+    assert all("l1_ratio" in text for text in texts_of(layers_of(both.plot())))
+
+
+def sample_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    return X, X[:, 0] - X[:, 1] + rng.normal(size=60)
 
 
 def test_coefficients_of_a_path_without_df_are_drawn_against_the_knob(curve, rows_of, layers_of):

@@ -95,6 +95,7 @@ def _result(card: Card, error: float, se: float, path: Any, predicted: Any, **mo
         std_error=se,
         df=None if path is None else 2.0,
         setting=picked,
+        tuned=picked,
         seconds=0.25,
         path=path,
         fold_settings=[] if path is None else [path.settings[i] for i in (1, 1, 2)],

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from html import escape
 
+from bottega.core.tables import wrapped
+
 __all__ = ["Certificate"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """An estimate of risk that says how far it can be trusted.
 
@@ -69,6 +71,13 @@ class Certificate:
             f"{100 * self.confidence:g}% "
             f"({self.method}, n = {self.n:,})"
         )
+
+    def __repr__(self) -> str:
+        lines = wrapped(str(self))
+        if self.assumptions:
+            lines.append("This holds if:")
+            lines += [line for sentence in self.assumptions for line in wrapped(sentence, "- ")]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         assumed = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.assumptions)

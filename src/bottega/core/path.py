@@ -257,10 +257,11 @@ class Path:
         marks = self._marks()
         spread = np.linspace(0, len(self) - 1, min(len(self), _SHOWN - len(marks))).round()
         rows = sorted({*spread.astype(int).tolist(), *marks})
+        left_out = {*self.knobs} - {*self.varying} | {*self.criteria} - {self.select}
         columns = {
             name: [column[i] for i in rows]
             for name, column in self._columns().items()
-            if (name not in self.knobs or name in self.varying) and not _all_missing(column)
+            if name not in left_out and not _all_missing(column)
         }
         if marks:
             columns[""] = [", ".join(marks.get(i, ())) for i in rows]

@@ -45,7 +45,7 @@ class VersusMajority:
     p_value: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Confusion(Shown):
     """Counts of predicted against observed classes, with the rates that follow.
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.plot._knob import complexity_axis, name_of_knob, setting_in_words, value_in_words
 from bottega.plot._parts import apart, colors, dashes, tips, y_axis
-from bottega.plot.path import complexity_axis, name_of_knob, setting_in_words, value_in_words
 from bottega.plot.theme import altair, finish, plain
 
 __all__ = ["criteria_chart"]

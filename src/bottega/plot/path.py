@@ -233,7 +233,7 @@ def _rows(
     floor: float | None,
     places: FloatArray | None = None,
 ) -> list[dict[str, Any]]:
-    """Return one row per model, at the given places or thinned where there are more than be seen."""
+    """Return a row per model at the given places, or those that can be told apart on the knob."""
     shown = np.arange(len(path))
     if places is None:
         shown = np.union1d(thinned(len(path), _MOST), [picked, least])

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from bottega.plot.path import ESTIMATES, setting_in_words
+from bottega.core.path import ESTIMATES
+from bottega.plot._knob import setting_in_words
 from bottega.plot.theme import number
 from bottega.workbench.results import chosen_in_words
 
@@ -209,15 +210,16 @@ def picked_sentence(path: Any, picked: int) -> str:
 
 
 def fold_sentence(fold_settings: Any, picked: Any) -> str:
-    """Say what the outer folds picked, and whether they agree."""
-    shown = [chosen_in_words(setting) for setting in fold_settings if setting]
-    if not shown or not picked:
+    """Say what the outer folds picked of the knobs in `picked`, and whether they agree."""
+    if not picked or not any(fold_settings):
         return ""
+    known = [setting for setting in fold_settings if setting]
+    shown = [chosen_in_words({name: setting[name] for name in picked}) for setting in known]
     if len(set(shown)) == 1:
         return f"Each of the {len(shown)} outer folds picked {shown[0]}: a stable choice."
     if len(picked) == 1:
         ((knob, value),) = picked.items()
-        values = ", ".join(number(setting[knob]) for setting in fold_settings)
+        values = ", ".join(number(setting[knob]) for setting in known)
         return (
             f"The {len(shown)} outer folds picked {knob} = {values}; on all training rows it is "
             f"{number(value)}."

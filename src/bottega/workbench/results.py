@@ -11,10 +11,21 @@ from bottega.core.cards import Card
 from bottega.core.path import Path
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.plot.theme import number
-from bottega.risk import NestedComparison, NestedCV
+from bottega.risk import CostSensitiveClassifier, NestedComparison, NestedCV
 from bottega.workbench.ranking import auc, lift
 
 __all__ = ["MethodResult", "chosen_in_words", "leaderboard_columns"]
+
+_ERRORS = (
+    "error",
+    "std_error",
+    "lower",
+    "upper",
+    "difference",
+    "difference_low",
+    "difference_high",
+)
+_ROUNDING = 1e-12  # errors below this share of the largest come from rounding
 
 
 @dataclass(frozen=True)
@@ -89,7 +100,8 @@ class MethodResult:
 
     @property
     def _estimator(self) -> Any:
-        return self.model.steps[-1][1]
+        last = self.model.steps[-1][1]
+        return last.estimator_ if isinstance(last, CostSensitiveClassifier) else last
 
     @property
     def path(self) -> Path | None:
@@ -100,6 +112,14 @@ class MethodResult:
     def setting(self) -> Mapping[str, Any] | None:
         """What was picked from it."""
         return self._final.setting
+
+    @property
+    def tuned(self) -> Mapping[str, Any] | None:
+        """What was picked, without the parameters that nothing else was tried for."""
+        path = self.path
+        if self.setting is None or path is None:
+            return self.setting
+        return {name: value for name, value in self.setting.items() if name in path.varying}
 
     @property
     def fold_settings(self) -> list[Mapping[str, Any] | None]:
@@ -145,8 +165,9 @@ def chosen_in_words(setting: Mapping[str, Any] | None) -> str:
 def leaderboard_columns(
     results: Mapping[str, MethodResult], nested: NestedComparison
 ) -> dict[str, list[Any]]:
-    """Return the leaderboard's columns, the least error first."""
+    """Return the leaderboard's columns, the least error first; what is rounding alone is zero."""
     baseline = results["baseline"].error if "baseline" in results else np.nan
+    nothing = _ROUNDING * max(abs(result.error) for result in results.values())
     ranked = any(result.ranking for result in results.values())
     best = min(results, key=lambda method: results[method].error)
     rows = []
@@ -167,8 +188,11 @@ def leaderboard_columns(
                 "difference_high": apart.upper,
                 **(ranking if ranked else {}),
                 "df": np.nan if result.df is None else result.df,
-                "chosen": chosen_in_words(result.setting),
+                "chosen": chosen_in_words(result.tuned),
                 "seconds": result.seconds,
             }
         )
-    return {name: [row[name] for row in rows] for name in rows[0]}
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    for name in _ERRORS:
+        columns[name] = [0.0 if abs(value) < nothing else value for value in columns[name]]
+    return columns

@@ -100,7 +100,7 @@ def mcnemar(table: Any) -> McNemar:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ErrorComparison(Shown):
     """The difference between the errors of two models on the same rows.
 

@@ -20,7 +20,7 @@ from bottega.risk.estimate.judged_rows import RowLosses, check_rows, fit_rows, r
 __all__ = ["CrossValidation", "LeaveOneOut", "cross_validate", "leave_one_out"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CrossValidation(Shown):
     """What cross-validation found out; made by `cross_validate`.
 

@@ -33,7 +33,7 @@ _INTERVAL = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NestedCV(Shown):
     """The error of a procedure with all its choices; made by `nested_cv`.
 
