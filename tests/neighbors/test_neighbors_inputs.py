@@ -133,7 +133,7 @@ def test_bad_parameters_are_named(cls: Any) -> None:
 
 
 def test_cost_is_for_classes_only() -> None:
-    with pytest.raises(ParameterError, match="weights must be one of 'uniform', 'distance'"):
+    with pytest.raises(ParameterError, match="one of 'uniform', 'distance', or a callable"):
         NearestNeighborsRegressor(weights="cost").fit(X, Y)
 
 

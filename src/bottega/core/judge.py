@@ -104,8 +104,10 @@ class LossSums:
 
 def row_losses(loss: Loss, y: Array, predicted: Array) -> FloatArray:
     """Return the losses of predictions (rows, settings, ...): several responses count alike."""
-    losses = loss.of_rows(y if y.ndim == 1 else y[:, None], predicted)
-    return losses if losses.ndim == 2 else losses.mean(axis=tuple(range(2, losses.ndim)))
+    if y.ndim == 1:
+        return loss.of_rows(y, predicted)
+    each = [loss.of_rows(column, predicted[:, :, q]) for q, column in enumerate(y.T)]
+    return np.asarray(np.mean(each, axis=0))
 
 
 def judge_by_folds(

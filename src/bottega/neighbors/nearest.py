@@ -1,31 +1,28 @@
 """Classification and regression by the k nearest neighbours."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
 
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
 from bottega.core.likelihood import gaussian_criteria, residual_scale
-from bottega.core.losses import Loss
-from bottega.core.params import Anything, Choice, Parameter
-from bottega.core.path import Path, Rule
+from bottega.core.params import AnyOf, Anything, Choice, Function, OrNone, Parameter
+from bottega.core.path import Rule
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.neighbors._kernels.votes import neighbor_means, neighbor_votes
+from bottega.neighbors._kernels.votes import neighbor_means, neighbor_votes, winners
 from bottega.neighbors._search.base import (
-    MAX_NEIGHBORS,
     N_NEIGHBORS,
-    SCHEMES,
+    SEARCH_PARAMS,
     NearestNeighborsBase,
-    NeighborLists,
     Training,
-    default_code,
 )
-from bottega.neighbors._search.metrics import METRIC
+from bottega.neighbors._search.default_label import default_code
+from bottega.neighbors._search.weighting import SCHEMES, NeighborLists, means_by, shares_by
 
 __all__ = ["NearestNeighborsClassifier", "NearestNeighborsRegressor"]
 
@@ -70,11 +67,24 @@ class NearestNeighborsClassifier(ClassifierMixin, NearestNeighborsBase):
     ----------
     n_neighbors : int or "auto"
         Number k of neighbours; larger is simpler. ``"auto"`` takes it from the path.
-    weights : {"uniform", "distance", "cost"}
-        One row one vote; votes by inverse distance (rows at distance 0 then vote alone); or votes
-        of class c times ``n_largest / n_c``, which lets a rare class speak as loud as a frequent.
-    metric : str or callable
-        Distance, see `NeighborSearch`.
+    weights : {"uniform", "distance", "cost"}, callable or None
+        One row one vote (None too); votes by inverse distance (rows at distance 0 then vote
+        alone); votes of class c times ``n_largest / n_c``, which lets a rare class speak as loud
+        as a frequent; or a function of an array of distances, a row per point, that returns
+        weights.
+    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}
+        Has no influence on the answer: every search is exact, and takes the fastest way it knows.
+    leaf_size : int
+        Has no influence on the answer.
+    p : float
+        Power of the Minkowski distance: 1 is Manhattan's, 2 Euclid's, infinity Chebyshev's.
+    metric : str, callable or DistanceMetric
+        Distance, see `NeighborSearch`; ``"minkowski"`` by default, which is Euclid's with
+        ``p=2``. With ``"precomputed"`` X is a table of distances to the training rows.
+    metric_params : dict, optional
+        Further parameters of the distance.
+    n_jobs : int, optional
+        Threads that work side by side; None or -1 for all cores.
     max_neighbors : int or "auto"
         Largest k of the path; ``"auto"`` is a third of the rows, within 50 and the larger of 200
         and ``sqrt(n)``. Always below n.
@@ -89,8 +99,16 @@ class NearestNeighborsClassifier(ClassifierMixin, NearestNeighborsBase):
         The number of neighbours in use.
     classes_ : ndarray of shape (K,)
         The classes, sorted.
+    outputs_2d_ : bool
+        Whether y had several columns; ``classes_`` is a list then, an entry per column.
     search_ : NeighborSearch
         The stored rows.
+    n_samples_fit_ : int
+        Number of stored rows.
+    effective_metric_ : str, callable or DistanceMetric
+        The distance in use: ``"minkowski"`` by its plainer name where it has one.
+    effective_metric_params_ : dict
+        The parameters of the distance in use.
     path_ : Path
         Exact leave-one-out misclassification for every k; with ``n_neighbors="auto"`` only.
     df_ : float
@@ -126,9 +144,11 @@ class NearestNeighborsClassifier(ClassifierMixin, NearestNeighborsBase):
 
     params: ClassVar[Mapping[str, Parameter]] = {
         "n_neighbors": N_NEIGHBORS,
-        "weights": Choice("uniform", "distance", "cost", help="how much each neighbour's vote is"),
-        "metric": METRIC,
-        "max_neighbors": MAX_NEIGHBORS,
+        "weights": OrNone(
+            AnyOf(Choice("uniform", "distance", "cost"), Function()),
+            help="how much each neighbour's vote counts",
+        ),
+        **SEARCH_PARAMS,
         "default_label": Anything(help="class that wins equal votes; the first class by default"),
         "select": Choice("min", "one_se", help="rule that picks k from the path"),
     }
@@ -138,40 +158,79 @@ class NearestNeighborsClassifier(ClassifierMixin, NearestNeighborsBase):
         self,
         n_neighbors: int | str = "auto",
         *,
-        weights: str = "uniform",
-        metric: Any = "euclidean",
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float = 2,
+        metric: Any = "minkowski",
+        metric_params: Mapping[str, Any] | None = None,
+        n_jobs: int | None = None,
         max_neighbors: int | str = "auto",
         default_label: Any = None,
         select: str = "one_se",
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
         self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
         self.max_neighbors = max_neighbors
         self.default_label = default_label
         self.select = select
 
     def predict(self, X: Any) -> Array:
-        """Return the class that wins the vote for each row of X."""
-        codes = self._predict(X)
-        return self.classes_[codes]
+        """Return the class that wins the vote for each row of X, a column per response.
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the share of the (weighted) votes of each class, one column per class."""
-        return self._predict(X, "predict_proba")
+        With ``X=None`` each training row is predicted from the others.
+        """
+        codes = self._predict(X)
+        if not self.outputs_2d_:
+            return self.classes_[codes]
+        columns = zip(self.classes_, codes.T, strict=True)
+        return np.column_stack([classes[column] for classes, column in columns])
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the share of the (weighted) votes of each class, one column per class.
+
+        With several responses a list of such tables; with ``X=None`` each training row is
+        predicted from the others.
+        """
+        shares = self._predict(X, "predict_proba")
+        if not self.outputs_2d_:
+            return shares
+        return [shares[:, q, : len(classes)] for q, classes in enumerate(self.classes_)]
 
     def _prepare(self, rows: Rows) -> Training:
         default_code(self)  # refuses a label that is none
         return super()._prepare(rows)
 
-    def _from_lists(self, lists: NeighborLists, y: Array, ks: IntArray, method: str) -> Array:
-        counts = np.bincount(y, minlength=len(self.classes_))
-        scheme, wanted = SCHEMES[self.weights], method == "predict_proba"
-        labels, shares = neighbor_votes(*lists, y, ks, scheme, counts, default_code(self), wanted)
+    def _settle(self, work: Training, setting: Mapping[str, Any]) -> None:
+        super()._settle(work, setting)
+        self.outputs_2d_ = work.y.ndim == 2
+
+    def _from_lists(
+        self, lists: NeighborLists, y: Array, ks: IntArray, method: str, response: int | None
+    ) -> Array:
+        n_classes = len(self.classes_ if response is None else self.classes_[response])
+        default, wanted = default_code(self, response), method == "predict_proba"
+        if callable(self.weights):
+            shares = shares_by(self.weights, lists, y, ks, n_classes)
+            return shares if wanted else winners(shares, default)
+        counts = np.bincount(y, minlength=n_classes)
+        scheme = SCHEMES[self.weights]
+        labels, shares = neighbor_votes(*lists, y, ks, scheme, counts, default, wanted)
         return shares if wanted else labels
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
 
-@documented_like(NearestNeighborsClassifier, without=("classes_",))
+
+@documented_like(NearestNeighborsClassifier, without=("classes_", "outputs_2d_"))
 class NearestNeighborsRegressor(RegressorMixin, NearestNeighborsBase):
     r"""Predict by the mean response of the nearest training rows.
 
@@ -182,8 +241,9 @@ class NearestNeighborsRegressor(RegressorMixin, NearestNeighborsBase):
 
     Parameters
     ----------
-    weights : {"uniform", "distance"}
-        Plain mean, or mean weighted by inverse distance (rows at distance 0 then count alone).
+    weights : {"uniform", "distance"}, callable or None
+        Plain mean (None too), mean weighted by inverse distance (rows at distance 0 then count
+        alone), or weights by a function of an array of distances, a row per point.
     select : {"min", "one_se", "aic", "aicc", "bic", "hq", "gcv", "cp"}
         Rule that picks k from the path.
 
@@ -220,9 +280,10 @@ class NearestNeighborsRegressor(RegressorMixin, NearestNeighborsBase):
 
     params: ClassVar[Mapping[str, Parameter]] = {
         "n_neighbors": N_NEIGHBORS,
-        "weights": Choice("uniform", "distance", help="how much each neighbour counts"),
-        "metric": METRIC,
-        "max_neighbors": MAX_NEIGHBORS,
+        "weights": OrNone(
+            AnyOf(Choice("uniform", "distance"), Function()), help="how much each neighbour counts"
+        ),
+        **SEARCH_PARAMS,
         "select": Rule(),
     }
     card: ClassVar[Card] = Card(task="regression", **_SHARED_CARD)
@@ -231,33 +292,54 @@ class NearestNeighborsRegressor(RegressorMixin, NearestNeighborsBase):
         self,
         n_neighbors: int | str = "auto",
         *,
-        weights: str = "uniform",
-        metric: Any = "euclidean",
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float = 2,
+        metric: Any = "minkowski",
+        metric_params: Mapping[str, Any] | None = None,
+        n_jobs: int | None = None,
         max_neighbors: int | str = "auto",
         select: str = "one_se",
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
         self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
         self.max_neighbors = max_neighbors
         self.select = select
 
     def predict(self, X: Any) -> FloatArray:
-        """Return the mean response of the neighbourhood of each row of X."""
+        """Return the mean response of the neighbourhood of each row of X, a column per response.
+
+        With ``X=None`` each training row is predicted from the others.
+        """
         return self._predict(X)
 
-    def _from_lists(self, lists: NeighborLists, y: Array, ks: IntArray, method: str) -> FloatArray:
+    def _from_lists(
+        self, lists: NeighborLists, y: Array, ks: IntArray, method: str, response: int | None
+    ) -> FloatArray:
+        if callable(self.weights):
+            return means_by(self.weights, lists, y, ks)
         return neighbor_means(*lists, y, ks, SCHEMES[self.weights])
 
-    def _path(self, work: Training, values: Any, loss: Loss | None) -> Path:
-        curve, n = super()._path(work, values, loss), len(work.y)
-        rss, df = n * curve.train_error, curve.df
-        assert df is not None
+    def _criteria(self, train_error: FloatArray, df: FloatArray, n: int) -> dict[str, Any]:
+        rss = n * train_error
         scale = residual_scale(rss, df, n)
         # A likelihood without residuals is unbounded: it says nothing about new rows.
         saturated = df > n * (1 - 1e-9)
+        found = gaussian_criteria(rss, df[:, None], n, scale=scale)
         criteria = {
-            name: np.where(saturated, np.inf, column)
-            for name, column in gaussian_criteria(rss, df, n, scale=scale).items()
+            name: np.where(
+                saturated, np.inf, each.mean(axis=1) if name == "gcv" else each.sum(axis=1)
+            )
+            for name, each in found.items()
         }
-        return replace(curve, criteria=criteria, scale=scale)
+        return {
+            "criteria": criteria,
+            "scale": scale if scale is None or len(scale) > 1 else float(scale[0]),
+        }

@@ -15,7 +15,8 @@ from bottega.core.rows import Rows
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 from bottega.neighbors._kernels.parzen import parzen_log_sums, parzen_shares
 from bottega.neighbors._kernels.votes import winners
-from bottega.neighbors._search.base import JudgedPart, LeaveOneOutPath, default_code
+from bottega.neighbors._search.default_label import default_code
+from bottega.neighbors._search.leave_one_out import JudgedPart, LeaveOneOutPath
 from bottega.neighbors.search import NeighborSearch
 
 __all__ = ["ParzenClassifier"]

@@ -1,48 +1,36 @@
 """Exact search for nearest neighbours, whatever the distance."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils.validation import check_array
 from threadpoolctl import ThreadpoolController
 
 from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
 from bottega.core.stored import stored
-from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
-from bottega.neighbors._kernels.distances import (
-    EUCLIDEAN,
-    HAMMING,
-    all_distances,
-    edit_distances,
-    listed_distances,
-    project,
-)
+from bottega.core.typing import BoolArray, FloatArray, IntArray
+from bottega.neighbors._kernels.distances import EUCLIDEAN, listed_distances
 from bottega.neighbors._kernels.votes import TIE
-from bottega.neighbors._search.metrics import (
-    BRUTE_NAMES,
-    CODES,
-    METRIC,
-    TREE_POWERS,
-    as_objects,
-    letters,
-    takes_objects,
-    whitening,
-)
+from bottega.neighbors._search.coordinates import Coordinates
+from bottega.neighbors._search.distance import SAME_DIRECTION, is_sparse, scaled
+from bottega.neighbors._search.metrics import METRIC, METRIC_PARAMS, POWER, effective_metric
+from bottega.neighbors._search.resolve import make_distance
+from bottega.neighbors._search.tables import GivenDistance
 
 __all__ = ["NeighborSearch"]
 
 # Entries of a table of distances that is held at once (64 MB with its indices).
 _ENTRIES = 4_000_000
-# Directions closer than this are the same: it is the rounding of their normalisation.
-_SAME_DIRECTION = 1e-28
 # Pairs of rows from which brute force is spread over the cores (measured).
 _PAIRS_TO_SPREAD = 50_000_000
+# scikit-learn's names of the kernel's distances.
+_BRUTE_NAMES = ("euclidean", "manhattan", "chebyshev", "hamming")
 
 _controller = cache(ThreadpoolController)
 
@@ -53,15 +41,27 @@ class NeighborSearch:
 
     Parameters
     ----------
-    X : array-like of shape (n, p), or a sequence of n strings or objects
+    X : array-like or sparse matrix of shape (n, p), or a sequence of n strings or objects
         Rows to search among. Objects need ``metric="edit"`` (strings) or a callable.
-    metric : str or callable
-        ``"euclidean"``, ``"manhattan"``, ``"chebyshev"`` (the largest difference), ``"hamming"``
+    metric : str, callable or DistanceMetric
+        ``"minkowski"`` (with the power `p`), ``"euclidean"`` (or ``"l2"``), ``"manhattan"``
+        (``"cityblock"``, ``"l1"``), ``"chebyshev"`` (the largest difference), ``"hamming"``
         (share of the coordinates that differ), ``"cosine"`` (1 minus the cosine of the angle; a
-        row of zeros is at right angles to all others), ``"mahalanobis"`` (with the covariance of
-        X, or its pseudo-inverse where it is singular), ``"edit"`` (fewest insertions, deletions
-        and replacements of characters), or any ``metric(a, b) -> float``, at least 0, which is
-        called with the rows of a table or with the entries of any other sequence.
+        row of zeros is at right angles to all others), ``"correlation"`` (the same of rows less
+        their means), ``"mahalanobis"`` (with the covariance of X, or its pseudo-inverse where it
+        is singular), ``"seuclidean"`` (columns over their standard deviations), ``"sqeuclidean"``,
+        ``"nan_euclidean"`` (over the columns that two rows both have), ``"edit"`` (fewest
+        insertions, deletions and replacements of characters), ``"precomputed"`` (X is the n by n
+        table of distances; what a sparse one does not hold is infinitely far), another name of
+        `sklearn.metrics.pairwise_distances`, a `sklearn.metrics.DistanceMetric`, or any
+        ``metric(a, b) -> float``, at least 0, which is called with the rows of a table or with the
+        entries of any other sequence.
+    p : float
+        Power of the Minkowski distance, infinity included.
+    metric_params : dict, optional
+        Further parameters of the distance: ``p`` and ``w`` of ``"minkowski"``, ``V`` or ``VI`` of
+        ``"mahalanobis"``, ``V`` of ``"seuclidean"``, those of the library for its own, and keyword
+        arguments of a callable.
 
     Notes
     -----
@@ -70,7 +70,8 @@ class NeighborSearch:
     differences, so that duplicates are at distance exactly 0, and a list is taken as final only
     when nothing outside it can belong to it, ties and the rounding of matrix products considered.
 
-    Strings and callables are compared with every row: n distances per query.
+    Sparse rows, strings, callables and the distances of the library are compared with every row:
+    n distances per query.
 
     Examples
     --------
@@ -80,28 +81,43 @@ class NeighborSearch:
     (array([[1., 1.]]), array([[0, 1]]))
     """
 
-    def __init__(self, X: Any, metric: str | Callable[[Any, Any], float] = "euclidean") -> None:
+    def __init__(
+        self,
+        X: Any,
+        metric: str | Callable[[Any, Any], float] = "euclidean",
+        *,
+        p: float = 2,
+        metric_params: Mapping[str, Any] | None = None,
+    ) -> None:
         METRIC.check("NeighborSearch", "metric", metric)
-        self.metric = metric
-        self.n_columns: int | None = None
-        self.directions: FloatArray | None = None
-        if metric == "mahalanobis":
-            self.directions = whitening(check_array(X, dtype=np.float64))
-        self.points = self._encode(X)
+        POWER.check("NeighborSearch", "p", p)
+        METRIC_PARAMS.check("NeighborSearch", "metric_params", metric_params)
+        self.metric, params = effective_metric(metric, p, metric_params)
+        if self.metric == "precomputed" and not is_sparse(X):
+            X = np.atleast_2d(np.asarray(X))
+        self.distance = make_distance(X, self.metric, params)
+        self.points = self.distance.encode(X)
+        if isinstance(self.distance, GivenDistance):
+            self.points = self.distance.with_diagonal(self.points)
         self._build()
 
     @property
     def n(self) -> int:
         """Number of stored rows."""
-        return len(self.points)
+        return _count(self.points)
+
+    @property
+    def rows(self) -> Any:
+        """The stored rows as they were given; None where only what they became is kept."""
+        return self.points if self.distance.plain else None
 
     def query(self, X: Any, k: int) -> tuple[FloatArray, IntArray]:
         """Return the k nearest stored rows of each row of X.
 
         Parameters
         ----------
-        X : array-like of shape (m, p), or a sequence of m objects
-            Points.
+        X : array-like of shape (m, p), a sequence of m objects, or None
+            Points; None stands for the stored rows, each of which then leaves itself out.
         k : int
             How many; of rows at the same distance the first are taken.
 
@@ -110,14 +126,19 @@ class NeighborSearch:
         distances, indices : ndarray of shape (m, k)
             By distance, then by row.
         """
-        if not 1 <= k <= self.n:
-            raise InputError(f"k={k} neighbours were asked for among {self.n} rows; give 1 to n.")
-        points = self._encode(X)
-        distances = np.empty((len(points), k))
-        indices = np.empty((len(points), k), dtype=np.intp)
-        for rows, listed, named in self._lists(points, np.arange(len(points)), k, k + 1):
+        own = X is None
+        if not 1 <= k <= self.n - own:
+            raise InputError(
+                f"k={k} neighbours were asked for among {self.n - own} rows; give 1 to "
+                f"{self.n - own}."
+            )
+        points = self.points if own else self.distance.encode(X)
+        distances = np.empty((_count(points), k))
+        indices = np.empty((_count(points), k), dtype=np.intp)
+        for rows, listed, named in self._lists(points, np.arange(_count(points)), k + own):
             # Equal up to rounding is equal here too, or rounding would choose among ties.
-            order = np.lexsort((named, _rounded(listed)), axis=1)[:, :k]
+            keys = (named, _rounded(listed))
+            order = np.lexsort((*keys, named == rows[:, None]) if own else keys, axis=1)[:, :k]
             distances[rows] = np.take_along_axis(listed, order, axis=1)
             indices[rows] = np.take_along_axis(named, order, axis=1)
         return distances, indices
@@ -138,27 +159,27 @@ class NeighborSearch:
             Which rows of X, and their lists, by distance; the lists of one table are of one
             length, and may go on beyond the neighbourhood.
         """
-        points = self.points if X is None else self._encode(X)
-        yield from self._lists(points, np.arange(len(points)), k, k + 1)
+        points = self.points if X is None else self.distance.encode(X)
+        yield from self._lists(points, np.arange(_count(points)), k)
 
     def distances(self, X: Any) -> FloatArray:
         """Return the distance from each row of X to each stored row."""
-        return self._all(self._encode(X))
+        return self.distance.table(self.distance.encode(X), self.points)
 
     def distances_from(self, row: int) -> FloatArray:
         """Return the distance from a stored row to each stored row."""
-        found: FloatArray = self._all(self.points[row : row + 1])[0]
+        found: FloatArray = self.distance.table(self.points[[row]], self.points)[0]
         return found
 
     def _lists(
-        self, points: Array, rows: IntArray, k: int, width: int
+        self, points: Any, rows: IntArray, k: int, width: int = 0
     ) -> Iterator[tuple[IntArray, FloatArray, IntArray]]:
-        exhaustive = takes_objects(self.metric)
-        width = self.n if exhaustive else min(width, self.n)
+        exhaustive = self._tree is None and self._brute is None
+        width = self.n if exhaustive else min(max(width, k + 1), self.n)
         for part in split_rows(len(rows), max(1, _ENTRIES // width)):
             block = rows[part]
             if exhaustive:
-                yield (block, *_nearest(self._all(points[block]), k))
+                yield (block, *_nearest(self.distance.table(points[block], self.points), k))
                 continue
             distances, indices, final = self._candidates(points[block], k, width)
             if final.all():
@@ -172,9 +193,10 @@ class NeighborSearch:
         self, points: FloatArray, k: int, width: int
     ) -> tuple[FloatArray, IntArray, BoolArray]:
         """Return lists of `width` neighbours, and which of them are final for k."""
-        code = CODES[str(self.metric)]
+        assert isinstance(self.distance, Coordinates)
+        code = self.distance.code
         if self._tree is not None:
-            bound, indices = self._tree.query(points, width, p=TREE_POWERS[code])
+            bound, indices = self._tree.query(points, width, p=self.distance.power)
             bound, indices = bound.reshape(-1, width), indices.reshape(-1, width)
         else:
             # Work too small is slower on several threads than on one, and a search inside a worker
@@ -183,13 +205,15 @@ class NeighborSearch:
             spread = alone and len(points) * self.n >= _PAIRS_TO_SPREAD
             with _controller().limit(limits=None if spread else 1, user_api="openmp"):
                 bound, indices = self._brute.kneighbors(points - self._center, width)
-        distances = listed_distances(points, self.points, indices, code)
+        distances = bound
+        if code is not None:
+            distances = listed_distances(points, self.points, indices, code)
         order = np.argsort(distances, axis=1, kind="stable")
         distances = np.take_along_axis(distances, order, axis=1)
         indices = np.take_along_axis(indices, order, axis=1)
         radius = distances[:, k - 1] * (1 + 2 * TIE)
-        if self.metric == "cosine":
-            radius = np.maximum(radius, np.sqrt(2 * _SAME_DIRECTION))
+        if self.metric in ("cosine", "correlation"):
+            radius = np.maximum(radius, np.sqrt(2 * SAME_DIRECTION))
         if width == self.n:
             final = np.ones(len(points), dtype=np.bool_)
         elif self._tree is None and code == EUCLIDEAN:
@@ -200,83 +224,57 @@ class NeighborSearch:
             final = radius**2 < bound[:, -1] ** 2 - factor * (2 * length + radius) ** 2
         else:
             final = radius < bound[:, -1]
-        return self._scaled(distances), indices, final
-
-    def _all(self, points: Array) -> FloatArray:
-        """Return all distances from points in the coordinates of the search."""
-        if callable(self.metric):
-            found: FloatArray = np.array(
-                [[self.metric(a, b) for b in self.points] for a in points], dtype=np.float64
-            ).reshape(len(points), self.n)
-            if not np.all(found >= 0) or np.any(np.isinf(found)):
-                raise InputError(
-                    f"The metric {self.metric!r} gave a value that is not a distance "
-                    "(negative, infinite or not a number); it must return a number at least 0."
-                )
-            return found
-        if self.metric == "edit":
-            return edit_distances(*letters(points), *letters(self.points))
-        return self._scaled(all_distances(points, self.points, CODES[str(self.metric)]))
-
-    def _scaled(self, distances: FloatArray) -> FloatArray:
-        """Return distances between encoded points as those of the metric."""
-        if self.metric != "cosine":
-            return distances
-        found: FloatArray = distances**2 / 2  # of unit vectors: 1 minus the cosine
-        found[found < _SAME_DIRECTION] = 0.0
-        return found
-
-    def _encode(self, X: Any) -> Array:
-        """Return rows in the coordinates in which they are searched."""
-        if takes_objects(self.metric):
-            return as_objects(X, self.metric)
-        table: FloatArray = check_array(X, dtype=np.float64, order="C")
-        if self.n_columns is None:
-            self.n_columns = table.shape[1]
-        elif table.shape[1] != self.n_columns:
-            raise InputError(
-                f"X has {table.shape[1]} columns, but the stored rows have {self.n_columns}."
-            )
-        if self.directions is not None:
-            return project(table, self.directions)
-        if self.metric == "cosine":
-            length = np.sqrt(np.sum(table**2, axis=1))
-            # A coordinate of their own makes rows of zeros a direction at right angles to all.
-            unit = table / np.where(length > 0, length, 1.0)[:, None]
-            return np.column_stack([unit, length == 0])
-        return table
+        return scaled(distances, self.metric), indices, final
 
     def _build(self) -> None:
         self._tree: Any = None
         self._brute: Any = None
-        if takes_objects(self.metric):
+        if not isinstance(self.distance, Coordinates):
             return
-        code = CODES[str(self.metric)]
+        code, power = self.distance.code, self.distance.power
         n, p = self.points.shape
         # A tree pays when it has many more leaves than a ball has directions (measured).
-        if code != HAMMING and (p <= 6 or n >= 128 * 2.0**p):
+        if power is not None and power >= 1 and (p <= 6 or n >= 128 * 2.0**p):
             self._tree = cKDTree(self.points, leafsize=32)
-            return
-        # Products of centred rows cancel less; distances do not change.
-        self._center = self.points.mean(axis=0) if code == EUCLIDEAN else np.zeros(p)
-        self._brute = NearestNeighbors(algorithm="brute", metric=BRUTE_NAMES[code])
-        self._brute.fit(self.points - self._center)
+        elif code is not None:
+            # Products of centred rows cancel less; distances do not change.
+            self._center = self.points.mean(axis=0) if code == EUCLIDEAN else np.zeros(p)
+            self._brute = NearestNeighbors(algorithm="brute", metric=_BRUTE_NAMES[code])
+            self._brute.fit(self.points - self._center)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("metric", "n_columns", "directions", "points")
-        return {name: self.__dict__[name] for name in kept}
+        points = self.points
+        if is_sparse(points):  # as arrays, which every model file takes
+            points = (points.data, points.indices, points.indptr, points.shape)
+        return {"metric": self.metric, "distance": self.distance, "points": points}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        if isinstance(self.points, tuple):
+            *parts, shape = self.points
+            self.points = sparse.csr_array(tuple(parts), shape=shape)
         self._build()
+
+
+def _count(points: Any) -> int:
+    return int(points.shape[0])
 
 
 def _nearest(table: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
     """Return lists out of a table of all distances, long enough for all ties at the k-th."""
     limit = np.partition(table, k - 1, axis=1)[:, k - 1] * (1 + 2 * TIE)
-    width = int(np.max(np.sum(table <= limit[:, None], axis=1)))
-    indices = np.argsort(table, axis=1, kind="stable")[:, :width]
-    return np.take_along_axis(table, indices, axis=1), indices
+    inside = table <= limit[:, None]
+    if np.isinf(limit).any():
+        fewest = int(np.isfinite(table).sum(axis=1).min())
+        raise InputError(
+            f"{k} neighbors per samples are required, but some samples have only {fewest} at a "
+            "known distance. Ask for fewer, or give distances to more rows."
+        )
+    width = int(np.max(np.sum(inside, axis=1)))
+    indices = np.sort(np.argpartition(table, width - 1, axis=1)[:, :width], axis=1)
+    distances = np.take_along_axis(table, indices, axis=1)
+    order = np.argsort(distances, axis=1, kind="stable")
+    return np.take_along_axis(distances, order, axis=1), np.take_along_axis(indices, order, axis=1)
 
 
 def _rounded(distances: FloatArray) -> FloatArray:

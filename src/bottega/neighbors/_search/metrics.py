@@ -1,77 +1,127 @@
-"""The distances by name, and rows in the form in which they are compared."""
+"""The distances by name, and what a name with its parameters stands for."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import DistanceMetric
 
-from bottega.core.chunks import Moments
-from bottega.core.errors import InputError
-from bottega.core.params import AnyOf, Choice, Function
-from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.neighbors._kernels.distances import CHEBYSHEV, EUCLIDEAN, HAMMING, MANHATTAN
+from bottega.core.params import AnyOf, Choice, Function, OrNone, Parameter, Real
 
-METRICS = ("euclidean", "manhattan", "chebyshev", "cosine", "hamming", "mahalanobis", "edit")
-
-# Cosine and Mahalanobis distances are Euclidean ones after a change of coordinates.
-CODES = {
-    "euclidean": EUCLIDEAN,
-    "cosine": EUCLIDEAN,
-    "mahalanobis": EUCLIDEAN,
-    "manhattan": MANHATTAN,
-    "chebyshev": CHEBYSHEV,
-    "hamming": HAMMING,
+# Other names that scikit-learn has for a distance.
+ALIASES = {
+    "l2": "euclidean",
+    "l1": "manhattan",
+    "cityblock": "manhattan",
+    "infinity": "chebyshev",
+    "p": "minkowski",
+    "sokalmichener": "rogerstanimoto",
 }
-BRUTE_NAMES = ("euclidean", "manhattan", "chebyshev", "hamming")
-TREE_POWERS = (2.0, 1.0, np.inf)
+# Of presence and absence: what is not zero is present.
+BOOLEAN = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
+METRICS = (
+    "minkowski",
+    "euclidean",
+    "manhattan",
+    "chebyshev",
+    "cosine",
+    "correlation",
+    "mahalanobis",
+    "seuclidean",
+    "sqeuclidean",
+    "hamming",
+    "braycurtis",
+    "canberra",
+    "haversine",
+    "nan_euclidean",
+    *BOOLEAN,
+    "precomputed",
+    "edit",
+)
+# Those that sparse rows can be compared by without making them dense.
+SPARSE = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "cosine")
 
 
-METRIC = AnyOf(Choice(*METRICS), Function(), help="distance: its name, or a callable(a, b)")
+@dataclass(frozen=True)
+class _Metric(Parameter):
+    """A distance of scikit-learn's as an object."""
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, DistanceMetric)
+
+    def describe(self) -> str:
+        return "a sklearn.metrics.DistanceMetric"
+
+    def schema(self) -> dict[str, Any]:
+        return {"not": {}}
+
+    def parse(self, text: str) -> Any:
+        raise ValueError("an object can only be given from Python")
+
+
+@dataclass(frozen=True)
+class _Power(Real):
+    """A positive number, or infinity."""
+
+    def accepts(self, value: Any) -> bool:
+        return (isinstance(value, float) and value == np.inf) or super().accepts(value)
+
+
+@dataclass(frozen=True)
+class _Keywords(Parameter):
+    """Named values."""
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
+
+    def describe(self) -> str:
+        return "a dict of names and values"
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "object"}
+
+    def parse(self, text: str) -> Any:
+        raise ValueError("named values can only be given from Python")
+
+
+METRIC = AnyOf(
+    Choice(*METRICS, *ALIASES),
+    Function(),
+    _Metric(),
+    help="distance: its name, or a callable(a, b)",
+)
+POWER = _Power(0, None, open_low=True, help="power of the Minkowski distance")
+METRIC_PARAMS = OrNone(_Keywords(), help="further parameters of the distance")
+
+
+def effective_metric(
+    metric: Any, p: float, metric_params: Mapping[str, Any] | None
+) -> tuple[Any, dict[str, Any]]:
+    """Return the distance that is meant, by its plainest name, and the parameters it still has.
+
+    Examples
+    --------
+    >>> effective_metric("minkowski", 1, None)
+    ('manhattan', {})
+    >>> effective_metric("minkowski", 2, {"p": 3})
+    ('minkowski', {'p': 3})
+    """
+    params = dict(metric_params or {})
+    if not isinstance(metric, str):
+        return metric, params
+    name = ALIASES.get(metric, metric)
+    if name != "minkowski":
+        return name, params
+    power = params.pop("p", p)
+    if params.get("w") is None:
+        params.pop("w", None)
+        plain = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}
+        if power in plain:
+            return plain[power], params
+    return "minkowski", {**params, "p": power}
 
 
 def takes_objects(metric: Any) -> bool:
     """Return True if a distance compares strings or objects, not rows of numbers."""
     return callable(metric) or metric == "edit"
-
-
-def as_objects(X: Any, metric: Any) -> Array:
-    """Return rows for a callable: a numeric table as it is, anything else as a list of objects.
-
-    A table (frame or array) with one column that is not numeric stands for its entries. The edit
-    distance takes nothing but strings.
-    """
-    if hasattr(X, "columns") or (isinstance(X, np.ndarray) and X.ndim == 2):
-        X = np.asarray(X)
-        X = X[:, 0] if X.shape[1] == 1 and X.dtype.kind not in "biuf" else X
-    elif isinstance(X, str) or not hasattr(X, "__len__"):
-        raise InputError(f"X must be a table or a sequence of objects; got {type(X).__name__}.")
-    table = isinstance(X, np.ndarray) and X.ndim == 2
-    if metric == "edit":
-        strange = next((repr(item) for item in X if not isinstance(item, str)), None)
-        if strange is not None:
-            raise InputError(
-                "metric='edit' compares strings: X must be a sequence of strings or a table with "
-                f"one column of them; got {'a table of several columns' if table else strange}."
-            )
-    if table:
-        return X
-    found = np.empty(len(X), dtype=object)
-    for i, item in enumerate(X):
-        found[i] = item
-    return found
-
-
-def letters(strings: Array) -> tuple[IntArray, IntArray]:
-    """Return the code points of all strings in a row, and where each string starts."""
-    starts = np.cumsum([0, *map(len, strings)])
-    joined = "".join(strings).encode("utf-32-le", "surrogatepass")
-    return np.frombuffer(joined, dtype=np.int32).astype(np.intp), starts
-
-
-def whitening(X: FloatArray) -> FloatArray:
-    """Return W with ``W W'`` the (pseudo-)inverse of the covariance of X."""
-    p = X.shape[1]
-    if len(X) < 2:
-        return np.zeros((p, 1))
-    spread, directions = np.linalg.eigh(Moments().update(X).covariance())
-    kept = spread > spread[-1] * p * np.finfo(np.float64).eps
-    return directions[:, kept] / np.sqrt(spread[kept]) if kept.any() else np.zeros((p, 1))

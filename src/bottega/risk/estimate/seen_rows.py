@@ -16,6 +16,7 @@ from scipy.stats import hypergeom
 
 from bottega.core.smoother import Smoother
 from bottega.core.typing import Array, FloatArray
+from bottega.risk.cost_sensitive import CostSensitiveClassifier
 
 _FALSE_ALARM = 1e-6
 # Attributes, of estimators here and in scikit-learn, that hold training rows as they came.
@@ -68,6 +69,8 @@ def _innermost(model: Any, X: Any) -> tuple[Any, Any]:
     while True:
         if hasattr(model, "best_estimator_"):
             model = model.best_estimator_
+        elif isinstance(model, CostSensitiveClassifier):
+            model = model.estimator_
         elif hasattr(model, "steps"):
             if len(model.steps) > 1:
                 X = model[:-1].transform(X)
@@ -78,9 +81,8 @@ def _innermost(model: Any, X: Any) -> tuple[Any, Any]:
 
 def _rows_kept(model: Any) -> Any:
     search = getattr(model, "search_", None)
-    # Two metrics store something other than the rows themselves.
-    if search is not None and getattr(search, "metric", None) not in ("mahalanobis", "cosine"):
-        return getattr(search, "points", None)
+    if search is not None and getattr(search, "rows", None) is not None:
+        return search.rows
     return next((getattr(model, name) for name in _KEPT if hasattr(model, name)), None)
 
 

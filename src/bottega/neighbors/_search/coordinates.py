@@ -1,0 +1,118 @@
+"""Distances that are plain ones after a change of coordinates."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import pairwise_distances
+
+from bottega.core.chunks import Moments
+from bottega.core.errors import InputError
+from bottega.core.stored import stored
+from bottega.core.typing import FloatArray
+from bottega.neighbors._kernels.distances import (
+    CHEBYSHEV,
+    EUCLIDEAN,
+    HAMMING,
+    MANHATTAN,
+    all_distances,
+    project,
+)
+from bottega.neighbors._search.distance import NumericDistance, scaled
+
+# The parameters that a distance takes here; with others it is scikit-learn's.
+TAKES = {
+    "euclidean": set(),
+    "sqeuclidean": set(),
+    "manhattan": set(),
+    "chebyshev": set(),
+    "hamming": set(),
+    "cosine": set(),
+    "correlation": set(),
+    "minkowski": {"p", "w"},
+    "mahalanobis": {"V", "VI"},
+    "seuclidean": {"V"},
+}
+_CODES = {"manhattan": MANHATTAN, "chebyshev": CHEBYSHEV, "hamming": HAMMING}
+_CODES_OF_POWERS = {1.0: MANHATTAN, 2.0: EUCLIDEAN, np.inf: CHEBYSHEV}
+_POWERS = {EUCLIDEAN: 2.0, MANHATTAN: 1.0, CHEBYSHEV: np.inf, HAMMING: None}
+
+
+@stored
+class Coordinates(NumericDistance):
+    """A Minkowski or Hamming distance, between rows that may be turned or stretched before.
+
+    `code` names the kernel's distance, None for a power that it has not; `power` is that of the
+    Minkowski distance, None for Hamming's.
+    """
+
+    def __init__(self, X: Any, metric: str, params: Mapping[str, Any]) -> None:
+        self.metric = metric
+        self.code: int | None = _CODES.get(metric, EUCLIDEAN)
+        self.power: float | None = _POWERS[self.code]
+        self.directions: FloatArray | None = None
+        self.factor: FloatArray | None = None
+        if metric == "minkowski":
+            self.power = float(params["p"])
+            self.code = _CODES_OF_POWERS.get(self.power)
+        self.plain = metric not in ("cosine", "correlation", "mahalanobis", "seuclidean")
+        table = self.check_dense(X)
+        if params.get("w") is not None:
+            self.plain = False
+            self.factor = self._one_per_column(params["w"], "w") ** (1 / float(params["p"]))
+        elif metric == "mahalanobis":
+            self.directions = _whitening(table, params.get("V"), params.get("VI"))
+        elif metric == "seuclidean":
+            given = params.get("V")
+            spread = Moments().update(table).covariance().diagonal() if given is None else given
+            spread = self._one_per_column(spread, "V")
+            # What does not vary does not count.
+            self.factor = np.where(spread > 0, 1 / np.sqrt(np.where(spread > 0, spread, 1.0)), 0.0)
+
+    def _one_per_column(self, given: Any, name: str) -> FloatArray:
+        found: FloatArray = np.asarray(given, dtype=np.float64)
+        if found.shape != (self.n_columns,) or not np.all(found >= 0):
+            raise InputError(
+                f"metric_params: {name} must have one number at least 0 for each of the "
+                f"{self.n_columns} columns."
+            )
+        return found
+
+    def encode(self, X: Any) -> FloatArray:
+        """Return rows in the coordinates in which their distance is plain."""
+        table = self.check_dense(X)
+        if self.directions is not None:
+            return project(table, self.directions)
+        if self.factor is not None:
+            return np.asarray(table * self.factor)
+        if self.metric == "correlation":
+            table = table - table.mean(axis=1, keepdims=True)
+        if self.metric in ("cosine", "correlation"):
+            length = np.sqrt(np.sum(table**2, axis=1))
+            # A coordinate of their own makes rows of zeros a direction at right angles to all.
+            unit = table / np.where(length > 0, length, 1.0)[:, None]
+            return np.column_stack([unit, length == 0])
+        return table
+
+    def table(self, points: FloatArray, stored: FloatArray) -> FloatArray:
+        """Return all distances."""
+        if self.code is None:
+            return np.asarray(pairwise_distances(points, stored, metric="minkowski", p=self.power))
+        return scaled(all_distances(points, stored, self.code), self.metric)
+
+
+def _whitening(X: FloatArray, V: Any, VI: Any) -> FloatArray:
+    """Return W with ``W W'`` the (pseudo-)inverse of the covariance of X, or of V, or W W' = VI."""
+    p = X.shape[1]
+    given = V if VI is None else VI
+    if given is None and len(X) < 2:
+        return np.zeros((p, 1))
+    matrix = Moments().update(X).covariance() if given is None else np.asarray(given, dtype=float)
+    if matrix.shape != (p, p) or not np.allclose(matrix, matrix.T):
+        raise InputError(f"metric_params: V and VI must be symmetric matrices of {p} rows.")
+    spread, directions = np.linalg.eigh(matrix)
+    kept = spread > spread[-1] * p * np.finfo(np.float64).eps
+    if not kept.any():
+        return np.zeros((p, 1))
+    length = np.sqrt(spread[kept])
+    return np.asarray(directions[:, kept] * (length if VI is not None else 1 / length))
