@@ -13,7 +13,8 @@ from bottega.tree._grow.exact import grow
 from bottega.tree._grow.options import GrowOptions
 from bottega.tree.impurity import class_impurity
 
-PSI = ["error", "gini", "entropy", "sqrt"]  # psi1 .. psi4
+# psi1 .. psi4 in units of the criteria: psi3 is half the entropy in bits.
+PSI = {"error": 1.0, "gini": 1.0, "entropy": 0.5, "sqrt": 1.0}
 
 
 def two_classes(*leaves):
@@ -34,12 +35,12 @@ def test_weather_split_at_humidity_70(criterion, gain):  # A29
     y = np.array([1, 0, 1, 0, 0, 1, 0, 1, 1])
     dry = (humidity > 70).astype(float)[:, None]
     tree = grow(Columns.numeric(dry), y, None, GrowOptions(criterion=criterion), n_classes=2)
-    assert tree.gain[0] == pytest.approx(gain, abs=5e-7)  # the notes' digits
+    assert PSI[criterion] * tree.gain[0] == pytest.approx(gain, abs=5e-7)  # the notes' digits
     assert tree.n.tolist() == [9, 5, 4]
     np.testing.assert_allclose(tree.value[:, 1], [5 / 9, 0.8, 0.25])
     np.testing.assert_allclose(tree.risk * 9, [4, 1, 1])
     if criterion == "entropy":
-        assert 2 * tree.gain[0] == pytest.approx(0.229437, abs=5e-7)  # information gain in bits
+        assert tree.gain[0] == pytest.approx(0.229437, abs=5e-7)  # information gain in bits
 
 
 @pytest.mark.parametrize(
@@ -53,27 +54,33 @@ def test_weather_split_at_humidity_70(criterion, gain):  # A29
 )
 def test_impurities_of_two_classes(share, values):  # A32
     columns, y = two_classes((round(20 * (1 - share)), round(20 * share)))
-    found = [grow(columns, y, None, GrowOptions(criterion=psi), 2).impurity[0] for psi in PSI]
+    found = [
+        unit * grow(columns, y, None, GrowOptions(criterion=psi), 2).impurity[0]
+        for psi, unit in PSI.items()
+    ]
     np.testing.assert_allclose(found, values, atol=5e-7)
 
 
 def test_the_error_criterion_stalls_where_the_others_split():  # A33
     columns, y = two_classes((4, 6), (0, 10))
-    gains = [grow(columns, y, None, GrowOptions(criterion=psi), 2).gain[0] for psi in PSI]
+    gains = [
+        unit * grow(columns, y, None, GrowOptions(criterion=psi), 2).gain[0]
+        for psi, unit in PSI.items()
+    ]
     np.testing.assert_allclose(gains, [0, 0.08, 0.118226, 0.155051], atol=5e-7)
     assert grow(columns, y, None, GrowOptions(criterion="error"), 2).n_leaves == 1
 
 
 def test_gini_and_entropy_prefer_the_pure_child():  # M213
     a, b = two_classes((100, 300), (300, 100)), two_classes((200, 400), (200, 0))
-    for psi, scale, of_a, of_b in [
-        ("error", 1, 0.25, 0.25),
-        ("gini", 1, 0.125, 0.16667),
-        ("entropy", 2, 0.18872, 0.31128),  # in bits
+    for psi, of_a, of_b in [
+        ("error", 0.25, 0.25),
+        ("gini", 0.125, 0.16667),
+        ("entropy", 0.18872, 0.31128),  # in bits
     ]:
         options = GrowOptions(criterion=psi)
-        assert scale * grow(*a, None, options, 2).gain[0] == pytest.approx(of_a, abs=5e-6)
-        assert scale * grow(*b, None, options, 2).gain[0] == pytest.approx(of_b, abs=5e-6)
+        assert grow(*a, None, options, 2).gain[0] == pytest.approx(of_a, abs=5e-6)
+        assert grow(*b, None, options, 2).gain[0] == pytest.approx(of_b, abs=5e-6)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +92,7 @@ def test_error_stops_wrongly(leaves, gini, entropy):  # M214
     assert grow(columns, y, None, GrowOptions(criterion="error"), 2).n_leaves == 1
     found = grow(columns, y, None, GrowOptions(criterion="gini"), 2).gain[0]
     assert found == pytest.approx(gini, abs=5e-6)
-    bits = 2 * grow(columns, y, None, GrowOptions(criterion="entropy"), 2).gain[0]
+    bits = grow(columns, y, None, GrowOptions(criterion="entropy"), 2).gain[0]
     assert bits == pytest.approx(entropy, abs=5e-6)
 
 
@@ -96,17 +103,21 @@ def test_entropies(counts, bits):  # C12
     y = np.repeat(np.arange(len(counts)), counts)
     columns = Columns.numeric(np.zeros((len(y), 1)))
     tree = grow(columns, y, None, GrowOptions(criterion="entropy"), len(counts))
-    assert 2 * tree.impurity[0] == pytest.approx(bits, abs=5e-7)
+    assert tree.impurity[0] == pytest.approx(bits, abs=5e-7)
     nats = grow(columns, y, None, GrowOptions(criterion="deviance"), len(counts)).impurity[0]
     assert nats == pytest.approx(2 * np.log(2) * bits, abs=5e-6)
 
 
-def test_greedy_growth_stalls_on_a_balanced_exclusive_or():
+def test_a_balanced_exclusive_or_is_split_although_no_split_gains():
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1.0]])
     y = np.array([0, 1, 1, 0])
-    for criterion in [*PSI, "deviance"]:
-        assert grow(Columns.numeric(X), y, None, GrowOptions(criterion=criterion), 2).n_leaves == 1
-    assert grow(Columns.numeric(X), y, None, GrowOptions(criterion="squared_error")).n_leaves == 1
+    for criterion in [*PSI, "deviance", "squared_error"]:
+        K = 0 if criterion == "squared_error" else 2
+        for demand, leaves in ((0.0, 4), (1e-12, 1)):  # asked to gain, growth stalls
+            options = GrowOptions(criterion=criterion, min_impurity_decrease=demand)
+            tree = grow(Columns.numeric(X), y, None, options, K)
+            assert tree.n_leaves == (1 if criterion == "error" else leaves)
+            assert tree.gain[0] == 0
 
 
 def test_entropy_is_the_number_of_bits_of_a_draw():  # M216
@@ -117,8 +128,7 @@ def test_entropy_is_the_number_of_bits_of_a_draw():  # M216
     assert entropy([1, 3], base=np.e) == pytest.approx(stats.entropy([1, 3]))
     table = np.random.default_rng(0).random((3, 2, 5))
     assert entropy(table) == pytest.approx(stats.entropy(table, base=2, axis=-1))
-    # The criterion of that name is half of it (psi3).
-    assert class_impurity(table[0], "entropy") == pytest.approx(entropy(table[0]) / 2)
+    assert class_impurity(table[0], "entropy") == pytest.approx(entropy(table[0]))
     for bad in (0.5, [0.0, 0.0], [-0.1, 1.1], [np.nan, 1]):
         with pytest.raises(InputError, match="not negative"):
             entropy(bad)

@@ -30,7 +30,7 @@ def impurity(y, w, criterion, K):
         * {
             "error": 1 - p.max(),
             "gini": np.sum(p * (1 - p)),
-            "entropy": -0.5 * np.sum(q * np.log2(q)),
+            "entropy": -np.sum(q * np.log2(q)),
             "sqrt": 0.5 * np.sum(np.sqrt(p * rest)),
             "deviance": -2 * np.sum(q * np.log(q)),
         }[criterion]

@@ -31,8 +31,7 @@ SPLIT_B = column((0, 0, 200), (0, 1, 400), (1, 0, 200))
     [
         ("error", 0.25, 0.25),
         ("gini", 0.125, 1 / 6),
-        # The notes' entropies are in bits; the criterion is half of them.
-        ("entropy", 0.188722 / 2, 0.311278 / 2),
+        ("entropy", 0.188722, 0.311278),
     ],
 )
 def test_the_error_rate_cannot_rank_two_splits_that_gini_and_entropy_can(criterion, gain_a, gain_b):
@@ -58,7 +57,7 @@ def test_gini_takes_the_split_with_the_pure_child():
 
 
 @pytest.mark.parametrize(
-    ("criterion", "gain"), [("error", 0.0), ("gini", 0.053333), ("entropy", 0.170951 / 2)]
+    ("criterion", "gain"), [("error", 0.0), ("gini", 0.053333), ("entropy", 0.170951)]
 )
 def test_a_split_before_the_one_that_purifies_gains_nothing_by_the_error_rate(criterion, gain):
     """X10, numbers of M214: (160, 40) into (80, 0) and (80, 40), which x2 would then purify."""

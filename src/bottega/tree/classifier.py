@@ -14,12 +14,11 @@ from bottega.core.losses import ZERO_ONE, Cost, Loss
 from bottega.core.params import Anything, Choice, Parameter, Real
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.tree import rules
 from bottega.tree._grow.class_weights import check_cost, check_priors, code_of
 from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.structure import Tree
-from bottega.tree._prune import estimator as base
-from bottega.tree._prune.estimator import GrownTree
+from bottega.tree._prune import parameters
+from bottega.tree._prune.estimator import GrownTree, TreeBase
 from bottega.tree._prune.losses import leaf_labels, sums_at
 from bottega.tree._prune.sequence import (
     PruningSequence,
@@ -33,7 +32,7 @@ from bottega.tree.impurity import class_impurity
 __all__ = ["TreeClassifier"]
 
 
-class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
+class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
     r"""Classify by the commonest class of a box that a binary tree of tests has found.
 
     .. math:: \hat p(c \mid x) = \sum_l \hat P_{lc}\, [x \in R_l]
@@ -183,16 +182,18 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {
-        **base.SIZE,
+        **parameters.SIZE,
         "criterion": Choice(
-            "gini", "entropy", "deviance", "sqrt", "error", help="impurity that growth lowers"
+            *("gini", "entropy", "log_loss", "deviance", "sqrt", "error"),
+            help="impurity that growth lowers",
         ),
         "prune_by": Choice("error", "impurity", help="risk that pruning weighs against leaves"),
-        **base.GROWTH,
+        **parameters.GROWTH,
+        "class_weight": Anything(help="weight of each class: a dict, or 'balanced'"),
         "cost": Anything(help="cost matrix: rows are predictions, columns true classes"),
         "priors": Anything(help="probability of each class; the shares in the data by default"),
         "default_label": Anything(help="class that wins ties; the first class by default"),
-        **base.HELD_OUT,
+        **parameters.HELD_OUT,
         "select": Choice(
             *("one_se", "min", "srm", "aic", "aicc", "bic", "hq", "reduced_error"),
             help="how the tree is chosen from the path",
@@ -200,9 +201,9 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         "delta": Real(
             0, 1, open_low=True, open_high=True, help="probability with which the bound may fail"
         ),
-        "random_state": base.SEED,
+        "random_state": parameters.SEED,
     }
-    card: ClassVar[Card] = Card(task="classification", **base.CARD)
+    card: ClassVar[Card] = Card(task="classification", **parameters.CARD)
 
     def __init__(
         self,
@@ -211,6 +212,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         n_leaves: int | None = None,
         criterion: str = "gini",
         prune_by: str = "error",
+        splitter: str = "best",
         thresholds: str = "exact",
         n_thresholds: int = 32,
         categorical_features: Any = "auto",
@@ -219,12 +221,15 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         n_surrogates: int = 5,
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
-        min_samples_split: int = 2,
-        min_samples_leaf: int = 1,
+        max_features: Any = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         min_impurity: float = 0.0,
         target_error: float | None = None,
         monotonic_cst: Any = None,
+        class_weight: Any = None,
         cost: Any = None,
         priors: Any = None,
         default_label: Any = None,
@@ -238,6 +243,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         self.n_leaves = n_leaves
         self.criterion = criterion
         self.prune_by = prune_by
+        self.splitter = splitter
         self.thresholds = thresholds
         self.n_thresholds = n_thresholds
         self.categorical_features = categorical_features
@@ -246,12 +252,15 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         self.n_surrogates = n_surrogates
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
+        self.max_features = max_features
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.min_impurity = min_impurity
         self.target_error = target_error
         self.monotonic_cst = monotonic_cst
+        self.class_weight = class_weight
         self.cost = cost
         self.priors = priors
         self.default_label = default_label
@@ -266,33 +275,25 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         leaf = self.apply(X)
         return self._shown(self.nodes_)[leaf]
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any) -> Any:
         """Return the share of each class in the leaf of each row, one column per class.
 
-        With priors the shares are those the priors make of the rows; costs do not touch them.
+        With priors the shares are those the priors make of the rows; costs do not touch them. A
+        list of such arrays, one per response, if there are several.
         """
-        leaf = self.apply(X)
-        return self.nodes_.value[leaf]
+        found = self.nodes_.value[self.apply(X)]
+        return found if self.n_outputs_ == 1 else self._by_response(found)
 
-    def dnf(self, label: Any) -> rules.DNF:
-        """Return a class as a disjunctive normal form: a union of boxes.
-
-        Parameters
-        ----------
-        label : object
-            One of `classes_`.
-
-        Returns
-        -------
-        DNF
-            Its ``holds(X)`` equals ``predict(X) == label`` on every input, missing values and
-            unseen levels included. Joined and shortened where its terms allow it.
-        """
+    @property
+    def n_classes_(self) -> Any:
+        """Number of classes; an array of them, one per response, if there are several."""
         check_is_fitted(self)
-        code = code_of(label, self.classes_, "label")
-        chosen = self._labels(self.nodes_) == code
-        terms = rules.dnf_terms(self.nodes_, chosen, self._n_levels)
-        return rules.DNF(label, tuple(terms), self._wording(), self)
+        if self.n_outputs_ == 1:
+            return len(self.classes_)
+        return np.array([len(each) for each in self.classes_])
+
+    def _by_response(self, value: FloatArray) -> list[FloatArray]:
+        return np.split(value, np.cumsum([len(each) for each in self.classes_])[:-1], axis=1)
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Columns, Array]:
         columns, y = super()._check_rows(X, y)
@@ -308,6 +309,10 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         reason = self._no_bound(self._weighted)
         if reason and self.select == "srm" and isinstance(self.ccp_alpha, str):
             raise InputError(f"select='srm' is not possible: {reason}")
+        if self.n_outputs_ > 1:
+            for name in ("cost", "priors", "default_label"):
+                if getattr(self, name) is not None:
+                    raise InputError(f"{name} is for one response; y has several.")
         k = len(self.classes_)
         cost = None if self.cost is None else check_cost(self.cost, k)
         self._costs = None if k == 1 else cost  # one class: no error can be made
@@ -316,6 +321,8 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         return super()._prepare(rows)
 
     def _target(self, rows: Rows) -> dict[str, Any]:
+        if self.n_outputs_ > 1:
+            return {"n_classes": tuple(len(each) for each in self.classes_)}
         k = len(self.classes_)
         scale = None
         if self.priors is not None:
@@ -327,10 +334,11 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
     def _sequence(self, tree: Tree, target: dict[str, Any]) -> PruningSequence:
         if self.prune_by == "error":
             return pruning_sequence(tree)
-        return pruning_sequence(tree, impurity_risk(tree, target["class_scale"], target["cost"]))
+        altered = target.get("class_scale"), target.get("cost")
+        return pruning_sequence(tree, impurity_risk(tree, *altered))
 
     def _loss_under(self, target: dict[str, Any]) -> Loss:
-        cost, scale = target["cost"], target["class_scale"]
+        cost, scale = target.get("cost"), target.get("class_scale")
         if cost is None and scale is None:
             return ZERO_ONE
         cost = 1.0 - np.eye(target["n_classes"]) if cost is None else cost
@@ -338,16 +346,25 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, base.TreeBase):
         return Cost((cost if scale is None else cost * scale[:, None]).T)
 
     def _labels(self, tree: Tree) -> IntArray:
+        if self.n_outputs_ > 1:
+            return np.column_stack([leaf_labels(one) for one in self._by_response(tree.value)])
         return leaf_labels(tree.value, self._costs, self._default)
 
     def _shown(self, tree: Tree) -> Array:
-        return self.classes_[self._labels(tree)]
+        labels = self._labels(tree)
+        if self.n_outputs_ == 1:
+            return self.classes_[labels]
+        return np.column_stack([a[k] for a, k in zip(self.classes_, labels.T, strict=True)])
 
     def _leaf_text(self, shown: Array, leaf: int) -> str:
+        if self.n_outputs_ > 1:
+            return ", ".join(str(one) for one in shown[leaf])
         share = self.nodes_.value[leaf, code_of(shown[leaf], self.classes_, "label")]
         return f"{shown[leaf]} with probability {share:.3g}"
 
     def _criteria(self, work: GrownTree, alphas: FloatArray) -> dict[str, FloatArray]:
+        if self.n_outputs_ > 1:
+            return {}  # they are for the classes of one response
         tree, sequence, scale = work.full, work.sequence, work.target["class_scale"]
         n, k = int(tree.n[0]), len(self.classes_)
         leaves = sequence.n_leaves[sequence.member(alphas)]

@@ -68,4 +68,4 @@ def class_impurity(counts: FloatArray, criterion: str) -> FloatArray:
     if criterion == "sqrt":
         return np.asarray(np.sqrt(p * (1 - p)).sum(axis=1) / 2)
     entropy = -(p * np.log(np.where(p > 0, p, 1.0))).sum(axis=1)  # in nats
-    return np.asarray(2 * entropy if criterion == "deviance" else entropy / (2 * np.log(2)))
+    return np.asarray(2 * entropy if criterion == "deviance" else entropy / np.log(2))

@@ -11,16 +11,17 @@ from bottega.core.likelihood import gaussian_criteria, residual_scale
 from bottega.core.params import Choice, Parameter
 from bottega.core.path import RULES
 from bottega.core.typing import Array, FloatArray
+from bottega.tree._grow.options import NUMBERS
 from bottega.tree._grow.structure import Tree
-from bottega.tree._prune import estimator as base
-from bottega.tree._prune.estimator import GrownTree
+from bottega.tree._prune import parameters
+from bottega.tree._prune.estimator import GrownTree, TreeBase
 from bottega.tree.classifier import TreeClassifier
 
 __all__ = ["TreeRegressor"]
 
 
 @documented_like(TreeClassifier, without=("classes_",))
-class TreeRegressor(RegressorMixin, base.TreeBase):
+class TreeRegressor(RegressorMixin, TreeBase):
     r"""Predict by the mean of a box that a binary tree of tests has found.
 
     .. math:: \hat f(x) = \sum_{l} \bar y_l\, [x \in R_l]
@@ -37,6 +38,10 @@ class TreeRegressor(RegressorMixin, base.TreeBase):
         Penalty per leaf, in units of the mean squared error (scikit-learn's ``ccp_alpha``; R's
         ``cp`` times the variance of y). Larger is simpler; 0 keeps the tree as it is grown.
         ``"auto"`` picks from the path by the rule `select`.
+    criterion : {"squared_error", "friedman_mse", "absolute_error", "poisson"}
+        What splits lower: the squared error of the mean (``"friedman_mse"`` finds the same splits),
+        the absolute error of the median, or half the Poisson deviance of the mean, for counts. The
+        tree is pruned and judged by the same.
     monotonic_cst : array-like of {-1, 0, 1}, optional
         One entry per column: the response may only fall (-1) or rise (1) with it.
     select : {"one_se", "min", "aic", ..., "cp", "reduced_error"}, default="one_se"
@@ -85,20 +90,22 @@ class TreeRegressor(RegressorMixin, base.TreeBase):
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {
-        **base.SIZE,
-        **base.GROWTH,
-        **base.HELD_OUT,
+        **parameters.SIZE,
+        "criterion": Choice(*NUMBERS, help="impurity that growth lowers"),
+        **parameters.GROWTH,
+        **parameters.HELD_OUT,
         "select": Choice(*RULES, "reduced_error", help="how the tree is chosen from the path"),
-        "random_state": base.SEED,
+        "random_state": parameters.SEED,
     }
-    card: ClassVar[Card] = Card(task="regression", **base.CARD)
-    criterion = "squared_error"
+    card: ClassVar[Card] = Card(task="regression", **parameters.CARD)
 
     def __init__(
         self,
         ccp_alpha: float | str = "auto",
         *,
         n_leaves: int | None = None,
+        criterion: str = "squared_error",
+        splitter: str = "best",
         thresholds: str = "exact",
         n_thresholds: int = 32,
         categorical_features: Any = "auto",
@@ -107,8 +114,10 @@ class TreeRegressor(RegressorMixin, base.TreeBase):
         n_surrogates: int = 5,
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
-        min_samples_split: int = 2,
-        min_samples_leaf: int = 1,
+        max_features: Any = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         min_impurity: float = 0.0,
         target_error: float | None = None,
@@ -120,6 +129,8 @@ class TreeRegressor(RegressorMixin, base.TreeBase):
     ) -> None:
         self.ccp_alpha = ccp_alpha
         self.n_leaves = n_leaves
+        self.criterion = criterion
+        self.splitter = splitter
         self.thresholds = thresholds
         self.n_thresholds = n_thresholds
         self.categorical_features = categorical_features
@@ -128,8 +139,10 @@ class TreeRegressor(RegressorMixin, base.TreeBase):
         self.n_surrogates = n_surrogates
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
+        self.max_features = max_features
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.min_impurity = min_impurity
         self.target_error = target_error
@@ -140,14 +153,16 @@ class TreeRegressor(RegressorMixin, base.TreeBase):
         self.random_state = random_state
 
     def predict(self, X: Any) -> FloatArray:
-        """Return the mean of the leaf that each row of X falls into."""
+        """Return the mean (or median) of the leaf that each row of X falls into."""
         leaf = self.apply(X)
-        return self.nodes_.value[leaf, 0]
+        return self._shown(self.nodes_)[leaf]
 
     def _shown(self, tree: Tree) -> Array:
-        return tree.value[:, 0]
+        return tree.value if self.n_outputs_ > 1 else tree.value[:, 0]
 
     def _criteria(self, work: GrownTree, alphas: FloatArray) -> dict[str, FloatArray]:
+        if self._joint:
+            return {}  # they are for the squared errors of one response
         sequence, n = work.sequence, len(work.rows)
         rss, leaves = n * sequence.risk[::-1], sequence.n_leaves[::-1]
         member = len(rss) - 1 - sequence.member(alphas)

@@ -250,7 +250,7 @@ def entropy_extremes(
 
 def entropy_bits(counts: FloatArray) -> FloatArray:
     """Return the entropy in bits of each row of class counts (twice the criterion of the trees)."""
-    return 2 * class_impurity(np.asarray(counts, dtype=np.float64), "entropy") + 0.0  # no -0
+    return class_impurity(np.asarray(counts, dtype=np.float64), "entropy") + 0.0  # no -0
 
 
 @experiment(

@@ -96,7 +96,8 @@ def psi(p: Any, name: str) -> Any:
     """Return an impurity of two classes at shares p of the first."""
     p = np.asarray(p, dtype=np.float64)
     shares = np.stack([p, 1 - p], axis=-1).reshape(-1, 2)
-    return class_impurity(shares, PSI[name]).reshape(p.shape) + 0.0  # no minus zero
+    half = 0.5 if name == "psi3" else 1.0  # the criterion is the whole entropy
+    return half * class_impurity(shares, PSI[name]).reshape(p.shape) + 0.0  # no minus zero
 
 
 @experiment(
@@ -143,7 +144,7 @@ def impurity_stall(*, copies: int = 10, most_leaves: int = 4) -> Experiment:
     }
     xor = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     blind = [
-        TreeClassifier(0.0, criterion=criterion).fit(xor, [0, 1, 1, 0]).nodes_.n_nodes == 1
+        TreeClassifier(0.0, criterion=criterion).fit(xor, [0, 1, 1, 0]).nodes_.gain[0] == 0
         for criterion in PSI.values()
     ]
     stalled = abs(gains["psi1"]) < _ROUNDING and curves["error"][-1] == 0.2

@@ -1,10 +1,11 @@
 """Growing a tree on columns cut into bins: for many rows, where exact thresholds gain nothing."""
 
+from math import ceil
 from typing import Any
 
 import numpy as np
 
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, ParameterError
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.tree._grow.bins import Bins
 from bottega.tree._grow.class_weights import altered_weights, class_values
@@ -51,6 +52,7 @@ def grow_binned(
             raise InputError("All weights are zero; at least one row must count.")
         w = w[rows]
     y = np.asarray(y)[rows]
+    options = options.counted(len(rows))
     criterion, two_class = CRITERIA[options.criterion], False
     scale = altered = np.ones(max(n_classes, 1))
     if n_classes:
@@ -65,6 +67,14 @@ def grow_binned(
         center = float(np.average(y, weights=weight))
         target = weight * (y - center)
     weighted = not np.all(weight == 1.0)
+    least = int(options.min_samples_leaf)
+    if options.min_weight_fraction_leaf > 0:
+        if not np.all(weight == weight[0]):
+            raise ParameterError(
+                "min_weight_fraction_leaf does not go with thresholds='binned' and weights that "
+                "differ; use thresholds='exact', or min_samples_leaf."
+            )
+        least = max(least, ceil(options.min_weight_fraction_leaf * len(rows)))
     p = codes.shape[1]
     depth, leaves = (
         NO_LIMIT if m is None else m for m in (options.max_depth, options.max_leaf_nodes)
@@ -74,7 +84,7 @@ def grow_binned(
         np.ones(len(rows) if weighted else 1), weighted, criterion, n_classes, two_class,
         p if options.max_features is None else min(int(options.max_features), p),
         options.max_features is not None, int(depth), int(leaves), int(options.min_samples_split),
-        int(options.min_samples_leaf), float(options.min_impurity_decrease),
+        least, float(options.min_impurity_decrease),
         float(options.min_impurity), int(options.seed),
     )  # fmt: skip
     loss, sums = kernels.describe(nodes[0], nodes[1], nodes[2], nodes[7], weight, target,

@@ -22,6 +22,8 @@ from bottega.tree._grow.columns import Columns
 
 def read_response(estimator: Any, y: Any) -> Array:
     """Return the responses, checked. Comes before the inputs: it forgets the names of columns."""
+    if issparse(y):
+        raise TypeError("y is a sparse matrix, and trees take an array; use y.toarray().")
     several = get_tags(estimator).target_tags.multi_output
     how = {"y_numeric": is_regressor(estimator), "multi_output": several}
     y = validate_data(estimator, X="no_validation", y=y, **how)

@@ -46,6 +46,7 @@ def grow(
             raise InputError("All weights are zero; at least one row must count.")
         columns, y, w = columns.rows(kept), np.asarray(y)[kept], w[kept]
     n, p = columns.X.shape
+    options = options.counted(n)
     scale = altered = np.ones(1)
     center = 0.0
     if n_classes:
@@ -56,13 +57,15 @@ def grow(
     else:
         rows, center = _response_rows(y, w)
     rules = _rules(options, n, p, float(rows["wz"][:, 0].sum()))
+    directions = options.directions(columns.categorical, n_classes)
     data = Data(
         columns.X,
         columns.order(),
         columns.has_missing(),
         columns.categorical,
         columns.n_levels,
-        options.directions(columns.categorical, n_classes),
+        directions,
+        columns.categorical | (directions != 0),
         n_classes=n_classes,
         **rows,
     )
@@ -99,7 +102,7 @@ def _class_rows(code: Any, weight: FloatArray, counted_by: str) -> dict[str, Any
     """Return what the kernel knows of the rows; `counted_by` is the criterion of whole weights."""
     wz = np.column_stack([weight, weight * (code == 1)])
     table = np.empty(0)
-    if counted_by in ("entropy", "deviance"):
+    if counted_by in ("entropy", "log_loss", "deviance"):
         table = np.arange(len(code) + 1, dtype=np.float64)
         table[1:] *= np.log2(table[1:])
     return {"wz": wz, "w": weight, "code": code, "xlogx": table}
@@ -117,6 +120,7 @@ def _rules(o: GrowOptions, n: int, p: int, total: float) -> Rules:
         max_leaves=n if o.max_leaf_nodes is None else int(o.max_leaf_nodes),
         min_split=int(o.min_samples_split),
         min_leaf=int(o.min_samples_leaf),
+        min_weight=float(o.min_weight_fraction_leaf) * total,
         min_gain=float(o.min_impurity_decrease) * total,
         min_impurity=float(o.min_impurity),
         max_features=p if o.max_features is None else int(o.max_features),

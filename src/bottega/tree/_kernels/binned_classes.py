@@ -98,7 +98,7 @@ def search_classes(
                     cut, left_missing, left_weight = step, side == 1, WL
         if cut >= 0:
             found[1] = j
-            heavier_left = 2.0 * left_weight >= W
+            heavier_left = 2.0 * left_weight > W
             if categorical[j]:
                 write_sets(
                     n_groups, group_code, by_score, cut, heavier_left, found, left_set, seen_set

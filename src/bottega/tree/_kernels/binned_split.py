@@ -40,7 +40,7 @@ def split_numbers(j, n_groups, group_code, group, weighted, W, S, n_all, min_lea
         below, above = group_code[cut], group_code[cut + 1] if cut + 1 < observed else 255
         found[2], found[3] = below, above
         if observed == n_groups:
-            left_missing = 2.0 * left_weight >= W
+            left_missing = 2.0 * left_weight > W
         found[4] = 1.0 if left_missing else 0.0
 
 
@@ -73,8 +73,42 @@ def split_levels(
     if cut >= 0:
         found[1] = j
         write_sets(
-            n_groups, group_code, by_score, cut, 2.0 * left_weight >= W, found, left_set, seen_set
+            n_groups, group_code, by_score, cut, 2.0 * left_weight > W, found, left_set, seen_set
         )
+
+
+@kernel
+def even_cut(flat, p, categorical, rows, w, c, weighted, a, b, W, n_all, min_leaf, found):
+    """Write the most even cut of a node that no cut makes purer (as `even_split` does).
+
+    Of equals the first column and the lowest cut win; columns with missing rows are left out.
+    """
+    table, counts = np.zeros(256), np.zeros(256)
+    evenest = 0.0
+    for j in range(p):
+        if categorical[j]:
+            continue
+        for code in range(256):
+            table[code] = counts[code] = 0.0
+        for i in range(a, b):
+            code = np.int64(flat[np.int64(rows[i]) * p + j])
+            table[code] += w[i]
+            counts[code] += c[i] if weighted else w[i]
+        if counts[255] > 0.0:
+            continue
+        WL = n_left = 0.0
+        last = -1
+        for code in range(255):
+            if counts[code] <= 0.0:
+                continue
+            even = min(n_left, n_all - n_left)
+            if even > evenest and even >= min_leaf:
+                evenest = even
+                found[1], found[2], found[3] = j, last, code
+                found[4] = 1.0 if 2.0 * WL > W else 0.0
+            WL += table[code]
+            n_left += counts[code]
+            last = code
 
 
 @kernel

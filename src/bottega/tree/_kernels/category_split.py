@@ -116,6 +116,7 @@ def _scan_ordered_levels(
     """
     _rank_levels(L, data, levels)
     best, cut, tie = 0.0, -1, TIE * total
+    least = max(LIGHT * W, rules.min_weight)
     n_l = missing_left * n_gone
     w_l, d = missing_left * w_gone, missing_left * d_gone
     whole = start_counts(
@@ -129,7 +130,7 @@ def _scan_ordered_levels(
         w_r = W - w_l
         if data.n_classes:
             _move(levels.counts[q], 1, scratch.left, scratch.right)
-        if min(n_l, n - n_l) < rules.min_leaf or min(w_l, w_r) < LIGHT * W:
+        if min(n_l, n - n_l) < rules.min_leaf or min(w_l, w_r) < least:
             continue
         if data.n_classes == 0:
             gain = W * d * d / (w_l * w_r)
@@ -148,6 +149,7 @@ def _scan_subsets(L, n, sums, W, total, missing_left, n_gone, data, rules, scrat
     The sets come in the order of a Gray code: each differs from the one before by one level.
     """
     best, members, tie = 0.0, -1, TIE * total
+    least = max(LIGHT * W, rules.min_weight)
     whole = start_counts(
         sums, total, scratch.gone, missing_left, data, rules, scratch.left, scratch.right
     )
@@ -163,7 +165,7 @@ def _scan_subsets(L, n, sums, W, total, missing_left, n_gone, data, rules, scrat
         n_l += sign * levels.n[q]
         _move(levels.counts[q], sign, scratch.left, scratch.right)
         w_l, w_r = total_of(scratch.left), total_of(scratch.right)
-        if inside == 2**L - 1 or min(n_l, n - n_l) < rules.min_leaf or min(w_l, w_r) < LIGHT * W:
+        if inside == 2**L - 1 or min(n_l, n - n_l) < rules.min_leaf or min(w_l, w_r) < least:
             continue
         gain = whole - impurity(scratch.left, w_l, rules.criterion, data.xlogx)
         gain -= impurity(scratch.right, w_r, rules.criterion, data.xlogx)

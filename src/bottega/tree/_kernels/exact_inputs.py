@@ -26,6 +26,7 @@ class Data(NamedTuple):
     categorical: Any
     n_levels: Any
     monotone: Any
+    barred: Any  # no split of these columns is made that gains nothing
     wz: Any  # w and w z: z is the centred response, or 1 for the second of two classes
     w: Any
     code: Any
@@ -46,6 +47,7 @@ class Rules(NamedTuple):
     max_leaves: int
     min_split: int
     min_leaf: int
+    min_weight: float  # least weight of a leaf
     min_gain: float  # in units of W psi
     min_impurity: float
     max_features: int

@@ -79,7 +79,7 @@ def search_few(
             found[1] = j
             found[2] = key[by_score[cut]] >> 7
             found[3] = key[by_score[cut + 1]] >> 7
-            found[4] = 1.0 if 2.0 * left_weight >= W else 0.0
+            found[4] = 1.0 if 2.0 * left_weight > W else 0.0
             if best >= most:
                 break
     return constant

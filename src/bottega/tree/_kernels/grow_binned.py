@@ -22,11 +22,11 @@ import numpy as np
 
 from bottega._jit import kernel
 from bottega.tree._kernels.binned_classes import class_impurity, search_classes
-from bottega.tree._kernels.binned_split import TIE
+from bottega.tree._kernels.binned_split import TIE, even_cut
 from bottega.tree._kernels.few_rows import FEW, search_few
 from bottega.tree._kernels.frontier import pop, push
 from bottega.tree._kernels.histogram import BLOCK, search_sums
-from bottega.tree._kernels.impurity import GINI, SUMS, impurity_of_part
+from bottega.tree._kernels.impurity import ERROR, GINI, SUMS, impurity_of_part
 from bottega.tree._kernels.random import STEP, below, mix
 
 
@@ -151,6 +151,12 @@ def grow(
             if shuffle:
                 for q in range(tried - 1, -1, -1):
                     columns[q], columns[swapped[q]] = columns[swapped[q]], columns[q]
+            if found[1] < 0.0 and min_gain <= 0.0 and criterion != ERROR:
+                found[0] = 0.0
+                if criterion != SUMS or two_class or _deviance(w, t, W, S, a, b) > least * W:
+                    even_cut(
+                        flat, p, categorical, rows, w, c, weighted, a, b, W, n_all, min_leaf, found
+                    )
             if found[1] < 0.0:
                 continue
             reduction[node] = found[0] / W if criterion == SUMS else found[0]

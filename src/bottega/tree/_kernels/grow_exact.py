@@ -4,10 +4,11 @@ import numpy as np
 
 from bottega._jit import kernel
 from bottega.tree._kernels.category_split import scan_category
+from bottega.tree._kernels.even_split import even_split
 from bottega.tree._kernels.exact_inputs import ASTRAY, EXACT
 from bottega.tree._kernels.frontier import pop, push
 from bottega.tree._kernels.growing_tests import list_levels, with_room
-from bottega.tree._kernels.impurity import GINI, TIE
+from bottega.tree._kernels.impurity import ERROR, GINI, LIGHT, TIE
 from bottega.tree._kernels.node_rows import describe, partition
 from bottega.tree._kernels.numeric_split import scan_moments, scan_number
 from bottega.tree._kernels.random import uniform
@@ -26,6 +27,7 @@ def _best_split(rows_of, start, stop, sums, W, mu, total, data, rules, scratch, 
     factor = 2.0 if data.n_classes else 1.0
     plain = moments and rules.thresholds == EXACT
     n, min_leaf, some = stop - start, rules.min_leaf, rules.max_features < p
+    least = max(LIGHT * W, rules.min_weight)
     if some:
         for j in range(p):
             columns[j] = j
@@ -50,7 +52,7 @@ def _best_split(rows_of, start, stop, sums, W, mu, total, data, rules, scratch, 
             s = -1
             gain, t = scan_moments(
                 X, j, rows_of, start, max(1, min_leaf), min(n - 1, n - min_leaf), 0.0, 0.0, W, mu,
-                wz, best / factor, tie / factor, EXACT, candidates, monotone[j], limits[0],
+                wz, best / factor, tie / factor, least, EXACT, candidates, monotone[j], limits[0],
                 limits[1],
             )  # fmt: skip
             gain *= factor
@@ -61,6 +63,9 @@ def _best_split(rows_of, start, stop, sums, W, mu, total, data, rules, scratch, 
             )  # fmt: skip
         if gain > best + tie:
             best, column, threshold, side = gain, j, t, s
+    if column < 0 and rules.min_gain <= 0.0 and rules.criterion != ERROR:
+        best = 0.0
+        column, threshold = even_split(X, rows_of, start, stop, wz, data.barred, min_leaf, least)
     return best, column, threshold, side
 
 
@@ -202,7 +207,7 @@ def grow_exact(data, rules, scratch, levels, surrogates, work, child_of, most):
         for c in range(width):
             parent[first + c], depth[first + c] = t, depth[t] + 1
             lo[first + c], hi[first + c] = lo[t], hi[t]
-            if weight[first + c] > weight[first + heaviest]:
+            if weight[first + c] >= weight[first + heaviest]:
                 heaviest = c
         default_child[t] = heaviest if split_side[t] < 0 else split_side[t]
         if data.monotone[j] != 0 and split_threshold[t] < np.inf:

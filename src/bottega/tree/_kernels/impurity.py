@@ -54,7 +54,7 @@ def impurity(counts, total, criterion, table):
     for c in counts:
         out += xlogx(c, table)
     out = xlogx(total, table) - out
-    return 2.0 * np.log(2.0) * out if criterion == DEVIANCE else 0.5 * out
+    return 2.0 * np.log(2.0) * out if criterion == DEVIANCE else out
 
 
 @kernel
@@ -68,7 +68,7 @@ def impurity_of_part(criterion, class_sums, part, W):
             if criterion == GINI:
                 found += v * (W - v) / W
             elif criterion == ENTROPY:
-                found -= 0.5 * v * np.log2(v / W)
+                found -= v * np.log2(v / W)
             elif criterion == DEVIANCE:
                 found -= 2.0 * v * np.log(v / W)
             elif criterion == SQRT:

@@ -46,7 +46,7 @@ def start_counts(sums, total, gone, missing_left, data, rules, left, right):
 def present_or_missing(sums, W, total, w_gone, d_gone, data, rules, scratch):
     """Return the gain of the present rows against the missing ones; 0 where not allowed."""
     w = W - w_gone
-    if min(w, w_gone) < LIGHT * W:
+    if min(w, w_gone) < max(LIGHT * W, rules.min_weight):
         return 0.0
     if data.n_classes == 0:
         gain = W * d_gone * d_gone / (w * w_gone)

@@ -39,7 +39,7 @@ def gain_of_groups(L, width, whole, n_gone, w_gone, d_gone, data, rules, scratch
             counts[heaviest, k] += scratch.gone[k]
     gain = whole if K else 0.0
     for c in range(width):
-        if n[c] < rules.min_leaf:
+        if n[c] < rules.min_leaf or w[c] < rules.min_weight:
             return 0.0, -1
         if K == 0:
             gain += d[c] * d[c] / w[c]
@@ -84,7 +84,7 @@ def group_levels(L, most, total, data, rules, levels):
     part = np.empty(max(K, 1))
     for i in range(R):
         for j in range(i + 1, R + 1):
-            if n[j] - n[i] >= max(1, rules.min_leaf):
+            if n[j] - n[i] >= max(1, rules.min_leaf) and w[j] - w[i] >= rules.min_weight:
                 for k in range(K):
                     part[k] = max(0.0, counts[j, k] - counts[i, k])
                 if K:

@@ -42,13 +42,14 @@ def _ordered(low, high, sign, lo, hi):
 
 @kernel
 def scan_moments(
-    X, j, rows_of, start, first, last, w_l, d, W, mu, wz, best, tie, thresholds, candidates, sign,
-    lo, hi,
+    X, j, rows_of, start, first, last, w_l, d, W, mu, wz, best, tie, least, thresholds, candidates,
+    sign, lo, hi,
 ):  # fmt: skip
     """Return gain and threshold of the best boundary with first <= i <= last present rows left.
 
-    Left of a boundary there are w_l and d besides (missing rows that go left). Boundaries that do
-    not beat `best` cost no look at X. Arrays come whole: a view costs more than a small node.
+    Left of a boundary there are w_l and d besides (missing rows that go left); either side weighs
+    at least `least`. Boundaries that do not beat `best` cost no look at X. Arrays come whole: a
+    view costs more than a small node.
     """
     threshold = np.nan
     bar = (best + tie) / W
@@ -60,7 +61,7 @@ def scan_moments(
         if d * d > bar * w_l * (W - w_l) and i + 1 >= start + first:
             w_r = W - w_l
             a, b = X[r, j], X[rows_of[j, i + 1], j]
-            if not a < b or min(w_l, w_r) < LIGHT * W:
+            if not a < b or min(w_l, w_r) < least:
                 continue
             if not _ordered(mu + d / w_l, mu - d / w_r, sign, lo, hi):
                 continue
@@ -74,8 +75,8 @@ def scan_moments(
 
 @kernel
 def _scan_counts(
-    X, j, rows_of, start, first, last, left, right, W, total, w, code, best, tie, criterion, table,
-    f_l, f_r, thresholds, candidates, sign, lo, hi,
+    X, j, rows_of, start, first, last, left, right, W, total, w, code, best, tie, least, criterion,
+    table, f_l, f_r, thresholds, candidates, sign, lo, hi,
 ):  # fmt: skip
     """Do the same with class counts; `left` and `right` hold the counts before the first row.
 
@@ -85,7 +86,7 @@ def _scan_counts(
     threshold = np.nan
     w_l = total_of(left)
     gini, entropy = criterion == GINI, criterion in (ENTROPY, DEVIANCE)
-    unit = 2.0 * np.log(2.0) if criterion == DEVIANCE else 0.5
+    unit = 2.0 * np.log(2.0) if criterion == DEVIANCE else 1.0
     s_l, s_r = 0.0, 0.0  # sums over classes of c^2, or of c log c
     for k in range(left.size):
         f_l[k] = xlogx(left[k], table) if entropy else left[k] * left[k]
@@ -120,7 +121,7 @@ def _scan_counts(
         if i + 1 < start + first:
             continue
         a, b = X[r, j], X[rows_of[j, i + 1], j]
-        if not a < b or min(w_l, w_r) < LIGHT * W:
+        if not a < b or min(w_l, w_r) < least:
             continue
         gain = total - impurity(left, w_l, criterion, table)
         gain -= impurity(right, w_r, criterion, table)
@@ -135,7 +136,7 @@ def _scan_counts(
 
 
 @kernel
-def _fill_candidates(lo, hi, rules, candidates, random):
+def fill_candidates(lo, hi, rules, candidates, random):
     """Write the thresholds to be tried in a node: equally spaced inside its range, or random."""
     # Sums of exponential numbers, over the last sum, are uniform numbers in ascending order.
     m, reached = candidates.size, 0.0
@@ -163,7 +164,7 @@ def scan_number(
     if m == 0 or (m == n and not x[rows[0]] < x[rows[n - 1]]):
         return best, threshold, side
     if rules.thresholds != EXACT:
-        _fill_candidates(x[rows[0]], x[rows[m - 1]], rules, scratch.candidates, scratch.random)
+        fill_candidates(x[rows[0]], x[rows[m - 1]], rules, scratch.candidates, scratch.random)
     moments = data.n_classes == 0 or (data.n_classes == 2 and rules.criterion == GINI)
     factor = 2.0 if data.n_classes else 1.0
     w_gone, d_gone = 0.0, 0.0
@@ -175,6 +176,7 @@ def scan_number(
             n, W, mu = m, W - w_gone, mu - d_gone / (W - w_gone)
         else:
             tries = 2
+    least = max(LIGHT * W, rules.min_weight)
     for missing_left in range(tries):
         more = missing_left * (n - m)
         first = max(1, rules.min_leaf - more)
@@ -183,7 +185,7 @@ def scan_number(
             w_l, d = missing_left * w_gone, missing_left * d_gone
             gain, t = scan_moments(
                 data.X, j, rows_of, start, first, last, w_l, d, W, mu, data.wz, best / factor,
-                tie / factor, rules.thresholds, scratch.candidates, *limits,
+                tie / factor, least, rules.thresholds, scratch.candidates, *limits,
             )  # fmt: skip
             gain *= factor
         else:
@@ -192,7 +194,7 @@ def scan_number(
             )
             gain, t = _scan_counts(
                 data.X, j, rows_of, start, first, last, scratch.left, scratch.right, W, whole,
-                data.w, data.code, best, tie, rules.criterion, data.xlogx, scratch.f_l,
+                data.w, data.code, best, tie, least, rules.criterion, data.xlogx, scratch.f_l,
                 scratch.f_r, rules.thresholds, scratch.candidates, *limits,
             )  # fmt: skip
         if not np.isnan(t):

@@ -6,14 +6,13 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import is_classifier
-from sklearn.utils import Tags
+from sklearn.base import clone, is_classifier
+from sklearn.utils import Bunch, Tags
 
-from bottega.core import params
 from bottega.core.errors import InputError
 from bottega.core.folds import Fold, make_folds
 from bottega.core.judge import LossSums
-from bottega.core.losses import SQUARED_ERROR, Loss
+from bottega.core.losses import ABSOLUTE_ERROR, SQUARED_ERROR, Loss
 from bottega.core.parallel import in_threads
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
@@ -23,96 +22,19 @@ from bottega.tree._grow.binned import grow_binned
 from bottega.tree._grow.column_reader import read_columns
 from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.exact import grow
-from bottega.tree._grow.options import GrowOptions
+from bottega.tree._grow.joint import grow_joint
+from bottega.tree._grow.options import GrowOptions, count_features
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels.prune import stops
 from bottega.tree._kernels.walk import apply
-from bottega.tree._prune.losses import loss_sums, node_losses, sums_at
+from bottega.tree._prune.losses import POISSON, loss_sums, node_losses, sums_at
+from bottega.tree._prune.parameters import GROWTH
 from bottega.tree._prune.sequence import PruningSequence, members_shown, prune, pruning_sequence
 from bottega.tree._prune.validation import reduced_error, refit_leaves, stopped_at
 from bottega.tree._read.fitted import FittedTree
 
-SIZE: Mapping[str, params.Parameter] = {
-    "ccp_alpha": params.Auto(
-        params.Real(0, None, log=True), help="penalty per leaf; 0: the tree as it is grown"
-    ),
-    "n_leaves": params.OrNone(params.Integer(1), help="most leaves, instead of ccp_alpha"),
-}
-GROWTH: Mapping[str, params.Parameter] = {
-    "thresholds": params.Choice(
-        "exact", "binned", "uniform", "random", help="where a number may be split"
-    ),
-    "n_thresholds": params.Integer(1, help="candidates per node with 'uniform' and 'random'"),
-    "categorical_features": params.AnyOf(
-        params.Choice("auto"), params.Anything(), help="columns that are categories"
-    ),
-    "multiway": params.AnyOf(
-        params.Boolean(),
-        params.Integer(2),
-        help="split a category into this many groups of levels, or all its levels",
-    ),
-    "missing": params.Choice("direction", "surrogate", help="where rows with missing values go"),
-    "n_surrogates": params.Integer(0, help="most substitute tests per split"),
-    "max_depth": params.OrNone(params.Integer(0), help="most tests above a leaf"),
-    "max_leaf_nodes": params.OrNone(params.Integer(1), help="most leaves grown"),
-    "min_samples_split": params.Integer(2, help="fewest rows in a node that is split"),
-    "min_samples_leaf": params.Integer(1, help="fewest rows in a leaf"),
-    "min_impurity_decrease": params.Real(
-        0, None, help="least decrease of impurity that a split must bring"
-    ),
-    "min_impurity": params.Real(0, None, help="a node this pure is not split"),
-    "target_error": params.OrNone(
-        params.Real(0, None), help="growth stops when validation rows have no more error"
-    ),
-    "monotonic_cst": params.Anything(
-        help="-1, 0 or 1 per column: the response may only fall or rise with it"
-    ),
-}
-HELD_OUT: Mapping[str, params.Parameter] = {
-    "cv": params.AnyOf(
-        params.Integer(2), params.Anything(), help="folds that judge the path, or a share held out"
-    ),
-    "validation": params.Real(
-        0,
-        1,
-        open_low=True,
-        open_high=True,
-        help="share held out by select='reduced_error' and target_error",
-    ),
-}
-SEED = params.Seed(help="seed of thresholds='random'")
-
 _OPTIONS = [f.name for f in fields(GrowOptions) if f.name in (*GROWTH, "criterion")]
-
-CARD: dict[str, Any] = {
-    "method": "tree",
-    "title": "Decision tree",
-    "strengths": (
-        "A small tree is read and explained by anyone.",
-        "Handles large data sets: it is fast and needs little memory.",
-        "Takes numbers and categories, on any scale, as they are.",
-        "Treats missing values naturally, without filling them in.",
-        "Ignores redundant columns and finds interactions by itself.",
-        "Its whole pruning path is judged in one pass over the folds.",
-    ),
-    "weaknesses": (
-        "A large tree cannot be read.",
-        "Overfits unless it is pruned.",
-        "Often predicts less well than other methods, above all where boundaries are diagonal or "
-        "the truth is smooth.",
-        "Unstable: other rows of the same kind may give quite another tree.",
-        "Cannot be updated: new rows mean growing it again.",
-        "Offers no formal inference.",
-    ),
-    "assumptions": (
-        "The rows are independent draws from one distribution.",
-        "The response is about constant within boxes whose sides are parallel to the axes.",
-    ),
-    "cost": "n p (log n + depth) per tree, one for the data and one per fold",
-    "source": "A26-A33, A40-A46, A55, C08-C18, D140-D149, D179-D183, D254c, M201-M228",
-    "takes": frozenset({"number", "category", "missing"}),
-    "wide": True,
-}
+_LOSSES = {"absolute_error": ABSOLUTE_ERROR, "poisson": POISSON}
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +77,7 @@ class TreeBase(FittedTree, Tuned):
 
     def _loss_under(self, target: dict[str, Any]) -> Loss:
         """Return the loss that the tree is pruned by: costs and priors count."""
-        return SQUARED_ERROR
+        return _LOSSES.get(self.criterion, SQUARED_ERROR)
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -164,6 +86,11 @@ class TreeBase(FittedTree, Tuned):
                 f"ccp_alpha={self.ccp_alpha!r} and n_leaves={self.n_leaves!r} both set the size of "
                 "the tree; give one of them."
             )
+        if self.splitter == "random" and self.thresholds != "exact":
+            raise InputError(
+                f"splitter='random' draws the thresholds, and thresholds={self.thresholds!r} sets "
+                "them otherwise; give one of them."
+            )
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Columns, Array]:
         columns, y = read_columns(self, X, y)
@@ -171,8 +98,15 @@ class TreeBase(FittedTree, Tuned):
         # Ends of the training range, missing values aside; 0 for a column without any value.
         self._low = np.nan_to_num(np.fmin.reduce(columns.X, axis=0))
         self._high = np.nan_to_num(np.fmax.reduce(columns.X, axis=0))
+        self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
+        self._joint = self.n_outputs_ > 1 or self.criterion in _LOSSES
+        p = len(self._n_levels)
+        self.max_features_ = count_features(self.max_features, p)
+        if self._joint:
+            self._check_joint()
         seed = self.random_state
-        if self.thresholds != "random":
+        drawn = self.splitter == "random" or self.thresholds == "random" or self.max_features_ < p
+        if not drawn:
             self._seed = 0
         elif isinstance(seed, np.random.RandomState):
             self._seed = int(seed.randint(2**31 - 1))
@@ -180,16 +114,35 @@ class TreeBase(FittedTree, Tuned):
             self._seed = int(np.random.default_rng(seed).integers(2**31))
         return columns, y
 
+    def _check_joint(self) -> None:
+        """Refuse what several responses, medians and counts do not go with."""
+        free = isinstance(self.ccp_alpha, str) and self.n_leaves is None
+        for name, asked in {
+            "thresholds='binned'": self.thresholds == "binned",
+            "target_error": self.target_error is not None,
+            "select='reduced_error'": free and self.select == "reduced_error",
+        }.items():
+            if asked:
+                raise InputError(
+                    f"{name} is for one response and not for criterion='absolute_error' or "
+                    "'poisson'; leave it out."
+                )
+
     def _prepare(self, rows: Rows) -> GrownTree:
         return GrownTree(self, rows, self._target(rows))
 
     def _grow(self, rows: Rows, target: dict[str, Any]) -> Tree:
         binned = self.thresholds == "binned"
-        grower = grow_binned if binned else grow
+        grower = grow_binned if binned else grow_joint if self._joint else grow
         given = {name: getattr(self, name) for name in _OPTIONS}
-        options = GrowOptions(
-            **given | ({"thresholds": "exact"} if binned else {}), seed=self._seed
+        given["max_features"] = (
+            self.max_features_ if self.max_features_ < len(self._n_levels) else None
         )
+        if self.splitter == "random":
+            given |= {"thresholds": "random", "n_thresholds": 1}
+        elif binned:
+            given["thresholds"] = "exact"
+        options = GrowOptions(**given, seed=self._seed)
         if self.target_error is None or len(rows) < 2:
             return grower(rows.X, rows.y, rows.weight, options, **target)
         train, held = self._validation_rows(rows)
@@ -236,7 +189,34 @@ class TreeBase(FittedTree, Tuned):
             return {"ccp_alpha": work.sequence.alpha_for(self.n_leaves)}
         if isinstance(self.ccp_alpha, str) and self.select == "reduced_error":
             return {"ccp_alpha": np.nan}
+        if isinstance(self.ccp_alpha, str) and (self.max_depth or self.max_leaf_nodes) is not None:
+            return {"ccp_alpha": 0.0}  # the size is given
         return super()._given(work)
+
+    def _held_out(self, rows: Rows, cv: Any) -> tuple[list[Fold], str]:
+        if is_classifier(self) and rows.y.ndim == 2:  # spread the classes of the first response
+            given = rows.given and replace(rows.given, y=rows.given.y[:, 0])
+            rows = replace(rows, y=rows.y[:, 0], given=given)
+        return super()._held_out(rows, cv)
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
+        """Return the penalties per leaf at which the pruned tree changes.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``.
+
+        Returns
+        -------
+        Bunch
+            ``ccp_alphas``, ascending from 0, and ``impurities``: what the leaves of each subtree
+            add up to, in units of what the tree is pruned by (`prune_by`).
+        """
+        worker = clone(self)
+        worker._check_params()
+        sequence = worker._prepare(worker._read(X, y, sample_weight)).sequence
+        return Bunch(ccp_alphas=sequence.alpha, impurities=sequence.risk)
 
     def _path(self, work: GrownTree, values: Any, loss: Loss | None) -> Path:
         full, sequence, rows = work.full, work.sequence, work.rows
@@ -297,7 +277,8 @@ class TreeBase(FittedTree, Tuned):
     ) -> Array:
         tree, collapse = work.full, work.sequence.collapse_alpha
         value: Any = tree.value if method == "predict_proba" else self._labels(tree)
-        value = tree.value[:, 0] if value is None else value
+        if value is None:
+            value = tree.value if self.n_outputs_ > 1 else tree.value[:, 0]
         leaf = apply(X_new.X, *tree.walk)
         found = [
             value[stops(tree.parent, collapse <= setting["ccp_alpha"])[leaf]]
@@ -311,15 +292,12 @@ class TreeBase(FittedTree, Tuned):
             self.nodes_ = self._grow_reduced(work.rows, work.target)
         else:
             self.nodes_ = prune(work.full, self.ccp_alpha_, work.sequence)
-        tree = self.nodes_
-        split = np.flatnonzero(tree.n_children > 0)
-        column = tree.feature[tree.test_start[split]]
-        gain = np.bincount(column, weights=tree.gain[split], minlength=len(self._n_levels))
-        self.feature_importances_ = gain.astype(np.float64)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
         return tags
 
 

@@ -4,12 +4,29 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.errors import InputError
 from bottega.core.judge import LossSums
 from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.rows import Rows
+from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels import prune as kernels
+
+
+@stored
+class PoissonDeviance(Loss):
+    """Half the deviance of a Poisson mean z from a count y: y log(y / z) - y + z."""
+
+    name, title = "poisson", "half the Poisson deviance"
+
+    def _value(self, y: Array, z: Array) -> Array:
+        # Where y is zero its logarithm does not count; a mean of zero is certain of a zero.
+        log_ratio = np.log(np.where(y > 0, y, 1.0)) - np.log(np.where(y > 0, z, 1.0))
+        return np.asarray(y * log_ratio - y + z)
+
+
+POISSON = PoissonDeviance()
 
 
 def leaf_labels(value: FloatArray, cost: FloatArray | None = None, default: int = -1) -> IntArray:
@@ -37,9 +54,14 @@ def node_losses(
     """Return, per node, the sums of w l, w^2 l, w^2 l^2 over the rows that pass it.
 
     The loss l of a row at a node is what it would lose if the node were a leaf. `leaf` is where
-    the row ends; y are class codes where the `label` of each node is given.
+    the row ends; y are class codes where the `label` of each node is given. With several
+    responses, (n, q), a row's loss is the mean over them.
     """
     weight = np.ones(len(y)) if w is None else w
+    if y.ndim == 2:
+        if loss.method != "predict":
+            raise InputError(f"The {loss.title} judges one response, not several.")
+        return _climb(tree, leaf, y, weight, loss, tree.value if label is None else label)
     if label is not None:
         k = tree.value.shape[1]
         predicted = label if loss.method == "predict" else tree.value
@@ -48,11 +70,18 @@ def node_losses(
         return kernels.node_losses(leaf, tree.parent, by_class, y, weight, True)
     if loss == SQUARED_ERROR:
         return kernels.node_losses(leaf, tree.parent, tree.value, y, weight, False)
-    value = tree.value[:, 0]
+    return _climb(tree, leaf, y[:, None], weight, loss, tree.value)
+
+
+def _climb(
+    tree: Tree, leaf: IntArray, y: Array, weight: FloatArray, loss: Loss, predicted: Array
+) -> FloatArray:
+    """Return the sums of `node_losses` for any loss; y and `predicted` have a column a response."""
     sums = np.zeros((tree.n_nodes, 3))
     node = leaf.astype(np.int64)
     while len(node):  # one step up at a time
-        lost = loss.of_rows(y, value[node])
+        each = [loss.of_rows(y[:, k], predicted[node, k]) for k in range(y.shape[1])]
+        lost = np.mean(each, axis=0)
         parts = (weight * lost, weight**2 * lost, (weight * lost) ** 2)
         for c, part in enumerate(parts):
             sums[:, c] += np.bincount(node, weights=part, minlength=tree.n_nodes)

@@ -1,9 +1,13 @@
-"""The bound on the true error of a tree that follows from its training error and its size."""
+"""What a tree of classes says: a class as a normal form, and a bound on its true error."""
+
+from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.certificate import Certificate
 from bottega.core.errors import InputError
+from bottega.tree import rules
+from bottega.tree._grow.class_weights import code_of
 from bottega.tree._read.fitted import FittedTree
 from bottega.tree.tree_code import Alphabet, code_length, srm_margin
 
@@ -16,7 +20,29 @@ _ASSUMED = (
 
 
 class CertifiedTree(FittedTree):
-    """What a tree of classes promises about new rows."""
+    """What a tree of classes says of a class, and promises about new rows."""
+
+    def dnf(self, label: Any) -> rules.DNF:
+        """Return a class as a disjunctive normal form: a union of boxes.
+
+        Parameters
+        ----------
+        label : object
+            One of `classes_`.
+
+        Returns
+        -------
+        DNF
+            Its ``holds(X)`` equals ``predict(X) == label`` on every input, missing values and
+            unseen levels included. Joined and shortened where its terms allow it.
+        """
+        check_is_fitted(self)
+        if self.n_outputs_ > 1:
+            raise InputError("A normal form is of the classes of one response; y has several.")
+        code = code_of(label, self.classes_, "label")
+        chosen = self._labels(self.nodes_) == code
+        terms = rules.dnf_terms(self.nodes_, chosen, self._n_levels)
+        return rules.DNF(label, tuple(terms), self._wording(), self)
 
     @property
     def certificate_(self) -> Certificate:
@@ -57,6 +83,8 @@ class CertifiedTree(FittedTree):
 
     def _no_bound(self, weighted: bool) -> str:
         """Return why there is no bound; an empty string where there is one."""
+        if self.n_outputs_ > 1:
+            return "the bound is for the classes of one response; y has several."
         if weighted:
             return "the bound is for rows that count alike; fit without sample_weight."
         if self.cost is not None or self.priors is not None:

@@ -5,21 +5,23 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, issparse
 from sklearn.inspection import permutation_importance
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
 from bottega.core.estimator import Estimator
 from bottega.core.tables import Section, Summary
-from bottega.core.typing import Array, IntArray
+from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.plot import partition_chart, step_chart, tree_chart
 from bottega.tree import rules
 from bottega.tree._kernels.walk import apply
+from bottega.tree._read.arrays import TreeArrays
 from bottega.tree._read.boxes import cell_diameters
 from bottega.tree._read.column_conditions import Term, Wording
 
 _RULES_SHOWN = 30
+_BLOCK = 8192  # rows of a sparse matrix that are filled up at a time
 
 
 class FittedTree(Estimator):
@@ -31,10 +33,39 @@ class FittedTree(Estimator):
         check_is_fitted(self)
         return self.nodes_.n_leaves
 
+    @property
+    def tree_(self) -> TreeArrays:
+        """The tree in the arrays that scikit-learn's trees have, for what reads those."""
+        check_is_fitted(self)
+        several = getattr(self, "n_classes_", 1)
+        classes = np.broadcast_to(np.asarray(several), (self.n_outputs_,))
+        return TreeArrays(self, self.nodes_, len(self._n_levels), classes.astype(np.int64))
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Share of each column in what the splits lower the mean impurity by."""
+        check_is_fitted(self)
+        return self.nodes_.importance(len(self._n_levels), normalize=True)
+
+    def get_depth(self) -> int:
+        """Return the most tests above a leaf."""
+        check_is_fitted(self)
+        return self.nodes_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        check_is_fitted(self)
+        return self.nodes_.n_leaves
+
     def apply(self, X: Any) -> IntArray:
         """Return the number of the leaf (a node of `nodes_`) that each row falls into."""
         check_is_fitted(self)
-        return apply(self.columns_in_.read(self, X), *self.nodes_.walk)
+        if not issparse(X):
+            return apply(self.columns_in_.read(self, X), *self.nodes_.walk)
+        rows = X.tocsr()  # filled up in blocks
+        blocks = (rows[a : a + _BLOCK] for a in range(0, max(rows.shape[0], 1), _BLOCK))
+        parts = [apply(self.columns_in_.read(self, one), *self.nodes_.walk) for one in blocks]
+        return np.concatenate(parts)
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return which nodes each row passes, as a sparse matrix of rows by nodes."""
@@ -68,7 +99,7 @@ class FittedTree(Estimator):
         ]
 
     def _leaf_text(self, shown: Array, leaf: int) -> str:
-        return f"{shown[leaf]:.6g}"
+        return ", ".join(f"{one:.6g}" for one in np.atleast_1d(shown[leaf]))
 
     def _wording(self) -> Wording:
         return Wording(self.columns_in_.names, self.columns_in_.levels, self._missing_seen.tolist())
@@ -87,10 +118,11 @@ class FittedTree(Estimator):
         Returns
         -------
         data frame
-            leaf (number of the node), rule, n, share (of the weight), value (the prediction),
-            impurity, and diameter: that of the leaf's cell, cut to the range of the training rows,
-            with each column measured by its range (a category counts 0 or 1). A tree is consistent
-            if, as rows grow in number, diameters go to 0 and n to infinity.
+            leaf (number of the node), rule, n, share (of the weight), value (the prediction;
+            value_0, value_1, ... of several responses), impurity, and diameter: that of the leaf's
+            cell, cut to the range of the training rows, with each column measured by its range (a
+            category counts 0 or 1). A tree is consistent if, as rows grow in number, diameters go
+            to 0 and n to infinity.
         """
         check_is_fitted(self)
         tree = self.nodes_
@@ -102,11 +134,16 @@ class FittedTree(Estimator):
                 "rule": list(conditions.values()),
                 "n": tree.n[where],
                 "share": tree.weight[where] / tree.weight[0],
-                "value": self._shown(tree)[where],
+                **self._value_columns(self._shown(tree)[where]),
                 "impurity": tree.impurity[where],
                 "diameter": cell_diameters(cells, self._low, self._high, self._n_levels),
             }
         )
+
+    def _value_columns(self, shown: Array) -> dict[str, Array]:
+        if shown.ndim == 1:
+            return {"value": shown}
+        return {f"value_{k}": shown[:, k] for k in range(shown.shape[1])}
 
     def permutation_importance(
         self,
@@ -176,14 +213,14 @@ class FittedTree(Estimator):
             facts[f"error ({path.estimate})"] = path.error[place]
             facts["its standard error"] = path.error_se[place]
         sections = [Section("", {name: [value] for name, value in facts.items()})]
-        used = np.argsort(-self.feature_importances_, kind="stable")
-        used = used[self.feature_importances_[used] > 0]
+        gain = self.nodes_.importance(len(self._n_levels))
+        used = np.argsort(-gain, kind="stable")
+        used = used[gain[used] > 0]
         if len(used):
-            total = self.feature_importances_.sum()
             columns = {
                 "column": [self.columns_in_.names[j] for j in used],
-                "importance": self.feature_importances_[used].tolist(),
-                "share": (self.feature_importances_[used] / total).tolist(),
+                "importance": gain[used].tolist(),
+                "share": (gain[used] / gain.sum()).tolist(),
             }
             sections.append(Section("Importance", columns))
         if tree.n_leaves <= _RULES_SHOWN:
@@ -202,6 +239,10 @@ class FittedTree(Estimator):
             Rows to draw with ``"partition"`` and ``"step"``.
         """
         check_is_fitted(self)
+        if self.n_outputs_ > 1 and kind != "path":
+            raise InputError(
+                "A tree of several responses has no picture; read rules() or leaves()."
+            )
         if kind == "tree":
             return tree_chart(self)
         if kind == "partition":
