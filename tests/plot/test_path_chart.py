@@ -211,7 +211,7 @@ def test_a_path_over_two_knobs_has_a_line_per_value_of_the_second(rows_of, layer
     assert chart.to_dict()["title"]["text"] == "Error along C, gamma"
     rows = rows_of(chart)
     assert [row["x"] for row in rows] == [9, 1, 4, 9, 2]
-    families = ["gamma = 0.1", "gamma = 2"]
+    families = ["0.1", "2"]
     assert [row["family"] for row in rows] == [families[i] for i in (0, 1, 0, 1, 0)]
     assert all("df" not in row for row in rows)
     assert texts_of(layers_of(chart)) == ["picked: C = 9, gamma = 2"]

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from bottega.core.errors import InputError
-from bottega.report import bundle, render, write
+from bottega.plot import _bundle as bundle
+from bottega.report import render, write
 from bottega.report.figures import chart_config, to_json
 
 HOSTILE = "<script>alert(1)</script>"

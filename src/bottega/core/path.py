@@ -281,14 +281,14 @@ class Path:
     def _marks(self) -> dict[int, tuple[str, ...]]:
         """Return the positions of the picked model and of that with the least error."""
         marks: dict[int, tuple[str, ...]] = {}
-        for rule in ("min", self.select):
+        for rule, words in (("min", "least error"), (self.select, f"picked by {self.select}")):
+            if rule is None:
+                continue
             try:
-                place = None if rule is None else self.best(rule)
+                place = self.best(rule)
             except BottegaError:  # the path was not judged this way
                 continue
-            if place is not None:
-                words = "least error" if rule == "min" else f"picked by {rule}"
-                marks[place] = (*marks.get(place, ()), words)
+            marks[place] = (*marks.get(place, ()), words)
         return marks
 
     def __repr__(self) -> str:

@@ -157,11 +157,9 @@ class Summary:
         """Return an HTML fragment; every cell is escaped."""
         parts = [f'<div class="bottega-summary"><h3>{escape(self.title)}</h3>']
         for section in self.sections:
-            head = "".join(f'<th scope="col">{escape(name)}</th>' for name in section.columns)
-            body = "".join(
-                "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-                for row in section.rows()
-            )
+            sides = ["left" if _is_text(column) else "right" for column in section.columns.values()]
+            head = _cells("th", sides, list(section.columns))
+            body = "".join(f"<tr>{_cells('td', sides, row)}</tr>" for row in section.rows())
             caption = f"<caption>{escape(section.heading)}</caption>" if section.heading else ""
             parts.append(
                 f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -198,6 +196,14 @@ class Shown:
 
 def _is_text(column: Sequence[Any]) -> bool:
     return any(isinstance(cell, str) for cell in column)
+
+
+def _cells(tag: str, sides: list[str], row: list[str]) -> str:
+    """Return a row of HTML cells, escaped, each aligned to its side."""
+    return "".join(
+        f'<{tag} style="text-align:{side}">{escape(cell)}</{tag}>'
+        for side, cell in zip(sides, row, strict=True)
+    )
 
 
 def _pipe(cell: str) -> str:

@@ -106,8 +106,8 @@ def _numbers_axis(values: FloatArray, title: str, *, reverse: bool) -> tuple[Any
     return x_axis("x", title, **given), (place - low) / ((high - low) or 1.0)
 
 
-def families_of(path: Any) -> tuple[str, list[str]] | None:
-    """Return the main knob of a path over several, and the values of the others at each model.
+def families_of(path: Any) -> tuple[str, str, list[str]] | None:
+    """Return the main knob of a path over several, the others, and their values at each model.
 
     The main knob has the most values, and they are numbers. None where one knob varies, or where
     the others have more values than lines can be told apart.
@@ -120,11 +120,8 @@ def families_of(path: Any) -> tuple[str, list[str]] | None:
     if values.dtype.kind not in "iuf" or not np.all(np.isfinite(values)):
         return None
     others = [name for name in path.varying if name != main]
-    named = [
-        ", ".join(f"{name} = {number(setting[name])}" for name in others)
-        for setting in path.settings
-    ]
-    return (main, named) if len(set(named)) <= _MOST_FAMILIES else None
+    named = [", ".join(number(setting[name]) for name in others) for setting in path.settings]
+    return (main, ", ".join(others), named) if len(set(named)) <= _MOST_FAMILIES else None
 
 
 def family_axis(path: Any, main: str) -> tuple[Any, FloatArray, FloatArray]:

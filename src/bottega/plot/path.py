@@ -17,7 +17,7 @@ from bottega.plot._knob import (
     tip_of_df,
     value_in_words,
 )
-from bottega.plot._parts import colors, only, thinned, tips, y_axis
+from bottega.plot._parts import only, thinned, tips, y_axis
 from bottega.plot.theme import HEIGHT, altair, decades, finish, number, plain
 
 __all__ = ["path_chart"]
@@ -132,13 +132,14 @@ def _families_chart(
     least: int,
     limit: float | None,
     main: str,
+    others: str,
     named: list[str],
 ) -> Any:
     """Draw a path over several parameters: a line per value of those beside the main one."""
     alt = altair()
     x, values, share = family_axis(path, main)
     error_axis, floor = _error_axis(path, limit)
-    order = list(dict.fromkeys(named))
+    order = sorted(set(named), key=lambda name: (_as_number(name), name))
     y = y_axis("error", f"mean {path.loss}", **error_axis)
     tooltip = tips(
         ("value:N", name_of_knob(path)),
@@ -149,7 +150,9 @@ def _families_chart(
     )
     point = {"y": y, "tooltip": tooltip}
     base = alt.Chart().encode(x=x)
-    line = base.encode(color=colors("family", sorted(order), symbolType="stroke"))
+    family = {"scale": alt.Scale(domain=order, range="category"), "type": "nominal"}
+    legend = alt.Legend(title=others, symbolType="stroke")
+    line = base.encode(color=alt.Color("family", legend=legend, **family))
     clip = floor is not None
     layers = [
         line.mark_line(strokeWidth=1.2, strokeDash=[4, 3], opacity=0.6, clip=True).encode(
@@ -172,12 +175,19 @@ def _families_chart(
         title=f"Error along {name_of_knob(path)}",
         subtitle=f"Honest error ({judge}) solid, training error dashed; picked by {how}.",
         description=(
-            f"Line chart of the mean {path.loss} against {main}, one line for each of "
-            f"{', '.join(order)}. Least honest error {number(path.error[least])} at "
+            f"Line chart of the mean {path.loss} against {main}, one line for each "
+            f"{others} in {'; '.join(order)}. Least honest error {number(path.error[least])} at "
             f"{setting_in_words(path, least)}; picked by {how}: {setting_in_words(path, picked)} "
             f"with error {number(path.error[picked])}."
         ),
     )
+
+
+def _as_number(text: str) -> float:
+    try:
+        return float(text.replace("−", "-").replace(",", ""))
+    except ValueError:
+        return np.inf
 
 
 def _marked(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import require
+from bottega.plot.notebook import show_offline
 
 __all__ = ["DARK", "LIGHT", "config"]
 
@@ -60,7 +61,9 @@ DARK: Mapping[str, str] = {
 
 def altair() -> Any:
     """Return the drawing library, or say which extra brings it."""
-    return require("altair", "plot")
+    library = require("altair", "plot")
+    show_offline(library)
+    return library
 
 
 def config(colors: Mapping[str, str] = LIGHT, background: str | None = None) -> dict[str, Any]:

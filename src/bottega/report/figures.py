@@ -1,13 +1,12 @@
 """Charts as the report shows them: words in HTML, colours from the page, data as escaped JSON."""
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 from bottega.plot import LIGHT, config
 from bottega.plot.theme import WIDTH
 
-__all__ = ["Figure", "chart_config", "to_json"]
+__all__ = ["Figure", "chart_config"]
 
 
 @dataclass(frozen=True)
@@ -71,9 +70,3 @@ def chart_config() -> dict[str, Any]:
     and print.
     """
     return config({name: f"var(--{name})" for name in LIGHT}, background="transparent")
-
-
-def to_json(value: Any) -> str:
-    """Write JSON that can stand inside a script element whatever the texts in it hold."""
-    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

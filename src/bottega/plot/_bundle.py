@@ -1,17 +1,19 @@
-"""The JavaScript that draws the charts, as one text to put inside a page.
+"""The JavaScript that draws the charts, as one text to put inside a page, and data beside it.
 
 vl-convert carries Vega, Vega-Lite and Vega-Embed and joins them in about three seconds; the result
-is kept in the user's cache folder, so that only the first report pays for it.
+is kept in the user's cache folder, so that only the first page pays for it.
 """
 
+import json
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from bottega.core.errors import BottegaError, require
 from bottega.core.files import user_folder, write_atomically
 
-__all__ = ["javascript"]
+__all__ = ["javascript", "to_json"]
 
 
 def javascript() -> str:
@@ -30,6 +32,12 @@ def javascript() -> str:
     if kept is not None:
         _keep(kept, script)
     return script
+
+
+def to_json(value: Any) -> str:
+    """Write JSON that can stand inside a script element whatever the texts in it hold."""
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _kept_file(version: str) -> Path | None:
