@@ -10,12 +10,15 @@ from sklearn.utils import Tags
 from bottega.core.cards import Card
 from bottega.core.estimator import Estimator
 from bottega.core.linear_smoother import LinearSmoother
+from bottega.core.losses import LOSSES, SQUARED_ERROR, get_loss
+from bottega.core.params import AnyOf, Choice, Function, Parameter
 from bottega.core.rows import Rows
 from bottega.core.smoother import Smoother
 from bottega.core.typing import Array, FloatArray
 
 __all__ = ["BaselineClassifier", "BaselineRegressor"]
 
+_LOSSES = [name for name, loss in LOSSES.items() if loss.task == "regression"]
 _SHARED: dict[str, Any] = {
     "method": "baseline",
     "cost": "n",
@@ -46,17 +49,23 @@ class _Baseline:
 
 
 class BaselineRegressor(_Baseline, RegressorMixin, LinearSmoother, Estimator):
-    r"""Predict the mean of the training responses.
+    r"""Predict the mean of the training responses, or the best constant for another loss.
 
     Minimises :math:`\sum_i w_i (y_i - c)^2` over constants :math:`c`; as a linear smoother,
     :math:`S = \mathbf 1 w^\top / \sum w` with one degree of freedom.
 
+    Parameters
+    ----------
+    loss : str, Loss or callable
+        What the constant is best for: the mean for ``"squared_error"``, a median for
+        ``"absolute_error"``, see `bottega.core.losses`.
+
     Attributes
     ----------
     constant_ : float
-        The (weighted) mean.
+        The (weighted) mean, or the best constant.
     smoother_ : Smoother
-        What df, leverages, leave-one-out and the criteria follow from.
+        What df, leverages, leave-one-out and the criteria follow from; for the squared error.
 
     Notes
     -----
@@ -80,8 +89,19 @@ class BaselineRegressor(_Baseline, RegressorMixin, LinearSmoother, Estimator):
         **_SHARED,
     )
 
+    params: ClassVar[Mapping[str, Parameter]] = {
+        "loss": AnyOf(Choice(*_LOSSES), Function(), help="loss that the constant is best for")
+    }
+
+    def __init__(self, loss: Any = "squared_error") -> None:
+        self.loss = loss
+
     def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
         share = work.weights / work.total_weight
+        loss = get_loss(self.loss, "regression")
+        if loss != SQUARED_ERROR:
+            self.constant_ = float(loss.best(work.y, share / share.sum()))
+            return
         self.constant_ = float(share @ work.y)
         fitted = np.full(len(work), self.constant_)
         self.smoother_ = Smoother(work.y, fitted, share, weight=work.weight)
@@ -91,6 +111,10 @@ class BaselineRegressor(_Baseline, RegressorMixin, LinearSmoother, Estimator):
         rows = self._count_rows(X)
         mean = np.full(rows, self.constant_)
         return (mean, self._standard_error(X)) if return_std else mean
+
+    def _restore(self, rows: Rows) -> None:
+        if hasattr(self, "smoother_"):
+            super()._restore(rows)
 
     def _standard_error(self, X: Any) -> FloatArray:
         # Var y_i = sigma^2 / w_i, so Var(sum w_i y_i / sum w) = sigma^2 / sum w.

@@ -18,6 +18,8 @@ Name              Code  Loss                                Bayes-optimal predic
 `Huber`           6     :math:`r^2/2` where :math:`|r| =    between median and mean
                         |y - z| \le \delta`, else
                         :math:`\delta(|r| - \delta/2)`
+`Quantile`              :math:`q(y - z)` where y > z, else  the quantile q
+                        :math:`(1 - q)(z - y)`
 `BRIER_SCORE`     7     :math:`(y - z)^2`                   P(Y = 1)
 `Cost`                  an entry of a matrix                the label of least expected cost
 ================  ====  ==================================  =================================
@@ -33,7 +35,7 @@ from bottega.core._losses.base import Loss
 from bottega.core._losses.decision import Cost, OwnLoss, ZeroOne
 from bottega.core._losses.margin import Hinge, Logistic
 from bottega.core._losses.probability import Brier, LogLoss
-from bottega.core._losses.regression import AbsoluteError, Huber, SquaredError
+from bottega.core._losses.regression import AbsoluteError, Huber, Quantile, SquaredError
 from bottega.core.errors import ParameterError, did_you_mean
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "Cost",
     "Huber",
     "Loss",
+    "Quantile",
     "get_loss",
 ]
 
@@ -111,12 +114,13 @@ def get_loss(loss: Any, task: str | None = None) -> Loss:
     elif isinstance(loss, str) and loss in LOSSES:
         found = LOSSES[loss]
     else:
+        known = [name for name, each in LOSSES.items() if task in (None, each.task)]
         raise ParameterError(
-            f"loss={loss!r} is not known; choose one of {', '.join(LOSSES)}, or give a Loss or a "
-            "function of truth and prediction." + did_you_mean(str(loss), LOSSES)
+            f"loss={loss!r} is not known; choose one of {', '.join(known)}, or give a Loss or a "
+            "function of truth and prediction." + did_you_mean(str(loss), known)
         )
     if task is not None and found.task not in (None, task):
-        able = [name for name, known in LOSSES.items() if known.task == task]
+        able = [name for name, each in LOSSES.items() if each.task == task]
         raise ParameterError(
             f"The {found.title} cannot judge a {task}; choose one of {', '.join(able)}."
         )

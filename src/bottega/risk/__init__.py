@@ -1,10 +1,11 @@
 """How far a claim about error can be trusted: bounds, and the certificates made from them."""
 
-from bottega.core.losses import LOSSES, Cost, Huber, Loss, get_loss
+from bottega.core.losses import LOSSES, Cost, Huber, Loss, Quantile, get_loss
 from bottega.risk import bounds
 from bottega.risk.bounds import *  # noqa: F403 - the bounds are listed there
 from bottega.risk.bounds.sample_size import sample_size
 from bottega.risk.certify import certify, certify_losses
+from bottega.risk.cost_sensitive import CostSensitiveClassifier
 from bottega.risk.estimate.compare_errors import ErrorComparison, McNemar, compare_errors, mcnemar
 from bottega.risk.estimate.cross_validate import (
     CrossValidation,
@@ -32,6 +33,7 @@ __all__ = [
     "ClassSize",
     "Consistency",
     "Cost",
+    "CostSensitiveClassifier",
     "CrossValidation",
     "Decomposition",
     "Diagnosis",
@@ -47,6 +49,7 @@ __all__ = [
     "Minimisers",
     "NestedCV",
     "NestedComparison",
+    "Quantile",
     "RiskTerms",
     "annotators",
     "bias_variance",

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.baseline import BaselineRegressor
 from bottega.core.cards import Card
 from bottega.core.errors import DataWarning, InputError, ParameterError, did_you_mean
 from bottega.core.estimator import Estimator
@@ -68,7 +69,8 @@ def compare(
         What each row is judged by, in tuning and in ranking: ``"squared_error"`` (the default for
         regression), ``"absolute_error"``, ``"huber"``; ``"zero_one"`` (the default for
         classification), ``"log_loss"``, ``"brier_score"``, a `Cost` matrix; or a function of truth
-        and prediction.
+        and prediction. Under costs, classifiers with probabilities predict the class of least
+        expected cost, in the folds and in the models that are returned.
     select : {"one_se", "min", ...}
         Rule that picks from each path.
     outer : int
@@ -117,6 +119,8 @@ def compare(
     seed = seed_of(random_state, "compare")
     table = as_table(data, target, task)
     row_loss = get_loss(loss, str(table.task))
+    if table.classes is not None:
+        row_loss = row_loss.naming(table.classes)
     train, locked = _lock(table, float(test_size), seed)
     chosen, skipped = _choose(str(table.task), methods, train, row_loss, select)
     rows = JudgedRows(np.asarray(train.y), str(train.task), train.weight, train.groups, train.time)
@@ -125,7 +129,7 @@ def compare(
     inner = None if train.groups is None and train.time is None else _INNER
     procedures = {
         name: EstimatorProcedure(
-            _unfitted(each, select),
+            _unfitted(each, select, row_loss),
             inputs[name],
             rows,
             select=select,
@@ -179,8 +183,10 @@ def compare(
     )
 
 
-def _unfitted(estimator_class: type[Estimator], select: str) -> Estimator:
+def _unfitted(estimator_class: type[Estimator], select: str, loss: Loss) -> Estimator:
     """Return an unfitted estimator that tunes its own knob by the rule `select`."""
+    if estimator_class is BaselineRegressor:
+        return BaselineRegressor(loss=loss)  # what is to be beaten is the best constant
     model = estimator_class()
     if "select" in model.get_params(deep=False):
         model.set_params(select=select)

@@ -10,7 +10,8 @@ from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray
 
 _SUM_TOLERANCE = 1e-9  # rounding of probabilities that a user computed
-HALF = 0.5 - 1e-12  # a running sum of probabilities may fall short of 1/2 by rounding
+ROUNDING = 1e-12  # by which a running sum of probabilities may fall short
+HALF = 0.5 - ROUNDING
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,9 +36,9 @@ class Loss:
         Which truths it takes: anything, numbers, -1 and +1, or 0 and 1.
     method : {"predict", "predict_proba"}
         What an estimator must return for it to be judged by this loss.
-    task : {"regression", "classification"} or None
-        The estimators it can judge; None: any. Hinge and logistic loss take real predictions
-        for labels -1 and +1, so they judge regressors of such labels.
+    task : {"regression", "classification", "margin"} or None
+        What predictions it can judge; None: any. Hinge and logistic loss take real numbers for
+        labels -1 and +1: learners follow them, and no task is judged by them.
 
     Examples
     --------
@@ -99,6 +100,19 @@ class Loss:
     def for_classes(self, classes: Any) -> Self:
         """Return the loss for codes of these classes, in this order, in `of_rows`."""
         del classes  # only a loss that names classes depends on them
+        return self
+
+    def naming(self, classes: Any) -> Self:
+        """Return the loss with these classes named; raise unless it is known for just them."""
+        del classes
+        return self
+
+    def deciding(self) -> "Loss":
+        """Return the loss of the best decisions that probabilities of the classes lead to.
+
+        It judges ``predict_proba``. A loss for which the most probable class need not be the best
+        decision has one of its own; others return themselves.
+        """
         return self
 
     def best(self, values: Any, probabilities: Any) -> Array:

@@ -11,6 +11,8 @@ from bottega.core.errors import InputError, ParameterError
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
 
+_TRIALS = 200  # constants that are tried under a loss of which nothing is known
+
 
 @stored
 class ZeroOne(Loss):
@@ -84,10 +86,50 @@ class Cost(Loss):
     def __repr__(self) -> str:
         return f"Cost({[list(row) for row in self.matrix]}, classes={list(self.classes)})"
 
+    def naming(self, classes: Any) -> Self:
+        """Return the costs of these classes by name; a matrix for others is refused."""
+        given = np.asarray(classes).tolist()
+        if not self.named:
+            self._check_size(given)
+            return type(self)(self.matrix, classes=given)
+        absent = [label for label in given if label not in self.classes]
+        unknown = [label for label in self.classes if label not in given]
+        if absent:
+            raise InputError(
+                f"The cost matrix has no row and column for the class {absent[0]!r}; it is for "
+                f"{_listed(self.classes)}."
+            )
+        if unknown:
+            raise InputError(
+                f"The cost matrix is for a class {unknown[0]!r} that does not occur; the classes "
+                f"are {_listed(given)}."
+            )
+        return self
+
+    def _check_size(self, given: list[Any]) -> None:
+        if len(given) != len(self.classes):
+            raise InputError(
+                f"The cost matrix is for {len(self.classes)} classes, and there are {len(given)}: "
+                f"{_listed(given)}; give a row and a column for each, or name the classes."
+            )
+
+    def deciding(self) -> Loss:
+        """Return the cost of the labels of least expected cost."""
+        return DecidedCost(self)
+
+    def decide(self, probabilities: Any) -> IntArray:
+        """Return the position of the class of least expected cost, the last of equals.
+
+        The last axis of `probabilities` has one entry per class of the matrix, in its order.
+        """
+        expected = np.asarray(probabilities, dtype=np.float64) @ np.array(self.matrix).T
+        return most_probable(np.arange(len(self.classes)), -expected)
+
     def for_classes(self, classes: Any) -> Self:
         """Return the costs among these classes, whose codes `of_rows` then takes."""
         wanted = np.asarray(classes).tolist()
-        if not self.named and len(wanted) == len(self.classes):
+        if not self.named:
+            self._check_size(wanted)
             return self  # the matrix was given for codes
         position = self._codes(wanted)
         return type(self)(np.array(self.matrix)[np.ix_(position, position)])
@@ -98,6 +140,11 @@ class Cost(Loss):
     def _codes(self, y: Any) -> IntArray:
         """Return the positions of labels in the matrix."""
         y, classes = np.asarray(y), np.asarray(self.classes)
+        if y.size and isinstance(y.ravel()[0], str) != isinstance(self.classes[0], str):
+            raise InputError(
+                f"The classes of the cost matrix are {_listed(self.classes)}, and the labels are "
+                f"such as {y.ravel().tolist()[0]!r}: give words for words and numbers for numbers."
+            )
         position = np.clip(np.searchsorted(classes, y), 0, len(classes) - 1)
         if not np.all(classes[position] == y):
             unknown = y[classes[position] != y].ravel().tolist()[0]
@@ -112,6 +159,36 @@ class Cost(Loss):
     def _best(self, values: Array, probabilities: FloatArray) -> Array:
         expected = probabilities @ np.array(self.matrix)[:, self._codes(values)].T
         return most_probable(np.asarray(self.classes), -expected)
+
+
+def _listed(classes: Any) -> str:
+    return ", ".join(map(repr, classes))
+
+
+@stored
+@dataclass(frozen=True, repr=False)
+class DecidedCost(Loss):
+    """The cost of the labels of least expected cost, where probabilities are predicted."""
+
+    cost: Cost
+
+    name, title, convex, labels = "cost", "cost", False, "any"
+    method, task = "predict_proba", "classification"
+
+    def for_classes(self, classes: Any) -> Self:
+        """Return the costs among these classes, whose codes `of_rows` then takes."""
+        return type(self)(self.cost.for_classes(classes))
+
+    def naming(self, classes: Any) -> Self:
+        """Return the costs of these classes by name; a matrix for others is refused."""
+        return type(self)(self.cost.naming(classes))
+
+    def of_rows(self, y: Any, predicted: Any) -> FloatArray:
+        """Return the cost of each row; the last axis of `predicted` has one entry per class."""
+        return self.cost.of_rows(y, self.cost.decide(predicted))
+
+    def _value(self, y: Array, z: Array) -> Array:
+        return self.of_rows(y, z)
 
 
 @dataclass(frozen=True)
@@ -139,7 +216,12 @@ class OwnLoss(Loss):
             classes = np.asarray(self.classes)
             y, predicted = classes[y], classes[predicted]
         columns = predicted.reshape(len(y), -1)
-        losses = [self._of_column(y, columns[:, j]) for j in range(columns.shape[1])]
+        if y.ndim > 1:  # several responses: each is judged by itself
+            y = np.broadcast_to(y, predicted.shape).reshape(len(y), -1)
+        losses = [
+            self._of_column(y if y.ndim == 1 else y[:, j], columns[:, j])
+            for j in range(columns.shape[1])
+        ]
         return np.stack(losses, axis=-1).reshape(predicted.shape)
 
     def _of_column(self, y: Array, predicted: Array) -> FloatArray:
@@ -149,7 +231,23 @@ class OwnLoss(Loss):
                 f"The loss must be one number per row; for {len(y)} rows it has shape "
                 f"{losses.shape}."
             )
+        if not np.all(np.isfinite(losses)):
+            row = int(np.argmin(np.isfinite(losses)))
+            raise InputError(
+                f"The loss {self.title!r} is {losses[row]} for the response {y[row].item()!r} and "
+                f"the prediction {predicted[row].item()!r} (row {row}); it must be a finite number."
+            )
         return losses
+
+    def _best(self, values: Array, probabilities: FloatArray) -> Array:
+        """Return the best of the values and their mean: where it lies between is not known."""
+        trials = np.unique(values)
+        if len(trials) > _TRIALS:
+            trials = np.quantile(trials, np.linspace(0, 1, _TRIALS), method="nearest")
+        if values.dtype.kind in "fiu":
+            trials = np.append(trials, probabilities @ values)
+        losses = self.of_rows(values, np.tile(trials, (len(values), 1)))
+        return np.asarray(trials[np.argmin(probabilities @ losses)])
 
     def _checked(self, y: Any, z: Any) -> tuple[Array, Array]:
         return np.asarray(y), np.asarray(z)

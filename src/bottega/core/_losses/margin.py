@@ -12,7 +12,7 @@ from bottega.core.typing import Array, FloatArray
 class Hinge(Loss):
     """What is missing to a margin of 1."""
 
-    name, title, code, labels = "hinge", "hinge loss", 4, "sign"
+    name, title, code, labels, task = "hinge", "hinge loss", 4, "sign", "margin"
 
     def _value(self, y: Array, z: Array) -> Array:
         return np.asarray(np.maximum(0.0, 1 - y * z))
@@ -28,7 +28,7 @@ class Hinge(Loss):
 class Logistic(Loss):
     """Minus the log likelihood of the label where the prediction is the log odds."""
 
-    name, title, code, labels = "logistic", "logistic loss", 5, "sign"
+    name, title, code, labels, task = "logistic", "logistic loss", 5, "sign", "margin"
 
     def _value(self, y: Array, z: Array) -> Array:
         return np.asarray(np.logaddexp(0.0, -y * z))

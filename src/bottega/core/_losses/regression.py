@@ -1,11 +1,11 @@
-"""Losses of numbers predicted by numbers: squared, absolute, Huber's."""
+"""Losses of numbers predicted by numbers: squared, absolute, of a quantile, Huber's."""
 
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from bottega.core._losses.base import HALF, Loss
+from bottega.core._losses.base import HALF, ROUNDING, Loss
 from bottega.core.errors import ParameterError
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
@@ -44,6 +44,48 @@ class AbsoluteError(Loss):
 
     def _best(self, values: Array, probabilities: FloatArray) -> Array:
         return np.asarray(values[np.argmax(np.cumsum(probabilities, axis=-1) >= HALF, axis=-1)])
+
+
+@stored
+@dataclass(frozen=True)
+class Quantile(Loss):
+    r"""The loss whose best prediction is a quantile.
+
+    :math:`q\,(y - z)` where the truth lies above the prediction, :math:`(1 - q)(z - y)` below.
+
+    Parameters
+    ----------
+    quantile : float
+        The quantile q, between 0 and 1; the default is half the absolute error.
+
+    Examples
+    --------
+    >>> Quantile(0.9)([1.0, 0.0], [0.0, 1.0])
+    array([0.9, 0.1])
+    >>> float(Quantile(0.9).best([0, 1, 5], [0.5, 0.25, 0.25]))
+    5.0
+    """
+
+    quantile: float = 0.5
+
+    name, title = "quantile", "quantile loss"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.quantile < 1:
+            raise ParameterError(
+                f"quantile={self.quantile!r} is not allowed; give a number between 0 and 1."
+            )
+
+    def _value(self, y: Array, z: Array) -> Array:
+        above = y - z
+        return np.asarray(np.maximum(self.quantile * above, (self.quantile - 1) * above))
+
+    def _gradient(self, y: Array, z: Array) -> Array:
+        return np.where(z > y, 1 - self.quantile, np.where(z < y, -self.quantile, 0.0))
+
+    def _best(self, values: Array, probabilities: FloatArray) -> Array:
+        reached = np.cumsum(probabilities, axis=-1) >= self.quantile - ROUNDING
+        return np.asarray(values[np.argmax(reached, axis=-1)])
 
 
 @stored

@@ -11,10 +11,22 @@ from bottega.core.errors import InputError
 from bottega.core.params import Real
 from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import FloatArray, IntArray
-from bottega.risk.bounds import clopper_pearson, student
+from bottega.data.table import Table
+from bottega.risk.bounds import clopper_pearson
 from bottega.risk.estimate.cross_validate import CrossValidation, LeaveOneOut
-from bottega.risk.estimate.judged_rows import RowLosses, check_rows, finite_losses, task_of
-from bottega.risk.estimate.nested_interval import corrected_variance, mean_and_variance, widest
+from bottega.risk.estimate.judged_rows import (
+    JudgedRows,
+    RowLosses,
+    finite_losses,
+    read_rows,
+    task_of,
+)
+from bottega.risk.estimate.nested_interval import (
+    corrected_variance,
+    effective_size,
+    mean_and_variance,
+    widest,
+)
 
 __all__ = ["ErrorComparison", "McNemar", "compare_errors", "mcnemar"]
 
@@ -168,6 +180,8 @@ def compare_errors(
     X: Any = None,
     y: Any = None,
     *,
+    sample_weight: Any = None,
+    groups: Any = None,
     delta: float = 0.05,
     loss: Any = None,
     names: tuple[str, str] = ("a", "b"),
@@ -183,7 +197,12 @@ def compare_errors(
         Two models with `X` and `y`; the losses of the same rows in the same order; or two
         `CrossValidation` over the same folds.
     X, y : array-like, optional
-        Rows that neither model was fitted to or chosen by.
+        Rows that neither model was fitted to or chosen by; a `Table` stands for both, with the
+        weights and groups of its rows.
+    sample_weight : array-like of shape (n,), optional
+        How much each row counts. Results of cross-validation bring their own.
+    groups : array-like of shape (n,), optional
+        Rows of one group depend on each other: the groups are the independent units.
     delta : float
         Probability with which the interval may miss the difference of the risks.
     loss : str, Loss or callable, optional
@@ -202,7 +221,8 @@ def compare_errors(
     and for the share of the first among the rows on which they do; the difference of the risks is
     the first times twice the second less one.
 
-    *Other losses.* The paired t test and its interval, approximate.
+    *Other losses, rows of unequal weight, groups.* The paired t test and its interval over the
+    independent units, approximate.
 
     *Folds.* The differences of the fold means, with Nadeau and Bengio's correction of their
     variance for the training rows that folds share. It compares the two procedures; the others
@@ -215,16 +235,23 @@ def compare_errors(
     (-0.5, 0.125, None)
     """
     Real(0, 1, open_low=True, open_high=True).check("compare_errors", "delta", delta)
+    given = sample_weight is not None or groups is not None
+    if given and isinstance(a, CrossValidation | LeaveOneOut):
+        raise InputError("Results of cross-validation bring their weights and groups with them.")
     if isinstance(a, CrossValidation) and isinstance(b, CrossValidation):
         return _over_folds(a, b, delta, names)
-    first, second = (_losses_of(each, X, y, loss) for each in (a, b))
+    (first, rows), (second, _) = (
+        _losses_of(each, X, y, loss, sample_weight, groups) for each in (a, b)
+    )
     if first.shape != second.shape:
         raise InputError(
             f"The losses are of {len(first)} and of {len(second)} rows; a paired comparison needs "
             "the same rows, in the same order."
         )
-    counted = all(np.all((each == 0) | (each == 1)) for each in (first, second))
-    difference = first - second
+    every = np.arange(len(first))
+    alike = rows.groups is None and (rows.weight is None or np.ptp(rows.weight) == 0)
+    counted = alike and all(np.all((each == 0) | (each == 1)) for each in (first, second))
+    difference, weight = rows.units(every, first - second)
     tests = None
     if counted:
         cells = (2 * first + second).astype(np.int64)  # right or wrong by both
@@ -232,22 +259,27 @@ def compare_errors(
         lower, upper = _exact_interval(tests.table[1, 0], tests.table[0, 1], len(first), delta)
         p_value, method = tests.exact, "McNemar's exact test and an exact interval"
     else:
-        if len(first) < 2:
-            raise InputError("A paired comparison of losses needs at least 2 rows; got 1.")
-        lower, upper = student(difference, delta, low=-math.inf)
-        spread = float(difference.std(ddof=1) / np.sqrt(len(first)))
-        mean = float(difference.mean())
+        units = "rows" if rows.groups is None else "groups"
+        if len(difference) < 2:
+            raise InputError(f"A paired comparison of losses needs at least 2 {units}; got 1.")
+        mean, variance = mean_and_variance(difference, weight)
+        spread, df = float(np.sqrt(variance)), effective_size(weight) - 1
         if abs(mean) > 0 and spread <= _ROUNDING * abs(mean):
             raise InputError(
                 f"The losses differ by {mean:.4g} on every row alike: with no spread there is no "
                 "standard error to go by."
             )
-        p_value = _t_test(mean, spread, len(first) - 1)
+        half = float(stats.t.ppf(1 - delta / 2, df)) * spread
+        lower, upper = mean - half, mean + half
+        p_value = _t_test(mean, spread, df)
         method = "paired t test, approximate"
+        if rows.groups is not None:
+            method = f"paired t test over {len(difference):,} groups of rows, approximate"
+    errors = [rows.mean_and_se(every, each)[0] for each in (first, second)]
     return ErrorComparison(
-        error_a=float(first.mean()),
-        error_b=float(second.mean()),
-        difference=float(difference.mean()),
+        error_a=errors[0],
+        error_b=errors[1],
+        difference=errors[0] - errors[1],
         lower=float(lower),
         upper=float(upper),
         p_value=p_value,
@@ -259,22 +291,26 @@ def compare_errors(
     )
 
 
-def _losses_of(each: Any, X: Any, y: Any, loss: Any) -> FloatArray:
+def _losses_of(
+    each: Any, X: Any, y: Any, loss: Any, weight: Any, groups: Any
+) -> tuple[FloatArray, JudgedRows]:
+    """Return the loss of each row, and what is known about the rows."""
     if isinstance(each, CrossValidation):
         raise InputError(
             "One of the two is a cross-validation and the other is not; give both over the same "
             "folds."
         )
     if isinstance(each, LeaveOneOut):
-        return each.losses
+        return each.losses, each.rows
     if hasattr(each, "predict"):
-        if X is None or y is None:
+        if X is None or (y is None and not isinstance(X, Table)):
             raise InputError("Models are compared on rows: give X and y beside them.")
-        X, y = check_rows(X, y)
-        return RowLosses(loss, task_of(each)).of_model(each, X, y)
+        X, rows = read_rows(X, y, task_of(each), weight=weight, groups=groups)
+        return RowLosses(loss, rows.task).of_model(each, X, rows.y), rows
     if X is not None or y is not None:
         raise InputError("Losses bring their rows with them: leave out X and y.")
-    return finite_losses(each)
+    losses = finite_losses(each)
+    return losses, JudgedRows(losses, "regression", weight, groups)
 
 
 def _exact_interval(b: int, c: int, n: int, delta: float) -> tuple[float, float]:
@@ -289,7 +325,7 @@ def _exact_interval(b: int, c: int, n: int, delta: float) -> tuple[float, float]
     return min(ends), max(ends)
 
 
-def _t_test(mean: float, spread: float, df: int) -> float:
+def _t_test(mean: float, spread: float, df: float) -> float:
     if spread <= _ROUNDING * abs(mean):  # the same difference everywhere
         return 1.0 if mean == 0 else 0.0
     return float(2 * stats.t.sf(abs(mean) / spread, df))
@@ -306,13 +342,20 @@ def _over_folds(
     k = len(a.fold_errors)
     if k < 2:
         raise InputError("A comparison over folds needs at least 2 of them.")
-    gaps, shares = (a.fold_errors - b.fold_errors)[None], (a.n_test / a.n_test.sum())[None]
-    sizes = (each[None].astype(np.float64) for each in (a.n_test, a.n_train))
-    n = int(np.count_nonzero(a.fold >= 0))
-    apart = (a.losses - b.losses)[a.fold >= 0]
-    usual = mean_and_variance(apart, np.ones(n))[1]
+    tested = np.flatnonzero(a.fold >= 0)
+    weight = np.array([a.rows.unit_weights(np.flatnonzero(a.fold == i)).sum() for i in range(k)])
+    gaps, shares = (a.fold_errors - b.fold_errors)[None], (weight / weight.sum())[None]
+    apart = a.rows.units(tested, (a.losses - b.losses)[tested])
     return compare_folds(
-        (a.error, b.error), gaps, shares, *sizes, usual=usual, delta=delta, names=names, n=n
+        (a.error, b.error),
+        gaps,
+        shares,
+        a.units[1][None],
+        a.units[0][None],
+        usual=mean_and_variance(*apart)[1],
+        delta=delta,
+        names=names,
+        n=len(tested),
     )
 
 

@@ -1,6 +1,6 @@
 """Cross-validation, by folds or row by row: each row is predicted by a fit without it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
@@ -8,14 +8,17 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from bottega.core.documents import documented_like
-from bottega.core.folds import Fold, fold_of_rows, make_folds
-from bottega.core.frames import make_frame, take_rows
-from bottega.core.judge import mean_and_se
+from bottega.core.errors import InputError
+from bottega.core.folds import make_folds
+from bottega.core.frames import make_frame
 from bottega.core.leave_one_out import loo_by_leverages
+from bottega.core.seeds import seed_of
 from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.plot import lines_chart
-from bottega.risk.estimate.judged_rows import RowLosses, check_rows, fit_rows, run_fits, task_of
+from bottega.risk.estimate.judged_rows import JudgedRows, read_rows, task_of
+from bottega.risk.estimate.nested_engine import AllBut, judge_of, parts_of, run_alone
+from bottega.risk.estimate.procedures import EstimatorProcedure, PlainInputs, takes_weights
 
 __all__ = ["CrossValidation", "LeaveOneOut", "cross_validate", "leave_one_out"]
 
@@ -39,6 +42,10 @@ class CrossValidation(Shown):
         Its loss; NaN where `fold` is -1.
     loss : str
         Name of the loss.
+    rows : JudgedRows
+        Responses, weights, groups and time of the rows.
+    units : ndarray of shape (2, K)
+        How many independent rows (or groups) of equal weight each fold trains and tests on.
     """
 
     fold_errors: FloatArray
@@ -48,20 +55,27 @@ class CrossValidation(Shown):
     predictions: Array
     losses: FloatArray
     loss: str
+    rows: JudgedRows = field(repr=False)
+    units: FloatArray = field(repr=False)
 
     @property
     def error(self) -> float:
-        """Mean loss of the rows that were tested; the mean of the fold means if they are equal."""
-        return float(mean_and_se(self.losses[self.fold >= 0])[0])
+        """Mean loss of the rows that were tested, by their weights."""
+        return self._mean_and_se[0]
 
     @property
     def error_se(self) -> float:
-        """Its standard error: that of a mean over rows, as along a path.
+        """Its standard error: that of a mean over rows (or groups of rows), as along a path.
 
         It takes the losses as independent. The models of the folds share training rows, so it is
         too small; see `nested_cv` for an interval that covers.
         """
-        return float(mean_and_se(self.losses[self.fold >= 0])[1])
+        return self._mean_and_se[1]
+
+    @property
+    def _mean_and_se(self) -> tuple[float, float]:
+        tested = np.flatnonzero(self.fold >= 0)
+        return self.rows.mean_and_se(tested, self.losses[tested])
 
     def to_frame(self, like: Any = None) -> Any:
         """Return one row per fold: its number, the numbers of rows, its error."""
@@ -104,8 +118,11 @@ class CrossValidation(Shown):
 def cross_validate(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
+    sample_weight: Any = None,
+    groups: Any = None,
+    time: Any = None,
     cv: Any = 10,
     loss: Any = None,
     shuffle: bool = True,
@@ -125,20 +142,28 @@ def cross_validate(
     ----------
     estimator : estimator
         Any of bottega's or scikit-learn's; it is cloned.
-    X : array-like or data frame of shape (n, p)
-        Inputs.
-    y : array-like of shape (n,)
+    X : array-like or data frame of shape (n, p), or Table
+        Inputs; a `Table` brings its responses, weights, groups and time.
+    y : array-like of shape (n,), optional
         Responses.
+    sample_weight : array-like of shape (n,), optional
+        How much each row counts, in the fits (where the method has a meaning for weights) and in
+        the errors.
+    groups : array-like of shape (n,), optional
+        Rows of one group are held out together; the groups are the independent units.
+    time : array-like of shape (n,), optional
+        Order of the rows: models are fitted to what comes before the rows they are judged on.
     cv : int, splitter or list of (train, test)
-        Number of folds, a splitter of scikit-learn, or the folds themselves (for groups, or for
-        time: train on what came before). Each row is tested once at most.
+        Number of folds, a splitter of scikit-learn, or the folds themselves. Each row is tested
+        once at most.
     loss : str, Loss or callable, optional
         A name of `bottega.risk.LOSSES`, a `Loss`, or a function of truth and prediction, one value
-        per row; by default misclassification or squared error.
+        per row; by default misclassification or squared error. Under a `Cost` classifiers with
+        probabilities predict the class of least expected cost.
     shuffle : bool
         Shuffle the rows before they are cut, and spread classes evenly. Without it the folds are
         stretches of rows, one after the other.
-    random_state : int
+    random_state : int, RandomState or None
         Seed of the shuffling.
 
     Returns
@@ -158,35 +183,41 @@ def cross_validate(
     >>> np.flatnonzero(found.fold == 1), round(found.error, 2)
     (array([5, 6, 7, 8, 9]), 57.56)
     """
-    X, y = check_rows(X, y)
-    task = task_of(estimator)
-    row_losses = RowLosses(loss, task)
-    classes = np.unique(y) if task == "classification" else None
-    if not shuffle and isinstance(cv, Integral):
+    X, rows = read_rows(X, y, task_of(estimator), weight=sample_weight, groups=groups, time=time)
+    judge = judge_of(rows, loss)
+    if not shuffle and isinstance(cv, Integral) and rows.groups is None and rows.time is None:
         cv = KFold(cv)
     folds = make_folds(
-        cv, len(y), strata=classes if classes is None else y, random_state=random_state, X=X, y=y
+        cv,
+        len(rows),
+        strata=rows.codes,
+        groups=rows.groups,
+        time=rows.time,
+        random_state=seed_of(random_state, "cross_validate"),
+        X=X,
+        y=rows.y,
     )
-    fold = fold_of_rows(folds, len(y))
-
-    def predicted(pair: Fold) -> Array:
-        train, test = pair
-        return row_losses.predictions(fit_rows(estimator, X, y, train), take_rows(X, test), classes)
-
-    found = run_fits(predicted, folds, estimator, "folds")
-    predictions = np.zeros((len(y), *found[0].shape[1:]), dtype=np.result_type(*found))
-    losses = np.full(len(y), np.nan)
-    for (_, test), each in zip(folds, found, strict=True):
-        predictions[test] = each
-        losses[test] = row_losses(y[test], each, classes)
+    fold = rows.fold_of(folds)
+    parts = list(parts_of(0, folds, pairs=False))
+    procedure = EstimatorProcedure(
+        estimator, PlainInputs(X), rows, loss=judge.row_losses.loss, as_it_is=True
+    )
+    answers = run_alone(procedure, parts, judge, "folds")
+    found = [judge.judged(answer) for answer in answers]
+    predictions = np.zeros((len(rows), *found[0].shape[1:]), dtype=np.result_type(*found))
+    losses = np.full(len(rows), np.nan)
+    for (_, test), each, answer in zip(folds, found, answers, strict=True):
+        predictions[test], losses[test] = each, answer.losses[0]
     return CrossValidation(
-        fold_errors=np.array([losses[test].mean() for _, test in folds]),
+        fold_errors=np.array([rows.mean_and_se(test, losses[test])[0] for _, test in folds]),
         n_train=np.array([len(train) for train, _ in folds]),
         n_test=np.array([len(test) for _, test in folds]),
         fold=fold,
         predictions=predictions,
         losses=losses,
-        loss=row_losses.title,
+        loss=judge.row_losses.title,
+        rows=rows,
+        units=np.array([[rows.n_units(fold[i]) for fold in folds] for i in (0, 1)]),
     )
 
 
@@ -206,6 +237,8 @@ class LeaveOneOut:
         Why it was done so.
     loss : str
         Name of the loss.
+    rows : JudgedRows
+        Responses, weights and groups of the rows.
     """
 
     predictions: Array
@@ -213,16 +246,21 @@ class LeaveOneOut:
     how: str
     reason: str
     loss: str
+    rows: JudgedRows = field(repr=False)
 
     @property
     def error(self) -> float:
-        """Mean loss over the rows."""
-        return float(self.losses.mean())
+        """Mean loss over the rows, by their weights."""
+        return self._mean_and_se[0]
 
     @property
     def error_se(self) -> float:
-        """Standard error of `error`, the losses taken as independent."""
-        return float(mean_and_se(self.losses)[1])
+        """Standard error of `error`, the losses (of groups) taken as independent."""
+        return self._mean_and_se[1]
+
+    @property
+    def _mean_and_se(self) -> tuple[float, float]:
+        return self.rows.mean_and_se(np.arange(len(self.losses)), self.losses)
 
     def to_frame(self, like: Any = None) -> Any:
         """Return one row per observation: its prediction and its loss."""
@@ -236,7 +274,15 @@ class LeaveOneOut:
 
 
 @documented_like(cross_validate)
-def leave_one_out(estimator: Any, X: Any, y: Any, *, loss: Any = None) -> LeaveOneOut:
+def leave_one_out(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    groups: Any = None,
+    loss: Any = None,
+) -> LeaveOneOut:
     r"""Predict each row by the fit to all others.
 
     A linear smoother :math:`\hat y = Sy` for which leaving a row out is the same as replacing its
@@ -252,6 +298,8 @@ def leave_one_out(estimator: Any, X: Any, y: Any, *, loss: Any = None) -> LeaveO
     estimator : estimator
         Any of bottega's or scikit-learn's; it is cloned. A knob left at ``"auto"`` is chosen
         anew without each row.
+    groups : array-like of shape (n,), optional
+        Rows of one group are left out together.
 
     Returns
     -------
@@ -262,7 +310,8 @@ def leave_one_out(estimator: Any, X: Any, y: Any, *, loss: Any = None) -> LeaveO
     -----
     The shortcut is tried for linear smoothers with a fixed knob, and checked: the rows of the
     largest, the middle and the least leverage are left out by refitting. Where one of them
-    disagrees, all n rows are refitted. One fit and three, or n + 4.
+    disagrees, all n rows are refitted. One fit and three, or n + 4. Rows that follow one another in
+    time are for `cross_validate`: a fit to all others looks ahead.
 
     Examples
     --------
@@ -271,23 +320,37 @@ def leave_one_out(estimator: Any, X: Any, y: Any, *, loss: Any = None) -> LeaveO
     >>> found.how, found.predictions.round(2)
     ('leverages', array([-0.33,  0.71,  2.  ,  1.67]))
     """
-    X, y = check_rows(X, y)
-    row_losses = RowLosses(loss, task_of(estimator))
-    classes = np.unique(y) if row_losses.task == "classification" else None
-
-    def without(row: int) -> Any:
-        others = np.delete(np.arange(len(y)), row)
-        model = fit_rows(estimator, X, y, others)
-        return row_losses.predictions(model, take_rows(X, np.array([row])), classes)[0]
-
-    predictions, reason = loo_by_leverages(estimator, X, y)
-    how = "refits" if predictions is None else "leverages"
-    if predictions is None:
-        predictions = np.asarray(run_fits(without, range(len(y)), estimator, "rows"))
+    X, rows = read_rows(X, y, task_of(estimator), weight=sample_weight, groups=groups)
+    if rows.time is not None:
+        raise InputError(
+            "A fit to all other rows looks ahead in time; use cross_validate, which respects the "
+            "time of the table."
+        )
+    judge = judge_of(rows, loss)
+    n, predictions, reason = len(rows), None, "the rows of a group are left out together"
+    if rows.groups is None:
+        weight = rows.weight if takes_weights(estimator) else None
+        predictions, reason = loo_by_leverages(estimator, X, rows.y, weight)
+    if predictions is not None:
+        losses = judge.row_losses(rows.y, predictions, rows.classes)
+        return LeaveOneOut(predictions, losses, "leverages", reason, judge.row_losses.title, rows)
+    left_out = [np.array([row]) for row in range(n)]
+    if rows.groups is not None:
+        codes = np.unique(rows.groups, return_inverse=True)[1]
+        left_out = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
+    if len(left_out) < 2:
+        raise InputError("Leaving out rows takes at least 2 of them, or 2 groups.")
+    procedure = EstimatorProcedure(
+        estimator, PlainInputs(X), rows, loss=judge.row_losses.loss, as_it_is=True
+    )
+    parts = [AllBut(i, n, each) for i, each in enumerate(left_out)]
+    answers = run_alone(procedure, parts, judge, "rows")
+    order = np.argsort(np.concatenate(left_out), kind="stable")
     return LeaveOneOut(
-        predictions=predictions,
-        losses=row_losses(y, predictions, classes),
-        how=how,
+        predictions=np.concatenate([judge.judged(answer) for answer in answers])[order],
+        losses=np.concatenate([answer.losses[0] for answer in answers])[order],
+        how="refits",
         reason=reason,
-        loss=row_losses.title,
+        loss=judge.row_losses.title,
+        rows=rows,
     )

@@ -11,14 +11,16 @@ from sklearn.model_selection import ParameterGrid
 from bottega.core.documents import documented_like
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.folds import make_folds
-from bottega.core.frames import make_frame, take_rows
-from bottega.core.judge import mean_and_se
+from bottega.core.frames import make_frame
 from bottega.core.params import Real
-from bottega.core.tuned import Tuned, tune
-from bottega.core.typing import Array, FloatArray
+from bottega.core.seeds import seed_of
+from bottega.core.tuned import Tuned
+from bottega.core.typing import FloatArray
 from bottega.plot import lines_chart
 from bottega.risk.estimate.cross_validate import cross_validate
-from bottega.risk.estimate.judged_rows import RowLosses, check_rows, fit_rows, run_fits, task_of
+from bottega.risk.estimate.judged_rows import read_rows, task_of
+from bottega.risk.estimate.nested_engine import Part, judge_of, run_parts
+from bottega.risk.estimate.procedures import EstimatorProcedure, PlainInputs
 
 __all__ = ["Holdout", "holdout"]
 
@@ -97,8 +99,11 @@ class Holdout:
 def holdout(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
+    sample_weight: Any = None,
+    groups: Any = None,
+    time: Any = None,
     values: Any = None,
     validation_fraction: float = 0.25,
     select: str = "min",
@@ -123,7 +128,7 @@ def holdout(
     select : {"min", "one_se"}
         The least error, or the simplest model within one standard error of it (knobs only: the
         order of a mapping says nothing about what is simple).
-    random_state : int
+    random_state : int, RandomState or None
         Seed of the split.
 
     Returns
@@ -145,41 +150,54 @@ def holdout(
     >>> found.value, found.model.search_.n
     (20, 200)
     """
-    X, y = check_rows(X, y)
     Real(0, 1, open_low=True, open_high=True).check(
         "holdout", "validation_fraction", validation_fraction
     )
     if select not in ("min", "one_se"):
         raise ParameterError(f"select={select!r} is not allowed; use 'min' or 'one_se'.")
-    row_losses = RowLosses(loss, task_of(estimator))
-    classes = np.unique(y) if row_losses.task == "classification" else None
-    strata = None if classes is None else y
-    train, held = make_folds(
-        float(validation_fraction), len(y), strata=strata, random_state=random_state
-    )[0]
+    X, rows = read_rows(X, y, task_of(estimator), weight=sample_weight, groups=groups, time=time)
+    judge = judge_of(rows, loss)
+    (fold,) = make_folds(
+        float(validation_fraction),
+        len(rows),
+        strata=rows.codes,
+        groups=rows.groups,
+        time=rows.time,
+        random_state=seed_of(random_state, "holdout"),
+    )
+    rows.fold_of([fold])
+    everything = Part((0, ()), np.arange(len(rows)), ())
+    fitted = {"inputs": PlainInputs(X), "rows": rows, "loss": judge.row_losses.loss}
     if isinstance(values, Mapping):
         if select != "min":
             raise ParameterError("select='one_se' needs an order of simplicity; use 'min'.")
         settings = list(ParameterGrid(values))
-        X_held = take_rows(X, held)
-
-        def predicted(setting: dict[str, Any]) -> Array:
-            model = fit_rows(clone(estimator).set_params(**setting), X, y, train)
-            return row_losses.predictions(model, X_held, classes)
-
-        every = run_fits(predicted, settings, estimator, "values")
-        errors, errors_se = mean_and_se(
-            np.column_stack([row_losses(y[held], each, classes) for each in every])
+        tried = [
+            EstimatorProcedure(clone(estimator).set_params(**each), as_it_is=True, **fitted)
+            for each in settings
+        ]
+        part = Part((0, (0,)), fold[0], (fold[1],))
+        runs = run_parts(
+            dict(zip(map(str, settings), tried, strict=True)),
+            [part],
+            judge,
+            raise_errors=True,
+            stage="values",
         )
+        if not runs.complete:
+            raise KeyboardInterrupt
+        losses = [runs.answers[str(each)][part.key].losses[0] for each in settings]
+        found = [rows.mean_and_se(fold[1], each) for each in losses]
+        errors, errors_se = np.array(found).T
         best = int(np.argmin(errors))
-        model = clone(estimator).set_params(**settings[best]).fit(X, y)
+        model = tried[best].fit(everything).model
     elif isinstance(estimator, Tuned):
         free = clone(estimator).set_params(**{estimator.knob: "auto"})
-        model = tune(
-            free, X, y, select=select, cv=[(train, held)], loss=row_losses.loss, values=values
-        )
-        settings, errors, errors_se = model.path_.settings, model.path_.error, model.path_.error_se
-        best = model.path_.best(select)
+        procedure = EstimatorProcedure(free, select=select, inner=[fold], values=values, **fitted)
+        model = procedure.fit(everything).model
+        path = getattr(model, "estimator_", model).path_
+        settings, errors, errors_se = path.settings, path.error, path.error_se
+        best = path.best(select)
     else:
         raise InputError(
             f"{type(estimator).__name__} has no knob that is known here: give the values to try "
@@ -193,7 +211,7 @@ def holdout(
         errors_se=errors_se,
         best=best,
         model=model,
-        n_train=len(train),
-        n_dev=len(held),
-        loss=row_losses.title,
+        n_train=len(fold[0]),
+        n_dev=len(fold[1]),
+        loss=judge.row_losses.title,
     )

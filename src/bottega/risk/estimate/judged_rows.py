@@ -1,25 +1,19 @@
 """The rows that an evaluation judges, and the losses of predictions for them."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 
-from bottega.core import progress
 from bottega.core.errors import InputError
-from bottega.core.estimator import Estimator
-from bottega.core.frames import take_rows
+from bottega.core.folds import Fold, fold_of_rows
 from bottega.core.losses import get_loss
-from bottega.core.parallel import in_threads
 from bottega.core.rows import check_weight
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.data.table import Table
-
-Item = TypeVar("Item")
-Answer = TypeVar("Answer")
+from bottega.risk.estimate.nested_interval import effective_size, mean_and_variance
 
 
 def task_of(model: Any) -> str:
@@ -91,6 +85,23 @@ class JudgedRows:
         groups = None if self.groups is None else self.groups[rows]
         return independent_units(losses, self.weight_of(rows), groups)
 
+    def mean_and_se(self, rows: Array, losses: FloatArray) -> tuple[float, float]:
+        """Return the mean loss of some rows and its standard error, the units independent."""
+        mean, variance = mean_and_variance(*self.units(rows, losses))
+        return mean, float(np.sqrt(variance))
+
+    def n_units(self, rows: Array) -> float:
+        """Return how many independent units of equal weight some rows are worth."""
+        return effective_size(self.unit_weights(rows))
+
+    def fold_of(self, folds: list[Fold]) -> IntArray:
+        """Return the fold in which each row is tested; folds that cannot be judged are refused."""
+        fold = fold_of_rows(folds, len(self))
+        for k, (_, test) in enumerate(folds):
+            if self.weight is not None and not self.weight[test].any():
+                raise InputError(f"No row of fold {k} has a positive weight; give fewer folds.")
+        return fold
+
     def unit_weights(self, rows: Array) -> FloatArray:
         """Return the weights of the independent units that some rows are."""
         return self.units(rows, np.zeros(len(rows)))[1]
@@ -143,14 +154,24 @@ def read_rows(
 
 
 class RowLosses:
-    """The loss of each row: ``RowLosses(loss, task)(y, predicted)``, a loss as `get_loss` takes."""
+    """The loss of each row: ``RowLosses(loss, task)(y, predicted)``, a loss as `get_loss` takes.
 
-    def __init__(self, loss: Any, task: str) -> None:
+    With `classes` a loss that names others is refused at once.
+    """
+
+    def __init__(self, loss: Any, task: str, classes: Array | None = None) -> None:
         self.loss = get_loss(loss, task)
+        if classes is not None:
+            self.loss = self.loss.naming(classes)
         self.task = task
         self.title = self.loss.title
         self.zero_one = self.loss.name == "zero_one"
         self.of_probabilities = self.loss.method == "predict_proba"
+
+    def check(self, rows: JudgedRows) -> None:
+        """Refuse a user's loss that gives no number even where the truth is predicted."""
+        if self.loss.name == "own":
+            self(rows.y, rows.y, rows.classes)
 
     def predictions(self, model: Any, X: Any, classes: Array | None) -> Array:
         """Return what the loss judges: numbers or labels, or one probability per class."""
@@ -161,7 +182,7 @@ class RowLosses:
     def of_model(self, model: Any, X: Any, y: Array) -> FloatArray:
         """Return the loss of each row by a fitted model."""
         classes = None
-        if self.of_probabilities:
+        if self.task == "classification":
             classes = np.union1d(y, getattr(model, "classes_", y))
         return self(y, self.predictions(model, X, classes), classes)
 
@@ -202,26 +223,3 @@ def class_probabilities(model: Any, X: Any, classes: Array | None, what: str) ->
     probabilities = np.zeros((len(found), len(classes)))
     probabilities[:, np.searchsorted(classes, model.classes_)] = found
     return probabilities
-
-
-def run_fits(
-    function: Callable[[Item], Answer], items: Iterable[Item], estimator: Any, stage: str
-) -> list[Answer]:
-    """Return ``function(item)`` for each item: side by side for methods of ours.
-
-    Estimators of others may hold the interpreter or start processes of their own: they run one
-    after the other, with whatever `n_jobs` they were given.
-    """
-    if isinstance(estimator, Estimator):
-        return in_threads(function, items, stage=stage)
-    todo = list(items)
-    found = []
-    for done, item in enumerate(todo):
-        found.append(function(item))
-        progress.report(stage, done + 1, len(todo))
-    return found
-
-
-def fit_rows(estimator: Any, X: Any, y: Array, rows: IntArray) -> Any:
-    """Return a new copy of the estimator fitted to some of the rows."""
-    return clone(estimator).fit(take_rows(X, rows), y[rows])

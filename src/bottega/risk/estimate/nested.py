@@ -16,7 +16,6 @@ from bottega.core.typing import Array, FloatArray
 from bottega.risk.estimate import nested_interval
 from bottega.risk.estimate.judged_rows import JudgedRows, RowLosses, read_rows, task_of
 from bottega.risk.estimate.nested_engine import Answer, Judge, Part, Procedure, parts_of, run_parts
-from bottega.risk.estimate.nested_interval import effective_size
 from bottega.risk.estimate.nested_result import NestedComparison, NestedCV
 from bottega.risk.estimate.procedures import EstimatorProcedure, PlainInputs
 
@@ -72,7 +71,8 @@ def nested_cv(
     loss : str, Loss or callable, optional
         What procedures are judged by, outside and inside: a name of `bottega.risk.LOSSES`, a
         `Loss` such as `Cost`, or a function of truth and prediction; misclassification or squared
-        error by default. Log loss and Brier score judge probabilities.
+        error by default. Log loss and Brier score judge probabilities. Under a `Cost` classifiers
+        with probabilities predict the class of least expected cost (`CostSensitiveClassifier`).
     select : {"one_se", "min", "aic", ...}
         Rule of the inner choice, see `Path.best`.
     outer : int, splitter or list of (train, test)
@@ -150,7 +150,7 @@ def nested_cv(
     if len(tasks) != 1:
         raise InputError("Give estimators of one task: all classifiers, or all regressors.")
     X, rows = read_rows(X, y, tasks.pop(), weight=sample_weight, groups=groups, time=time)
-    row_losses = RowLosses(loss, rows.task)
+    row_losses = RowLosses(loss, rows.task, rows.classes)
     procedures = {
         name: EstimatorProcedure(
             each,
@@ -210,11 +210,12 @@ def run_procedures(
         )
     Real(0, 1, open_low=True, open_high=True).check("nested_cv", "delta", delta)
     seed = seed_of(random_state, "nested_cv")
-    row_losses = RowLosses(loss, rows.task)
+    row_losses = RowLosses(loss, rows.task, rows.classes)
+    row_losses.check(rows)
     partitions = _partitions(outer, rows, X, n_repeats, seed)
     interval = _which_interval(interval, partitions, rows)
     sizes = [
-        np.array([[effective_size(rows.unit_weights(pair[i])) for pair in f] for f in partitions])
+        np.array([[rows.n_units(pair[i]) for pair in folds] for folds in partitions])
         for i in (0, 1)
     ]
     parts = [part for r, folds in enumerate(partitions) for part in parts_of(r, folds, pairs=False)]
@@ -277,10 +278,7 @@ def _partitions(
     for folds in partitions:
         if len(folds) < 2:
             raise InputError("An interval needs at least 2 outer folds.")
-        fold_of_rows(folds, n)  # refuses rows that are tested twice
-        for k, (_, test) in enumerate(folds):
-            if rows.weight is not None and not rows.weight[test].any():
-                raise InputError(f"No row of fold {k} has a positive weight; give fewer folds.")
+        rows.fold_of(folds)  # refuses rows that are tested twice
     return partitions
 
 

@@ -37,6 +37,19 @@ class Part:
         return f"without fold {folds} of partition {repeat + 1}" if left_out else "all rows"
 
 
+class AllBut(Part):
+    """Some rows are left out of all: the others are listed only while they are needed."""
+
+    def __init__(self, number: int, n: int, rows: IntArray) -> None:
+        for name, value in (("key", (0, (number,))), ("tests", (rows,)), ("n", n)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def train(self) -> IntArray:  # type: ignore[override]
+        """Positions of the rows to fit to."""
+        return np.delete(np.arange(self.n), self.tests[0])  # type: ignore[attr-defined]
+
+
 @dataclass(frozen=True, eq=False)
 class FittedProcedure:
     """A procedure after its fit to the training rows of a part: functions of positions of rows."""
@@ -142,6 +155,29 @@ class Judge:
             model=fitted.model if self.keep_models or not part.tests else None,
             seconds=seconds,
         )
+
+    def judged(self, answer: Answer) -> Array:
+        """Return what the loss judged of an answer: predictions, or probabilities of classes."""
+        found = answer.probabilities if self.row_losses.of_probabilities else answer.predicted
+        assert found is not None
+        return found
+
+
+def judge_of(rows: JudgedRows, loss: Any) -> Judge:
+    """Return what judges by a loss; one that cannot judge these rows is refused."""
+    row_losses = RowLosses(loss, rows.task, rows.classes)
+    row_losses.check(rows)
+    return Judge(rows, row_losses)
+
+
+def run_alone(
+    procedure: Procedure, parts: Sequence[Part], judge: Judge, stage: str
+) -> list[Answer]:
+    """Return the answers of one procedure on all parts, in their order; its errors are raised."""
+    runs = run_parts({"": procedure}, parts, judge, raise_errors=True, stage=stage)
+    if not runs.complete:
+        raise KeyboardInterrupt
+    return [runs.answers[""][part.key] for part in parts]
 
 
 def run_parts(

@@ -13,8 +13,10 @@ from bottega.core.errors import ParameterError
 from bottega.core.estimator import Estimator
 from bottega.core.folds import make_folds
 from bottega.core.frames import take_rows
+from bottega.core.losses import get_loss
 from bottega.core.tuned import Tuned, tune
 from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.risk.cost_sensitive import CostSensitiveClassifier
 from bottega.risk.estimate.judged_rows import JudgedRows, class_probabilities
 from bottega.risk.estimate.nested_engine import FittedProcedure, Part
 
@@ -47,7 +49,8 @@ class EstimatorProcedure:
     """An estimator with its data and the way its knob is chosen.
 
     It is cloned before each fit, and gets the weights of the rows if its `fit` (or that of the
-    last step of a pipeline) takes them.
+    last step of a pipeline) takes them. Under a matrix of costs a classifier with probabilities
+    predicts the class of least expected cost.
     """
 
     estimator: Any
@@ -57,6 +60,7 @@ class EstimatorProcedure:
     inner: Any = None  # folds that judge the path; None: by the method's own estimate
     values: Any = None  # of the knob; the method's own grid by default
     loss: Any = None  # what the inner folds are judged by
+    as_it_is: bool = False  # whatever it chooses, it chooses by itself, as in its `fit`
 
     def __post_init__(self) -> None:
         chosen = self._is_chosen_here  # refuses values that nothing could be done with
@@ -76,6 +80,8 @@ class EstimatorProcedure:
     def _is_chosen_here(self) -> bool:
         """Whether a knob is left to be chosen along the path."""
         estimator = self.estimator
+        if self.as_it_is:
+            return False
         if not isinstance(estimator, Tuned):
             if self.values is not None:
                 raise ParameterError(
@@ -91,6 +97,10 @@ class EstimatorProcedure:
         """Fit a copy to the training rows of a part, its knob chosen on them alone."""
         X, y = self.inputs.train(part), self.rows.y[part.train]
         weight = self.rows.weight_of(part.train)
+        loss = None if self.loss is None else get_loss(self.loss, self.rows.task)
+        judged = loss
+        if loss is not None and hasattr(self.estimator, "predict_proba"):
+            judged = loss.deciding()
         if not self._is_chosen_here:
             model = fit_weighted(clone(self.estimator), X, y, weight)
         else:
@@ -99,13 +109,16 @@ class EstimatorProcedure:
                 estimator,
                 X,
                 y,
-                sample_weight=weight if _takes_weights(estimator) else None,
+                sample_weight=weight if takes_weights(estimator) else None,
                 select=self.select,
                 cv=folds,
-                loss=self.loss,
+                loss=judged,
                 values=self.values,
                 bare=bool(part.tests),  # fitted for its predictions; the model of all rows is kept
             )
+        told = _told_by(model)
+        if judged is not loss:
+            model = CostSensitiveClassifier.of(model, loss)
         inputs, classes = self.inputs, self.rows.classes
 
         def predict(rows: IntArray) -> Array:
@@ -119,7 +132,7 @@ class EstimatorProcedure:
             predict,
             probabilities if has_any else None,
             inputs.joined(part, model),
-            *_told_by(model),
+            *told,
         )
 
     def _judged_by(self, part: Part, X: Any, y: Array) -> tuple[Any, Any]:
@@ -155,7 +168,8 @@ class EstimatorProcedure:
         return self.estimator, folds
 
 
-def _takes_weights(estimator: Any) -> bool:
+def takes_weights(estimator: Any) -> bool:
+    """Return True if the fit of an estimator takes row weights."""
     return bool(has_fit_parameter(estimator, "sample_weight"))
 
 
@@ -165,9 +179,9 @@ def fit_weighted(estimator: Any, X: Any, y: Array, weight: FloatArray | None) ->
         return estimator.fit(X, y)
     if hasattr(estimator, "steps"):
         name, last = estimator.steps[-1]
-        if _takes_weights(last):
+        if takes_weights(last):
             return estimator.fit(X, y, **{f"{name}__sample_weight": weight})
-    elif _takes_weights(estimator):
+    elif takes_weights(estimator):
         return estimator.fit(X, y, sample_weight=weight)
     return estimator.fit(X, y)
 
