@@ -79,6 +79,13 @@ def compare(
     loss: Annotated[
         str | None, typer.Option(help="What rows are judged by: absolute_error, log_loss, ...")
     ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            help="What errors cost: OBSERVED:PREDICTED=COST, separated by commas "
+            "(ill:healthy=10,healthy:ill=1), or a CSV file (a line per predicted class)."
+        ),
+    ] = None,
     select: Annotated[str, typer.Option(help="Rule that picks from each path.")] = "one_se",
     outer: Annotated[int, typer.Option(help="Number of outer folds.")] = 5,
     interval: Annotated[
@@ -138,6 +145,7 @@ def compare(
                 "random_state": random_state,
                 "n_jobs": jobs,
             },
+            cost=cost,
             again=again,
             out=out,
             save=save,

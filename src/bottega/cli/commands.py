@@ -30,6 +30,7 @@ from bottega.registry import FIELDS, cards, in_words
 from bottega.workbench import Comparison, load
 from bottega.workbench import compare as compare_methods
 from bottega.workbench import warmup as warm_up
+from bottega.workbench.costs import read_costs
 
 __all__ = ["compare", "methods", "parse_kinds", "predict", "warmup"]
 
@@ -39,6 +40,7 @@ def compare(
     *,
     reading: dict[str, Any],
     comparing: dict[str, Any],
+    cost: str | None,
     again: bool,
     out: Path | None,
     save: Path | None,
@@ -51,7 +53,16 @@ def compare(
     if out is not None:
         for module in ("jinja2", "altair", "vl_convert"):
             require(module, "report,plot")
+    if cost is not None and comparing["loss"] is not None:
+        raise InputError("Give --loss or --cost, not both: costs are what rows are judged by.")
+    if reading["group"] is not None and reading["time"] is not None:
+        raise InputError(
+            "Give --group or --time, not both: rows are held out by whole groups, or by what comes "
+            "later; leave the other column out with --ignore."
+        )
     table = read(data, **reading)
+    if cost is not None and table.target is not None:
+        comparing = {**comparing, "loss": read_costs(cost, table.classes)}
     with nullcontext() if quiet else _progress_bar("comparing"):
         found = compare_methods(table, command=shlex.join(["bottega", *sys.argv[1:]]), **comparing)
     for finding in table.warnings:

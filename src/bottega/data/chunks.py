@@ -15,6 +15,7 @@ from bottega.data._inspect.examine import assign_roles, check_kinds, class_label
 from bottega.data.columns import UNUSABLE
 from bottega.data.encoder import Encoder
 from bottega.data.read import is_query, read_chunks
+from bottega.data.read.files import is_boolean
 
 __all__ = ["EncodedChunks", "chunks"]
 
@@ -111,7 +112,7 @@ class EncodedChunks:
         kinds: Mapping[str, str],
         encoder: Encoder | None,
     ) -> None:
-        self._source, self._options = source, options
+        self._source, self._options = source, dict(options)
         self._target, self._weight = target, weight
         self.kinds = self._infer(ignore, kinds)
         self.encoder = clone(Encoder(standardize=False) if encoder is None else encoder)
@@ -158,6 +159,11 @@ class EncodedChunks:
                 check_kinds(given, frame.columns)
                 roles = assign_roles(frame, self._target, self._weight, None, None, ignore)
                 names = [name for name, role in roles.items() if role == "feature"]
+                text = self._options["text"]
+                if is_boolean(frame, self._target) and self._target not in text:
+                    # Labels stay as they are written, Yes and No too: read them as text.
+                    self._options["text"] = [*text, self._target]
+                    return self._infer(ignore, given)
                 columns = {name: ChunkedColumn(name) for name in names if name not in given}
             for name, column in columns.items():
                 column.update(frame[name])

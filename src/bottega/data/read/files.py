@@ -6,6 +6,8 @@ from collections import Counter
 from difflib import get_close_matches
 from typing import Any
 
+import narwhals.stable.v2 as nw
+
 from bottega.core.errors import InputError, require
 from bottega.data._inspect import convert
 
@@ -38,6 +40,12 @@ def load_bundled(name: str) -> Any:
     if name != "diabetes":
         frame = frame.assign(target=bunch.target_names.astype(str)[bunch.target.to_numpy()])
     return frame
+
+
+def is_boolean(frame: Any, name: str) -> bool:
+    """Return True if a frame has a column of this name that is stored as truth values."""
+    data = convert.frame_or_none(frame)
+    return data is not None and name in data.columns and data[name].dtype == nw.Boolean
 
 
 def frame_or_path(source: Any) -> tuple[Any, str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from bottega.core.errors import InputError
 from bottega.data.read.duck import open_query
-from bottega.data.read.files import frame_or_path, is_bundled, is_database
+from bottega.data.read.files import frame_or_path, is_boolean, is_bundled, is_database
 from bottega.data.table import Table
 
 __all__ = ["read", "read_frame"]
@@ -30,6 +30,7 @@ def read(
 
     Types are inferred from every row, not from a sample. Missing values stay missing; in CSV files
     the marks ``NA``, ``NaN``, ``null``, ``None``, ``?`` and the empty field are missing values.
+    Labels of the target stay as they are written.
     Columns may be separated by commas, semicolons, tabs or bars, and with any but the first numbers
     may have a decimal comma.
     The whole answer is held in memory: larger data are for `bottega.data.chunks`.
@@ -65,7 +66,11 @@ def read(
     if isinstance(source, str) and is_bundled(source):
         target = target or "target"
     labels = [name for name, kind in (kinds or {}).items() if kind in ("category", "text", "id")]
-    frame = read_frame(source, table=table, query=query, encoding=encoding, text=labels)
+    options = {"table": table, "query": query, "encoding": encoding}
+    frame = read_frame(source, text=labels, **options)
+    if target is not None and is_boolean(frame, target):
+        # Labels stay as they are written: Yes and No in a text file were taken for truth values.
+        frame = read_frame(source, text=[*labels, target], **options)
     return Table(
         frame,
         target=target,
