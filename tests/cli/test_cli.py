@@ -345,7 +345,7 @@ def test_ctrl_c_stops_without_a_traceback(tmp_path):
     )
     assert process.stdout.readline() == "fitting\n"  # the many fits to come take seconds
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=250)
     assert process.returncode == 1
     assert "Traceback" not in errors
     assert "stopped" in errors

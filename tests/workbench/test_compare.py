@@ -1,5 +1,7 @@
 """Nested comparison: against the same thing by hand, and what it promises."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -15,6 +17,7 @@ from bottega.core.losses import ABSOLUTE_ERROR, SQUARED_ERROR, ZERO_ONE, Cost, H
 from bottega.data import Table, folds, read
 from bottega.linear import Ridge
 from bottega.neighbors import NearestNeighborsClassifier, NearestNeighborsRegressor
+from bottega.registry import methods
 from bottega.risk import nested_cv
 from bottega.workbench.compare import _choose
 from bottega.workbench.ranking import auc, lift
@@ -245,12 +248,13 @@ def test_a_method_that_fails_is_named_and_the_others_stand(monkeypatch):
     assert "neighbors: failed with RuntimeError" in repr(found)
 
 
-@pytest.mark.slow
-def test_a_method_too_slow_for_the_rows_is_left_out_unless_named():
+def test_a_method_too_slow_for_the_rows_is_left_out_unless_named(monkeypatch):
+    few = {name: methods("classification")[name] for name in ("baseline", "neighbors", "parzen")}
+    monkeypatch.setattr(sys.modules["bottega.workbench.compare"], "methods_for", lambda _: few)
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(27_000, 1))
-    y = np.where(X[:, 0] + rng.normal(size=27_000) > 0, "a", "b")
-    found = bottega.compare(X, y, outer=2)
+    X = rng.normal(size=(20_001, 1))
+    y = np.where(X[:, 0] + rng.normal(size=20_001) > 0, "a", "b")
+    found = bottega.compare(X, y, outer=2, test_size=0)
     assert "parzen" not in found.results
     assert {"baseline", "neighbors"} <= set(found.results)
     assert "more than 20,000 rows" in found.skipped["parzen"]
