@@ -176,6 +176,7 @@ def test_max_features_in_words_and_shares(words, columns):
     assert not hasattr(model, "path_")
 
 
+@pytest.mark.slow
 def test_all_columns_make_bagging_and_few_decorrelate():
     """D194-D195: F = p is bagging; on Friedman's data some F in between is best."""
     X, y = friedman(400)

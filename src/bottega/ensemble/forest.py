@@ -5,14 +5,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import compute_sample_weight
+from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
-from bottega.core.params import Choice, Parameter
+from bottega.core.params import Anything, Choice, Parameter
+from bottega.core.rows import check_weight
 from bottega.core.typing import Array, FloatArray
-from bottega.ensemble._forest.estimator import CARD, SHARED
 from bottega.ensemble._forest.inspection import ForestReading
-from bottega.tree._grow.binned import CRITERIA
+from bottega.ensemble._forest.listed import tree_options
+from bottega.ensemble._forest.parameters import CARD, FIRST, REST
+from bottega.tree import TreeClassifier, TreeRegressor
+from bottega.tree._grow.options import CRITERIA
 from bottega.tree._kernels import grow_binned as kernels
 
 __all__ = ["RandomForestClassifier", "RandomForestRegressor"]
@@ -114,12 +119,15 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {
-        "max_features": SHARED["max_features"],
-        "n_estimators": SHARED["n_estimators"],
+        **FIRST,
         "criterion": Choice(
-            "gini", "entropy", "deviance", "sqrt", "error", help="impurity that splits lower"
+            *("gini", "entropy", "log_loss", "deviance", "sqrt", "error"),
+            help="impurity that splits lower",
         ),
-        **{name: SHARED[name] for name in SHARED if name not in ("max_features", "n_estimators")},
+        **REST,
+        "class_weight": Anything(
+            help="weight of each class: a dict, 'balanced', or 'balanced_subsample'"
+        ),
     }
     card: ClassVar[Card] = Card(task="classification", **CARD)
 
@@ -127,38 +135,86 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
         self,
         n_estimators: int = 200,
         *,
-        max_features: int | float | str = "auto",
         criterion: str = "gini",
-        min_samples_leaf: int = 1,
         max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = "auto",
         max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
         categorical_features: Any = "auto",
         bootstrap: bool = True,
-        max_samples: float | str = "auto",
-        select: str = "min",
+        oob_score: Any = "auto",
+        n_jobs: int | None = None,
         random_state: Any = 0,
+        verbose: int = 0,
+        warm_start: bool = False,
+        class_weight: Any = None,
+        ccp_alpha: float = 0.0,
+        max_samples: int | float | None = None,
+        monotonic_cst: Any = None,
+        select: str = "min",
     ) -> None:
-        self.max_features = max_features
         self.n_estimators = n_estimators
         self.criterion = criterion
-        self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
         self.categorical_features = categorical_features
         self.bootstrap = bootstrap
-        self.max_samples = max_samples
-        self.select = select
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
+        self.max_samples = max_samples
+        self.monotonic_cst = monotonic_cst
+        self.select = select
+
+    @property
+    def n_classes_(self) -> Any:
+        """Number of classes; a list of numbers with several responses."""
+        check_is_fitted(self)
+        several = isinstance(self.classes_, list)
+        return [len(one) for one in self.classes_] if several else len(self.classes_)
 
     def predict(self, X: Any) -> Array:
         """Return the class with the largest mean share for each row of X."""
-        means = self._means(X)
-        return self.classes_[self._predicted(means, "predict")]
+        listed = self._outputs(X)
+        if listed is None:
+            return self.classes_[self._predicted(self._means(X), "predict")]
+        codes = np.column_stack([np.argmax(shares, axis=1) for shares in listed])
+        return self._shown(codes if self.n_outputs_ > 1 else codes[:, 0])
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the mean over the trees of the class shares in the leaf, one column per class."""
-        means = self._means(X)
-        return self._predicted(means, "predict_proba")
+    def predict_proba(self, X: Any) -> Any:
+        """Return the mean over the trees of the class shares in the leaf, one column per class.
+
+        With several responses a list of such arrays.
+        """
+        listed = self._outputs(X)
+        if listed is None:
+            return self._predicted(self._means(X), "predict_proba")
+        return listed if self.n_outputs_ > 1 else listed[0]
+
+    def _class_weighted(self, y: Any, weight: Any) -> Any:
+        if not isinstance(self.class_weight, str) or self.class_weight != "balanced_subsample":
+            return super()._class_weighted(y, weight)
+        if self.bootstrap:  # each tree weighs the classes of its own sample
+            return weight
+        factor = compute_sample_weight("balanced", y)
+        return check_weight(factor if weight is None else factor * weight, len(factor))
+
+    def _template(self, max_features: int) -> TreeClassifier:
+        return TreeClassifier(
+            prune_by="impurity", criterion=self.criterion, **tree_options(self, max_features)
+        )
 
     def _predicted(self, means: FloatArray, method: str) -> Array:
         K = len(self.classes_)
@@ -225,37 +281,70 @@ class RandomForestRegressor(RegressorMixin, ForestReading):
     True
     """
 
-    params: ClassVar[Mapping[str, Parameter]] = SHARED
+    params: ClassVar[Mapping[str, Parameter]] = {
+        **FIRST,
+        "criterion": Choice(
+            *("squared_error", "friedman_mse", "absolute_error", "poisson"),
+            help="loss that splits lower",
+        ),
+        **REST,
+    }
     card: ClassVar[Card] = Card(task="regression", **CARD)
 
     def __init__(
         self,
         n_estimators: int = 200,
         *,
-        max_features: int | float | str = "auto",
-        min_samples_leaf: int = 2,
+        criterion: str = "squared_error",
         max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 2,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = "auto",
         max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
         categorical_features: Any = "auto",
         bootstrap: bool = True,
-        max_samples: float | str = "auto",
-        select: str = "min",
+        oob_score: Any = "auto",
+        n_jobs: int | None = None,
         random_state: Any = 0,
+        verbose: int = 0,
+        warm_start: bool = False,
+        ccp_alpha: float = 0.0,
+        max_samples: int | float | None = None,
+        monotonic_cst: Any = None,
+        select: str = "min",
     ) -> None:
-        self.max_features = max_features
         self.n_estimators = n_estimators
-        self.min_samples_leaf = min_samples_leaf
+        self.criterion = criterion
         self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
         self.categorical_features = categorical_features
         self.bootstrap = bootstrap
-        self.max_samples = max_samples
-        self.select = select
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.ccp_alpha = ccp_alpha
+        self.max_samples = max_samples
+        self.monotonic_cst = monotonic_cst
+        self.select = select
 
     def predict(self, X: Any) -> FloatArray:
         """Return the mean prediction of the trees for each row of X."""
-        return self._means(X)[:, 0]
+        listed = self._outputs(X)
+        if listed is None:
+            return self._means(X)[:, 0]
+        return np.hstack(listed) if self.n_outputs_ > 1 else listed[0][:, 0]
+
+    def _template(self, max_features: int) -> TreeRegressor:
+        return TreeRegressor(criterion=self.criterion, **tree_options(self, max_features))
 
     def _predicted(self, means: FloatArray, method: str) -> Array:
         return means[:, 0]

@@ -4,15 +4,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
-from bottega.core.errors import ParameterError
-from bottega.core.parallel import in_threads
-from bottega.core.params import Anything, Choice, Parameter
+from bottega.core.errors import InputError, ParameterError
+from bottega.core.parallel import at_most, in_threads
+from bottega.core.params import Anything, Boolean, Choice, Jobs, Parameter
+from bottega.core.typing import Array, FloatArray
 from bottega.ensemble._combination.average import Average, MeanOfNumbers, VoteOfClasses
-from bottega.ensemble._combination.models import Models
+from bottega.ensemble._combination.models import Models, NamedParts, named_fits, named_models
 from bottega.ensemble._resampling.samples import OrderedRows
 from bottega.ensemble.forest import RandomForestClassifier, RandomForestRegressor
 from bottega.tree import TreeClassifier, TreeRegressor
@@ -45,14 +47,15 @@ _CARD: dict[str, Any] = {
 }
 _BASES = Models(help="models to average; None: a small tree and a random forest")
 _WEIGHTS = Anything(help="how much each model counts; None: all alike")
+_VERBOSE = Anything(help="accepted; progress is reported through core.progress")
 
 
-class _Voting(Average):
+class _Voting(NamedParts, TransformerMixin, Average):
     """What the classifier and the regressor share."""
 
     def _check_params(self) -> None:
         super()._check_params()
-        count = len(self._bases())
+        count = len(self._named_or_dropped())
         if self.weights is None:
             return
         try:
@@ -62,17 +65,35 @@ class _Voting(Average):
         if given.shape != (count,) or not np.all(given >= 0) or not 0 < given.sum() < np.inf:
             raise ParameterError(
                 f"{type(self).__name__}: weights={self.weights!r} is not allowed; give None or "
-                f"{count} numbers, one per base, that are not negative and not all zero."
+                f"{count} numbers, one per base, that are not negative and not all zero. Number of "
+                "`estimators` and weights must be equal."
             )
+
+    def _named_or_dropped(self) -> list[tuple[str, Any]]:
+        return named_models(self._own if self.estimators is None else self.estimators)
 
     def _settle(self, work: OrderedRows, setting: Mapping[str, Any]) -> None:
         names, bases = zip(*self._named(), strict=True)
         self.names_ = list(names)
-        given = np.ones(len(bases)) if self.weights is None else np.asarray(self.weights, float)
-        self.weights_ = given / given.sum()
+        every = self._named_or_dropped()
+        given = np.ones(len(every)) if self.weights is None else np.asarray(self.weights, float)
+        used = given[[name in names for name, _ in every]]
+        self.weights_ = used / used.sum() if used.sum() > 0 else used
         self.estimators_ = in_threads(
             lambda base: work.fit(base, work.weight), bases, stage="bases"
         )
+        self.named_estimators_ = named_fits(every, self.estimators_)
+
+    def _each(self, X: Any) -> list[Any]:
+        """Return what each model gives, whatever its weight."""
+        X = self._check_new(X)
+        with at_most(self.n_jobs):
+            return list(self._all_outputs(self.estimators_, X))
+
+    def _names_out(self, per_model: int) -> Array:
+        own = type(self).__name__.lower()
+        numbers = [""] if per_model == 1 else [str(k) for k in range(per_model)]
+        return np.array([f"{own}_{name}{k}" for name in self.names_ for k in numbers], dtype=object)
 
 
 class VotingClassifier(ClassifierMixin, _Voting, VoteOfClasses):
@@ -88,16 +109,25 @@ class VotingClassifier(ClassifierMixin, _Voting, VoteOfClasses):
     ----------
     estimators : list of classifiers or of (name, classifier), optional
         Models to combine, pipelines included; a tree of eight leaves and a random forest by
-        default.
+        default. They can be set by name: ``set_params(name="drop")`` leaves one out, and
+        ``set_params(name__parameter=...)`` sets a parameter of one.
     voting : {"soft", "hard"}
         Average the probabilities, or count the predicted classes.
     weights : array-like of shape (M,), optional
         How much each model counts; they are divided by their sum. All alike by default.
+    n_jobs : int, optional
+        Threads; all cores by default.
+    flatten_transform : bool
+        Whether `transform` puts the probabilities of the models side by side.
+    verbose : bool
+        Accepted as in scikit-learn; nothing is printed.
 
     Attributes
     ----------
     estimators_ : list
-        The fitted models.
+        The fitted models; those that are ``"drop"`` are left out.
+    named_estimators_ : Bunch
+        The fitted models by name.
     names_ : list of str
         Their names.
     weights_ : ndarray of shape (M,)
@@ -139,6 +169,9 @@ class VotingClassifier(ClassifierMixin, _Voting, VoteOfClasses):
         "estimators": _BASES,
         "voting": Choice("soft", "hard", help="what the models add up"),
         "weights": _WEIGHTS,
+        "n_jobs": Jobs(),
+        "flatten_transform": Boolean(help="whether transform returns one row per row"),
+        "verbose": _VERBOSE,
     }
     card: ClassVar[Card] = Card(task="classification", **_CARD)
     _own = (
@@ -152,13 +185,51 @@ class VotingClassifier(ClassifierMixin, _Voting, VoteOfClasses):
         *,
         voting: str = "soft",
         weights: Any = None,
+        n_jobs: int | None = None,
+        flatten_transform: bool = True,
+        verbose: bool = False,
     ) -> None:
         self.estimators = estimators
         self.voting = voting
         self.weights = weights
+        self.n_jobs = n_jobs
+        self.flatten_transform = flatten_transform
+        self.verbose = verbose
+
+    def transform(self, X: Any) -> Array:
+        """Return what the models give.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (m, p)
+            Inputs.
+
+        Returns
+        -------
+        ndarray
+            With ``voting="soft"`` the probabilities of the models, side by side (m, M K), or with
+            ``flatten_transform=False`` one after another (M, m, K); with ``voting="hard"`` the
+            codes of the predicted classes (m, M).
+        """
+        each = self._each(X)
+        if self.voting == "hard":
+            return np.stack([np.argmax(votes, axis=1) for votes in each], axis=1)
+        return np.hstack(each) if self.flatten_transform else np.array(each)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return the names of the columns of `transform`."""
+        check_is_fitted(self)
+        if self.voting == "hard":
+            return self._names_out(1)
+        if not self.flatten_transform:
+            raise InputError(
+                "get_feature_names_out is not supported when `voting='soft'` and "
+                "`flatten_transform=False`."
+            )
+        return self._names_out(len(self.classes_))
 
 
-@documented_like(VotingClassifier, without=("classes_",))
+@documented_like(VotingClassifier, without=("voting", "flatten_transform", "classes_"))
 class VotingRegressor(RegressorMixin, _Voting, MeanOfNumbers):
     r"""Predict by the mean of the predictions of models.
 
@@ -199,13 +270,36 @@ class VotingRegressor(RegressorMixin, _Voting, MeanOfNumbers):
     [4.5]
     """
 
-    params: ClassVar[Mapping[str, Parameter]] = {"estimators": _BASES, "weights": _WEIGHTS}
+    params: ClassVar[Mapping[str, Parameter]] = {
+        "estimators": _BASES,
+        "weights": _WEIGHTS,
+        "n_jobs": Jobs(),
+        "verbose": _VERBOSE,
+    }
     card: ClassVar[Card] = Card(task="regression", **_CARD)
     _own = (
         ("tree", TreeRegressor(ccp_alpha=0.0, max_leaf_nodes=8)),
         ("forest", RandomForestRegressor(max_features=1 / 3)),
     )
 
-    def __init__(self, estimators: Iterable[Any] | None = None, *, weights: Any = None) -> None:
+    def __init__(
+        self,
+        estimators: Iterable[Any] | None = None,
+        *,
+        weights: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
         self.estimators = estimators
         self.weights = weights
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def transform(self, X: Any) -> FloatArray:
+        """Return the predictions of the models, one column per model."""
+        return np.stack(self._each(X), axis=1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return the names of the columns of `transform`."""
+        check_is_fitted(self)
+        return self._names_out(1)

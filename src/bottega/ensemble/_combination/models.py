@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils import Bunch
 
 from bottega.core.errors import ParameterError
 from bottega.core.estimator import Estimator
+from bottega.core.losses import Loss
 from bottega.core.params import Parameter
 from bottega.core.typing import Array, FloatArray
 
@@ -147,3 +149,17 @@ def class_shares(model: Any, X: Any, classes: Array, *, votes: bool = False) -> 
     shares = np.zeros((len(found), len(classes)))
     shares[:, np.searchsorted(classes, model.classes_)] = found
     return shares
+
+
+def named_fits(all_parts: list[tuple[str, Any]], fitted: list[Any]) -> Bunch:
+    """Return the fitted models by name; those left out are ``"drop"``."""
+    those = iter(fitted)
+    return Bunch(
+        **{name: part if isinstance(part, str) else next(those) for name, part in all_parts}
+    )
+
+
+def losses_of_rows(loss: Loss, y: Array, predicted: Array) -> FloatArray:
+    """Return the loss of each row; several responses count alike."""
+    losses = loss.of_rows(y, predicted)
+    return losses if losses.ndim == 1 else losses.mean(axis=1)

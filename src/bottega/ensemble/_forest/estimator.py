@@ -1,84 +1,32 @@
 """What the forest of classes and the forest of numbers share: growing, choosing, predicting."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import ceil
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import Tags
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from bottega.core import params
 from bottega.core.errors import InputError
 from bottega.core.judge import mean_and_se
 from bottega.core.losses import Loss, get_loss
+from bottega.core.parallel import at_most
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._forest.growth import BinnedRows, Grower, Grown, Tally
-from bottega.ensemble._resampling.draws import own_order, seeds
-from bottega.ensemble._resampling.left_out import OutOfBag
+from bottega.ensemble._forest.listed import TreeRows, classes_of, mean_outputs
+from bottega.ensemble._resampling.draws import own_order
+from bottega.ensemble._resampling.left_out import OutOfBag, WarmStart
 from bottega.tree._grow.binned import NO_LIMIT
 from bottega.tree._grow.bins import Bins
 from bottega.tree._grow.column_reader import read_columns
-
-SHARED: Mapping[str, params.Parameter] = {
-    "max_features": params.AnyOf(
-        params.Choice("auto", "sqrt", "log2"),
-        params.Integer(1),
-        params.Real(0, 1, open_low=True),
-        help="columns tried at each split, or their share; 'auto': by OOB error",
-    ),
-    "n_estimators": params.Integer(
-        1, help="how many trees are grown; more never hurt, and cost time"
-    ),
-    "min_samples_leaf": params.Integer(1, help="fewest rows in a leaf"),
-    "max_depth": params.OrNone(params.Integer(0), help="most tests above a leaf"),
-    "max_leaf_nodes": params.OrNone(
-        params.Integer(1), help="most leaves of a tree, the best splits first"
-    ),
-    "categorical_features": params.AnyOf(
-        params.Choice("auto"), params.Anything(), help="columns that are categories"
-    ),
-    "bootstrap": params.Boolean(help="draw rows with replacement (the bootstrap)"),
-    "max_samples": params.Auto(
-        params.Real(0, 1, open_low=True), help="rows drawn for a tree, as a share of all"
-    ),
-    "select": params.Choice("min", "one_se", help="rule that picks max_features from the path"),
-    "random_state": params.Seed(help="seed of the draws; None: other draws in every fit"),
-}
-
-CARD: dict[str, Any] = {
-    "method": "random_forest",
-    "title": "Random forest",
-    "strengths": (
-        "Accurate without tuning on most tables: steps, interactions and noise columns alike.",
-        "Drawing columns decorrelates the trees more than bagging does, as inputs are usually "
-        "correlated; the variance is lower.",
-        "Does not overfit with more trees: the error settles.",
-        "Takes categories, missing values and columns on any scale as they are.",
-        "Rows left out of each tree give an honest error without cross-validation.",
-        "Ranks the inputs by importance (though not the direction of their effects).",
-        "Trees grow side by side.",
-    ),
-    "weaknesses": (
-        "The readability of a tree is lost, and memory grows with the rows.",
-        "Importance comes without a test of significance.",
-        "Flat beyond the range of the data, and slow to follow a plain linear trend.",
-        "Boosting is often a little more accurate where it is tuned.",
-    ),
-    "assumptions": (
-        "Rows are independent, so that the rows a tree has not drawn judge it honestly.",
-        "Columns drawn at a split are often enough of use: with few useful columns among many, "
-        "more must be tried.",
-    ),
-    "cost": "n_estimators max_features n log n, on one byte per value",
-    "source": "D186, D190, D194-D197, D254j",
-    "takes": frozenset({"number", "category", "missing"}),
-    "wide": True,
-}
 
 _PATH_TREES = 50  # enough for every row to be left out many times
 _MOST_COPIES = 20  # whole weights count as copies while they are no more than this on average
@@ -87,18 +35,30 @@ _KEPT_ROWS = 20_000  # trees of the path are kept for the fit while they are sma
 
 @dataclass(frozen=True, eq=False)
 class ForestWork:
-    """The binned rows, their places among the rows that count, and the trees of the path."""
+    """The rows as the trees take them, their own order, and the trees of the path.
 
-    rows: BinnedRows
+    The rows are binned for packed trees, and `listed` for a list of whole tree estimators.
+    """
+
     order: IntArray
+    n_columns: int
+    binned: BinnedRows | None = None
+    listed: TreeRows | None = None
     grown: dict[int, Grown] = field(default_factory=dict)
 
+    @property
+    def rows(self) -> BinnedRows:
+        """The binned rows."""
+        assert self.binned is not None
+        return self.binned
 
-class ForestBase(OutOfBag, Tuned):
+
+class ForestBase(OutOfBag, WarmStart, Tuned):
     """Grows trees on samples of rows, a few columns tried at each split, and averages them.
 
-    A subclass gives `_criterion(n_classes)`, the number of the impurity that is grown by, and
-    `_predicted(means, method)`, what mean leaf values (rows, V) predict (class codes).
+    A subclass gives `_criterion(n_classes)`, the number of the impurity that is grown by,
+    `_predicted(means, method)`, what mean leaf values (rows, V) predict (class codes), and
+    `_template(max_features)`, a tree estimator as it is fitted to each sample.
     """
 
     knob: ClassVar[str] = "max_features"
@@ -108,12 +68,25 @@ class ForestBase(OutOfBag, Tuned):
         p = columns.X.shape[1]
         if p >= 2**20:
             raise InputError(f"X has {p} columns; a forest takes fewer than {2**20}.")
+        self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
+        low, high = (np.nan_to_num(of.reduce(columns.X, axis=0)) for of in (np.fmin, np.fmax))
+        self._ranges = (low, high, columns.has_missing(), columns.n_levels)
         return columns, y
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """Read the rows, and draw the seeds that the folds of a path share."""
+        rows = super()._read(X, y, sample_weight)
+        self._before, self._seeds = self._begin()
+        return rows
+
+    @property
+    def _balanced(self) -> bool:
+        """Whether the classes of each sample are to weigh alike."""
+        wanted = getattr(self, "class_weight", None)
+        return isinstance(wanted, str) and wanted == "balanced_subsample" and self.bootstrap
 
     def _prepare(self, rows: Rows) -> ForestWork:
         """Bin the rows, in an order that does not depend on theirs."""
-        if not hasattr(self, "_seeds"):  # the folds of a path grow their trees from the same
-            self._seeds = seeds(self.random_state, self.n_estimators)
         columns, y = rows.X, np.asarray(rows.y, dtype=np.float64)
         order = own_order(columns.X, y)
         w = rows.weights[order]
@@ -124,38 +97,118 @@ class ForestBase(OutOfBag, Tuned):
             and w.sum() <= _MOST_COPIES * len(w)
         ):
             positions = np.repeat(np.arange(len(w)), w.astype(np.int64))
-        learnt_from = order if not len(positions) else order[positions]
-        bins = Bins.learn(columns.X, columns.categorical, columns.n_levels, learnt_from)
+        p = columns.X.shape[1]
+        if self._needs_whole_trees(rows.weight is not None and not len(positions)):
+            weight = None if rows.weight is None else w
+            size = self._sample_size(len(positions) or len(y))
+            how = (positions, size, self.bootstrap, self._balanced)
+            listed = TreeRows(columns[order], self._shown(rows.y[order]), weight, *how)
+            return ForestWork(order, p, listed=listed)
+        before = self._before
+        if before is None or "_rows_in" not in before:
+            learnt_from = order if not len(positions) else order[positions]
+            bins = Bins.learn(columns.X, columns.categorical, columns.n_levels, learnt_from)
+        else:  # trees that are added take the bins of those that are there
+            bins = before["_rows_in"].bins
         n_classes = len(self.classes_) if is_classifier(self) else 0
         codes = bins.encode(columns.X, order)
-        return ForestWork(BinnedRows(bins, codes, y[order], w, positions, n_classes), order)
+        return ForestWork(order, p, BinnedRows(bins, codes, y[order], w, positions, n_classes))
+
+    def _needs_whole_trees(self, weighted: bool) -> bool:
+        """Whether something is asked for that packed trees cannot do."""
+        signs = self.monotonic_cst
+        return (
+            self.n_outputs_ > 1
+            or self.criterion in ("absolute_error", "poisson")
+            or self.ccp_alpha > 0
+            or (signs is not None and bool(np.any(np.asarray(signs) != 0)))
+            or (self.min_weight_fraction_leaf > 0 and (weighted or self._balanced))
+        )
+
+    def _sample_size(self, there: int) -> int:
+        """Return how many rows each tree draws."""
+        given = self.max_samples
+        if given is not None and isinstance(given, Integral):
+            size = int(given)
+        else:
+            size = max(1, round((1.0 if given is None else float(given)) * there))
+        return size if self.bootstrap else min(size, there)
 
     def _settle(self, work: ForestWork, setting: Mapping[str, Any]) -> None:
         picked = int(setting[self.knob])
-        grown = self._grow(work, picked)
         self.max_features_ = picked
+        if work.listed is not None:
+            self._settle_listed(work, work.listed)
+            return
+        grown = self._grow(work, picked)
         self.forest_ = grown.forest
         self._rows_in, self._order = work.rows, work.order
-        self.feature_importances_ = grown.tally.importance / self.n_estimators
-        self.oob_path_ = self._trees_path(grown.tally)
-        out_of_bag = self._predicted(grown.tally.means, "predict_proba")
-        self._score_out_of_bag(work.rows.responses, out_of_bag, work.rows.weight)
-        self._keep_out_of_bag(out_of_bag, work.order)
+        before = self._before or {}
+        old = before.get("_batches", [])
+        start = old[-1][1] if old else 0
+        new = [(work.rows, len(self._seeds), picked)] if start < len(self._seeds) else []
+        self._batches = [*old, *new]  # which rows the trees up to which number were grown on
+        self._importance = grown.tally.importance
+        if self._judges:
+            self.oob_path_ = self._trees_path(grown.tally)
+            out_of_bag = self._predicted(grown.tally.means, "predict_proba")
+            if not self._draws_all:
+                self._score_out_of_bag(work.rows.responses, out_of_bag, work.rows.weight)
+                self._keep_out_of_bag(out_of_bag, work.order)
+        self._before = None
+
+    def _settle_listed(self, work: ForestWork, rows: TreeRows) -> None:
+        before = self._before or {}
+        old = before.get("_trees", [])
+        template = self._template(self.max_features_)
+        self._trees = [*old, *rows.fit_all(template, self._seeds[len(old) :])]
+        self._order, self._listed_rows = work.order, replace(rows, columns=None)
+        self._before = None
+        several = is_classifier(self) and self.n_outputs_ > 1
+        if several and type_of_target(rows.y) != "multilabel-indicator":
+            if self.oob_score is True:
+                raise InputError(
+                    "The type of target cannot be used to compute OOB estimates: several responses "
+                    "of more than two classes."
+                )
+            return
+        if self._judges and not self._draws_all:
+            found = rows.left_out(self._trees, self._seeds, classes_of(self))
+            if self.n_outputs_ == 1:
+                found = found[..., 0]
+            if not is_classifier(self):
+                found = found[:, 0]
+            y = rows.y
+            if is_classifier(self):
+                pairs = zip(classes_of(self) or [], y.reshape(len(y), -1).T, strict=True)
+                codes = np.column_stack([np.searchsorted(c, one) for c, one in pairs])
+                y = codes if self.n_outputs_ > 1 else codes[:, 0]
+            self._score_out_of_bag(y, found, rows.weight)
+            self._keep_out_of_bag(found, work.order)
 
     def _grow(self, work: ForestWork, max_features: int) -> Grown:
         """Return the whole forest; the trees that the path has grown are not grown again."""
         done = work.grown.get(max_features)
+        grower = self._grower(work.rows, max_features)
+        before = self._before
+        if done is None and before is not None and "_rows_in" in before:
+            rows = before["_rows_in"]
+            same = np.array_equal(rows.codes, work.rows.codes) and np.array_equal(
+                rows.y, work.rows.y
+            )
+            trees = before["forest_"].trees
+            seeds = self._seeds[: len(trees)] if same else None
+            done = grower.again(trees, seeds, before["_importance"])
         start = 0 if done is None else len(done.trees)
         if done is not None and start == self.n_estimators:
             return done
-        grower = self._grower(work.rows, max_features)
         return grower.grow(self._seeds[start:], done, stage="trees")
 
     def _path_tally(self, work: ForestWork, max_features: int) -> Tally:
         """Return how the first trees of a forest do."""
         done = work.grown.get(max_features)
         if done is None:
-            keep = len(work.rows.y) <= _KEPT_ROWS
+            keep = len(work.rows.y) <= _KEPT_ROWS and self._before is None
             grower = self._grower(work.rows, max_features)
             done = grower.grow(self._seeds[:_PATH_TREES], keep=keep, stage="max_features")
             if keep:
@@ -163,34 +216,47 @@ class ForestBase(OutOfBag, Tuned):
         return done.tally
 
     def _grower(self, rows: BinnedRows, max_features: int) -> Grower:
-        there = len(rows.positions) or len(rows.y)
-        share = self.max_samples
-        if isinstance(share, str):
-            share = 1.0 if self.bootstrap else 0.632
+        size = self._sample_size(len(rows.positions) or len(rows.y))
+        leaf, split = self.min_samples_leaf, self.min_samples_split
+        leaf = int(leaf) if isinstance(leaf, Integral) else ceil(leaf * size)
+        leaf = max(leaf, ceil(self.min_weight_fraction_leaf * size))
+        split = int(split) if isinstance(split, Integral) else max(2, ceil(split * size))
         return Grower(
             rows,
             self._criterion(rows.n_classes),
             max_features,
-            max(1, round(float(share) * there)),
+            size,
             self.bootstrap,
             NO_LIMIT if self.max_depth is None else self.max_depth,
             NO_LIMIT if self.max_leaf_nodes is None else self.max_leaf_nodes,
-            self.min_samples_leaf,
+            split,
+            leaf,
+            float(self.min_impurity_decrease),
+            self._balanced,
         )
 
     def _given(self, work: ForestWork) -> dict[str, Any] | None:
-        p = work.rows.codes.shape[1]
-        given = self.max_features
-        if isinstance(given, str):
-            if given == "auto":
+        p, given = work.n_columns, self.max_features
+        if isinstance(given, str) and given == "auto":
+            if work.listed is None and not self._draws_all:
                 return None
+            # No row is left out to judge by, or the trees are costly: the usual numbers.
+            given = "sqrt" if is_classifier(self) else 1 / 3
+        if given is None:
+            given = p
+        elif isinstance(given, str):
             given = max(1, int(np.log2(p) if given == "log2" else np.sqrt(p)))
-        elif not isinstance(given, int | np.integer):
+        elif not isinstance(given, Integral):
             given = max(1, int(given * p))
         return {self.knob: int(_check_features([given], p)[0])}
 
     def _path(self, work: ForestWork, values: Any, loss: Loss | None) -> Path:
         """Return the out-of-bag error over the number of columns tried."""
+        if work.listed is not None:
+            raise InputError(
+                "A path over max_features is for one response, criterion='squared_error' or one of "
+                "the classes', and trees that are neither pruned nor monotone; give max_features."
+            )
         p = work.rows.codes.shape[1]
         if values is None:
             tried = [np.log2(p), np.sqrt(p), p / 3, p / 2, p]
@@ -266,11 +332,23 @@ class ForestBase(OutOfBag, Tuned):
     def _means(self, X: Any) -> FloatArray:
         """Return the mean leaf values of new rows."""
         codes = self._codes(X)
-        return self.forest_.predict(codes)
+        with at_most(self.n_jobs):
+            return self.forest_.predict(codes)
+
+    def _outputs(self, X: Any) -> list[FloatArray] | None:
+        """Return the mean outputs of whole trees, one array per response; None of packed trees."""
+        check_is_fitted(self)
+        if not hasattr(self, "_trees"):
+            return None
+        matrix = self.columns_in_.read(self, X)
+        with at_most(self.n_jobs):
+            return mean_outputs(self._trees, matrix, classes_of(self))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
         return tags
 
 

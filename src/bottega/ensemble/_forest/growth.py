@@ -121,7 +121,7 @@ class Grower:
     """Grows trees on samples of `size` rows.
 
     `criterion` is that of `bottega.tree._kernels.grow_binned`: SUMS also for two classes by Gini's
-    index.
+    index. With `balanced` the classes weigh alike in each sample.
     """
 
     rows: BinnedRows
@@ -131,7 +131,10 @@ class Grower:
     replace: bool
     max_depth: int
     max_leaf_nodes: int
+    min_samples_split: int
     min_samples_leaf: int
+    min_impurity_decrease: float
+    balanced: bool
 
     @property
     def two_class(self) -> bool:
@@ -158,11 +161,26 @@ class Grower:
             grown = self._wave(seeds[start : start + wave])
             sums += self._judge(grown, tally, len(sums) + 1)
             for words, set_of, sets, values, _, gain in grown:
-                tally.importance[:] += gain
+                tally.importance[:] += gain / max(gain.sum(), 1e-300)
                 if keep:
                     trees.append((words, set_of, sets, values))
             progress.report(stage, min(start + wave, len(seeds)), len(seeds))
         return Grown(tuple(trees), replace(tally, sums=np.array(sums)))
+
+    def again(
+        self, trees: Sequence[tuple[Any, ...]], seeds: Sequence[int] | None, importance: FloatArray
+    ) -> Grown:
+        """Return trees that were grown before, judged by the rows; seeds None: by other rows."""
+        done = self._empty()
+        done.importance[:] = importance
+        judged = []
+        for i, (words, set_of, sets, values) in enumerate(trees):
+            ends = np.array([0, len(words)])
+            walked = packing.leaves_of(self.rows.codes, words, ends, set_of, sets, ends[:1])
+            leaf = walked[:, 0]
+            placed = ~leaf if seeds is None else np.where(self.counts(seeds[i]) > 0, leaf, ~leaf)
+            judged.append((words, set_of, sets, values, placed, None))
+        return Grown(tuple(trees), replace(done, sums=np.array(self._judge(judged, done, 1))))
 
     def _empty(self) -> Tally:
         n, p = self.rows.codes.shape
@@ -245,14 +263,27 @@ class Grower:
         counts = self.counts(seed)
         # Whole weights are copies, which the draw has counted; others multiply the copies drawn.
         weighted = not len(rows.positions) and rows.weighted
+        weight = rows.weight
+        if self.balanced:
+            weight, weighted = self._balanced(counts, weight if weighted else None), True
         drawn, w, t, c, center = gather(
-            counts, rows.y, rows.weight, weighted, rows.n_classes, self.two_class
+            counts, rows.y, weight, weighted, rows.n_classes, self.two_class
         )
         bins = rows.bins
         nodes = binned.grow(
             rows.codes, bins.n_bins, bins.categorical, drawn, w, t,
             c, weighted, self.criterion, rows.n_classes,
-            self.two_class, self.max_features, True, self.max_depth, self.max_leaf_nodes, 2,
-            self.min_samples_leaf, 0.0, 0.0, seed + 1,
+            self.two_class, self.max_features, True, self.max_depth, self.max_leaf_nodes,
+            self.min_samples_split, self.min_samples_leaf, self.min_impurity_decrease, 0.0,
+            seed + 1,
         )  # fmt: skip
         return counts, drawn, w, t, center, nodes
+
+    def _balanced(self, counts: IntArray, weight: FloatArray | None) -> FloatArray:
+        """Return the weights times those that make the classes of a sample weigh alike."""
+        codes = self.rows.responses
+        share = np.bincount(codes, weights=counts, minlength=self.rows.n_classes)
+        drawn = np.flatnonzero(share)
+        factor = np.ones(len(share))
+        factor[drawn] = share.sum() / (len(drawn) * share[drawn])
+        return factor[codes] if weight is None else factor[codes] * weight

@@ -1,16 +1,19 @@
 """Looking into a grown forest: errors along the trees, single trees, importance, proximity."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from scipy.sparse import hstack
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, NotKept
 from bottega.core.losses import get_loss
 from bottega.core.parallel import in_threads
+from bottega.core.rows import Rows
 from bottega.core.tables import Section, Summary
-from bottega.core.typing import FloatArray
+from bottega.core.typing import FloatArray, IntArray
 from bottega.ensemble._forest.estimator import ForestBase
 from bottega.ensemble._forest.packed import columns_of
 from bottega.ensemble._kernels.judge import permuted_loss
@@ -33,6 +36,7 @@ class ForestReading(ForestBase):
         y : array-like of shape (m,)
             Their responses.
         """
+        self._check_packed()
         codes, y = self._codes(X), np.asarray(y)
         check_consistent_length(codes, y)
         if is_classifier(self):  # a class that is not known is code -1
@@ -58,7 +62,7 @@ class ForestReading(ForestBase):
         -------
         altair.LayerChart
         """
-        check_is_fitted(self)
+        self._check_packed()
         curve = self.oob_path_
         return error_against_trees_chart(
             curve.values,
@@ -75,13 +79,127 @@ class ForestReading(ForestBase):
             raise InputError(
                 f"There is no tree {i}; the forest has the trees 0 to {self.n_estimators_ - 1}."
             )
-        return self._grower(self._rows_in, self.max_features_).tree(self._seeds[i])
+        if hasattr(self, "_trees"):
+            return self._trees[i].nodes_
+        rows, _, tried = next(batch for batch in self._batches if i < batch[1])
+        return self._grower(rows, tried).tree(self._seeds[i])
 
     @property
     def n_estimators_(self) -> int:
         """Number of trees."""
         check_is_fitted(self)
-        return self.forest_.n_trees
+        return len(self._seeds)
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Share of each column in what the splits lower the impurity by, mean over the trees."""
+        check_is_fitted(self)
+        if hasattr(self, "_trees"):
+            found = np.mean([tree.feature_importances_ for tree in self._trees], axis=0)
+        else:
+            found = self._importance
+        total = found.sum()
+        return found / total if total > 0 else np.zeros(len(found))
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The trees as tree estimators; they are grown once more where they are packed."""
+        check_is_fitted(self)
+        if hasattr(self, "_trees"):
+            return self._trees
+        return in_threads(self._tree_estimator, range(self.n_estimators_))
+
+    def _tree_estimator(self, i: int) -> Any:
+        """Return packed tree i as an estimator, which has learnt what the forest has."""
+        model = self._template(self.max_features_).set_params(random_state=self._seeds[i])
+        learnt = ("columns_in_", "n_features_in_", "feature_names_in_", "classes_", "_frame")
+        known = {name: getattr(self, name) for name in learnt if hasattr(self, name)}
+        low, high, missing, n_levels = self._ranges
+        vars(model).update(
+            **known,
+            nodes_=self.tree(i),
+            n_outputs_=1,
+            max_features_=self.max_features_,
+            ccp_alpha_=0.0,
+            _low=low,
+            _high=high,
+            _missing_seen=missing,
+            _n_levels=n_levels,
+            _joint=False,
+            _seed=self._seeds[i],
+            _weighted=True,
+            _costs=None,
+            _default=-1,
+            _boolean=np.zeros(len(low), dtype=bool),
+        )
+        return model
+
+    @property
+    def estimators_samples_(self) -> list[IntArray]:
+        """The rows that each tree has drawn, repeated as often as they were."""
+        check_is_fitted(self)
+        places = self._order if self._kept is None else self._kept[self._order]
+        places = places.astype(np.int32)
+        listed = hasattr(self, "_trees")
+        drawn = self._listed_rows if listed else self._grower(self._rows_in, self.max_features_)
+        return [np.repeat(places, drawn.counts(seed)) for seed in self._seeds]
+
+    _kept: IntArray | None = None
+
+    def _restore(self, rows: Rows) -> None:
+        super()._restore(rows)
+        self._kept = rows.kept
+
+    def apply(self, X: Any) -> IntArray:
+        """Return the leaf (the number of its node) of each row in each tree: (rows, trees)."""
+        check_is_fitted(self)
+        if hasattr(self, "_trees"):
+            matrix = self.columns_in_.read(self, X)
+            return np.stack([tree.apply(matrix) for tree in self._trees], axis=1)
+        return self.forest_.leaves(self._codes(X))
+
+    def decision_path(self, X: Any) -> tuple[Any, IntArray]:
+        """Return which nodes each row passes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (m, p)
+            Rows.
+
+        Returns
+        -------
+        csr_matrix of shape (m, nodes of all trees)
+            Ones at the nodes that a row passes.
+        ndarray of shape (trees + 1,)
+            Where the nodes of each tree start among the columns.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_trees"):
+            return self.forest_.decision_path(self._codes(X))
+        matrix = self.columns_in_.read(self, X)
+        parts = [tree.decision_path(matrix) for tree in self._trees]
+        return hstack(parts).tocsr(), np.cumsum([0, *(part.shape[1] for part in parts)])
+
+    def __len__(self) -> int:
+        """Return the number of trees."""
+        return self.n_estimators_
+
+    def __getitem__(self, index: int) -> Any:
+        """Return a tree estimator."""
+        at = range(self.n_estimators_)[index]
+        return self._trees[at] if hasattr(self, "_trees") else self._tree_estimator(at)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the trees as tree estimators."""
+        return iter(self.estimators_)
+
+    def _check_packed(self) -> None:
+        check_is_fitted(self)
+        if hasattr(self, "_trees"):
+            raise NotKept(
+                "This is for one response and trees that are neither pruned nor monotone, by Gini, "
+                "entropy or squared error; scikit-learn's functions for inspection take any model."
+            )
 
     def permutation_importance(self, *, random_state: Any = 0) -> Any:
         """Return how much worse each tree predicts its out-of-bag rows when a column is shuffled.
@@ -99,7 +217,7 @@ class ForestReading(ForestBase):
             the others cannot stand in for it. Cost: a walk of the out-of-bag rows per tree and
             column.
         """
-        check_is_fitted(self)
+        self._check_packed()
         shuffles = seeds(random_state, self.n_estimators_)
         rows, forest = self._rows_in, self.forest_
         grower = self._grower(rows, self.max_features_)
@@ -131,7 +249,7 @@ class ForestReading(ForestBase):
             Rows to compare; the training rows by default. At most 10,000: the answer has m^2
             entries.
         """
-        check_is_fitted(self)
+        self._check_packed()
         codes = self._rows_in.codes if X is None else self._codes(X)
         found = proximity_of(len(codes), lambda: self.forest_.leaves(codes))
         if X is not None:
@@ -143,18 +261,20 @@ class ForestReading(ForestBase):
         """Return size, errors and importance as a table that shows itself as text and HTML."""
         check_is_fitted(self)
         facts: dict[str, list[Any]] = {
-            "rows": [len(self._rows_in.y)],
+            "rows": [len(self._order)],
             "trees": [self.n_estimators_],
             "columns tried": [self.max_features_],
-            "leaves per tree": [float(self.forest_.n_leaves.mean())],
-            "training error": [float(self.oob_path_.train_error[-1])],
-            "OOB error": [self.oob_path_.error[-1]],
         }
+        if hasattr(self, "forest_"):
+            facts["leaves per tree"] = [float(self.forest_.n_leaves.mean())]
+        if hasattr(self, "oob_path_"):
+            facts["training error"] = [float(self.oob_path_.train_error[-1])]
+            facts["OOB error"] = [self.oob_path_.error[-1]]
         names = np.array(self.columns_in_.names)
         top = np.argsort(-self.feature_importances_, kind="stable")[:30]
         importance = {
             "column": names[top].tolist(),
-            "gain": self.feature_importances_[top].tolist(),
+            "share": self.feature_importances_[top].tolist(),
         }
         sections = (Section("", facts), Section("Importance", importance))
         return Summary(type(self).__name__, sections)

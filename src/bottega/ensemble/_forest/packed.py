@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from bottega.core.parallel import in_threads
 from bottega.core.stored import stored
@@ -87,6 +88,39 @@ class Forest:
         return kernels.leaves_of(
             codes, self.words, self.tree_start, self.set_of, self.sets, self.set_start
         )
+
+    @property
+    def trees(self) -> list[tuple[Array, Array, Array, FloatArray]]:
+        """The trees one by one, as `join` takes them."""
+        found = []
+        for i in range(self.n_trees):
+            first, last = self.tree_start[i : i + 2]
+            none = np.full(last - first, -1, dtype=np.int32)
+            set_of = self.set_of[first:last] if len(self.set_of) else none
+            sets = self.sets[slice(*self.set_start[i : i + 2])]
+            values = self.values[slice(*self.value_start[i : i + 2])]
+            found.append((self.words[first:last], set_of, sets, values))
+        return found
+
+    def decision_path(self, codes: Array) -> tuple[csr_matrix, IntArray]:
+        """Return which nodes of which trees each row passes, and where each tree's nodes start."""
+        leaves = self.leaves(codes).astype(np.int64) + self.tree_start[:-1]
+        parent = np.full(len(self.words), -1, dtype=np.int64)
+        inner = np.flatnonzero((self.words >> np.uint64(kernels.LEAF)) == 0)
+        root = self.tree_start[np.searchsorted(self.tree_start, inner, side="right") - 1]
+        first = root + (self.words[inner] & np.uint64(kernels.LOW)).astype(np.int64)
+        parent[first] = parent[first + 1] = inner
+        rows, passed = [], []
+        at, node = np.repeat(np.arange(len(codes)), self.n_trees), leaves.ravel()
+        while len(node):
+            rows.append(at)
+            passed.append(node)
+            node = parent[node]
+            at, node = at[node >= 0], node[node >= 0]
+        row, column = np.concatenate(rows), np.concatenate(passed)
+        shape = (len(codes), len(self.words))
+        ones = np.ones(len(row), dtype=np.int64)
+        return csr_matrix((ones, (row, column)), shape=shape), self.tree_start
 
     def of_tree(self, tree: int) -> tuple[Any, ...]:
         """Return words, root, set_of, sets, first set, values, first value: for kernels."""

@@ -13,13 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.frames import is_frame, take_rows
 from bottega.core.judge import mean_and_se
-from bottega.core.losses import Loss, get_loss
+from bottega.core.losses import get_loss
 from bottega.core.parallel import in_threads
 from bottega.core.path import Path, along
 from bottega.core.results import term_names
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._combination.average import Average
+from bottega.ensemble._combination.models import losses_of_rows
 from bottega.ensemble._resampling.draws import draw_rows, seeds
 from bottega.ensemble._resampling.left_out import (
     OutOfBag,
@@ -150,14 +151,14 @@ class Bagged(OutOfBag, WarmStart, Average):
             total = total + outputs
             bag_total = bag_total + np.where(out.reshape(shape), outputs, 0.0)
             bag_count += out
-            losses = _row_losses(loss, work.codes, self._decided(total / (i + 1)))
+            losses = losses_of_rows(loss, work.codes, self._decided(total / (i + 1)))
             train.append(np.average(losses, weights=work.weight))
             seen = np.flatnonzero(bag_count)
             if not len(seen):
                 judged.append((np.nan, np.nan))
                 continue
             average = bag_total[seen] / bag_count[seen].reshape(shape)
-            losses = _row_losses(loss, work.codes[seen], self._decided(average))
+            losses = losses_of_rows(loss, work.codes[seen], self._decided(average))
             judged.append(mean_and_se(losses, None if work.weight is None else work.weight[seen]))
         error, error_se = np.array(judged, dtype=np.float64).T
         n_estimators = np.arange(1, len(train) + 1)
@@ -211,7 +212,7 @@ class Bagged(OutOfBag, WarmStart, Average):
             weight = None if work.weight is None else work.weight[outside]
 
             def judged(inputs: Any) -> float:
-                losses = _row_losses(loss, codes, self._decided(self._outputs(model, inputs)))
+                losses = losses_of_rows(loss, codes, self._decided(self._outputs(model, inputs)))
                 return float(np.average(losses, weights=weight))
 
             rng = np.random.default_rng(shuffle)
@@ -249,12 +250,6 @@ class Bagged(OutOfBag, WarmStart, Average):
             return np.stack(found, axis=1).astype(np.int32)
 
         return proximity_of(int(X.shape[0]), leaves)
-
-
-def _row_losses(loss: Loss, y: Array, predicted: Array) -> FloatArray:
-    """Return the loss of each row; several responses count alike."""
-    losses = loss.of_rows(y, predicted)
-    return losses if losses.ndim == 1 else losses.mean(axis=1)
 
 
 def _shuffled(X: Any, j: int, rng: np.random.Generator) -> Any:

@@ -90,7 +90,7 @@ class OutOfBag(Estimator):
         if asked and not seen.all():
             warnings.warn(
                 "Some inputs do not have OOB scores. This probably means too few estimators were "
-                "used to compute any reliable OOB estimates.",
+                "used to compute any reliable oob estimates.",
                 DataWarning,
                 stacklevel=4,
             )
@@ -147,7 +147,7 @@ class WarmStart(Estimator):
 
     def _begin(self) -> tuple[dict[str, Any] | None, list[int]]:
         """Return what an earlier fit left, and the seeds of all parts."""
-        earlier, self._earlier = self._earlier, None
+        earlier = vars(self).pop("_earlier", None)
         found = seeds(self.random_state, self.n_estimators)
         if earlier is None:
             return None, found
