@@ -1,0 +1,99 @@
+"""Models stacked under a final estimator: what they give for unseen rows, as columns."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone, is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from bottega.core.errors import ParameterError
+from bottega.core.folds import Fold
+from bottega.core.frames import is_frame, take_rows
+from bottega.core.parallel import in_threads
+from bottega.core.typing import Array, FloatArray
+from bottega.ensemble._resampling.samples import OrderedRows, fit_weighted
+
+METHODS = ("predict_proba", "decision_function", "predict")
+
+
+def method_of(name: str, model: Any, wanted: str) -> str:
+    """Return which method of a model is stacked."""
+    for method in METHODS if wanted == "auto" else (wanted,):
+        if hasattr(model, method):
+            return method
+    raise ParameterError(f"Underlying estimator {name} does not implement the method {wanted}.")
+
+
+def columns_of(model: Any, method: str, X: Any, classes: Any) -> FloatArray:
+    """Return what a fitted model gives as columns: (rows, columns).
+
+    Probabilities of two classes are one column, as the other says the same; a class that the model
+    has not seen has probability zero.
+    """
+    found = getattr(model, method)(X)
+    if isinstance(found, list):  # several responses
+        return np.hstack([shares[:, 1:] for shares in found])
+    found = np.asarray(found)
+    if found.ndim == 1:
+        if method == "predict" and is_classifier(model) and found.dtype.kind not in "biuf":
+            found = np.searchsorted(classes, found)
+        return found[:, None].astype(np.float64)
+    one_response = not isinstance(classes, list) and classes is not None
+    if method == "predict_proba" and one_response and found.shape[1] <= len(classes):
+        wide = np.zeros((len(found), len(classes)))
+        wide[:, np.searchsorted(classes, model.classes_)] = found
+        found = wide if len(classes) != 2 else wide[:, 1:]
+    return found.astype(np.float64)
+
+
+def held_out_columns(
+    work: OrderedRows,
+    bases: Sequence[Any],
+    methods: Sequence[str],
+    folds: list[Fold],
+    classes: Any,
+) -> list[FloatArray]:
+    """Return, for each base, its columns for rows that it was fitted without."""
+    tasks = [(m, fold) for m in range(len(bases)) for fold in folds]
+
+    def fit_one(task: tuple[int, Fold]) -> FloatArray:
+        m, (train, test) = task
+        weight = None if work.weight is None else work.weight[train]
+        model = fit_weighted(clone(bases[m]), take_rows(work.X, train), work.y[train], weight)
+        return columns_of(model, methods[m], take_rows(work.X, test), classes)
+
+    fitted = in_threads(fit_one, tasks, stage="folds")
+    found: list[Any] = [None] * len(bases)
+    for (m, (_, test)), columns in zip(tasks, fitted, strict=True):
+        if found[m] is None:
+            found[m] = np.full((len(work.y), columns.shape[1]), np.nan)
+        found[m][test] = columns
+    return found
+
+
+def beside(columns: list[FloatArray], X: Any, passthrough: bool) -> Any:
+    """Return the columns side by side, with the inputs behind them where they pass through."""
+    if not passthrough:
+        return np.hstack(columns)
+    if sparse.issparse(X):
+        return sparse.hstack([*columns, X], format=X.format)
+    return np.hstack([*columns, np.asarray(X.to_numpy() if is_frame(X) else X)])
+
+
+def check_prefit(models: list[Any]) -> list[Any]:
+    """Return models that are fitted already."""
+    for model in models:
+        check_is_fitted(model)
+    return models
+
+
+def names_out(owner: str, names: list[str], widths: list[int], inputs: Array) -> Array:
+    """Return the names of the stacked columns and of the inputs that pass through."""
+    found = [
+        f"{owner}_{name}{'' if width == 1 else k}"
+        for name, width in zip(names, widths, strict=True)
+        for k in range(width)
+    ]
+    return np.array([*found, *inputs], dtype=object)
