@@ -7,8 +7,10 @@ BIN := $(VENV)/bin
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 PIP := $(BIN)/python $(PIP_INSTALL) -c constraints.txt
 PYTEST := $(BIN)/python -m pytest
-# Two test processes; each keeps its linear algebra to one thread.
+# Two test processes; each keeps its linear algebra to one thread, and each file's tests together,
+# since they share fitted models.
 JOBS ?= 2
+SPREAD = -n $(JOBS) --dist loadfile
 export OPENBLAS_NUM_THREADS ?= 1
 # What pytest is given besides, as in  make test ARGS=tests/linear
 ARGS ?=
@@ -38,17 +40,17 @@ run: $(VENV)/main.stamp  ## compare every method on the diabetes data: leaderboa
 	@$(BIN)/python -m bottega.cli compare diabetes --out build/report.html
 
 test: setup  ## run all tests
-	$(PYTEST) -n $(JOBS) $(ARGS)
+	$(PYTEST) $(SPREAD) $(ARGS)
 
-quick: setup  ## run the tests that take under a second or two each
-	$(PYTEST) -n $(JOBS) -m "not slow" $(ARGS)
+quick: setup  ## run the tests that take under two seconds each
+	$(PYTEST) $(SPREAD) -m "not slow" $(ARGS)
 
 dropin: setup  ## run scikit-learn's own tests with our classes in the place of theirs
 	PYTHONPATH=tests/dropin $(PYTEST) -c tests/dropin/pytest.ini --rootdir=. -n $(JOBS) --pyargs \
 	    $$(PYTHONPATH=tests/dropin $(BIN)/python -c "import swap; print(*swap.MODULES)")
 
 machines: setup  ## run the numeric tests as other processors would
-	$(BIN)/python tests/packaging/machines.py -n $(JOBS) $(ARGS)
+	$(BIN)/python tests/packaging/machines.py $(SPREAD) $(ARGS)
 
 oldest:  ## run the tests with the oldest versions that pyproject.toml admits
 	@mkdir -p build
@@ -56,14 +58,14 @@ oldest:  ## run the tests with the oldest versions that pyproject.toml admits
 	@.venv-oldest/bin/python tests/packaging/oldest.py >build/oldest.txt
 	@.venv-oldest/bin/python $(PIP_INSTALL) -c build/oldest.txt -e '.[test]'
 	@# What old versions of other packages warn of is not ours to mend.
-	.venv-oldest/bin/python -m pytest -n $(JOBS) -W default $(ARGS)
+	.venv-oldest/bin/python -m pytest $(SPREAD) -W default $(ARGS)
 
 pythons: $(addprefix python-,$(PYTHONS))  ## run the quick tests with every version of Python that is here
 python-%:
 	@if ! python$* --version >/dev/null 2>&1; then echo "Python $* is not on this machine: not tested"; exit 0; fi; \
 	set -e; test -x .venv-$*/bin/python || python$* -m venv .venv-$*; \
 	.venv-$*/bin/python $(PIP_INSTALL) -c constraints.txt -e '.[test]'; \
-	.venv-$*/bin/python -m pytest -n $(JOBS) -m "not slow" $(ARGS)
+	.venv-$*/bin/python -m pytest $(SPREAD) -m "not slow" $(ARGS)
 
 package: setup  ## build wheel and sdist, install them in empty environments and run the README's examples
 	$(PYTEST) -o addopts="--import-mode=importlib -ra" tests/packaging $(ARGS)

@@ -13,6 +13,8 @@ import pytest
 
 from bottega import _jit
 
+pytestmark = pytest.mark.slow  # every case compiles in processes of its own
+
 HELPERS = """
 from bottega._jit import kernel
 from toy._kernels.constants import FACTOR

@@ -19,8 +19,9 @@ def draw(seed, n, p):
     return X, X[:, :3] @ [1.0, -1.0, 0.5] + rng.normal(size=n)
 
 
-def models():
-    return [Lasso(), ElasticNet(l1_ratio=0.4), Lasso(relax=True), Lasso(fit_intercept=False)]
+def models(alphas=100):
+    found = [Lasso(), ElasticNet(l1_ratio=0.4), Lasso(relax=True), Lasso(fit_intercept=False)]
+    return [model.set_params(alphas=alphas) for model in found]
 
 
 def test_shapes_cover_both_ways():
@@ -48,7 +49,7 @@ def test_warm_path_equals_cold_fits(shape):
 def test_folds_on_the_way_equal_folds_by_hand(shape, weighted):
     X, y = draw(1, *shape)
     w = np.random.default_rng(0).uniform(0.5, 2, shape[0]) if weighted else None
-    for model in (*models(), AdaptiveLasso()):
+    for model in (*models(alphas=30), AdaptiveLasso(alphas=30)):
         curve = model.path(X, y, sample_weight=w)
         folds = make_folds(10, len(y))
         by_hand = model.path(X, y, sample_weight=w, values=curve.values, cv=folds)
@@ -91,7 +92,7 @@ def test_sparse_inputs_give_the_dense_answer(shape):
     X, y = draw(3, *shape)
     X[np.abs(X) < 1] = 0
     w = np.random.default_rng(0).uniform(0.5, 2, shape[0])
-    for model in models():
+    for model in models(alphas=30):
         dense = model.path(X, y, sample_weight=w)
         for form in (sparse.csr_array, sparse.csc_matrix):
             thin = model.path(form(X), y, sample_weight=w)

@@ -7,6 +7,8 @@ import pytest
 import bottega
 from bottega.report import write
 
+pytestmark = pytest.mark.slow  # a browser is started, on reports of whole comparisons
+
 HOSTILE = "</script><script>alert(1)</script>"
 
 
