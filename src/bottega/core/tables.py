@@ -158,7 +158,7 @@ class Summary:
         parts = [f'<div class="bottega-summary"><h3>{escape(self.title)}</h3>']
         for section in self.sections:
             sides = ["left" if _is_text(column) else "right" for column in section.columns.values()]
-            head = _cells("th", sides, list(section.columns))
+            head = _cells("th", sides, list(section.columns), ' scope="col"')
             body = "".join(f"<tr>{_cells('td', sides, row)}</tr>" for row in section.rows())
             caption = f"<caption>{escape(section.heading)}</caption>" if section.heading else ""
             parts.append(
@@ -198,10 +198,10 @@ def _is_text(column: Sequence[Any]) -> bool:
     return any(isinstance(cell, str) for cell in column)
 
 
-def _cells(tag: str, sides: list[str], row: list[str]) -> str:
+def _cells(tag: str, sides: list[str], row: list[str], more: str = "") -> str:
     """Return a row of HTML cells, escaped, each aligned to its side."""
     return "".join(
-        f'<{tag} style="text-align:{side}">{escape(cell)}</{tag}>'
+        f'<{tag}{more} style="text-align:{side}">{escape(cell)}</{tag}>'
         for side, cell in zip(sides, row, strict=True)
     )
 

@@ -1,6 +1,6 @@
 """The outcome of a comparison: leaderboard, best model, certificate, report, model file."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -148,12 +148,13 @@ class Comparison:
         """
         if self.test is None:
             raise InputError(
-                "No rows were set aside for a certificate; compare with a test share, test=0.25."
+                "No rows were set aside for a certificate; compare with a share of them, "
+                "test_size=0.25."
             )
         with self.test.opened(again=again, ledger=ledger) as part:
-            certificate = certify(self.best, part, delta=delta, loss=self.row_loss)
-        self.certificate = certificate
-        return certificate
+            found = certify(self.best, part, delta=delta, loss=self.row_loss)
+        self.certificate = replace(found, assumptions=(*found.assumptions, self.test.told))
+        return self.certificate
 
     def report(self, path: Any) -> FilePath:
         """Write the HTML report, one file that works offline, and return its path."""
@@ -223,7 +224,7 @@ class Comparison:
         """What is to be said about earlier looks at the locked rows; empty if there were none."""
         looks = self.looks
         if self.test is None or looks < (1 if self.certificate is None else 2):
-            return ""
+            return "" if self.test is None else self.test.overlap_in_words
         first = f"first at {self.test.first_opened:%Y-%m-%d %H:%M}"
         if self.certificate is None:
             return (
@@ -243,8 +244,11 @@ class Comparison:
             found.setdefault(reason, []).append(method)
         return found
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return str(self.summary())
+
+    def __repr__(self) -> str:
+        return repr(self.summary())
 
     def _repr_html_(self) -> str:
         return self.summary().to_html()

@@ -1,0 +1,70 @@
+"""The page for those who come from elsewhere says what is true."""
+
+import doctest
+import inspect
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sklearn.linear_model
+from sklearn.base import is_classifier
+
+from bottega import registry
+from bottega.linear import LeastSquares, LogisticLasso
+
+PAGE = Path(__file__).parents[2] / "docs/guide/migration.rst"
+OURS = {each.__name__: each for each in registry.estimators()}
+# Calls in the right-hand columns of the tables, as ``Ridge(alpha=1.0)``.
+CALLS = sorted(
+    {
+        call
+        for cell in re.findall(r"^     - (.*(?:\n       .*)*)", PAGE.read_text(), re.MULTILINE)
+        for call in re.findall(r"``(\w+\([^`]*\))", cell)
+        if call.partition("(")[0] in OURS
+    }
+)
+
+
+def sample(each):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 1 if ".smooth." in each.__module__ else 12))
+    y = X[:, 0] + 0.5 * rng.normal(size=60)
+    return X, (y > 0).astype(int) if is_classifier(each()) else y
+
+
+def test_the_examples_run():
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+    found = doctest.testfile(str(PAGE), module_relative=False, optionflags=flags)
+    assert found.attempted > 10
+    assert found.failed == 0
+
+
+def test_there_are_calls_to_try():
+    assert len(CALLS) > 40
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("call", CALLS)
+def test_every_call_of_the_tables_can_be_made_and_fitted(call):
+    name = call.partition("(")[0]
+    model = eval(call.partition(".fit")[0], OURS)
+    assert set(model.get_params(deep=False)) == set(inspect.signature(OURS[name]).parameters)
+    model.fit(*sample(OURS[name]))
+
+
+def test_the_penalty_of_logistic_regression():
+    X, y = sample(LogisticLasso)
+    ours = LogisticLasso(alpha=0.05, standardize=False).fit(X, y)
+    theirs = sklearn.linear_model.LogisticRegression(
+        l1_ratio=1.0, C=1 / (0.05 * 60), solver="saga", max_iter=100_000, tol=1e-9
+    ).fit(X, y)
+    assert ours.coef_ == pytest.approx(theirs.coef_, abs=1e-5)
+
+
+def test_criteria_count_the_variance():
+    X, y = sample(LeastSquares)
+    model = LeastSquares().fit(X, y)
+    parameters = X.shape[1] + 2
+    assert model.aic_ == pytest.approx(-2 * model.loglik_ + 2 * parameters)
+    assert model.bic_ == pytest.approx(-2 * model.loglik_ + np.log(60) * parameters)
