@@ -124,11 +124,50 @@ def test_the_state_folder(monkeypatch):
 def test_nothing_of_the_data_is_written():
     frame = pd.DataFrame({"who": ["Ada", "Bea"] * 20, "pay": np.arange(40.0) + 4711})
     read(frame, target="pay").split(random_state=3).test.open()
-    (file,) = ledger_folder().iterdir()
+    hashes, file = sorted(ledger_folder().iterdir(), key=lambda each: -len(each.name))
     assert len(file.name) == 32
-    when, seed = file.read_text().split()
-    assert seed == "seed=3"
+    assert file.read_text().endswith("seed=3\n")
+    when, _ = file.read_text().split()
     assert len(when) == len("2026-01-31T12:00:00")
+    assert hashes.name == f"{file.name}.rows"
+    written = hashes.read_bytes()
+    assert len(written) == 8 * (1 + 10)  # the number of rows, and a hash of each
+    assert b"Ada" not in written
+
+
+def test_parts_that_overlap_are_recognised():
+    """Another seed of the same table shares a quarter of the rows, another share most of them."""
+    n = 400
+    frame = pd.DataFrame({"x": np.arange(n) / 7, "y": np.arange(n) % 11, "c": ["a", "b"] * 200})
+    table = Table(frame, target="y", task="regression")
+    first = table.split()
+    first.test.open()
+    assert first.test.overlap == 0
+    assert "knows of no other look" in first.test.told
+    other = Table(frame[["c", "y", "x"]], target="y", task="regression").split(random_state=1)
+    rows = set(first.test._table.frame["x"])
+    shared = np.mean([x in rows for x in other.test._table.frame["x"]])
+    other.test.open()
+    assert 0.1 < shared < 0.4
+    assert other.test.overlap == pytest.approx(shared)
+    assert f"{100 * shared:.0f}% of the locked rows" in other.test.told
+    unrelated = Table(frame.assign(x=frame["x"] + 1), target="y", task="regression").split()
+    unrelated.test.open()
+    assert unrelated.test.overlap == 0
+    aside = table.split(random_state=2).test
+    aside.open(ledger=False)
+    assert aside.overlap == 0
+    assert "not written down" in aside.told
+
+
+def test_the_overlap_of_large_parts_is_estimated():
+    frame = pd.DataFrame({"x": np.arange(40_000.0), "y": np.arange(40_000) % 7})
+    table = Table(frame, target="y", task="regression", kinds={"x": "number"})
+    table.split().test.open()
+    other = table.split(random_state=1).test
+    other.open()
+    assert other.overlap == pytest.approx(0.25, abs=0.06)  # 4.4 standard errors of 1,024 draws
+    assert max(len(file.read_bytes()) for file in ledger_folder().glob("*.rows")) == 8 * 1025
 
 
 def test_a_fingerprint_is_that_of_the_values():

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from bottega.core import BaselineClassifier, BaselineRegressor
 from bottega.core.errors import InputError, ParameterError, TestSetAlreadyUsed
-from bottega.data import make, read
+from bottega.data import Table, make, read
 from bottega.linear import LeastSquares, Ridge
 from bottega.neighbors import NearestNeighborsClassifier, NearestNeighborsRegressor
 from bottega.risk import (
@@ -132,7 +132,9 @@ def test_equal_weights_and_groups_of_one_row_change_nothing(method):
     found = certify_losses(losses[copies], method=method, loss_range=(0, 1), groups=copies)
     assert (found.lower, found.upper) == pytest.approx((plain.lower, plain.upper))
     assert found.n == 1200
-    assert told(found, "groups of test rows")
+    assert told(found, "groups of rows")
+    assert found.n_groups == 400
+    assert "n = 400 groups with 1,200 rows" in str(found)
 
 
 def test_weighted_intervals_are_the_bounds_with_the_effective_number_of_rows():
@@ -317,3 +319,21 @@ def test_fresh_rows_are_not_refused_for_a_smoother_of_rounded_numbers():
     assert certify(model, x[300:], y[300:]).n == 100
     with pytest.raises(InputError, match="fitted to"):
         certify(model, x[:100], y[:100])
+
+
+def test_rows_in_time_are_not_called_independent_draws():
+    losses = np.random.default_rng(0).uniform(size=50)
+    claim = certify_losses(losses, time=np.arange(50))
+    assert told(claim, "neither a drift nor runs of similar errors are allowed for")
+    assert not told(claim, "independent draws")
+    assert claim.upper == certify_losses(losses).upper
+
+
+def test_a_locked_part_tells_what_is_known_about_it():
+    frame = pd.DataFrame({"x": np.arange(60.0) % 13, "y": np.arange(60) % 7})
+    table = Table(frame, target="y", task="regression")
+    split = table.split(random_state=8)
+    model = BaselineRegressor().fit(split.train.X, split.train.y)
+    assert told(certify(model, split.test), "knows of no other look")
+    other = table.split(random_state=9)
+    assert told(certify(model, other.test), "of the locked rows were in another test part")

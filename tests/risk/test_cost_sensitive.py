@@ -8,8 +8,8 @@ from sklearn.linear_model import LogisticRegression, Perceptron
 
 import bottega
 from bottega.core import BaselineClassifier, BaselineRegressor
-from bottega.core.errors import InputError
 from bottega.core._losses.decision import DecidedCost
+from bottega.core.errors import InputError
 from bottega.data import make
 from bottega.neighbors import NearestNeighborsClassifier
 from bottega.risk import (
@@ -104,7 +104,7 @@ def test_a_matrix_without_names_is_for_all_classes_in_order():
     ],
 )
 def test_a_wrong_matrix_is_refused_before_the_work(cost, message, monkeypatch):
-    monkeypatch.setattr(NearestNeighborsClassifier, "_fit", lambda *given: pytest.fail("fitted"))
+    monkeypatch.setattr(NearestNeighborsClassifier, "_fit", lambda *_: pytest.fail("fitted"))
     with pytest.raises(InputError, match=message):
         bottega.compare(FRAME, "ill", loss=cost)
     with pytest.raises(InputError, match=message):
@@ -152,5 +152,5 @@ def test_a_loss_that_is_no_number_is_refused_at_once():
     def broken(y, predicted):
         return np.where(y > 300, np.nan, np.abs(y - predicted))
 
-    with pytest.raises(InputError, match="'broken' is nan for the response 3.*must be a finite"):
+    with pytest.raises(InputError, match=r"'broken' is nan for the response 3.*must be a finite"):
         bottega.compare("diabetes", loss=broken, methods=["ridge"])

@@ -31,6 +31,8 @@ class Certificate:
         What is estimated, in words.
     approximate : bool
         Whether the confidence is only reached as n grows (a normal approximation).
+    n_groups : int or None
+        Number of groups that the rows are in, where the groups are the independent units.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class Certificate:
     n: int
     quantity: str = "risk"
     approximate: bool = False
+    n_groups: int | None = None
 
     def __post_init__(self) -> None:
         if not self.lower <= self.estimate <= self.upper:
@@ -69,8 +72,13 @@ class Certificate:
             f"{self.quantity} {self.estimate:.4g}, between {self.lower:.4g} and {self.upper:.4g} "
             f"with probability {'about' if self.approximate else 'at least'} "
             f"{100 * self.confidence:g}% "
-            f"({self.method}, n = {self.n:,})"
+            f"({self.method}, n = {self._size()})"
         )
+
+    def _size(self) -> str:
+        if self.n_groups is None:
+            return f"{self.n:,}"
+        return f"{self.n_groups:,} groups with {self.n:,} rows"
 
     def __repr__(self) -> str:
         lines = wrapped(str(self))

@@ -29,6 +29,7 @@ __all__ = [
     "make_folds",
     "parts_by_group",
     "parts_by_time",
+    "scramble",
 ]
 
 Fold = tuple[IntArray, IntArray]
@@ -219,7 +220,7 @@ class FoldDealer:
         places = np.arange(start, start + n)
         block, slot = places // self.folds, places % self.folds
         cards = np.arange(block[0] * self.folds, (block[-1] + 1) * self.folds, dtype=np.uint64)
-        shuffled = np.argsort(_scramble(cards).reshape(-1, self.folds), axis=1, kind="stable")
+        shuffled = np.argsort(scramble(cards).reshape(-1, self.folds), axis=1, kind="stable")
         return np.asarray(shuffled[block - block[0], slot], dtype=np.intp)
 
 
@@ -331,7 +332,7 @@ def is_partition(folds: list[Fold], n: int) -> bool:
     return bool(np.all(fold >= 0)) and all(len(train) + len(test) == n for train, test in folds)
 
 
-def _scramble(numbers: Any) -> Any:
+def scramble(numbers: Any) -> Any:
     """Return 64 bits that look random for each number (the finaliser of SplitMix64)."""
     mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

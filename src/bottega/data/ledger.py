@@ -1,8 +1,9 @@
 """The ledger of opened test parts, so that a part is opened once across processes too.
 
 Each locked part that was opened has one small file in the user's state folder, named by a
-fingerprint of its rows, with one line per look: when, and the seed of the split. Nothing of the
-data themselves is written, and nothing leaves the machine. The environment variable
+fingerprint of its rows, with one line per look: when, and the seed of the split. Beside it stand
+hashes of some of the rows (at most 8 KB), by which parts that overlap are recognised. Nothing of
+the data themselves is written, and nothing leaves the machine. The environment variable
 ``BOTTEGA_LEDGER`` names another folder, or switches the ledger off (``BOTTEGA_LEDGER=off``).
 """
 
@@ -18,10 +19,14 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.files import user_folder
+from bottega.core.folds import scramble
+from bottega.core.typing import Array
 
-__all__ = ["Entry", "fingerprint", "ledger_folder"]
+__all__ = ["Entry", "fingerprint", "ledger_folder", "row_hashes"]
 
 _OFF = ("off", "0", "no", "false")
+_HASHES = ".rows"  # the ending of the files with hashes of rows
+_KEPT = 1024  # hashes of a part
 
 
 def ledger_folder() -> Path | None:
@@ -63,6 +68,38 @@ def fingerprint(frame: Any) -> str:
     return digest.hexdigest()
 
 
+def row_hashes(frame: Any) -> Array:
+    """Return 64 bits for each row of a data frame, whatever the order of its columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> one = row_hashes(pd.DataFrame({"x": [1, 2], "c": ["a", "b"]}))
+    >>> other = row_hashes(pd.DataFrame({"c": ["b", "b"], "x": [2.0, 3.0]}))
+    >>> bool(one[1] == other[0]), bool(one[1] == other[1])
+    (True, False)
+    """
+    data = nw.from_native(frame, eager_only=True)
+    total = np.zeros(len(data), dtype=np.uint64)
+    for series in data.iter_columns():
+        if series.dtype.is_numeric():
+            numbers = np.asarray(series.to_numpy(), dtype=np.float64) + 0.0  # minus zero is zero
+            bits = np.where(np.isnan(numbers), np.nan, numbers).view(np.uint64)
+        else:
+            missing = series.is_null().to_numpy()
+            texts = [
+                None if none else str(v) for v, none in zip(series.to_list(), missing, strict=True)
+            ]
+            known = {text: _bits(f"={text}" if text is not None else "") for text in set(texts)}
+            bits = np.array([known[text] for text in texts], dtype=np.uint64)
+        total += scramble(scramble(bits) ^ np.uint64(_bits(str(series.name))))
+    return total
+
+
+def _bits(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
 @dataclass(frozen=True)
 class Entry:
     """What the ledger knows about one locked part.
@@ -95,7 +132,39 @@ class Entry:
             first = datetime.fromisoformat(lines[0].split()[0])
         return max(len(lines), 1), first.astimezone().replace(tzinfo=None)
 
-    def enter(self, seed: int | None, *, first: bool) -> str:
+    def overlap(self, frame: Any) -> float:
+        """Return about what share of the rows was in other parts that were opened.
+
+        Each part keeps its smallest hashes, which are a random choice of its rows; those of them
+        among the rows here tell how many the two have in common: exactly for up to 1,024 rows.
+        """
+        if self.file is None or not self.file.parent.is_dir():
+            return 0.0
+        others = [
+            file
+            for file in self.file.parent.glob(f"*{_HASHES}")
+            if file.stem != self.file.name and file.with_suffix("").is_file()
+        ]
+        if not others:
+            return 0.0
+        hashes = row_hashes(frame)
+        kept, most = np.zeros(0, dtype=np.uint64), 0.0
+        for file in others:
+            with suppress(OSError, ValueError, IndexError):
+                stored = np.frombuffer(file.read_bytes(), dtype="<u8").astype(np.uint64)
+                n, some = float(stored[0]), stored[1:]
+                most = max(most, float(np.isin(some, hashes).mean()) * n / len(hashes))
+                kept = np.append(kept, some)
+        return float(min(1.0, max(most, np.isin(hashes, kept).mean())))
+
+    def _keep_hashes(self, frame: Any) -> None:
+        assert self.file is not None
+        hashes = np.unique(row_hashes(frame))
+        kept = np.append(np.uint64(len(hashes)), hashes[:_KEPT]).astype("<u8")
+        with suppress(OSError):
+            self.file.with_name(self.file.name + _HASHES).write_bytes(kept.tobytes())
+
+    def enter(self, seed: int | None, *, first: bool, frame: Any = None) -> str:
         """Write down one look; return what went wrong, or nothing.
 
         Parameters
@@ -105,6 +174,8 @@ class Entry:
         first : bool
             Whether the part must not have been opened before. Of two processes that come at the
             same time one creates the file, and the other gets a FileExistsError.
+        frame : data frame, optional
+            The rows, of which hashes are kept.
         """
         if self.file is None:
             return ""
@@ -125,6 +196,8 @@ class Entry:
             return self._unwritable(error.strerror or str(error))
         finally:
             os.close(handle)
+        if frame is not None:
+            self._keep_hashes(frame)
         return ""
 
     def _unwritable(self, reason: str) -> str:

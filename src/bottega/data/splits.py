@@ -40,6 +40,9 @@ class LockedPart:
         When that happened first.
     note : str
         Why the ledger could not be written; empty where it could.
+    overlap : float
+        About what share of the rows was in other parts that were opened before (of another seed
+        or share of the same table), as far as the ledger knew when this one was opened.
 
     Examples
     --------
@@ -57,6 +60,8 @@ class LockedPart:
         self._table, self._seed = table, seed
         self.n_rows = table.n_rows
         self.note = ""
+        self.overlap = 0.0
+        self._asked = Entry(None)  # what the last look was written down in
         self._opened: list[datetime] = []
 
     @cached_property
@@ -68,6 +73,30 @@ class LockedPart:
     def looks(self) -> int:
         """How often the part was opened, by this process or another."""
         return max(len(self._opened), self._entry.looks()[0])
+
+    @property
+    def overlap_in_words(self) -> str:
+        """What is to be said about rows that other opened parts have in common with this one."""
+        if self.overlap == 0:
+            return ""
+        return (
+            f"about {100 * self.overlap:.0f}% of the locked rows were in another test part that "
+            "was opened before (of another seed or share, say): what was learnt there may have "
+            "slipped into later choices, so the claim is weaker than it reads"
+        )
+
+    @property
+    def told(self) -> str:
+        """One sentence for a certificate on what is known about earlier looks at these rows."""
+        if self._asked.file is None:
+            return "Whether these rows were looked at before is not written down anywhere."
+        words = self.overlap_in_words or "the ledger of this user knows of no other look at them"
+        if self.looks > 1:
+            words = f"these rows have been opened {self.looks} times"
+        return (
+            f"{words[0].upper()}{words[1:]}; looks by others, on other machines, or at the same "
+            "rows in another form cannot be seen."
+        )
 
     @property
     def first_opened(self) -> datetime | None:
@@ -91,8 +120,9 @@ class LockedPart:
         try:
             if not again and (self._opened or entry.looks()[0]):
                 raise FileExistsError
+            self._asked, self.overlap = entry, entry.overlap(self._table.frame)
             yield self._table
-            self.note = entry.enter(self._seed, first=not again)
+            self.note = entry.enter(self._seed, first=not again, frame=self._table.frame)
         except FileExistsError:
             raise TestSetAlreadyUsed(
                 f"The test part was opened already, first at {self.first_opened:%Y-%m-%d %H:%M}: "

@@ -24,6 +24,7 @@ from bottega.risk.bounds import (
 from bottega.risk.estimate.judged_rows import (
     JudgedRows,
     RowLosses,
+    assumption,
     finite_losses,
     independent_units,
     read_rows,
@@ -39,13 +40,6 @@ METHODS = ("auto", "clopper_pearson", "hoeffding", "empirical_bernstein", "stude
 _ON_TRUST = (
     "Nothing about the model was chosen by looking at the test rows: a fitted model does not tell "
     "how it was chosen, so this is taken on trust."
-)
-_INDEPENDENT = (
-    "The test rows and the rows to come are independent draws from one and the same source."
-)
-_INDEPENDENT_GROUPS = (
-    "The groups of test rows and the groups to come are independent draws from one and the same "
-    "source; nothing is assumed about the rows of one group."
 )
 _WEIGHTED = (
     "The risk is the mean over rows counted by their weights, and the weights were set without "
@@ -63,6 +57,7 @@ def certify_losses(
     delta: float = 0.05,
     sample_weight: Any = None,
     groups: Any = None,
+    time: Any = None,
     method: str = "auto",
     candidates: int = 1,
     zero_one: bool = False,
@@ -82,6 +77,9 @@ def certify_losses(
         How much each row counts; rows of weight zero do not.
     groups : array-like of shape (n,), optional
         Rows of one group depend on each other: the groups are then the independent units.
+    time : array-like of shape (n,), optional
+        Order of the rows, which come after those that the model was fitted to. The interval is the
+        same; the certificate says that it takes losses in time as independent.
     method : {"auto", "clopper_pearson", "hoeffding", "empirical_bernstein", "student"}
         Which interval; see the notes for ``"auto"``.
     candidates : int
@@ -145,7 +143,7 @@ def certify_losses(
     mean = float(units.mean() if share is None else share @ units)
     counted = zero_one and not grouped
     name, (lower, upper) = _interval(units, share, mean, level, method, counted, limits)
-    sentences = [_INDEPENDENT_GROUPS if grouped else _INDEPENDENT, *assumptions]
+    sentences = [assumption(grouped, time is not None), *assumptions]
     if weighted:
         sentences.append(_WEIGHTED)
     approximate = name == "Student's t"
@@ -170,6 +168,7 @@ def certify_losses(
         n=n,
         quantity=quantity,
         approximate=approximate,
+        n_groups=len(units) if grouped else None,
     )
 
 
@@ -182,6 +181,7 @@ def certify(
     delta: float = 0.05,
     sample_weight: Any = None,
     groups: Any = None,
+    time: Any = None,
     method: str = "auto",
     candidates: int = 1,
     loss: Any = None,
@@ -233,8 +233,9 @@ def certify(
     misclassification 0.1, between 0.03328 and 0.2181 with probability at least 95% ...
     """
     _check_request(delta, method, candidates)  # before a locked part is opened for nothing
-    X, rows = _rows(X_test, y_test, task_of(model), sample_weight, groups)
+    X, rows = _rows(X_test, y_test, task_of(model), sample_weight, groups, time)
     found = RowLosses(loss, rows.task)
+    ledger = [X_test.told] if isinstance(X_test, LockedPart) else []
     losses = found.of_model(model, X, rows.y)
     predicted = np.asarray(model.predict(X))
     seen = seen_rows(model, X, rows.y, predicted, X_train)
@@ -255,18 +256,21 @@ def certify(
         quantity=found.title,
         sample_weight=rows.weight,
         groups=rows.groups,
-        assumptions=(_ON_TRUST, _what_was_checked(seen)),
+        time=rows.time,
+        assumptions=(_ON_TRUST, *ledger, _what_was_checked(seen)),
     )
 
 
-def _rows(X_test: Any, y_test: Any, task: str, weight: Any, groups: Any) -> tuple[Any, JudgedRows]:
+def _rows(
+    X_test: Any, y_test: Any, task: str, weight: Any, groups: Any, time: Any
+) -> tuple[Any, JudgedRows]:
     if isinstance(X_test, LockedPart | Table):
         if y_test is not None:
             raise InputError("A locked part or a table brings its own responses: leave out y_test.")
         X_test = X_test.open() if isinstance(X_test, LockedPart) else X_test
     elif y_test is None:
         raise InputError("The responses of the test rows are missing: give y_test.")
-    return read_rows(X_test, y_test, task, weight=weight, groups=groups)
+    return read_rows(X_test, y_test, task, weight=weight, groups=groups, time=time)
 
 
 def _what_was_checked(seen: SeenRows | None) -> str:

@@ -15,6 +15,14 @@ from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.data.table import Table
 from bottega.risk.estimate.nested_interval import effective_size, mean_and_variance
 
+_INDEPENDENT = (
+    "The {rows}, and the {rows} to come, are independent draws from one and the same source{more}."
+)
+_IN_TIME = (
+    "The rows to come are like the later rows of these, and the losses are taken as independent of "
+    "one another: neither a drift nor runs of similar errors are allowed for."
+)
+
 
 def task_of(model: Any) -> str:
     """Return "classification" or "regression"."""
@@ -66,6 +74,11 @@ class JudgedRows:
     def __len__(self) -> int:
         return len(self.y)
 
+    @property
+    def assumption(self) -> str:
+        """What an interval for the risk takes for granted about the rows."""
+        return assumption(self.groups is not None, self.time is not None)
+
     @cached_property
     def classes(self) -> Array | None:
         """The labels, sorted; None for numbers."""
@@ -105,6 +118,14 @@ class JudgedRows:
     def unit_weights(self, rows: Array) -> FloatArray:
         """Return the weights of the independent units that some rows are."""
         return self.units(rows, np.zeros(len(rows)))[1]
+
+
+def assumption(grouped: bool, in_time: bool) -> str:
+    """Return the sentence on what an interval for the risk takes for granted about its rows."""
+    if in_time:
+        return _IN_TIME
+    more = "; nothing is assumed about the rows of one group" if grouped else ""
+    return _INDEPENDENT.format(rows="groups of rows" if grouped else "rows", more=more)
 
 
 def finite_losses(losses: Any) -> FloatArray:

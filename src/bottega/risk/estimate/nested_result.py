@@ -129,10 +129,10 @@ class NestedCV(Shown):
     @property
     def certificate(self) -> Certificate:
         """The claim in one object, with its assumptions."""
-        units = "groups of rows" if self.rows.groups is not None else "rows"
+        tested = self.fold[0] >= 0
+        groups = self.rows.groups
         assumptions = [
-            f"The {units}, and the {units} to come, are independent draws from one and the same "
-            "source.",
+            self.rows.assumption,
             "Nothing about the procedure was chosen by looking at these rows, other than what it "
             "chooses inside each fold.",
         ]
@@ -141,8 +141,6 @@ class NestedCV(Shown):
                 "The risk is that of rows counted by their weights, which were set without "
                 "looking at the losses."
             )
-        if self.rows.time is not None:
-            assumptions.append("What comes is related to the past as the later rows were.")
         return Certificate(
             estimate=self.estimate,
             lower=self.lower,
@@ -150,9 +148,10 @@ class NestedCV(Shown):
             delta=self.delta,
             method=_METHOD[self.interval],
             assumptions=(*assumptions, _INTERVAL[self.interval]),
-            n=int(np.count_nonzero(self.fold[0] >= 0)),
+            n=int(np.count_nonzero(tested)),
             quantity=self.loss,
             approximate=True,
+            n_groups=None if groups is None else len(np.unique(groups[tested])),
         )
 
     def refit(self) -> Any:
