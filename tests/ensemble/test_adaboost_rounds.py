@@ -180,7 +180,7 @@ def test_no_weight_grows_without_limit():
 
 def test_bases_that_cannot_be_boosted_are_refused():
     X, y = two_classes(30)
-    with pytest.raises(ParameterError, match="takes no sample_weight"):
+    with pytest.raises(ParameterError, match="doesn't support sample_weight"):
         AdaBoostClassifier(n_estimators=3, estimator=KNeighborsClassifier()).fit(X, y)
     with pytest.raises(InputError, match="not among the classes"):
         AdaBoostClassifier(n_estimators=3).fit(X, y).margins(X[:1], ["maybe"])

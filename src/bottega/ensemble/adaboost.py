@@ -1,7 +1,7 @@
 """AdaBoost: weak classifiers, each fitted with more weight on what the others got wrong."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,10 +15,17 @@ from bottega.core.losses import ZERO_ONE, Loss
 from bottega.core.params import Anything, Auto, Choice, Integer, Parameter, Real, Seed
 from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
+from bottega.core.seeds import seed_of
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._boosting.inspection import BoostReading
-from bottega.ensemble._boosting.learners import Stumps, WeakModels, WeakTrees, leaf_labels
+from bottega.ensemble._boosting.learners import (
+    Stumps,
+    TreeStore,
+    WeakModels,
+    WeakTrees,
+    leaf_labels,
+)
 from bottega.ensemble._boosting.rounds import (
     ROUNDS,
     Boost,
@@ -28,6 +35,7 @@ from bottega.ensemble._boosting.rounds import (
     staged_votes,
 )
 from bottega.ensemble._combination.models import Model
+from bottega.ensemble._forest.estimator_of_tree import ranges_of
 from bottega.ensemble._resampling.draws import seed_parts, seeds
 from bottega.tree._grow.binned import grow_binned
 from bottega.tree._grow.column_reader import read_columns
@@ -107,8 +115,10 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
     train_bound_ : ndarray of shape (B,) or None
         Two classes: the training error after b rounds is at most
         :math:`\prod_{c \le b} 2\sqrt{e_c (1 - e_c)}`.
-    _learners : Stumps, WeakTrees or WeakModels
-        The weak classifiers.
+    estimators_ : list
+        The weak classifiers, as estimators.
+    feature_importances_ : ndarray of shape (p,)
+        Importance of each column to the weak classifiers, averaged with their weights.
     path_ : Path
         Training and honest error along the rounds; with ``n_estimators="auto"``.
 
@@ -227,18 +237,24 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
         super()._check_params()
         if self.estimator is not None and not has_fit_parameter(self.estimator, "sample_weight"):
             raise ParameterError(
-                f"{type(self).__name__}: estimator={type(self.estimator).__name__} takes no "
+                f"{type(self).__name__}: {type(self.estimator).__name__} doesn't support "
                 "sample_weight, which boosting needs; use a classifier that does."
             )
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
-        return read_columns(self, X, y) if self.estimator is None else super()._check_rows(X, y)
+        if self.estimator is not None:
+            return super()._check_rows(X, y)
+        columns, y = read_columns(self, X, y)
+        self._ranges = ranges_of(columns)
+        return columns, y
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """Read the rows, and draw the seed that the folds of a path share."""
+        rows = super()._read(X, y, sample_weight)
+        self._seed = seed_of(self.random_state)
+        return rows
 
     def _prepare(self, rows: Rows) -> BoostWork:
-        if not hasattr(self, "_seed"):  # the folds of a path use the same
-            given = self.random_state
-            whole = isinstance(given, int | np.integer)
-            self._seed = int(given) if whole else seeds(given, 1)[0]
         return BoostWork(rows)
 
     def _boost(self, work: BoostWork, rounds: int) -> Boost:
@@ -283,6 +299,8 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
         self.n_estimators_, self.stopped_ = len(done), done.stopped
         self.estimator_weights_, self.estimator_errors_ = done.alphas, done.errors
         self._learners = self._packed(done)
+        if isinstance(self._learners, Stumps):
+            self._learners = replace(self._learners, trees=TreeStore.of(done.learners))
         self.train_bound_ = None
         if len(self.classes_) <= 2:
             step, e = np.exp(self.estimator_weights_ / 2), self.estimator_errors_
@@ -298,7 +316,7 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
         if values is None:
             rounds = np.arange(1, len(self._boost(work, self.max_estimators)) + 1)
         else:
-            rounds = check_rounds(values)
+            rounds = np.unique(values)
         settings = along(self.knob, rounds)
         train_error = self._train_error(work, rows, settings, ZERO_ONE)
         error = error_se = estimate = None

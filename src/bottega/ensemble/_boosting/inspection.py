@@ -5,16 +5,20 @@ from typing import Any
 
 import numpy as np
 from scipy.special import softmax
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
 from bottega.core.rows import check_weight
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._boosting.effects import StumpEffects, stump_effects
-from bottega.ensemble._boosting.learners import Stumps
+from bottega.ensemble._boosting.learners import Stumps, WeakModels
 from bottega.ensemble._boosting.rounds import staged_votes
 from bottega.ensemble._combination.estimator import Combination
+from bottega.ensemble._forest.estimator_of_tree import estimator_of_tree
+from bottega.ensemble._resampling.draws import seeds
 from bottega.plot import error_against_trees_chart
+from bottega.tree import TreeClassifier
 
 
 class BoostReading(Combination):
@@ -41,8 +45,7 @@ class BoostReading(Combination):
         ndarray of shape (m,) or (m, K)
             The sum of alpha over learners that vote for the second class, less that of the first.
         """
-        votes = self._votes(X)
-        return votes[:, 1] - votes[:, 0] if votes.shape[1] == 2 else votes
+        return self._decision(self._votes(X))
 
     def predict(self, X: Any) -> Array:
         """Return the class with the largest weighted vote for each row of X."""
@@ -55,9 +58,81 @@ class BoostReading(Combination):
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Yield the predictions after 1, 2, ... rounds."""
-        X = self._check_new(X)
-        for votes in staged_votes(self._learners, self.estimator_weights_, X, len(self.classes_)):
+        for votes in self._staged_votes(X):
             yield self.classes_[np.argmax(votes, axis=1)]
+
+    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
+        """Yield the class probabilities after 1, 2, ... rounds."""
+        for votes in self._staged_votes(X):
+            yield softmax(votes, axis=1)
+
+    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
+        """Yield the decision function after 1, 2, ... rounds."""
+        for votes in self._staged_votes(X):
+            yield self._decision(votes)
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Yield the accuracy on X, y after 1, 2, ... rounds."""
+        for labels in self.staged_predict(X):
+            yield accuracy_score(y, labels, sample_weight=sample_weight)
+
+    def _staged_votes(self, X: Any) -> Iterator[FloatArray]:
+        X = self._check_new(X)
+        yield from staged_votes(self._learners, self.estimator_weights_, X, len(self.classes_))
+
+    @staticmethod
+    def _decision(votes: FloatArray) -> FloatArray:
+        return votes[:, 1] - votes[:, 0] if votes.shape[1] == 2 else votes.copy()
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The weak classifiers, as estimators."""
+        check_is_fitted(self)
+        if isinstance(self._learners, WeakModels):
+            return self._learners.members
+        made = seeds(self._seed, len(self._learners))
+        return [
+            estimator_of_tree(
+                TreeClassifier(
+                    ccp_alpha=0.0,
+                    max_depth=self.max_depth,
+                    categorical_features=self.categorical_features,
+                ),
+                self._learners.trees[b],
+                seed,
+                self,
+                self._ranges,
+            )
+            for b, seed in enumerate(made)
+        ]
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Importance of each column to the weak classifiers, averaged with their weights."""
+        check_is_fitted(self)
+        weights = self.estimator_weights_
+        if isinstance(self._learners, WeakModels):
+            each = [model.feature_importances_ for model in self._learners.members]
+        else:
+            p = len(self._ranges[0])
+            trees = self._learners.trees
+            each = [trees[b].importance(p, normalize=True) for b in range(len(trees))]
+        total = weights.sum()
+        shares = weights / total if total > 0 else np.full(len(weights), 1 / len(weights))
+        return np.asarray(shares @ np.array(each))
+
+    def __len__(self) -> int:
+        """Return the number of weak classifiers."""
+        check_is_fitted(self)
+        return len(self._learners)
+
+    def __getitem__(self, index: int) -> Any:
+        """Return a weak classifier."""
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the weak classifiers."""
+        return iter(self.estimators_)
 
     def staged_error(self, X: Any, y: Any) -> FloatArray:
         """Return the error rate on X, y after 1, 2, ... rounds."""

@@ -23,6 +23,45 @@ def leaf_labels(tree: Tree) -> IntArray:
     return np.argmax(tree.value, axis=1)
 
 
+_NODES = (
+    *("parent", "depth", "first_child", "n_children", "default_child", "test_start", "test_stop"),
+    *("n", "weight", "value", "impurity", "risk", "gain"),
+)
+_TESTS = ("feature", "threshold", "reverse", "agreement", "level_start", "level_stop")
+_LEVELS = ("levels", "level_child")
+
+
+@stored
+@dataclass(frozen=True, eq=False)
+class TreeStore:
+    """Trees one behind the other in one array per kind of number, so that many take little room.
+
+    `starts` has a row per tree (and one for the end): where its nodes, tests and levels start.
+    """
+
+    arrays: dict[str, Array]
+    starts: IntArray
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree]) -> Self:
+        """Return the trees stored."""
+        names = (*_NODES, *_TESTS, *_LEVELS)
+        arrays = {name: np.concatenate([getattr(t, name) for t in trees]) for name in names}
+        sizes = [(len(t.parent), len(t.feature), len(t.levels)) for t in trees]
+        return cls(arrays, np.cumsum([(0, 0, 0), *sizes], axis=0))
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, b: int) -> Tree:
+        first, last = self.starts[b], self.starts[b + 1]
+        parts = {}
+        for kind, names in enumerate((_NODES, _TESTS, _LEVELS)):
+            for name in names:
+                parts[name] = self.arrays[name][first[kind] : last[kind]]
+        return Tree(**parts)
+
+
 @stored
 @dataclass(frozen=True, eq=False)
 class Stumps:
@@ -37,6 +76,7 @@ class Stumps:
     level_stop: IntArray
     levels: IntArray
     level_vote: IntArray
+    trees: TreeStore | None = None  # all that is known of the stumps, where they are kept
 
     @classmethod
     def of(cls, trees: Sequence[Tree]) -> Self:
@@ -74,7 +114,7 @@ class Stumps:
 
     @property
     def _arrays(self) -> tuple[Array, ...]:
-        return tuple(getattr(self, each.name) for each in fields(self))
+        return tuple(getattr(self, each.name) for each in fields(self) if each.name != "trees")
 
     def labels(self, X: FloatArray, b: int) -> IntArray:
         """Return the class codes that stump b votes for."""
@@ -114,6 +154,11 @@ class WeakTrees(_Listed):
 
     def __init__(self, members: list[Tree]) -> None:
         self.members = members
+
+    @property
+    def trees(self) -> list[Tree]:
+        """The trees, under the name that stumps have for theirs."""
+        return self.members
 
     def labels(self, X: FloatArray, b: int) -> IntArray:
         """Return the class codes that tree b predicts."""

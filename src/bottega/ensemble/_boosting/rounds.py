@@ -136,9 +136,3 @@ def judge_by_samples(
     return mean_and_se(mean_loss, None if rows.weight is None else rows.weight[judged])
 
 
-def check_rounds(values: Any) -> IntArray:
-    """Return the numbers of rounds for a path, ascending."""
-    rounds = np.unique(np.asarray(values))
-    if not len(rounds) or rounds.dtype.kind not in "iu" or rounds[0] < 1:
-        raise InputError(f"values={values!r} is not allowed; rounds are whole numbers from 1 up.")
-    return rounds.astype(np.intp)

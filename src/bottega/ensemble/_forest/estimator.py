@@ -20,6 +20,7 @@ from bottega.core.path import Path, along
 from bottega.core.rows import Rows
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.ensemble._forest.estimator_of_tree import ranges_of
 from bottega.ensemble._forest.growth import BinnedRows, Grower, Grown, Tally
 from bottega.ensemble._forest.listed import TreeRows, classes_of, mean_outputs
 from bottega.ensemble._resampling.draws import own_order
@@ -69,8 +70,7 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
         if p >= 2**20:
             raise InputError(f"X has {p} columns; a forest takes fewer than {2**20}.")
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
-        low, high = (np.nan_to_num(of.reduce(columns.X, axis=0)) for of in (np.fmin, np.fmax))
-        self._ranges = (low, high, columns.has_missing(), columns.n_levels)
+        self._ranges = ranges_of(columns)
         return columns, y
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:

@@ -15,6 +15,7 @@ from bottega.core.rows import Rows
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray, IntArray
 from bottega.ensemble._forest.estimator import ForestBase
+from bottega.ensemble._forest.estimator_of_tree import estimator_of_tree
 from bottega.ensemble._forest.packed import columns_of
 from bottega.ensemble._kernels.judge import permuted_loss
 from bottega.ensemble._resampling.draws import seeds
@@ -111,28 +112,8 @@ class ForestReading(ForestBase):
 
     def _tree_estimator(self, i: int) -> Any:
         """Return packed tree i as an estimator, which has learnt what the forest has."""
-        model = self._template(self.max_features_).set_params(random_state=self._seeds[i])
-        learnt = ("columns_in_", "n_features_in_", "feature_names_in_", "classes_", "_frame")
-        known = {name: getattr(self, name) for name in learnt if hasattr(self, name)}
-        low, high, missing, n_levels = self._ranges
-        vars(model).update(
-            **known,
-            nodes_=self.tree(i),
-            n_outputs_=1,
-            max_features_=self.max_features_,
-            ccp_alpha_=0.0,
-            _low=low,
-            _high=high,
-            _missing_seen=missing,
-            _n_levels=n_levels,
-            _joint=False,
-            _seed=self._seeds[i],
-            _weighted=True,
-            _costs=None,
-            _default=-1,
-            _boolean=np.zeros(len(low), dtype=bool),
-        )
-        return model
+        template = self._template(self.max_features_)
+        return estimator_of_tree(template, self.tree(i), self._seeds[i], self, self._ranges)
 
     @property
     def estimators_samples_(self) -> list[IntArray]:
