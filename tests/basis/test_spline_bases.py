@@ -162,6 +162,15 @@ def test_knots_by_quantiles_ties_and_weights():
             place_knots(np.repeat(values, weight), count),
             atol=1e-12,
         )
+        # Other weights are relative: equal ones change nothing, nor does their unit.
+        assert_allclose(
+            place_knots(values, count, weight=np.full(30, 0.2)), place_knots(values, count)
+        )
+        share = rng.uniform(0.5, 3, size=30)
+        knots = place_knots(values, count, weight=share)
+        assert_allclose(place_knots(values, count, weight=1e-6 * share), knots, rtol=1e-9)
+        nearly = place_knots(values, count, weight=1 + 1e-9 * share)
+        assert_allclose(nearly, place_knots(values, count), atol=1e-6)
 
 
 def test_names_several_columns_and_a_model():

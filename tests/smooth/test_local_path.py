@@ -71,6 +71,10 @@ def test_plugin_without_noise_or_curvature():
     x = np.linspace(0, 4, 50)
     assert plugin_bandwidth(x, 2 * x + np.resize([0.1, -0.1], 50)) > 0.5
     assert plugin_bandwidth(x, np.zeros(50)) == pytest.approx(4 / 50)
+    noisy = np.sin(x) + np.resize([0.1, -0.1, 0.05], 50)
+    for weight in (1e-5, 3.0):  # the same for all rows
+        found = plugin_bandwidth(x, noisy, sample_weight=np.full(50, weight))
+        assert found == pytest.approx(plugin_bandwidth(x, noisy), rel=1e-9)
     with pytest.raises(InputError, match="at least 6 distinct x"):
         plugin_bandwidth([1, 1, 2, 2, 3, 3], [1, 2, 3, 4, 5, 6])
     with pytest.raises(InputError, match="one length"):

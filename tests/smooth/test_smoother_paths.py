@@ -146,3 +146,20 @@ def test_alphas_say_how_many_penalties_or_which(each):
     for bad in (1, [], [-1.0], [np.nan], [[1.0, 2.0]], "many", None):
         with pytest.raises(ParameterError, match=r"alphas=.* is not allowed"):
             each(alphas=bad).fit(X, y)
+
+
+@pytest.mark.parametrize("weight", [2.0, 0.37, 700.0])
+@pytest.mark.parametrize(
+    ("each", "inputs"),
+    [(each, p) for each in SMOOTHERS for p in (1, 2) if p <= (each.card.n_inputs or p)],
+)
+def test_equal_weights_are_as_none(each, inputs, weight):
+    X, y, other = curve()
+    X = np.column_stack([X, other])[:, :inputs]
+    value = SMOOTHERS[each][1]
+    scaled = value * weight if each.knob == "alpha" else value  # a penalty is to the same weights
+    for model, other in ((each(), each()), (each(value), each(scaled))):
+        plain = model.fit(X, y)
+        same = other.fit(X, y, sample_weight=np.full(len(y), weight))
+        assert same.predict(X) == pytest.approx(plain.predict(X), abs=1e-6)
+        assert same.df_ == pytest.approx(plain.df_, abs=1e-6)

@@ -91,22 +91,26 @@ def place_knots(
 ) -> FloatArray:
     """Return `count` interior knots: at quantiles of x (R's default kind), or evenly spaced.
 
-    With weights, quantiles are those of rows repeated so many times where the weights are whole
-    numbers; rows of weight zero do not count.
+    Weights that are whole numbers are counts: the quantiles are those of rows repeated so many
+    times. Others are relative: only their ratios matter, and equal ones are as none.
     """
     low, high = float(x.min()), float(x.max())
     inner = np.linspace(0, 1, count + 2)[1:-1]
     if how == "even":
         return low + (high - low) * inner
-    if weight is None:
+    if weight is None or np.all(weight == weight[0]):
         return np.quantile(x, inner)
-    order = np.argsort(x)
-    ends = np.cumsum(weight[order])
+    order = np.argsort(x, kind="stable")
+    at, mass = x[order], weight[order]
+    if np.any(mass % 1):
+        # Each row at the middle of its mass, the first at 0 and the last at 1.
+        middle = np.cumsum(mass) - mass / 2
+        return np.interp(inner, (middle - middle[0]) / (middle[-1] - middle[0]), at)
+    ends = np.cumsum(mass)
     # The quantile of repeated rows: position p (N - 1) among N, between two neighbours.
     place = inner * (ends[-1] - 1)
     below = np.searchsorted(ends, np.floor(place + 1e-9), side="right")
     above = np.searchsorted(ends, np.floor(place + 1e-9) + 1, side="right")
-    at = x[order]
     share = np.maximum(place - np.floor(place + 1e-9), 0.0)
     last = len(at) - 1
     return (1 - share) * at[np.minimum(below, last)] + share * at[np.minimum(above, last)]

@@ -16,7 +16,7 @@ from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.smooth._path.penalized import PenalizedAxes, penalized_axes, penalty_grid
-from bottega.smooth._path.scores import FIXED_KNOB, NOISE, check_values, loo_path
+from bottega.smooth._path.scores import FIXED_KNOB, NOISE, largest_first, loo_path
 from bottega.smooth._splines.basis_smoother import BasisSmoother, SplineFit, gram
 
 __all__ = ["PSpline"]
@@ -193,7 +193,7 @@ class PSpline(BasisSmoother):
         if values is None:
             alphas = penalty_grid(work.axes.ratio, self.alphas)
         else:
-            alphas = check_values(values)
+            alphas = largest_first(values)
         scores = [work.fit(alpha).score(work.B, work.rows, loss) for alpha in alphas]
         return loo_path(along(self.knob, alphas), scores, work.rows, loss)
 

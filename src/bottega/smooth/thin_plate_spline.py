@@ -15,7 +15,7 @@ from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.smooth._path.penalized import penalty_grid
-from bottega.smooth._path.scores import FIXED_KNOB, NOISE, check_values, loo_path
+from bottega.smooth._path.scores import FIXED_KNOB, NOISE, largest_first, loo_path
 from bottega.smooth._surface.points import Scaling, make_points, make_scaling, space_filling
 from bottega.smooth._surface.surface import Surface
 from bottega.smooth._surface.thin_plate import ThinPlateFit, decompose, with_ones
@@ -202,7 +202,7 @@ class ThinPlateSpline(Surface):
             # From a penalty that flattens every shape to one that flattens none.
             alphas = penalty_grid(seen[seen > 0], self.alphas) * work.scaling.unit
         else:
-            alphas = check_values(values)
+            alphas = largest_first(values)
         scores = work.fit.scores(work.unit(alphas), work.rows, loss)
         return loo_path(along(self.knob, alphas), scores, work.rows, loss)
 

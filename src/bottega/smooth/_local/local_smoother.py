@@ -17,7 +17,7 @@ from bottega.core.rows import Rows
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 from bottega.smooth._local.rows import TrainingFit, coefficient_count
 from bottega.smooth._path.path_smoother import PathSmoother
-from bottega.smooth._path.scores import Score, check_values, loo_path, score_fit
+from bottega.smooth._path.scores import Score, largest_first, loo_path, score_fit
 
 
 class LocalSmoother(PathSmoother):
@@ -83,7 +83,7 @@ class LocalSmoother(PathSmoother):
     def _path(self, work: Any, values: Any, loss: Loss | None) -> Path:
         grid = self._grid(work)
         if values is not None:
-            grid = check_values(values, f"{self.knob}s above zero", zero=False)
+            grid = largest_first(values)
 
         def attempt(value: float) -> tuple[Score, bool]:
             fit = self._training(work, value)

@@ -79,7 +79,8 @@ def plugin_bandwidth(x: Any, y: Any, *, kernel: str = "normal", sample_weight: A
     sigma2, curvature2 = _pilot(x, y, weight)
     spread = float(x[-1] - x[0])
     numerator = sigma2 * constants.roughness * spread
-    denominator = constants.variance**2 * curvature2 * len(x)
+    # The noise is that of a row of weight one.
+    denominator = constants.variance**2 * curvature2 * float(weight.sum())
     # No noise asks for no smoothing, no curvature for all of it.
     if not numerator > 0:
         return spread / len(x)

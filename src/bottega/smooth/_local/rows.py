@@ -136,10 +136,13 @@ class LocalRows:
 def make_rows(
     X: FloatArray, y: FloatArray, weight: FloatArray | None, *, normalize: bool, by_weight: bool
 ) -> LocalRows:
-    """Prepare checked rows; the nearest fraction counts weights, or rows."""
+    """Prepare checked rows; the nearest fraction counts weights, or rows.
+
+    Weights that are whole numbers are counts, others are relative: equal ones are as none.
+    """
     weight = np.ones(len(y)) if weight is None else weight
     mass = np.ones(len(y))
-    if by_weight:
+    if by_weight and not np.all(weight == weight[0]):
         whole = np.all(weight == np.round(weight))
         mass = weight if whole else weight * (len(weight) / weight.sum())
     varies = np.flatnonzero(X.max(axis=0) > X.min(axis=0))

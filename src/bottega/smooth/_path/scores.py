@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.errors import InputError, ParameterError
+from bottega.core.errors import ParameterError
 from bottega.core.judge import mean_and_se
 from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import Loss
@@ -90,18 +90,9 @@ def loo_path(
     )
 
 
-def check_values(
-    values: Any, what: str = "penalties, none negative", *, zero: bool = True, whole: bool = False
-) -> FloatArray:
+def largest_first(values: Any) -> FloatArray:
     """Return given values of a knob, the largest first."""
-    try:
-        found = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        found = np.empty(0)
-    allowed = np.isfinite(found) & ((found >= 0) if zero else (found > 0))
-    if found.ndim != 1 or not len(found) or not np.all(allowed) or (whole and np.any(found % 1)):
-        raise InputError(f"values must be a list of finite {what}; got {values!r}.")
-    return np.sort(found)[::-1]
+    return np.sort(np.asarray(values, dtype=np.float64))[::-1]
 
 
 def check_knot_choice(model: Any, numbers: str) -> None:
@@ -128,5 +119,5 @@ def knot_counts(model: Any, values: Any, most: int) -> Sequence[int]:
         )
     if values is None:
         return range(1 + (most if isinstance(model.max_knots, str) else int(model.max_knots)))
-    found = check_values(values, "whole numbers of knots", whole=True)
+    found = largest_first(values)
     return [int(value) for value in found[::-1]]

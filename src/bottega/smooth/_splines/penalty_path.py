@@ -16,7 +16,7 @@ from bottega.core.path import Path, along
 from bottega.core.typing import FloatArray
 from bottega.smooth._kernels import state_criteria as kernels
 from bottega.smooth._kernels.state_space import filter_path
-from bottega.smooth._path.scores import Score, check_values, loo_path
+from bottega.smooth._path.scores import Score, largest_first, loo_path
 from bottega.smooth._splines.knot_rows import KnotRows
 
 # Below this, threads cost more than they give.
@@ -71,7 +71,7 @@ def penalty_path(knots: KnotRows, values: Any, count: int, loss: Loss | None) ->
         order = np.argsort(unit_penalties, kind="stable")[::-1]
         tried, penalties = [tried[i] for i in order], unit_penalties[order] * knots.span**3
     else:
-        penalties = check_values(values)
+        penalties = largest_first(values)
         tried = _try_all(knots, penalties / knots.span**3, loss)
     more = {"reml": np.array([each.reml for each in tried])}
     return loo_path(along("alpha", penalties), tried, knots.rows, loss, more)
