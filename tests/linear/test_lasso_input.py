@@ -68,7 +68,7 @@ def test_values_in_any_order_and_their_errors():
     curve = Lasso().path(X, y, values=[0.01, 0.5, 0.1, 0.0])
     assert curve.values.tolist() == [0.5, 0.1, 0.01, 0.0]
     for bad in ([], [-1.0, 1.0], [np.nan], [[1.0]]):
-        with pytest.raises(InputError, match="none negative"):
+        with pytest.raises(InputError, match=r"is not allowed; (alpha must be|give a list)"):
             Lasso().path(X, y, values=bad)
 
 
@@ -86,6 +86,8 @@ def test_no_penalty_needs_a_unique_solution(shape):
 def test_parameters_are_checked():
     X, y = draw()
     with pytest.raises(ParameterError, match="l1_ratio"):
+        ElasticNet(l1_ratio=-0.1).fit(X, y)
+    with pytest.raises(InputError, match="give alphas= their values, or use Ridge"):
         ElasticNet(l1_ratio=0).fit(X, y)
     with pytest.raises(ParameterError, match="alpha"):
         Lasso(alpha=-1).fit(X, y)

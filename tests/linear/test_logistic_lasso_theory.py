@@ -99,7 +99,7 @@ def test_bad_input():
         LogisticLasso().fit(X, np.zeros(30))
     with pytest.raises(ParameterError, match="alpha"):
         LogisticLasso(alpha=0.0).fit(X, y)
-    with pytest.raises(InputError, match="values"):
+    with pytest.raises(InputError, match=r"is not allowed; (alpha must be|give a list)"):
         LogisticLasso().path(X, y, values=[0.1, 0.0])
     with pytest.warns(ConvergenceWarning, match="duality gap.*max_iter"):
         LogisticLasso(1e-3, max_iter=1).fit(X, y)

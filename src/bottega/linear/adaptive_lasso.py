@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
 from bottega.core.params import Parameter
-from bottega.linear._penalized.regression import CARD, PenalizedRegression, without
+from bottega.linear._penalized.regression import CARD, THEIRS, PenalizedRegression, without
 from bottega.linear.lasso import Lasso
 
 __all__ = ["AdaptiveLasso"]
@@ -45,7 +45,7 @@ class AdaptiveLasso(PenalizedRegression):
 
     l1_ratio = 1.0
     adaptive = True
-    params: ClassVar[Mapping[str, Parameter]] = without("l1_ratio", "adaptive")
+    params: ClassVar[Mapping[str, Parameter]] = without("l1_ratio", "adaptive", *THEIRS)
     card: ClassVar[Card] = Card(
         method="adaptive_lasso",
         title="Adaptive lasso",
@@ -81,6 +81,7 @@ class AdaptiveLasso(PenalizedRegression):
         cv: Any = 10,
         tol: float = 1e-6,
         max_iter: int = 10_000,
+        positive: bool = False,
     ) -> None:
         self.alpha = alpha
         self.weights = weights
@@ -93,3 +94,4 @@ class AdaptiveLasso(PenalizedRegression):
         self.cv = cv
         self.tol = tol
         self.max_iter = max_iter
+        self.positive = positive

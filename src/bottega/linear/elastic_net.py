@@ -19,6 +19,10 @@ _RATIOS = (1.0, 0.99, 0.95, 0.9, 0.7, 0.5, 0.1)
 class ElasticNet(PenalizedRegression):
     r"""Linear regression that picks inputs, and keeps correlated ones together.
 
+    By default each input is penalised on its own scale (``standardize=True``) and the penalty is
+    chosen from the data (``alpha="auto"``). With ``standardize=False`` and a number as `alpha` the
+    answer is that of scikit-learn's class of this name, which has neither.
+
     Minimises, over an intercept that is never penalised and coefficients :math:`\beta`,
 
     .. math:: \frac{1}{2n} \sum_i (y_i - \beta_0 - x_i^\top \beta)^2 + \alpha \sum_j w_j
@@ -31,7 +35,8 @@ class ElasticNet(PenalizedRegression):
     Parameters
     ----------
     l1_ratio : float or "auto", default=0.5
-        Share l of the absolute values in the penalty, above 0. 1 is the lasso; for 0 use `Ridge`.
+        Share l of the absolute values in the penalty. 1 is the lasso, 0 ridge regression (at a
+        given alpha; `Ridge` is quicker, and has a path).
         ``"auto"`` walks a path of alphas for each of 0.1, 0.5, 0.7, 0.9, 0.95, 0.99 and 1, and
         picks both.
 
@@ -104,6 +109,12 @@ class ElasticNet(PenalizedRegression):
         cv: Any = 10,
         tol: float = 1e-6,
         max_iter: int = 10_000,
+        positive: bool = False,
+        warm_start: bool = False,
+        precompute: Any = False,
+        copy_X: bool = True,
+        random_state: Any = None,
+        selection: str = "cyclic",
     ) -> None:
         self.alpha = alpha
         self.l1_ratio = l1_ratio
@@ -118,6 +129,12 @@ class ElasticNet(PenalizedRegression):
         self.cv = cv
         self.tol = tol
         self.max_iter = max_iter
+        self.positive = positive
+        self.warm_start = warm_start
+        self.precompute = precompute
+        self.copy_X = copy_X
+        self.random_state = random_state
+        self.selection = selection
 
     def _ratios(self) -> tuple[float, ...]:
         return _RATIOS if isinstance(self.l1_ratio, str) else super()._ratios()

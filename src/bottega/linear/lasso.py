@@ -13,6 +13,10 @@ __all__ = ["Lasso"]
 class Lasso(PenalizedRegression):
     r"""Linear regression that picks inputs: coefficients shrunk, most of them to zero.
 
+    By default each input is penalised on its own scale (``standardize=True``) and the penalty is
+    chosen from the data (``alpha="auto"``). With ``standardize=False`` and a number as `alpha` the
+    answer is that of scikit-learn's class of this name, which has neither.
+
     Minimises, over an intercept that is never penalised and coefficients :math:`\beta`,
 
     .. math:: \frac{1}{2n} \sum_i (y_i - \beta_0 - x_i^\top \beta)^2
@@ -59,11 +63,26 @@ class Lasso(PenalizedRegression):
         Largest duality gap, against half the mean square of the centred response.
     max_iter : int, default=10000
         Sweeps of coordinate descent for each penalty.
+    positive : bool, default=False
+        Whether coefficients must not be negative.
+    warm_start : bool, default=False
+        Whether the descent starts at the coefficients of the fit before. The answer is the same.
+    precompute : bool or array-like of shape (p, p), default=False
+        The answer does not depend on it: products of columns are computed once where that is
+        quicker, whatever is given.
+    copy_X : bool, default=True
+        The answer does not depend on it: X is never changed.
+    random_state : int, RandomState or None, default=None
+        The answer does not depend on it: nothing is random.
+    selection : {"cyclic", "random"}, default="cyclic"
+        The answer does not depend on it: the descent is always in cycles.
 
     Attributes
     ----------
     coef_ : ndarray of shape (p,)
         Coefficients on the original scale of the inputs.
+    sparse_coef_ : sparse array of shape (1, p)
+        The same, sparse.
     intercept_ : float
         Intercept.
     alpha_ : float
@@ -75,8 +94,7 @@ class Lasso(PenalizedRegression):
     gap_path_ : ndarray
         Relative duality gap at each penalty of `path_`.
     dual_gap_ : float
-        Relative duality gap reached: how far the (penalised) objective is from its minimum at most,
-        against half the mean square of the centred response.
+        Duality gap reached: how far the (penalised) objective is from its minimum at most.
     n_iter_ : int
         Sweeps of coordinate descent taken.
     converged_ : bool
@@ -166,6 +184,12 @@ class Lasso(PenalizedRegression):
         cv: Any = 10,
         tol: float = 1e-6,
         max_iter: int = 10_000,
+        positive: bool = False,
+        warm_start: bool = False,
+        precompute: Any = False,
+        copy_X: bool = True,
+        random_state: Any = None,
+        selection: str = "cyclic",
     ) -> None:
         self.alpha = alpha
         self.weights = weights
@@ -179,3 +203,9 @@ class Lasso(PenalizedRegression):
         self.cv = cv
         self.tol = tol
         self.max_iter = max_iter
+        self.positive = positive
+        self.warm_start = warm_start
+        self.precompute = precompute
+        self.copy_X = copy_X
+        self.random_state = random_state
+        self.selection = selection

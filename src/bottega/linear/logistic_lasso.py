@@ -21,7 +21,7 @@ from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.linear._penalized.regression import PenalizedResults
 from bottega.linear.lasso import Lasso
-from bottega.optimize.coordinate import Alphas, alpha_grid, check_alphas, given_alphas
+from bottega.optimize.coordinate import Alphas, alpha_grid, given_alphas
 from bottega.optimize.coordinate_columns import columns_of
 from bottega.optimize.proximal_newton import LogisticProblem, LogisticSolution, with_reference
 
@@ -234,7 +234,7 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
         if values is None:
             alphas = alpha_grid(problem.alpha_max(), self.alphas, "auto", n, p)
         else:
-            alphas = check_alphas(values)
+            alphas = np.sort(np.asarray(values, dtype=np.float64))[::-1]
             Real(0, None, open_low=True).check("path", "values", float(alphas[-1]))
         found = work.path = problem.path(alphas, self.tol, self.max_iter)
         self._warn(found, "Newton steps", _ADVICE)

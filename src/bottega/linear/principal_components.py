@@ -261,10 +261,6 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
 
 def _check_components(values: Any, rank: int) -> IntArray:
     counts = np.asarray(values)
-    if counts.ndim != 1 or not len(counts) or counts.dtype.kind not in "iu" or np.any(counts < 0):
-        raise InputError(
-            f"values must be a list of numbers of components, none negative; got {values!r}."
-        )
     if counts.max() > rank:
         raise InputError(
             f"n_components={counts.max()} is more than the {rank} directions in which these inputs "

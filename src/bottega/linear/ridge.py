@@ -28,7 +28,7 @@ from bottega.linear._decomposition.leave_one_out import leave_one_out
 from bottega.linear._decomposition.positive import nonnegative_coef, residual_squares
 from bottega.linear._decomposition.problem import DecomposedProblem
 from bottega.linear._penalized.constraint import ConstraintForm
-from bottega.optimize.coordinate import Alphas, Penalties, check_alphas, given_alphas
+from bottega.optimize.coordinate import Alphas, Penalties, given_alphas
 
 __all__ = ["Ridge"]
 
@@ -265,7 +265,7 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
         if values is None:
             alphas = _default_alphas(problem.spectrum.lam, self.alphas)
         else:
-            alphas = check_alphas(values)
+            alphas = np.sort(np.asarray(values, dtype=np.float64))[::-1]
         if self.positive:  # the columns that are used depend on y: folds judge the path
             rss = residual_squares(problem, nonnegative_coef(problem.spectrum, alphas))
             return self._gaussian_path(problem, alphas, rss)

@@ -22,6 +22,8 @@ __all__ = [
     "given_alphas",
 ]
 
+# Relative duality gap of a start that is the minimum already.
+EXACT = 1e-12
 # Failure of the optimality conditions, against the largest product with y, that is rounding.
 FLOOR = 1e-11
 
@@ -69,6 +71,7 @@ class Penalty:
 
     l1_ratio: float
     weights: FloatArray  # 0 leaves a coefficient free, inf keeps it at zero
+    positive: bool = False  # whether coefficients may not be negative
 
     def units(self, unusable: BoolArray) -> tuple[FloatArray, FloatArray]:
         """Return the thresholds and ridge parts at alpha = 1; `unusable` columns are excluded."""
@@ -80,7 +83,7 @@ class Penalty:
         """Return the penalty with its weights multiplied; free columns stay free."""
         with np.errstate(invalid="ignore"):
             product = np.where(self.weights == 0, 0.0, self.weights * weights)
-        return Penalty(self.l1_ratio, product)
+        return Penalty(self.l1_ratio, product, self.positive)
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,7 @@ class PenalizedFits:
     mse: FloatArray  # weighted mean squared residual
     gap: FloatArray  # against half the (weighted) mean square of the centred response
     n_iter: IntArray  # sweeps of coordinate descent
+    half: float = 1.0  # what the gaps are divided by
 
 
 def thresholds(alpha: float, unit1: FloatArray, unit2: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -110,10 +114,15 @@ def thresholds(alpha: float, unit1: FloatArray, unit2: FloatArray) -> tuple[Floa
         return np.where(np.isinf(unit1), np.inf, alpha * unit1), alpha * unit2
 
 
-def strongest(q: FloatArray, unit1: FloatArray) -> float:
+def strongest(q: FloatArray, unit1: FloatArray, positive: bool = False) -> float:
     """Return the smallest alpha at which every penalised coefficient is zero."""
     bound = (unit1 > 0) & np.isfinite(unit1)
-    return float(np.max(np.abs(q[bound]) / unit1[bound], initial=0.0))
+    return float(np.max(pull_of(q[bound], positive) / unit1[bound], initial=0.0))
+
+
+def pull_of(q: FloatArray, positive: bool) -> FloatArray:
+    """Return how hard products with the residual pull coefficients away from zero."""
+    return np.maximum(q, 0.0) if positive else np.abs(q)
 
 
 def alpha_grid(top: float, count: int, eps: Any, n: int, p: int) -> FloatArray:

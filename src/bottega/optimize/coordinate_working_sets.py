@@ -12,12 +12,15 @@ import numpy as np
 from bottega.core import progress
 from bottega.core.typing import FloatArray, IntArray
 from bottega.optimize._kernels import coordinate as kernels
+from bottega.optimize._kernels.coordinate_positive import solve_positive_on_gram
 from bottega.optimize.coordinate import (
+    EXACT,
     FLOOR,
     Descent,
     PenalizedFits,
     Penalty,
     not_unique,
+    pull_of,
     strongest,
     thresholds,
 )
@@ -54,6 +57,7 @@ class WorkingSetProblem:
         self.yy = float(v @ self.y**2) / self.weight
         self.residual = self.y.copy()
         self.c = self.q = np.zeros(0)  # products with y and with the residual, all columns
+        self.positive = self.restarted = False
         self.inside = np.zeros(len(self.mean), dtype=bool)
         self.work = np.zeros(0, dtype=np.intp)
         # Gram matrix, its factor (see the kernels) and coefficients of the working set, with room.
@@ -71,8 +75,24 @@ class WorkingSetProblem:
     def penalise(self, penalty: Penalty) -> None:
         """Set the penalty; the columns that are free of it enter at once."""
         self.unit1, self.unit2 = penalty.units(self.constant)
+        self.positive = penalty.positive
         self.free = np.flatnonzero(self.unit1 == 0)
         self.extend(self.free)
+
+    def restart(self, coef: FloatArray) -> None:
+        """Begin at some coefficients of the user's columns instead of zero."""
+        usable = (coef != 0) & ~self.constant & np.isfinite(self.unit1)
+        self.extend(np.flatnonzero(usable))
+        m, inverse = len(self.work), self.original_inverse[self.work]
+        scaled = np.divide(coef[self.work], inverse, out=np.zeros(m), where=usable[self.work])
+        self.b[:m] = np.maximum(scaled, 0.0) if self.positive else scaled
+        self.residual = self.y - self._fitted(self.b[:m])
+        self.restarted = True
+        screen([self])
+
+    def is_exact(self, alpha: float) -> bool:
+        """Return True if the descent was restarted at the minimum for this alpha."""
+        return self.restarted and self.gap(alpha) <= EXACT and not len(self.violators(alpha))
 
     @property
     def original_inverse(self) -> FloatArray:
@@ -143,7 +163,8 @@ class WorkingSetProblem:
         c = self.c[self.work]
         floor = FLOOR * float(np.max(np.abs(self.c), initial=0.0))
         small = 1e-5 * descent.tol * np.sqrt(self.yy)
-        _, sweeps = kernels.solve_on_gram(
+        solve = solve_positive_on_gram if self.positive else kernels.solve_on_gram
+        _, sweeps = solve(
             self.G, m, c, np.empty(m), self.b, l1, l2, floor, small, descent.max_iter,
             self.R, self.order, self.count,
         )  # fmt: skip
@@ -166,14 +187,16 @@ class WorkingSetProblem:
         `ahead` extrapolates them from the last two alphas.
         """
         limit, _ = thresholds(alpha - 0.1 * (before - alpha), self.unit1, self.unit2)
-        reach = np.abs(self.q) if ahead is None else np.maximum(np.abs(self.q), np.abs(ahead))
+        reach = pull_of(self.q, self.positive)
+        if ahead is not None:
+            reach = np.maximum(reach, pull_of(ahead, self.positive))
         return self._strongest_first(reach - limit)
 
     def violators(self, alpha: float) -> IntArray:
         """Return the columns outside that break the optimality conditions."""
         limit, _ = thresholds(alpha, self.unit1, self.unit2)
         floor = FLOOR * float(np.max(np.abs(self.c), initial=0.0))
-        return self._strongest_first(np.abs(self.q) - limit - floor)
+        return self._strongest_first(pull_of(self.q, self.positive) - limit - floor)
 
     def _strongest_first(self, excess: FloatArray) -> IntArray:
         """Return the columns outside with a positive excess: at most as many as are inside."""
@@ -190,20 +213,40 @@ class WorkingSetProblem:
         b[self.work] = self.b[: len(self.work)]
         weighted = self.weighted_residual()
         rr, yr = (float(weighted @ each) / self.weight for each in (self.residual, self.y))
-        half = 0.5 * self.yy if self.yy > 0 else 1.0
-        return float(kernels.dual_gap(self.q, b, rr, yr, l1, l2)) / half
+        pull = np.maximum(self.q, 0.0) if self.positive else self.q
+        return float(kernels.dual_gap(pull, b, rr, yr, l1, l2)) / self.half
+
+    @property
+    def half(self) -> float:
+        """What duality gaps are divided by: half the mean square of the response."""
+        return 0.5 * self.yy if self.yy > 0 else 1.0
 
     def result(self, relax: bool) -> tuple[IntArray, FloatArray, float]:
         """Return support, coefficients on the shared columns, and the mean squared residual."""
         m = len(self.work)
         b, residual = self.b[:m], self.residual
         if relax:
-            out = np.empty(m)
-            kernels.least_squares_on(self.G, m, self.c[self.work], b, out)
+            out = self._unpenalized(b)
             b, residual = out, self.y - self._fitted(out)
         at = np.flatnonzero(b)
         S = self.work[at]
         return S, b[at] * self.inverse[S], float(self.v @ residual**2) / self.weight
+
+    def _unpenalized(self, b: FloatArray) -> FloatArray:
+        """Return least squares on the support of b; b itself where its columns are dependent."""
+        m, out = len(b), np.empty(len(b))
+        kernels.least_squares_on(self.G, m, self.c[self.work], b, out)
+        if not self.positive:
+            return out
+        out[:] = b
+        only, nothing = np.where(b > 0, 0.0, np.inf), np.zeros(m)
+        factor = np.empty((m, m)), np.empty(m, np.intp), np.zeros(1, np.intp)
+        limits = FLOOR * float(np.max(np.abs(self.c), initial=0.0)), 1e-16 * np.sqrt(self.yy)
+        c = self.c[self.work]
+        solve_positive_on_gram(
+            self.G, m, c, np.empty(m), out, only, nothing, *limits, 10_000, *factor
+        )
+        return out
 
 
 def screen(problems: list[WorkingSetProblem]) -> None:
@@ -223,13 +266,15 @@ def begin(problems: list[WorkingSetProblem], penalties: list[Penalty]) -> list[f
         m = len(each.work)
         if m:
             out = np.empty(m)
+            if np.any(each.unit2[each.work] > 0):  # squares alone are penalised
+                continue
             if not kernels.least_squares_on(each.G, m, each.c[each.work], np.ones(m), out):
                 raise not_unique(f"The {m} columns that are not penalised")
-            each.b[:m] = out
-            each.residual = each.y - each._fitted(out)
+            each.b[:m] = each._unpenalized(np.ones(m)) if each.positive else out
+            each.residual = each.y - each._fitted(each.b[:m])
     if any(len(each.work) for each in problems):
         screen(problems)
-    return [strongest(each.q, each.unit1) for each in problems]
+    return [strongest(each.q, each.unit1, each.positive) for each in problems]
 
 
 def walk_together(
@@ -239,10 +284,10 @@ def walk_together(
     p, count = len(problems[0].inside), len(alphas)
     # What has been found for each problem so far, its coefficients those of the shared columns.
     records = []
-    for _ in problems:
+    for each in problems:
         intercept, mse, gap = np.zeros((3, count))
-        n_iter = np.zeros(count, np.intp)
-        records.append(PenalizedFits(alphas, np.zeros((count, p)), intercept, mse, gap, n_iter))
+        n_iter, coef = np.zeros(count, np.intp), np.zeros((count, p))
+        records.append(PenalizedFits(alphas, coef, intercept, mse, gap, n_iter, each.half))
     before: list[Any] = [None] * len(problems)
     for k, alpha in enumerate(alphas):
         last = alphas[k - 1] if k else alpha
@@ -255,7 +300,7 @@ def walk_together(
             each.shrink(new)
             each.extend(new)
             before[i] = each.q if k else None
-        waiting = list(range(len(problems)))
+        waiting = [i for i, each in enumerate(problems) if k or not each.is_exact(alpha)]
         while waiting:
             for i in waiting:
                 records[i].n_iter[k] += problems[i].minimise(alpha, descent)

@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -16,7 +17,17 @@ from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import ConvergenceWarning, InputError
 from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import SQUARED_ERROR, Loss
-from bottega.core.params import AnyOf, Anything, Auto, Boolean, Integer, Parameter, Real
+from bottega.core.params import (
+    AnyOf,
+    Anything,
+    Auto,
+    Boolean,
+    Choice,
+    Integer,
+    Parameter,
+    Real,
+    Seed,
+)
 from bottega.core.path import Path, Rule
 from bottega.core.results import SelectedResults
 from bottega.core.rows import Rows
@@ -30,7 +41,6 @@ from bottega.optimize.coordinate import (
     Alphas,
     Descent,
     alpha_grid,
-    check_alphas,
     check_penalty_weights,
     given_alphas,
 )
@@ -40,7 +50,7 @@ _ADVICE = ", or omit the smallest penalties (a larger eps)"
 
 SHARED: Mapping[str, Parameter] = {
     "alpha": Auto(Real(0, None, log=True), help="strength of the penalty"),
-    "l1_ratio": Auto(Real(0, 1, open_low=True), help="share of the absolute values in the penalty"),
+    "l1_ratio": Auto(Real(0, 1), help="share of the absolute values in the penalty"),
     "weights": Anything(help="penalty weight of each column; 0: free, inf: left out"),
     "adaptive": Boolean(help="divide the penalty of each column by a pilot's coefficient"),
     "relax": Boolean(help="refit the columns picked at each alpha by least squares"),
@@ -55,7 +65,15 @@ SHARED: Mapping[str, Parameter] = {
     "cv": AnyOf(Integer(2), Anything(), help="number of folds that judge the path, or the folds"),
     "tol": Real(0, 1, open_low=True, log=True, help="largest relative duality gap"),
     "max_iter": Integer(1, None, help="sweeps of coordinate descent for each penalty"),
+    "positive": Boolean(help="admit no negative coefficients"),
+    "warm_start": Boolean(help="start the descent at the coefficients of the fit before"),
+    "precompute": AnyOf(Boolean(), Anything(), help="for scikit-learn's sake: chosen by shape"),
+    "copy_X": Boolean(help="for scikit-learn's sake: X is never changed"),
+    "random_state": Seed(help="for scikit-learn's sake: nothing is random"),
+    "selection": Choice("cyclic", "random", help="for scikit-learn's sake: always in cycles"),
 }
+# Parameters that only scikit-learn's namesakes have.
+THEIRS = ("warm_start", "precompute", "copy_X", "random_state", "selection")
 
 
 def without(*names: str) -> Mapping[str, Parameter]:
@@ -133,6 +151,14 @@ class PenalizedRegression(
     eps: float | str
     cv: Any
     max_iter: int
+    positive: bool
+    warm_start: bool = False
+
+    def _forget(self) -> None:
+        start = getattr(self, "coef_", None) if self.warm_start else None
+        super()._forget()
+        if start is not None:
+            self._start = start
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -149,6 +175,7 @@ class PenalizedRegression(
             {"standardize": bool(self.standardize), "fit_intercept": bool(self.fit_intercept)},
             Descent(float(self.tol), int(self.max_iter), bool(self.relax)),
             folds if n is None else min(folds, n),
+            bool(self.positive),
         )
 
     def _prepare(self, rows: Rows) -> PenalizedWork:
@@ -166,15 +193,18 @@ class PenalizedRegression(
     def _settle(self, work: PenalizedWork, setting: Mapping[str, Any]) -> None:
         ratio = self._ratio(setting)
         work.prepare_folds()
-        fits = work.walk(np.array([float(setting["alpha"])]), ratio)
+        start = vars(self).pop("_start", None)
+        if start is not None and np.shape(start) != (self.n_features_in_,):
+            start = None  # of other inputs
+        fits = work.walk(np.array([float(setting["alpha"])]), ratio, start)
         self.alpha_ = float(setting["alpha"])
         if "l1_ratio" in self.knobs:
             self.l1_ratio_ = ratio
         self.coef_ = fits.coef[0].copy()
         self.intercept_ = float(fits.intercept[0])
         self.n_iter_ = int(fits.n_iter[0])
-        self.dual_gap_ = float(fits.gap[0])
-        self.converged_ = bool(self.dual_gap_ <= self.tol)
+        self.dual_gap_ = float(fits.gap[0]) * fits.half
+        self.converged_ = bool(fits.gap[0] <= self.tol)
         self.solver_ = work.solver
         if hasattr(self, "path_"):
             self.gap_path_ = work.gap_path
@@ -203,10 +233,15 @@ class PenalizedRegression(
         walks, folds, settings, n = [], [], [], work.totals["n"]
         for ratio in self._ratios():
             if values is None:
+                if ratio == 0:
+                    raise InputError(
+                        "With l1_ratio=0 no penalty is strong enough to leave all inputs out: give "
+                        "alphas= their values, or use Ridge."
+                    )
                 top = work.strongest(ratio)
                 alphas = alpha_grid(top, self.alphas, self.eps, n, self.n_features_in_)
             else:
-                alphas = check_alphas(values)
+                alphas = np.sort(np.asarray(values, dtype=np.float64))[::-1]
             fits, without_fold = (
                 work.walk_folds(alphas, ratio) if own else (work.walk(alphas, ratio), [])
             )
@@ -265,6 +300,12 @@ class PenalizedRegression(
 
     def _strongest(self, work: PenalizedWork) -> float:
         return work.strongest(self._ratios()[0])
+
+    @property
+    def sparse_coef_(self) -> Any:
+        """Coefficients as a sparse matrix of one row."""
+        check_is_fitted(self)
+        return csr_array(np.atleast_2d(self.coef_))
 
     def _all_terms(self, level: float) -> dict[str, Any]:
         return self._terms(level, np.arange(self.n_features_in_))

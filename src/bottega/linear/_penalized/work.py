@@ -49,10 +49,11 @@ class PenaltySettings:
     frame: dict[str, Any]  # standardize and fit_intercept
     descent: Descent
     folds: int  # that judge a path; 1: none
+    positive: bool = False  # whether coefficients may not be negative
 
     def penalty(self, l1_ratio: float, pilot: FloatArray | None) -> Penalty:
         """Return the penalty; a pilot of zero excludes its column."""
-        found = Penalty(l1_ratio, self.weights)
+        found = Penalty(l1_ratio, self.weights, self.positive)
         if pilot is None:
             return found
         with np.errstate(divide="ignore"):
@@ -131,8 +132,8 @@ class GramWork:
     def strongest(self, l1_ratio: float) -> float:
         return self.problem.alpha_max(self.penalty(l1_ratio))
 
-    def walk(self, alphas: FloatArray, l1_ratio: float) -> PenalizedFits:
-        return self.problem.path(alphas, self.penalty(l1_ratio), self.settings.descent)
+    def walk(self, alphas: FloatArray, l1_ratio: float, start: Any = None) -> PenalizedFits:
+        return self.problem.path(alphas, self.penalty(l1_ratio), self.settings.descent, start)
 
     def walk_folds(self, alphas: FloatArray, l1_ratio: float) -> WalkWithFolds:
         def path(train: Moments) -> PenalizedFits:
@@ -188,9 +189,12 @@ class RowsWork:
     def strongest(self, l1_ratio: float) -> float:
         return self._begun(l1_ratio)[1]
 
-    def walk(self, alphas: FloatArray, l1_ratio: float) -> PenalizedFits:
+    def walk(self, alphas: FloatArray, l1_ratio: float, start: Any = None) -> PenalizedFits:
         self._check_unique(alphas)
-        return self._together([self._begun(l1_ratio)[0]], alphas)[0]
+        whole = self._begun(l1_ratio)[0]
+        if start is not None:
+            whole.restart(start)
+        return self._together([whole], alphas)[0]
 
     def walk_folds(self, alphas: FloatArray, l1_ratio: float) -> WalkWithFolds:
         self._check_unique(alphas)
