@@ -91,7 +91,9 @@ def with_extra(built, bare, tmp_path):
     def add(extra):
         if not extra:
             return bare
-        return make_environment(tmp_path / "environment", f"{built[1]}[{extra}]", on=bare)
+        python = make_environment(tmp_path / "environment", f"{built[1]}[{extra}]", on=bare)
+        run(python, *PIP, "--no-deps", "--ignore-installed", built[1])  # with its command
+        return python
 
     return add
 
