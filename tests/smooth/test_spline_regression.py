@@ -178,7 +178,7 @@ def test_data_without_a_curve_are_refused(each):
         each().fit(np.where(np.arange(20) == 3, np.nan, 1.0)[:, None], y)
     with pytest.raises(InputError, match="takes one input"):
         each().fit(np.ones((20, 2)), y)
-    with pytest.raises(InputError, match="values must be"):
+    with pytest.raises(InputError, match=r"=-1.0 is not allowed; \w+ must be a"):
         each().path(y[:, None], y, values=[-1.0])
     with pytest.raises(ParameterError):
         each(select="best").fit(y[:, None], y)

@@ -325,6 +325,15 @@ class _Nothing(Parameter):
             raise ValueError(f"{text!r} is not None")
 
 
+def without_words(parameter: Parameter) -> Parameter:
+    """Return what a declaration admits beside words such as ``"auto"`` and None."""
+    if not isinstance(parameter, AnyOf):
+        return parameter
+    words = (Choice, Text, Function, _Nothing)
+    parts = [without_words(part) for part in parameter.parts if not isinstance(part, words)]
+    return parts[0] if len(parts) == 1 else AnyOf(*parts)
+
+
 def OrNone(inner: Parameter, *, help: str = "") -> AnyOf:  # noqa: N802
     """Declare a parameter that may be None."""
     return AnyOf(_Nothing(), inner, help=help or inner.help)

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.errors import BottegaError, ParameterError
+from bottega.core.errors import BottegaError, ParameterError, did_you_mean
 from bottega.core.frames import make_frame
 from bottega.core.params import Choice
 from bottega.core.stored import stored
 from bottega.core.tables import Section, Summary, show
 from bottega.core.typing import Array, FloatArray
 
-__all__ = ["CRITERIA", "ESTIMATES", "RULES", "Path", "Rule", "along"]
+__all__ = ["ALL_RULES", "CRITERIA", "ESTIMATES", "RULES", "Path", "Rule", "along", "check_rule"]
 
 # How an error was estimated, in words.
 ESTIMATES = {
@@ -25,12 +25,23 @@ ESTIMATES = {
 }
 CRITERIA = ("aic", "aicc", "bic", "hq", "gcv", "cp")
 RULES = ("min", "one_se", *CRITERIA)
+# With those that only one method has: smoothing splines, classification trees.
+ALL_RULES = (*RULES, "reml", "srm")
 _SHOWN = 14  # models in the table of a bare path
 
 
 def Rule(*, help: str = "") -> Choice:  # noqa: N802
     """Declare a parameter that names a rule for picking from a path."""
     return Choice(*RULES, help=help or "rule that picks from the path when the knob is 'auto'")
+
+
+def check_rule(select: str) -> None:
+    """Raise unless some method picks from its path by this rule."""
+    if select not in ALL_RULES:
+        raise ParameterError(
+            f"select={select!r} is not allowed; use one of {', '.join(ALL_RULES)}."
+            + did_you_mean(str(select), ALL_RULES)
+        )
 
 
 def along(knob: str, values: Iterable[Any]) -> tuple[dict[str, Any], ...]:

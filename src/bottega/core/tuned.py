@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, ParameterError
 from bottega.core.estimator import Estimator, Walk
 from bottega.core.folds import Fold, make_folds
 from bottega.core.judge import judge_by_folds, row_losses
 from bottega.core.losses import ROW_LOSSES, Loss, get_loss
+from bottega.core.params import without_words
 from bottega.core.path import Path
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
@@ -116,6 +117,8 @@ class Tuned(Estimator):
 
     def _curve(self, work: Any, rows: Rows | None, walk: Walk, honest: bool = True) -> Path:
         """Return the path, judged by the method's own estimate or, where `honest`, by folds."""
+        if walk.values is not None:
+            walk = replace(walk, values=self._check_values(walk.values))
         own = self._own_loss(work)
         loss = own if walk.loss is None else get_loss(walk.loss, self.card.task)
         if loss is None:
@@ -138,6 +141,21 @@ class Tuned(Estimator):
             train_error = self._train_error(work, rows, curve.settings, loss)
             curve = replace(curve, train_error=train_error, loss=loss.title)
         return curve
+
+    def _check_values(self, values: Any) -> Array:
+        """Return the values of the knob that a user gave, each of them one that it may have."""
+        owner, allowed = type(self).__name__, without_words(self.params[self.knob])
+        try:
+            found = np.asarray(values)
+        except ValueError:  # lists of several lengths
+            found = np.empty(0)
+        if found.ndim != 1 or not len(found):
+            raise ParameterError(
+                f"{owner}: values={values!r} is not allowed; give a list of values of {self.knob}."
+            )
+        for value in found.tolist():
+            allowed.check(owner, self.knob, value)
+        return found
 
     def _judge(self, curve: Path, rows: Rows, cv: Any, loss: Loss) -> Path:
         """Return the path with the error of rows that folds hold out."""

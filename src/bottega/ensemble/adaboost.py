@@ -30,7 +30,6 @@ from bottega.ensemble._boosting.rounds import (
     ROUNDS,
     Boost,
     boost,
-    check_rounds,
     judge_by_samples,
     staged_votes,
 )

@@ -8,7 +8,6 @@ from sklearn.base import ClassifierMixin
 
 from bottega.core.cards import Card
 from bottega.core.chunks import split_rows
-from bottega.core.errors import InputError
 from bottega.core.losses import Loss
 from bottega.core.params import Anything, Auto, Choice, Parameter, Real
 from bottega.core.rows import Rows
@@ -194,12 +193,7 @@ class ParzenClassifier(ClassifierMixin, LeaveOneOutPath):
     def _grid(self, work: Rows, values: Any) -> FloatArray:
         if values is None:
             return _bandwidths(work.X)
-        found: FloatArray = np.unique(np.asarray(values, dtype=np.float64))[::-1]
-        if not len(found) or not np.all(np.isfinite(found)) or found[-1] <= 0:
-            raise InputError(
-                f"values={values!r} is not allowed; bandwidths must be positive numbers."
-            )
-        return found
+        return np.unique(np.asarray(values, dtype=np.float64))[::-1]
 
     def _predictions(
         self, work: Rows, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str

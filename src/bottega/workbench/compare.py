@@ -12,11 +12,11 @@ import numpy as np
 
 from bottega.core.baseline import BaselineRegressor
 from bottega.core.cards import Card
-from bottega.core.errors import DataWarning, InputError, ParameterError, did_you_mean
+from bottega.core.errors import DataWarning, InputError, did_you_mean
 from bottega.core.estimator import Estimator
 from bottega.core.losses import Loss, get_loss
 from bottega.core.params import Integer, Real
-from bottega.core.path import RULES
+from bottega.core.path import check_rule
 from bottega.core.seeds import seed_of
 from bottega.data import LockedPart, Table, folds
 from bottega.registry import methods as methods_for
@@ -112,8 +112,7 @@ def compare(
     True
     """
     start = time.perf_counter()
-    if select not in RULES:
-        raise ParameterError(f"select={select!r} is not allowed; use one of {', '.join(RULES)}.")
+    check_rule(select)
     Integer(2).check("compare", "outer", outer)
     Real(0, 1, open_high=True).check("compare", "test_size", test_size)
     seed = seed_of(random_state, "compare")

@@ -10,13 +10,14 @@ w <- w exp(alpha_b [wrong])
 With K = 2 this is AdaBoost, with more SAMME. A learner is of use while e_b < 1 - 1/K.
 """
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bottega.core.errors import InputError
+from bottega.core.errors import ConvergenceWarning, InputError
 from bottega.core.judge import mean_and_se
 from bottega.core.losses import Loss
 from bottega.core.parallel import in_threads
@@ -85,7 +86,16 @@ def boost(
         errors.append(error)
         if stopped != ROUNDS:
             break
-        w[wrong] *= np.exp(alpha)
+        with np.errstate(over="ignore"):
+            w[wrong] *= np.exp(alpha)
+        if not np.isfinite(w.sum()):
+            warnings.warn(
+                f"Sample weights have reached infinite values in round {len(alphas)}, and the "
+                "rounds end; lower the learning rate.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+            break
         w *= total / w.sum()  # the size of the weights has no meaning; it must not overflow
     return Boost(learners, np.array(alphas), np.array(errors), stopped)
 
@@ -134,5 +144,3 @@ def judge_by_samples(
     # A row left out by several samples is one row: its losses are averaged first.
     mean_loss = total[judged] / times[judged, None]
     return mean_and_se(mean_loss, None if rows.weight is None else rows.weight[judged])
-
-

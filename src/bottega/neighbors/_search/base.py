@@ -267,7 +267,7 @@ class NearestNeighborsBase(LeaveOneOutPath):
             k_max = max(50, min(n // 3, most)) if given == "auto" else int(given)
             return np.arange(min(k_max, n - 1), 0, -1)
         ks = np.unique(np.asarray(values))[::-1]
-        if not len(ks) or ks.dtype.kind not in "iu" or ks[-1] < 1 or ks[0] > n - 1:
+        if ks[0] > n - 1:
             raise InputError(
                 f"values={values!r} is not allowed; with one of {n} rows left out, "
                 f"n_neighbors must be a whole number in [1, {n - 1}]."

@@ -10,7 +10,7 @@ import numpy as np
 from bottega.core.errors import BottegaError, InputError, ParameterError
 from bottega.core.folds import Fold, fold_of_rows, is_partition, make_folds
 from bottega.core.params import Integer, Real
-from bottega.core.path import RULES
+from bottega.core.path import check_rule
 from bottega.core.seeds import seed_of
 from bottega.core.typing import Array, FloatArray
 from bottega.risk.estimate import nested_interval
@@ -142,8 +142,7 @@ def nested_cv(
     >>> gap.lower < gap.difference < gap.upper
     True
     """
-    if select not in (*RULES, "srm"):
-        raise ParameterError(f"select={select!r} is not allowed; use one of {', '.join(RULES)}.")
+    check_rule(select)
     several = isinstance(estimator, Mapping)
     estimators: dict[str, Any] = dict(estimator) if several else {"": estimator}
     tasks = {task_of(each) for each in estimators.values()}
