@@ -506,3 +506,30 @@ def test_a_ledger_that_cannot_be_written_is_a_note(monkeypatch, tmp_path):
     found = bottega.compare(read("iris").frame, "target", methods=SOME)
     found.certify()
     assert "could not be written" in repr(found)
+
+
+def test_a_bare_comparison_is_one_screen(monkeypatch):
+    found = bottega.compare("diabetes", methods=SOME, outer=2)
+    monkeypatch.setattr(found, "skipped", {f"m{i}": f"skipped: {'why ' * i}" for i in range(40)})
+    lines = repr(found).splitlines()
+    assert len(lines) <= 25
+    assert max(map(len, lines)) <= 100
+    assert lines[2].split()[:2] == ["method", "error"]
+    assert len(str(found).splitlines()) > 40
+    assert found._repr_html_().count("<tr>") == 1 + len(found.results)
+
+
+def test_a_parameter_that_was_not_tuned_is_not_said_to_be_chosen():
+    found = bottega.compare("diabetes", methods=["elastic_net"], outer=2)
+    board = dict(zip(found.leaderboard["method"], found.leaderboard["chosen"], strict=True))
+    assert board["elastic_net"].startswith("alpha = ")
+    assert "l1_ratio" not in board["elastic_net"]
+
+
+def test_rounding_is_shown_as_zero():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    found = bottega.compare(X, X @ [1.0, 2.0, 3.0] + 7, methods=["least_squares"], outer=3)
+    board = dict(zip(found.leaderboard["method"], found.leaderboard["error"], strict=True))
+    assert found.results["least_squares"].error > 0
+    assert board["least_squares"] == 0

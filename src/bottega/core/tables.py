@@ -201,7 +201,7 @@ def _is_text(column: Sequence[Any]) -> bool:
 def _cells(tag: str, sides: list[str], row: list[str], more: str = "") -> str:
     """Return a row of HTML cells, escaped, each aligned to its side."""
     return "".join(
-        f'<{tag}{more} style="text-align:{side}">{escape(cell)}</{tag}>'
+        f'<{tag}{more} style="text-align:{side};padding:0 0.6em">{escape(cell)}</{tag}>'
         for side, cell in zip(sides, row, strict=True)
     )
 

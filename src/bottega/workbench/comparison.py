@@ -20,6 +20,9 @@ from bottega.workbench.results import MethodResult, leaderboard_columns
 
 __all__ = ["Comparison"]
 
+# The columns that a prompt shows: one screen is not wide enough for all.
+_BRIEF = ("method", "error", "std. error", "vs baseline", "95% interval", "chosen")
+
 
 @dataclass
 class Comparison:
@@ -248,7 +251,10 @@ class Comparison:
         return str(self.summary())
 
     def __repr__(self) -> str:
-        return repr(self.summary())
+        whole = self.summary()
+        columns = whole.sections[0].columns
+        brief = Section("", {name: columns[name] for name in _BRIEF})
+        return repr(Summary(whole.title, (brief,), whole.notes))
 
     def _repr_html_(self) -> str:
         return self.summary().to_html()
