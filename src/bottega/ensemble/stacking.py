@@ -125,7 +125,7 @@ class StackingRegressor(RegressorMixin, Stacked, MeanOfNumbers):
         check_is_fitted(self)
         if self.final_estimator is None:
             return super().predict(X, **predict_params)
-        return self.final_estimator_.predict(self.transform(X), **predict_params)
+        return self._final_predict(X, predict_params)
 
     def _target(self, codes: Array) -> FloatArray:
         return codes
@@ -204,7 +204,7 @@ class StackingClassifier(ClassifierMixin, Stacked, VoteOfClasses):
         check_is_fitted(self)
         if self.final_estimator is None:
             return super().predict(X, **predict_params)
-        return self.final_estimator_.predict(self.transform(X), **predict_params)
+        return self._final_predict(X, predict_params)
 
     @final_has("predict_proba")
     def predict_proba(self, X: Any) -> FloatArray:

@@ -79,8 +79,9 @@ class _Voting(NamedParts, TransformerMixin, Average):
         given = np.ones(len(every)) if self.weights is None else np.asarray(self.weights, float)
         used = given[[name in names for name, _ in every]]
         self.weights_ = used / used.sum() if used.sum() > 0 else used
+        pairs = list(zip(names, bases, strict=True))
         self.estimators_ = in_threads(
-            lambda base: work.fit(base, work.weight), bases, stage="bases"
+            lambda pair: self._fit_part(*pair, work), pairs, stage="bases"
         )
         self.named_estimators_ = named_fits(every, self.estimators_)
 

@@ -1,20 +1,27 @@
 """Estimators as parameters, and as parts that are asked."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from sklearn import get_config
+from sklearn.base import clone
 from sklearn.utils import Bunch
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from bottega.core.errors import ParameterError
+from bottega.core.errors import InputError, ParameterError
 from bottega.core.estimator import Estimator
+from bottega.core.frames import take_rows
 from bottega.core.losses import Loss
 from bottega.core.params import Integer, Parameter
+from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
+from bottega.ensemble._resampling.samples import OrderedRows, fit_weighted
 
 DROP = "drop"
+_ROUTED = ("_routed", "_passed")  # what `fit` was given, until it is done
 
 
 @dataclass(frozen=True)
@@ -104,8 +111,76 @@ def named_models(given: Any) -> list[tuple[str, Any]]:
 class NamedParts(Estimator):
     """An estimator whose `estimators` can be set by their names: ``name`` and ``name__parameter``.
 
-    The word ``"drop"`` in place of an estimator leaves it out.
+    The word ``"drop"`` in place of an estimator leaves it out. With scikit-learn's metadata routing
+    switched on, what `fit` is given goes to the parts that request it.
     """
+
+    _routed: Mapping[str, Any] | None = None
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, p)
+            Inputs.
+        y : array-like of shape (n,), or (n, q) where the models take several responses
+            Responses, or class labels.
+        sample_weight : array-like of shape (n,), optional
+            Row weights; rows of weight zero count for nothing.
+        **fit_params
+            More for the ``fit`` of the estimators that request it, with scikit-learn's metadata
+            routing switched on.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        if get_config()["enable_metadata_routing"]:
+            given = {"sample_weight": sample_weight} if sample_weight is not None else {}
+            self._check_params()
+            self._routed = process_routing(self, "fit", **given, **fit_params)
+            self._passed = {**given, **fit_params}
+            return self._fit(X, y, None)
+        if fit_params:
+            raise InputError(
+                f"[{', '.join(fit_params)}] is only supported if enable_metadata_routing=True; set "
+                "it by sklearn.set_config."
+            )
+        return self._fit(X, y, sample_weight)
+
+    def _forget(self) -> None:
+        routed = {name: vars(self)[name] for name in _ROUTED if name in vars(self)}
+        super()._forget()
+        vars(self).update(routed)
+
+    def _finish(self, work: Any, rows: Rows | None, setting: Mapping[str, Any]) -> None:
+        super()._finish(work, rows, setting)
+        for name in _ROUTED:
+            vars(self).pop(name, None)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return which estimator is given what, for scikit-learn's metadata routing."""
+        router = MetadataRouter(owner=self)
+        for name, part in self._all_parts():
+            if not isinstance(part, str):
+                mapping = MethodMapping().add(caller="fit", callee="fit")
+                router.add(**{name: part}, method_mapping=mapping)
+        return router
+
+    def _fit_part(self, name: str, base: Any, work: OrderedRows, rows: Any = None) -> Any:
+        """Return a copy of a base fitted to some of the rows, with what is routed to it."""
+        X, y = work.X, work.y
+        if rows is not None:
+            X, y = take_rows(X, rows), y[rows]
+        if self._routed is None:
+            weight = work.weight if rows is None or work.weight is None else work.weight[rows]
+            return fit_weighted(clone(base), X, y, weight)
+        asked = dict(self._routed[name].fit)
+        model = clone(base)
+        model.fit(X, y, **{key: work.of_rows(value, rows) for key, value in asked.items()})
+        return model
 
     def _all_parts(self) -> list[tuple[str, Any]]:
         given = self.estimators
@@ -136,6 +211,12 @@ class NamedParts(Estimator):
         return super().set_params(**params)
 
     def _check_params(self) -> None:
+        if not Models().accepts(self.estimators):
+            raise ParameterError(
+                f"{type(self).__name__}: Invalid 'estimators' attribute, 'estimators' should be a "
+                "non-empty list of estimators, each with a name (name, estimator) or without, or "
+                f"with 'drop' for one that is left out; got estimators={self.estimators!r}."
+            )
         super()._check_params()
         if self.estimators is None:
             return

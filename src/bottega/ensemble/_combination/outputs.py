@@ -1,19 +1,15 @@
 """Models stacked under a final estimator: what they give for unseen rows, as columns."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import ParameterError
-from bottega.core.folds import Fold
-from bottega.core.frames import is_frame, take_rows
-from bottega.core.parallel import in_threads
+from bottega.core.frames import is_frame
 from bottega.core.typing import Array, FloatArray
-from bottega.ensemble._resampling.samples import OrderedRows, fit_weighted
 
 METHODS = ("predict_proba", "decision_function", "predict")
 
@@ -46,31 +42,6 @@ def columns_of(model: Any, method: str, X: Any, classes: Any) -> FloatArray:
         wide[:, np.searchsorted(classes, model.classes_)] = found
         found = wide if len(classes) != 2 else wide[:, 1:]
     return found.astype(np.float64)
-
-
-def held_out_columns(
-    work: OrderedRows,
-    bases: Sequence[Any],
-    methods: Sequence[str],
-    folds: list[Fold],
-    classes: Any,
-) -> list[FloatArray]:
-    """Return, for each base, its columns for rows that it was fitted without."""
-    tasks = [(m, fold) for m in range(len(bases)) for fold in folds]
-
-    def fit_one(task: tuple[int, Fold]) -> FloatArray:
-        m, (train, test) = task
-        weight = None if work.weight is None else work.weight[train]
-        model = fit_weighted(clone(bases[m]), take_rows(work.X, train), work.y[train], weight)
-        return columns_of(model, methods[m], take_rows(work.X, test), classes)
-
-    fitted = in_threads(fit_one, tasks, stage="folds")
-    found: list[Any] = [None] * len(bases)
-    for (m, (_, test)), columns in zip(tasks, fitted, strict=True):
-        if found[m] is None:
-            found[m] = np.full((len(work.y), columns.shape[1]), np.nan)
-        found[m][test] = columns
-    return found
 
 
 def beside(columns: list[FloatArray], X: Any, passthrough: bool) -> Any:

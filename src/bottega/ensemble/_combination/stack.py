@@ -6,7 +6,10 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import TransformerMixin, clone, is_classifier
+from sklearn.utils import Tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -37,7 +40,6 @@ from bottega.ensemble._combination.outputs import (
     beside,
     check_prefit,
     columns_of,
-    held_out_columns,
     method_of,
     names_out,
 )
@@ -125,13 +127,16 @@ class Stacked(NamedParts, TransformerMixin, Average):
         if isinstance(self.cv, str) and self.cv == "prefit":
             self.estimators_ = check_prefit(list(bases))
         else:
+            pairs = list(zip(names, bases, strict=True))
             self.estimators_ = in_threads(
-                lambda base: rows.fit(base, rows.weight), bases, stage="bases"
+                lambda pair: self._fit_part(*pair, rows), pairs, stage="bases"
             )
         every = self._own if self.estimators is None else self.estimators
         self.named_estimators_ = named_fits(named_models(every), self.estimators_)
-        pairs = zip(names, self.estimators_, strict=True)
-        self.stack_method_ = [method_of(name, model, self.stack_method) for name, model in pairs]
+        self.stack_method_ = [
+            method_of(name, model, self.stack_method)
+            for name, model in zip(names, self.estimators_, strict=True)
+        ]
         self._nobs = len(rows.y)
         if self.final_estimator is None:
             self._settle_sum(rows, bases, work.folds)
@@ -154,7 +159,7 @@ class Stacked(NamedParts, TransformerMixin, Average):
         """Fit the final estimator to what the models give for rows they have not seen."""
         classes = getattr(self, "classes_", None)
         if folds:
-            found = held_out_columns(rows, bases, self.stack_method_, folds, classes)
+            found = self._held_out_columns(rows, bases, folds)
         else:
             found = [
                 columns_of(model, method, rows.X, classes)
@@ -164,11 +169,55 @@ class Stacked(NamedParts, TransformerMixin, Average):
         if folds and len(seen) < len(rows.y) and not _tests_all(folds, len(rows.y)):
             raise ParameterError("The folds of cv must be partitions: hold out each row once.")
         stacked = beside(found, rows.X, self.passthrough)
-        self.final_estimator_ = fit_weighted(
-            clone(self.final_estimator), stacked, rows.y, rows.weight
-        )
+        final = clone(self.final_estimator)
+        if self._routed is None:
+            fit_weighted(final, stacked, rows.y, rows.weight)
+        else:
+            final.fit(stacked, rows.y, **{k: rows.of_rows(v) for k, v in self._passed.items()})
+        self.final_estimator_ = final
         self.held_out_ = np.empty((len(rows.y), sum(part.shape[1] for part in found)))
         self.held_out_[rows.order] = np.hstack(found)
+
+    def _held_out_columns(
+        self, work: OrderedRows, bases: tuple[Any, ...], folds: list[Fold]
+    ) -> list[FloatArray]:
+        """Return, for each base, its columns for rows that it was fitted without."""
+        tasks = [(m, fold) for m in range(len(bases)) for fold in folds]
+        classes = getattr(self, "classes_", None)
+
+        def fit_one(task: tuple[int, Fold]) -> FloatArray:
+            m, (train, test) = task
+            model = self._fit_part(self.names_[m], bases[m], work, train)
+            return columns_of(model, self.stack_method_[m], take_rows(work.X, test), classes)
+
+        fitted = in_threads(fit_one, tasks, stage="folds")
+        found: list[Any] = [None] * len(bases)
+        for (m, (_, test)), columns in zip(tasks, fitted, strict=True):
+            if found[m] is None:
+                found[m] = np.full((len(work.y), columns.shape[1]), np.nan)
+            found[m][test] = columns
+        return found
+
+    def _final_predict(self, X: Any, params: Mapping[str, Any]) -> Any:
+        """Return what the final estimator predicts."""
+        if params and get_config()["enable_metadata_routing"]:
+            params = process_routing(self, "predict", **params)["final_estimator_"].predict
+        return self.final_estimator_.predict(self.transform(X), **params)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return which estimator is given what, for scikit-learn's metadata routing."""
+        final = getattr(self, "final_estimator_", self.final_estimator)
+        router = super().get_metadata_routing()
+        if final is not None:
+            mapping = MethodMapping().add(caller="predict", callee="predict")
+            router.add(final_estimator_=final, method_mapping=mapping)
+        return router
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self.final_estimator is not None:  # it and the models judge the responses
+            tags.target_tags.multi_output = True
+        return tags
 
     def _held_out_by(
         self, work: OrderedRows, bases: tuple[Any, ...], folds: list[Fold]
@@ -188,8 +237,7 @@ class Stacked(NamedParts, TransformerMixin, Average):
 
         def fit_one(task: tuple[int, Fold]) -> FloatArray:
             m, (train, test) = task
-            weight = None if work.weight is None else work.weight[train]
-            model = fit_weighted(clone(bases[m]), take_rows(work.X, train), work.y[train], weight)
+            model = self._fit_part(self.names_[m], bases[m], work, train)
             return self._outputs(model, take_rows(work.X, test))
 
         fitted = in_threads(fit_one, tasks, stage="folds")

@@ -103,7 +103,9 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
             size = self._sample_size(len(positions) or len(y))
             how = (positions, size, self.bootstrap, self._balanced)
             listed = TreeRows(columns[order], self._shown(rows.y[order]), weight, *how)
+            self._thresholds = "exact"
             return ForestWork(order, p, listed=listed)
+        self._thresholds = "binned"
         before = self._before
         if before is None or "_rows_in" not in before:
             learnt_from = order if not len(positions) else order[positions]
@@ -241,7 +243,7 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
             if work.listed is None and not self._draws_all:
                 return None
             # No row is left out to judge by, or the trees are costly: the usual numbers.
-            given = "sqrt" if is_classifier(self) else 1 / 3
+            given = "sqrt" if is_classifier(self) else 1.0 if self.bootstrap else 1 / 3
         if given is None:
             given = p
         elif isinstance(given, str):

@@ -27,6 +27,11 @@ from bottega.tree._kernels import grow_binned as binned
 _JUDGED_ROWS = 1 << 15  # the same blocks for any number of threads, and so the same sums
 
 
+def seed_of_draws(random_state: int) -> int:
+    """Return the seed of the columns that a tree draws: a tree estimator makes the same of it."""
+    return int(np.random.default_rng(random_state).integers(2**31))
+
+
 @stored
 @dataclass(frozen=True, eq=False)
 class BinnedRows:
@@ -275,7 +280,7 @@ class Grower:
             c, weighted, self.criterion, rows.n_classes,
             self.two_class, self.max_features, True, self.max_depth, self.max_leaf_nodes,
             self.min_samples_split, self.min_samples_leaf, self.min_impurity_decrease, 0.0,
-            seed + 1,
+            seed_of_draws(seed),
         )  # fmt: skip
         return counts, drawn, w, t, center, nodes
 

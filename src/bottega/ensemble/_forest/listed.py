@@ -111,5 +111,6 @@ def tree_options(forest: Any, max_features: int) -> dict[str, Any]:
     return {
         **{name: getattr(forest, name) for name in same},
         "max_features": max_features,
+        "thresholds": forest._thresholds,
         "categorical_features": categories or "auto",
     }

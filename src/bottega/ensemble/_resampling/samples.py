@@ -48,6 +48,12 @@ class OrderedRows:
         """Letters that tell these rows from others."""
         return fingerprint(self.X, self.y, *([] if self.weight is None else [self.weight]))
 
+    def of_rows(self, value: Any, rows: Any = None) -> Any:
+        """Return what was given per row in the order of (some of) these rows; else as it is."""
+        if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != len(self.y):
+            return value
+        return np.asarray(value)[self.order if rows is None else self.order[rows]]
+
     def draw(self, seed: int, size: int, *, replace: bool = True) -> IntArray:
         """Return how often each row is drawn."""
         return draw_rows(len(self.y), size, seed, replace=replace, weight=self.weight)
