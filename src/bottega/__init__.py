@@ -20,7 +20,11 @@ _HOME_OF = {
     "load": "bottega.workbench",
     "read": "bottega.data",
 }
-_TOPICS = [each.name for each in iter_modules(__path__) if each.ispkg and each.name != "cli"]
+_TOPICS = [
+    each.name
+    for each in iter_modules(__path__)
+    if each.ispkg and each.name != "cli" and not each.name.startswith("_")
+]
 
 __all__ = ["__version__", *_HOME_OF, *_TOPICS]  # noqa: PLE0604
 

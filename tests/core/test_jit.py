@@ -15,6 +15,7 @@ from bottega import _jit
 
 pytestmark = pytest.mark.slow  # every case compiles in processes of its own
 
+SOURCES = str(Path(_jit.__file__).parents[2])
 HELPERS = """
 from bottega._jit import kernel
 from toy._kernels.constants import FACTOR
@@ -73,7 +74,7 @@ def toy(tmp_path):
 
 def start(toy, script=SHOW, **environment):
     variables = os.environ | {
-        "PYTHONPATH": str(toy.parent.parent),
+        "PYTHONPATH": os.pathsep.join([str(toy.parent.parent), SOURCES]),
         "NUMBA_CACHE_DIR": str(toy.parent.parent / "cache"),
         **environment,
     }
@@ -197,7 +198,7 @@ def test_folders_of_superseded_sources_are_removed_when_long_unused(toy, tmp_pat
 
 
 def test_without_the_private_classes_numba_caches_by_itself(toy, tmp_path):
-    script = "import bottega._jit as j\nj._KernelCache = None\n" + SHOW
+    script = "from bottega._jit import cache\ncache.KernelFiles = None\n" + SHOW
     assert run(toy, script) == [9.0, 0, 0]
     assert run(toy, script) == [9.0, 1, 1]
     assert any((tmp_path / "cache").rglob("*.nbi"))
@@ -222,6 +223,10 @@ def test_a_kernel_made_in_a_function_keeps_the_values_around_it(toy):
         assert run(toy, script) == [3.0, 5.0]
 
 
+PLAIN = "from bottega._jit import parts\nparts.AVAILABLE = False\n"
+COUNTS = "\nfrom toy._kernels.helpers import scaled\nprint(len(scaled.signatures))"
+
+
 def test_a_helper_is_compiled_once_for_all_constants():
     @_jit.kernel
     def power(x, times):
@@ -235,4 +240,128 @@ def test_a_helper_is_compiled_once_for_all_constants():
         return power(x, 0) + power(x, 1) + power(x, 2)
 
     np.testing.assert_allclose(polynomial(2.0), 7.0)
+    assert len(power.part.signatures) == 1
+    assert not power.signatures  # it has no machine code of its own
+    np.testing.assert_allclose(power(2.0, 3), 8.0)
     assert len(power.signatures) == 1
+
+
+def test_a_helper_is_only_linked_with_versions_of_numba_that_were_tested(toy):
+    assert run(toy, SHOW + COUNTS) == [9.0, 0, 0, 0]
+    (toy / "helpers.py").write_text(HELPERS.format(factor=5.0))
+    assert run(toy, PLAIN + SHOW + COUNTS) == [15.0, 0, 1, 1]
+    assert run(toy, PLAIN + SHOW) == [15.0, 1, 1]
+
+
+ERRORS = """
+import numpy as np
+from bottega._jit import kernel
+from numba import njit
+
+@kernel
+def checked(x, limit):
+    if x > limit:
+        raise ValueError("too large", x)
+    return np.sqrt(x)
+
+@kernel
+def first(x):
+    return checked(x, 1.0)
+
+@kernel
+def second(values):
+    return np.sort(values)[0] + checked(values[1], 2.0)
+
+@njit
+def of_a_user(x):
+    return checked(x, 3.0)
+
+def message(function, *arguments):
+    try:
+        return function(*arguments)
+    except ValueError as error:
+        return error.args[1]
+
+print(message(first, 1.0), message(first, 4.0), message(second, np.array([3.0, 1.0])))
+print(message(second, np.array([3.0, 5.0])), message(of_a_user, 4.0), message(of_a_user, 1.0))
+print(message(checked, 6.0, 1.0))
+"""
+
+
+def test_errors_of_helpers_reach_python_from_every_caller(toy):
+    (toy / "errors.py").write_text(ERRORS)
+    script = "import toy._kernels.errors"
+    for start_of_script in ("", "", PLAIN):  # compiled, loaded, compiled in numba's way
+        assert run(toy, start_of_script + script) == [1.0, 4.0, 2.0, 5.0, 4.0, 1.0, 6.0]
+
+
+def test_the_cache_may_be_removed_while_a_process_runs(toy, tmp_path):
+    remove = "\nimport shutil, os\nshutil.rmtree(os.environ['NUMBA_CACHE_DIR'])\n"
+    again = "print(callers.total(np.array([1.0, 2.0], dtype=np.float32)))"
+    assert run(toy, SHOW + remove + again) == [9.0, 0, 0, 9.0]
+    assert any((tmp_path / "cache").rglob("*.nbc"))
+
+
+BESIDE = """
+import time
+from bottega._jit import beside, workers
+from bottega.core import progress
+from bottega.core.parallel import available_cores, run_tasks
+from toy._kernels import callers, others
+import numpy as np
+
+workers.available_cores = lambda: 2
+heard = []
+tasks = [
+    (0, lambda: callers.total(np.array([1.0, 2.0]))),
+    (1, lambda: others.doubled(1.0)),
+    (2, lambda: callers.total(np.array([1.0, 2.0]))),
+]
+with progress.listen(heard.append), progress.Stopwatch() as watch:
+    start = time.perf_counter()
+    with beside():
+        answers = run_tasks(tasks, n_jobs=3)[0]
+    seconds = time.perf_counter() - start
+prepared = {event.message for event in heard if event.stage == progress.PREPARING}
+assert len(prepared) == KERNELS, prepared
+assert watch.seconds < seconds / SLOWER
+loads = [sum(each.stats.cache_hits.values()) for each in (callers.total, others.doubled)]
+print(*answers.values(), *loads)
+"""
+
+
+def beside_script(kernels, slower):
+    return BESIDE.replace("KERNELS", str(kernels)).replace("SLOWER", str(slower))
+
+
+def test_kernels_are_compiled_by_other_processes(toy, tmp_path):
+    expected = [9.0, 2.0, 9.0]
+    first = run(toy, beside_script(2, 2))
+    assert sorted(first[:3]) == sorted(expected)
+    assert first[3:] == [1, 1]  # what they compiled was loaded
+    assert run(toy, beside_script(0, 1))[3:] == [1, 1]
+    assert not [*(tmp_path / "cache").rglob("*.lock")]
+
+
+@pytest.mark.parametrize(
+    "broken", ["sys.executable = '/no/python'", "workers.serve = None; sys.path.clear()"]
+)
+def test_without_other_processes_kernels_are_compiled_here(toy, broken):
+    script = beside_script(2, 2).replace("heard = []", f"{broken}\nheard = []")
+    found = run(toy, "import sys\n" + script)
+    assert sorted(found[:3]) == [2.0, 9.0, 9.0]
+    assert found[3:] == [0, 0]
+
+
+def test_a_cache_that_cannot_be_written_is_no_reason_to_compile_twice(toy, tmp_path):
+    (tmp_path / "file").touch()
+    script = beside_script(2, 1)
+    found = run(toy, script, NUMBA_CACHE_DIR=str(tmp_path / "file" / "cache"))
+    assert found[3:] == [0, 0]
+
+
+def test_two_processes_compile_a_kernel_once(toy):
+    # Whoever comes second waits, and loads what the first has compiled.
+    waiting = [start(toy, SHOW) for _ in range(3)]
+    loads = [finish(process)[1] for process in waiting]
+    assert sum(loads) == 2

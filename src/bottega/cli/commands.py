@@ -4,8 +4,8 @@ import json
 import math
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,7 @@ def compare(
     table = read(data, **reading)
     if cost is not None and table.target is not None:
         comparing = {**comparing, "loss": read_costs(cost, table.classes)}
-    with nullcontext() if quiet else _progress_bar("comparing"):
+    with _progress_bar("comparing", quiet=quiet):
         found = compare_methods(table, command=shlex.join(["bottega", *sys.argv[1:]]), **comparing)
     for finding in table.warnings:
         _say(f"note: {in_words_of_the_command_line(finding.message)}", quiet)
@@ -112,9 +112,10 @@ def predict(
         kinds = zip(saved.columns, encoder.kinds_, strict=True)
         labels = [name for name, kind in kinds if kind == "category"]
     frame = read_frame(data, encoding=encoding, text=labels)
-    columns = {f"predicted_{saved.target}": saved.predict(frame)}
-    if probabilities:
-        chances = saved.predict_proba(frame)
+    with _progress_bar("predicting", quiet=quiet):
+        columns = {f"predicted_{saved.target}": saved.predict(frame)}
+        chances = saved.predict_proba(frame) if probabilities else None
+    if chances is not None:
         columns |= {f"probability_{label}": chances[:, k] for k, label in enumerate(saved.classes)}
     text = nw.from_native(make_frame(columns), eager_only=True).write_csv()
     if out is None:
@@ -172,7 +173,7 @@ def _card_in_words(card: Card) -> str:
 
 def warmup(*, quiet: bool) -> None:
     """Compile every kernel."""
-    with nullcontext() if quiet else _progress_bar("compiling"):
+    with _progress_bar("compiling", quiet=quiet):
         seconds = warm_up()
     _say(f"all kernels compiled in {seconds:.1f} s", quiet)
 
@@ -232,10 +233,17 @@ def _plain(value: Any) -> Any:
 
 
 @contextmanager
-def _progress_bar(stage: str) -> Iterator[None]:
-    """Show the progress of one stage on the terminal; nothing where standard error is not one."""
-    if not sys.stderr.isatty():
+def _progress_bar(stage: str, *, quiet: bool) -> Iterator[None]:
+    """Show the progress of one stage on the terminal, and that kernels are being compiled.
+
+    Where standard error is not a terminal, one line says that kernels are being compiled.
+    """
+    if quiet:
         yield
+        return
+    if not sys.stderr.isatty():
+        with progress.listen(_say_once(f"{progress.PREPARING}, once on this machine")):
+            yield
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -243,13 +251,35 @@ def _progress_bar(stage: str) -> Iterator[None]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(stage, total=None)
+        preparing = bar.add_task("", total=None, visible=False)
 
         def show(event: progress.Event) -> None:
             if event.stage == stage:
                 bar.update(task, completed=event.done, total=event.total)
+            elif event.stage == progress.PREPARING:
+                bar.update(
+                    preparing,
+                    description=f"preparing {event.total} kernels, once on this machine",
+                    completed=event.done,
+                    total=event.total,
+                    visible=True,
+                )
 
         with progress.listen(show):
             yield
+
+
+def _say_once(message: str) -> Callable[[progress.Event], None]:
+    """Return a listener that writes a message when the first kernel is compiled."""
+    said = False
+
+    def listener(event: progress.Event) -> None:
+        nonlocal said
+        if event.stage == progress.PREPARING and not said:
+            said = True
+            _say(message, quiet=False)
+
+    return listener
 
 
 def _print(text: str, end: str = "\n") -> None:

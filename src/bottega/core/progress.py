@@ -7,10 +7,15 @@ another job in the same process. With no listener an event costs one comparison.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
+from threading import Lock
+from time import perf_counter
+from typing import Self
 
-__all__ = ["Event", "listen", "report"]
+__all__ = ["PREPARING", "Event", "Stopwatch", "listen", "report", "set_aside"]
+
+PREPARING = "preparing kernels"  # the stage of what is done once on a machine
 
 
 @dataclass(frozen=True)
@@ -52,3 +57,56 @@ def listen(listener: Callable[[Event], None]) -> Iterator[None]:
         yield
     finally:
         _listeners.reset(token)
+
+
+class Stopwatch:
+    """Measure the seconds of a work, without those that were set aside in it.
+
+    Examples
+    --------
+    >>> with Stopwatch() as watch:
+    ...     with set_aside():
+    ...         pass  # compile a kernel
+    >>> watch.seconds >= 0
+    True
+    """
+
+    seconds: float = 0.0
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._paused_by = 0  # threads that set time aside at the moment
+        self._paused_at = self._aside = 0.0
+
+    def __enter__(self) -> Self:
+        self._token: Token[tuple[Stopwatch, ...]] = _watches.set((*_watches.get(), self))
+        self._start = perf_counter()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds = perf_counter() - self._start - self._aside
+        _watches.reset(self._token)
+
+    def _pause(self, threads: int) -> None:
+        with self._lock:
+            if self._paused_by == 0:
+                self._paused_at = perf_counter()
+            self._paused_by += threads
+            if self._paused_by == 0:
+                self._aside += perf_counter() - self._paused_at
+
+
+_watches: ContextVar[tuple[Stopwatch, ...]] = ContextVar("watches", default=())
+
+
+@contextmanager
+def set_aside() -> Iterator[None]:
+    """Keep the time of the block out of the stopwatches around it: it is not paid again."""
+    watches = _watches.get()
+    for watch in watches:
+        watch._pause(1)
+    try:
+        yield
+    finally:
+        for watch in watches:
+            watch._pause(-1)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega._jit import beside
 from bottega.core.baseline import BaselineRegressor
 from bottega.core.cards import Card
 from bottega.core.errors import DataWarning, InputError, did_you_mean
@@ -137,7 +138,7 @@ def compare(
         )
         for name, each in chosen.items()
     }
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), beside(n_jobs):
         # The levels of a category are collinear with the intercept by their very encoding.
         warnings.simplefilter("ignore", DataWarning)
         nested = run_procedures(

@@ -3,40 +3,51 @@
 import time
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
 from inspect import signature
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
-from bottega.core import progress
+from bottega._jit import beside
 from bottega.core.estimator import Estimator
+from bottega.core.parallel import available_cores, run_tasks
 from bottega.core.params import AnyOf, Choice
 from bottega.registry import estimators
 
 __all__ = ["warmup"]
 
 
-def warmup() -> float:
+def warmup(n_jobs: int | None = None) -> float:
     """Fit every method once in each of its variants on tiny data; return the seconds it took.
 
-    The variants come from the declared parameters, so a new method needs no entry here. The
-    compiled kernels are kept on disk for later processes.
+    The variants come from the declared parameters, so a new method needs no entry here. Kernels
+    are compiled in `n_jobs` processes, one per core by default, and kept on disk for later ones.
     """
     start = time.perf_counter()
     rng = np.random.default_rng(0)
     X = rng.normal(size=(24, 3))
     numbers, labels = X[:, 0] + rng.normal(size=24), np.repeat([0, 1, 2], 8)
-    variants = [model for each in estimators() for model in _variants(each)]
-    for done, model in enumerate(variants):
-        y = {"classification": labels, "regression": numbers}.get(model.card.task)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                _use(model, X, y)
-            except (AttributeError, TypeError, ValueError):
-                continue  # a method or a variant for other data than numbers (text, say)
-            finally:
-                progress.report("compiling", done + 1, len(variants), type(model).__name__)
+    responses = {"classification": labels, "regression": numbers}
+
+    def attempt(model: Any) -> None:
+        # A method or a variant for other data than numbers (text, say) has nothing to do here.
+        with suppress(AttributeError, TypeError, ValueError):
+            _use(model, X, responses.get(model.card.task))
+
+    # One variant of each method, then the next: those of one method use the same kernels.
+    rounds = zip_longest(*map(_variants, estimators()))
+    variants = [model for models in rounds for model in models if model is not None]
+    tasks = [(i, partial(attempt, model)) for i, model in enumerate(variants)]
+    # More threads than processes: some of them wait for the same kernel.
+    threads = 1 if n_jobs == 1 else 3 * available_cores()
+    with warnings.catch_warnings(), beside(n_jobs):
+        warnings.simplefilter("ignore")
+        _, complete = run_tasks(tasks, n_jobs=threads, stage="compiling")
+    if not complete:
+        raise KeyboardInterrupt
     return time.perf_counter() - start
 
 

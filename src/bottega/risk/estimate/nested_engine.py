@@ -6,7 +6,6 @@ interval needs it. It knows rows by their position only: a procedure holds the i
 procedures may share what they make of them.
 """
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -128,9 +127,8 @@ class Judge:
 
     def __call__(self, procedure: Procedure, part: Part) -> Answer:
         """Return what the procedure answers."""
-        start = time.perf_counter()
-        fitted = procedure.fit(part)
-        seconds = time.perf_counter() - start
+        with progress.Stopwatch() as watch:
+            fitted = procedure.fit(part)
         of_shares, one_fold = self.row_losses.of_probabilities, len(part.tests) == 1
         predicted, probabilities = None, None
         losses = []
@@ -153,7 +151,7 @@ class Judge:
             setting=fitted.setting,
             least=float(fitted.least),
             model=fitted.model if self.keep_models or not part.tests else None,
-            seconds=seconds,
+            seconds=watch.seconds,
         )
 
     def judged(self, answer: Answer) -> Array:
@@ -192,7 +190,9 @@ def run_parts(
     """Run every procedure on every part; after Ctrl-C, return what was done until then.
 
     The parts that leave out a pair of folds come last, so that an interruption finds all
-    procedures through with the others. The other arguments are those of `run_procedures`.
+    procedures through with the others. The first part of every procedure comes first: whatever has
+    to be compiled is then compiled for several procedures at a time, and before the fits that
+    are timed. The other arguments are those of `run_procedures`.
     """
     runs = Runs({name: {} for name in procedures})
 
@@ -214,6 +214,7 @@ def run_parts(
         for part in parts
         if (len(part.tests) > 1) == pairs
     ]
+    tasks.sort(key=lambda task: task.part is not parts[0])
     alone = {name for name in procedures if not getattr(procedures[name], "in_threads", True)}
     jobs = [(task, partial(attempt, task)) for task in tasks if task.name not in alone]
     in_turn = [task for task in tasks if task.name in alone]
