@@ -126,7 +126,7 @@ def test_bad_parameters_are_named(cls: Any) -> None:
         cls().fit(X[:1], Y[:1])
     with pytest.raises(InputError, match=r"whole number in \[1, 59\]"):
         cls().path(X, Y, values=[60])
-    with pytest.raises(InputError, match="n_neighbors=1.5 is not allowed"):
+    with pytest.raises(InputError, match=r"n_neighbors=1.5 is not allowed"):
         cls().path(X, Y, values=[1.5])
     with pytest.raises(InputError, match="takes no sample_weight"):
         cls().path(X, Y, sample_weight=np.ones(60))
@@ -167,7 +167,7 @@ def test_other_bad_inputs() -> None:
         NeighborSearch(5, lambda *_: 0.0)
     with pytest.raises(ParameterError, match=r"bandwidth=0 is not allowed"):
         ParzenClassifier(bandwidth=0).fit(X, Y)
-    with pytest.raises(InputError, match="bandwidth=-1.0 is not allowed"):
+    with pytest.raises(InputError, match=r"bandwidth=-1.0 is not allowed"):
         ParzenClassifier().path(X, Y, values=[1.0, -1.0])
     with pytest.raises(InputError, match="n_neighbors=60 others cannot vote on a row of 60"):
         edit(X, Y, n_neighbors=60)
