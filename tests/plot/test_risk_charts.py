@@ -28,7 +28,7 @@ def test_decomposition_along_the_knob(rows_of):
     assert lines(rows, "expected error")[0][1] == pytest.approx(found.error[0])
     assert [y for _, y in lines(rows, "noise")] == [pytest.approx(0.09)] * 3
     spec = chart.to_dict()
-    assert spec["title"]["text"] == "Bias and variance along k"
+    assert spec["title"]["text"] == "Bias and variance along n_neighbors"
     assert "n = 30, 5 training sets" in spec["title"]["subtitle"][0]
 
 
