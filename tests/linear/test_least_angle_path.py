@@ -95,9 +95,9 @@ def test_ill_conditioned_data_keep_their_digits():
     assert_allclose(LeastAngle(9).fit(X, y).coef_, expected, rtol=1e-8)
 
 
-def peer(X, y, mode):
+def peer(X, y, mode, steps=500):
     A, Y, _, scale = scaled(X, y)
-    alphas, _, coefs = lars_path(A, Y, method=mode)
+    alphas, _, coefs = lars_path(A, Y, method=mode, max_iter=steps)
     return alphas, coefs.T / scale
 
 
@@ -122,15 +122,16 @@ def test_lasso_knots_and_coefficients_equal_scikit_learn(name):
 def test_lar_knots_and_coefficients_equal_scikit_learn(name):
     X, y = SETS[name]
     model = LeastAngle(1).fit(X, y)
-    alphas, coefs = peer(X, y, "lar")
     # scikit-learn's "lar" loses the ties of its active columns once a coefficient changes its
     # sign (a test above shows that ours keeps them), so the two agree up to the first change.
+    # Beyond it, it may even take columns for dependent, depending on the processor.
     signs = np.sign(model.coef_path_)
     change = np.any(signs[1:] * signs[:-1] < 0, axis=1)
     same = 1 + (int(np.argmax(change)) if change.any() else len(change))
-    assert same >= min(6, len(alphas))
-    assert_allclose(model.alphas_[:same], alphas[:same], atol=1e-8 * alphas[0])
-    assert_allclose(model.coef_path_[:same], coefs[:same], atol=1e-8 * np.abs(coefs).max())
+    assert same >= min(6, len(model.alphas_))
+    alphas, coefs = peer(X, y, "lar", same - 1)
+    assert_allclose(model.alphas_[:same], alphas, atol=1e-8 * alphas[0])
+    assert_allclose(model.coef_path_[:same], coefs, atol=1e-8 * np.abs(coefs).max())
 
 
 def test_between_knots_the_path_is_linear_and_is_the_lasso():
