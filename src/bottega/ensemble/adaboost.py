@@ -70,10 +70,10 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
 
     Parameters
     ----------
-    n_estimators : int or "auto"
-        Number of weak classifiers; more fit closer. ``"auto"`` takes it from the path.
     estimator : classifier, optional
         Weak classifier; it must take `sample_weight`. Trees of depth `max_depth` by default.
+    n_estimators : int or "auto"
+        Number of weak classifiers; more fit closer. ``"auto"`` takes it from the path.
     max_depth : int
         Depth of the trees: 1 (stumps) gives a model that adds up effects of single inputs, 2 lets
         two inputs interact. Not used with `estimator`.
@@ -157,8 +157,8 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
 
     knob: ClassVar[str] = "n_estimators"
     params: ClassVar[Mapping[str, Parameter]] = {
-        "n_estimators": Auto(Integer(1), help="number of weak classifiers; 'auto': from the path"),
         "estimator": Model(help="weak classifier that takes weights; None: trees"),
+        "n_estimators": Auto(Integer(1), help="number of weak classifiers; 'auto': from the path"),
         "max_depth": Integer(1, help="depth of the trees; 1: stumps"),
         "thresholds": Choice("auto", "exact", "binned", help="where a number may be split"),
         "max_estimators": Integer(1, help="rounds of the path"),

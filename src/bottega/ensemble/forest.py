@@ -15,7 +15,7 @@ from bottega.core.rows import check_weight
 from bottega.core.typing import Array, FloatArray
 from bottega.ensemble._forest.inspection import ForestReading
 from bottega.ensemble._forest.listed import tree_options
-from bottega.ensemble._forest.parameters import CARD, FIRST, REST
+from bottega.ensemble._forest.parameters import CARD, GROWTH, N_ESTIMATORS, REST
 from bottega.tree import TreeClassifier, TreeRegressor
 from bottega.tree._grow.options import CRITERIA
 from bottega.tree._kernels import grow_binned as kernels
@@ -34,40 +34,72 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
 
     Parameters
     ----------
-    max_features : int, float, "sqrt", "log2" or "auto"
-        Columns tried at each split, or their share of all p columns in (0, 1]: fewer make the
-        trees differ more, more make each of them better. ``"sqrt"`` and ``"log2"`` are the root
-        and the logarithm of p, rounded down. ``"auto"`` compares log2 p, sqrt p, p/3, p/2 and p
-        by the out-of-bag error of the first 50 trees (of all, if they are fewer).
     n_estimators : int
         Number of trees. The error falls to a limit with them and does not rise again.
-    criterion : {"gini", "entropy", "deviance", "sqrt", "error"}
-        Impurity by which splits are chosen.
-    min_samples_leaf : int
-        Fewest rows (drawn rows, copies counted) in a leaf.
+    criterion : {"gini", "entropy", "log_loss", "deviance", "sqrt", "error"}
+        Impurity by which splits are chosen; ``"log_loss"`` is the entropy.
     max_depth : int, optional
         Most tests above a leaf.
+    min_samples_split : int or float
+        Fewest rows in a node that is split, or their share of the rows drawn.
+    min_samples_leaf : int or float
+        Fewest rows (drawn rows, copies counted) in a leaf, or their share.
+    min_weight_fraction_leaf : float
+        Least share of the weight of the drawn rows in a leaf.
+    max_features : int, float, "sqrt", "log2", "auto" or None
+        Columns tried at each split, or their share of all p columns in (0, 1]: fewer make the
+        trees differ more, more make each of them better. ``"sqrt"`` and ``"log2"`` are the root
+        and the logarithm of p, rounded down; None is p. ``"auto"`` compares log2 p, sqrt p, p/3,
+        p/2 and p by the out-of-bag error of the first 50 trees (of all, if they are fewer); where
+        no row is left out, and for whole trees (see Notes), it is sqrt p.
     max_leaf_nodes : int, optional
         Most leaves of a tree; the best splits are then made first.
+    min_impurity_decrease : float
+        Least decrease of the mean impurity that a split must bring.
     categorical_features : "auto" or sequence of str or int
         Columns that are categories besides the texts and categories of a frame.
     bootstrap : bool
-        Draw rows with replacement.
-    max_samples : float or "auto"
-        Rows drawn for a tree as a share of all; ``"auto"`` is 1, or 0.632 without replacement.
-    select : {"min", "one_se"}
-        Rule that picks `max_features` from the path.
+        Draw rows with replacement. Without, each tree is grown on all rows, or on `max_samples` of
+        them drawn without replacement.
+    oob_score : "auto", bool or callable
+        Whether the rows that trees have not drawn judge the forest. ``"auto"`` and True do, and
+        True warns of rows that all trees have drawn; a function of responses and predictions gives
+        `oob_score_` in place of the accuracy.
+    n_jobs : int, optional
+        Threads; all cores by default.
     random_state : int, generator or None
         Seed. None draws anew in every fit.
+    verbose : int
+        Accepted as in scikit-learn; nothing is printed.
+    warm_start : bool
+        Keep the trees of the last fit, and grow those that are lacking to `n_estimators`.
+    class_weight : dict, list of dict, "balanced", "balanced_subsample" or None
+        Weight of each class, which multiplies that of its rows; ``"balanced"`` makes the classes
+        weigh alike, ``"balanced_subsample"`` in each sample.
+    ccp_alpha : float
+        Penalty per leaf by which each tree is pruned; 0 leaves them as they are grown.
+    max_samples : int, float or None
+        Rows drawn for a tree, or their share of all; None is as many as there are.
+    monotonic_cst : array-like of {-1, 0, 1}, optional
+        One entry per column, for two classes: the share of the second may only fall (-1) or rise
+        (1) with it.
+    select : {"min", "one_se"}
+        Rule that picks `max_features` from the path.
 
     Attributes
     ----------
     max_features_ : int
         Columns tried at each split.
-    classes_ : ndarray of shape (K,)
-        The classes, sorted.
+    classes_ : ndarray of shape (K,), or a list of them
+        The classes, sorted; of each response, where there are several.
+    n_classes_, n_outputs_ : int, or list of int
+        How many classes and responses there are.
     forest_ : Forest
-        The trees.
+        The packed trees (see Notes).
+    estimators_ : list of TreeClassifier
+        The trees as estimators; packed ones are grown again when they are asked for.
+    estimators_samples_ : list of ndarray
+        The rows that each tree has drawn, repeated as often as they were.
     oob_score_ : float
         Accuracy on the training rows, each judged by the trees that have not drawn it; of all
         trees, so it differs from that of `path_`, which is of the first 50.
@@ -80,8 +112,8 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
         they are fewer): with more trees the picked one has the error of `oob_path_`. With
         ``max_features="auto"`` only.
     feature_importances_ : ndarray of shape (p,)
-        Decrease of the impurity by the splits on each column, mean over the trees. It favours
-        columns with many distinct values; see `permutation_importance`.
+        Share of the splits on each column in the decrease of the impurity, mean over the trees. It
+        favours columns with many distinct values; see `permutation_importance`.
     columns_in_ : ColumnReader
         Names and levels of the columns.
 
@@ -95,12 +127,16 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
     Missing values go, at each split, to the side where they help most; levels that a node (or the
     training rows) has not seen go with its heavier part. With more than two classes the levels
     of a category are ordered by the first principal component of their class shares. The draws
-    depend on what is in the rows, not on their order. Whole weights count as copies of the row;
-    others multiply the copies that a sample has drawn. Equal shares go to the first class.
+    depend on what is in the rows, not on their order nor on their units. Whole weights count as
+    copies of the row; others multiply the copies that a sample has drawn. Equal shares go to the
+    first class.
 
-    Cost: ``n_estimators * max_features * n log n``, on one byte per value; trees grow side by
-    side in threads. Memory: one byte per value of X besides the trees. Not for data that one small
-    tree or a straight line describes: they can be read.
+    Trees are packed into eight bytes per node. Several responses, pruning, monotone columns, and
+    weights together with `min_weight_fraction_leaf` take whole trees on exact thresholds instead,
+    which cost more.
+
+    Cost: ``n_estimators * max_features * n log n``, on one byte per value, side by side in threads.
+    Not for data that one small tree or a straight line describes: they can be read.
 
     References
     ----------
@@ -119,15 +155,16 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {
-        **FIRST,
+        "n_estimators": N_ESTIMATORS,
         "criterion": Choice(
             *("gini", "entropy", "log_loss", "deviance", "sqrt", "error"),
             help="impurity that splits lower",
         ),
-        **REST,
+        **GROWTH,
         "class_weight": Anything(
             help="weight of each class: a dict, 'balanced', or 'balanced_subsample'"
         ),
+        **REST,
     }
     card: ClassVar[Card] = Card(task="classification", **CARD)
 
@@ -229,7 +266,10 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
         return kernels.SUMS if by_sums else CRITERIA[self.criterion]
 
 
-@documented_like(RandomForestClassifier, without=("classes_", "oob_decision_function_"))
+@documented_like(
+    RandomForestClassifier,
+    without=("class_weight", "classes_", "oob_decision_function_"),
+)
 class RandomForestRegressor(RegressorMixin, ForestReading):
     r"""Predict by the mean of trees grown on resampled rows.
 
@@ -239,18 +279,25 @@ class RandomForestRegressor(RegressorMixin, ForestReading):
 
     Parameters
     ----------
-    min_samples_leaf : int
-        Fewest rows (drawn rows, copies counted) in a leaf; larger makes smoother and smaller trees,
-        and pays where the noise is strong.
+    criterion : {"squared_error", "friedman_mse", "absolute_error", "poisson"}
+        Loss by which splits are chosen; ``"friedman_mse"`` makes the same splits as the squared
+        error. The last two take whole trees.
+    min_samples_leaf : int or float
+        Fewest rows (drawn rows, copies counted) in a leaf, or their share; larger makes smoother
+        and smaller trees, and pays where the noise is strong.
+    max_features : int, float, "sqrt", "log2", "auto" or None
+        As in `RandomForestClassifier`; where ``"auto"`` cannot compare, it is p, or p/3 without
+        bootstrap.
+    monotonic_cst : array-like of {-1, 0, 1}, optional
+        One entry per column: the response may only fall (-1) or rise (1) with it.
 
     Attributes
     ----------
     oob_score_ : float
         R squared of the training rows, each predicted by the trees that have not drawn it; of all
         trees, so it differs from that of `path_`, which is of the first 50.
-    feature_importances_ : ndarray of shape (p,)
-        Decrease of the mean squared error by the splits on each column, mean over the trees. It
-        favours columns with many distinct values; see `permutation_importance`.
+    estimators_ : list of TreeRegressor
+        The trees as estimators; packed ones are grown again when they are asked for.
     oob_prediction_ : ndarray of shape (n,)
         Mean of the trees that have not drawn the row; NaN for a row that every tree has drawn (or
         of weight 0).
@@ -282,11 +329,12 @@ class RandomForestRegressor(RegressorMixin, ForestReading):
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {
-        **FIRST,
+        "n_estimators": N_ESTIMATORS,
         "criterion": Choice(
             *("squared_error", "friedman_mse", "absolute_error", "poisson"),
             help="loss that splits lower",
         ),
+        **GROWTH,
         **REST,
     }
     card: ClassVar[Card] = Card(task="regression", **CARD)

@@ -54,19 +54,39 @@ class StackingRegressor(RegressorMixin, Stacked, MeanOfNumbers):
     Parameters
     ----------
     estimators : list of regressors or of (name, regressor), optional
-        Models to combine, pipelines included; a pruned tree and a random forest by default.
-    cv : int or "loo"
+        Models to combine, pipelines included; a pruned tree and a random forest by default. They
+        can be set by name: ``set_params(name="drop")`` leaves one out, and
+        ``set_params(name__parameter=...)`` sets a parameter of one.
+    final_estimator : estimator, optional
+        Model of what the models give for rows they have not seen, in place of the weighted sum.
+    cv : int, "loo", "prefit", splitter or list of (train, test)
         Number of folds, or leave-one-out: from the leverages of one fit for a base whose formula is
-        exact (see `bottega.risk.leave_one_out`, which tries it), by one fit per row for any other.
+        exact (see `bottega.risk.leave_one_out`, which tries it), by one fit per row for any other;
+        or a splitter of scikit-learn. ``"prefit"`` takes models that are fitted, to other rows.
+    stack_method : {"auto", "predict_proba", "decision_function", "predict"}
+        What a final estimator is given; ``"auto"`` is the first of these that a model has.
+    n_jobs : int, optional
+        Threads; all cores by default.
+    passthrough : bool
+        Give the final estimator the inputs too.
+    verbose : int
+        Accepted as in scikit-learn; nothing is printed.
     sum_to_one : bool
         Make the weights sum to one too: the answer is then a weighted mean.
 
     Attributes
     ----------
     weights_ : ndarray of shape (M,)
-        Weight of each base, never negative.
+        Weight of each base, never negative. This and the errors are not there with a final
+        estimator.
     estimators_ : list
-        The bases fitted to all rows.
+        The bases fitted to all rows; those that are ``"drop"`` are left out.
+    named_estimators_ : Bunch
+        The same by name.
+    final_estimator_ : estimator
+        The fitted final estimator.
+    stack_method_ : list of str
+        What a final estimator is given of each base.
     names_ : list of str
         Their names.
     base_errors_, base_errors_se_ : ndarray of shape (M,)
@@ -74,7 +94,7 @@ class StackingRegressor(RegressorMixin, Stacked, MeanOfNumbers):
     error_, error_se_ : float
         The same for the stack, with the weights for a fold learnt on the other folds.
     held_out_ : ndarray of shape (n, M)
-        The predictions the weights were learnt on.
+        The predictions the weights (or the final estimator) were learnt on.
 
     See Also
     --------
@@ -146,8 +166,9 @@ class StackingClassifier(ClassifierMixin, Stacked, VoteOfClasses):
     estimators : list of classifiers or of (name, classifier), optional
         Models to combine, pipelines included; a pruned tree and a random forest by default. One
         without probabilities gives one to the class it predicts.
-    cv : int or "loo"
-        Number of folds (each with its share of every class), or one fit per row.
+    cv : int, "loo", "prefit", splitter or list of (train, test)
+        Number of folds (each with its share of every class), one fit per row, or a splitter of
+        scikit-learn. ``"prefit"`` takes models that are fitted, to other rows.
 
     Attributes
     ----------

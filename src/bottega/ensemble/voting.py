@@ -14,7 +14,7 @@ from bottega.core.parallel import at_most, in_threads
 from bottega.core.params import Anything, Boolean, Choice, Jobs, Parameter
 from bottega.core.typing import Array, FloatArray
 from bottega.ensemble._combination.average import Average, MeanOfNumbers, VoteOfClasses
-from bottega.ensemble._combination.models import Models, NamedParts, named_fits, named_models
+from bottega.ensemble._combination.models import Models, NamedParts, named_models
 from bottega.ensemble._resampling.samples import OrderedRows
 from bottega.ensemble.forest import RandomForestClassifier, RandomForestRegressor
 from bottega.tree import TreeClassifier, TreeRegressor
@@ -83,7 +83,6 @@ class _Voting(NamedParts, TransformerMixin, Average):
         self.estimators_ = in_threads(
             lambda pair: self._fit_part(*pair, work), pairs, stage="bases"
         )
-        self.named_estimators_ = named_fits(every, self.estimators_)
 
     def _each(self, X: Any) -> list[Any]:
         """Return what each model gives, whatever its weight."""

@@ -10,9 +10,10 @@ from sklearn import get_config
 from sklearn.base import clone
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted
 
-from bottega.core.errors import InputError, ParameterError
-from bottega.core.estimator import Estimator
+from bottega.core.errors import ParameterError
+from bottega.core.estimator import AS_IT_IS, Estimator, Walk
 from bottega.core.frames import take_rows
 from bottega.core.losses import Loss
 from bottega.core.params import Integer, Parameter
@@ -21,7 +22,7 @@ from bottega.core.typing import Array, FloatArray
 from bottega.ensemble._resampling.samples import OrderedRows, fit_weighted
 
 DROP = "drop"
-_ROUTED = ("_routed", "_passed")  # what `fit` was given, until it is done
+_ROUTED = ("_routed", "_weight_given")  # what `fit` was given, until it is done
 
 
 @dataclass(frozen=True)
@@ -112,43 +113,18 @@ class NamedParts(Estimator):
     """An estimator whose `estimators` can be set by their names: ``name`` and ``name__parameter``.
 
     The word ``"drop"`` in place of an estimator leaves it out. With scikit-learn's metadata routing
-    switched on, what `fit` is given goes to the parts that request it.
+    switched on, weights go to the parts that request them.
     """
 
     _routed: Mapping[str, Any] | None = None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, p)
-            Inputs.
-        y : array-like of shape (n,), or (n, q) where the models take several responses
-            Responses, or class labels.
-        sample_weight : array-like of shape (n,), optional
-            Row weights; rows of weight zero count for nothing.
-        **fit_params
-            More for the ``fit`` of the estimators that request it, with scikit-learn's metadata
-            routing switched on.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        if get_config()["enable_metadata_routing"]:
-            given = {"sample_weight": sample_weight} if sample_weight is not None else {}
-            self._check_params()
-            self._routed = process_routing(self, "fit", **given, **fit_params)
-            self._passed = {**given, **fit_params}
-            return self._fit(X, y, None)
-        if fit_params:
-            raise InputError(
-                f"[{', '.join(fit_params)}] is only supported if enable_metadata_routing=True; set "
-                "it by sklearn.set_config."
-            )
-        return self._fit(X, y, sample_weight)
+    def _fit(self, X: Any, y: Any, sample_weight: Any, walk: Walk = AS_IT_IS) -> Self:
+        if sample_weight is None or not get_config()["enable_metadata_routing"]:
+            return super()._fit(X, y, sample_weight, walk)
+        self._check_params()
+        self._routed = process_routing(self, "fit", sample_weight=sample_weight)
+        self._weight_given = sample_weight
+        return super()._fit(X, y, None, walk)
 
     def _forget(self) -> None:
         routed = {name: vars(self)[name] for name in _ROUTED if name in vars(self)}
@@ -185,6 +161,14 @@ class NamedParts(Estimator):
     def _all_parts(self) -> list[tuple[str, Any]]:
         given = self.estimators
         return named_models(given) if given is not None and Models().accepts(given) else []
+
+    @property
+    def named_estimators_(self) -> Bunch:
+        """The fitted estimators by name; those left out are ``"drop"``."""
+        check_is_fitted(self)
+        fitted = iter(self.estimators_)
+        parts = self._all_parts() or [(name, None) for name in self.names_]
+        return Bunch(**{n: part if isinstance(part, str) else next(fitted) for n, part in parts})
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with `deep` also the estimators by name, and their parameters."""
@@ -249,14 +233,6 @@ def class_shares(model: Any, X: Any, classes: Array, *, votes: bool = False) -> 
     shares = np.zeros((len(found), len(classes)))
     shares[:, np.searchsorted(classes, model.classes_)] = found
     return shares
-
-
-def named_fits(all_parts: list[tuple[str, Any]], fitted: list[Any]) -> Bunch:
-    """Return the fitted models by name; those left out are ``"drop"``."""
-    those = iter(fitted)
-    return Bunch(
-        **{name: part if isinstance(part, str) else next(those) for name, part in all_parts}
-    )
 
 
 def losses_of_rows(loss: Loss, y: Array, predicted: Array) -> FloatArray:

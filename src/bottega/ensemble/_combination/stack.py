@@ -32,8 +32,6 @@ from bottega.ensemble._combination.models import (
     Models,
     NamedParts,
     losses_of_rows,
-    named_fits,
-    named_models,
 )
 from bottega.ensemble._combination.outputs import (
     METHODS,
@@ -116,9 +114,14 @@ class Stacked(NamedParts, TransformerMixin, Average):
             return StackWork(
                 work, make_folds(cv if isinstance(cv, str) else min(int(cv), n), n, strata=strata)
             )
-        place = np.argsort(work.order)  # folds that are given speak of the rows as they came
-        folds = make_folds(cv, n, X=rows.X, y=self._responses(rows))
-        return StackWork(work, [(place[train], place[test]) for train, test in folds])
+        # Folds that are given speak of the rows as they came, those of weight zero included.
+        given = rows if rows.given is None else rows.given
+        place = np.full(len(given), -1)
+        place[np.arange(n) if rows.kept is None else rows.kept] = np.argsort(work.order)
+        y = self._responses(rows) if rows.given is None else given.y
+        pairs = make_folds(cv, len(given), X=given.X, y=y)
+        counted = [tuple(place[part][place[part] >= 0] for part in pair) for pair in pairs]
+        return StackWork(work, [(train, test) for train, test in counted if len(train)])
 
     def _settle(self, work: StackWork, setting: Mapping[str, Any]) -> None:
         rows = work.rows
@@ -131,8 +134,6 @@ class Stacked(NamedParts, TransformerMixin, Average):
             self.estimators_ = in_threads(
                 lambda pair: self._fit_part(*pair, rows), pairs, stage="bases"
             )
-        every = self._own if self.estimators is None else self.estimators
-        self.named_estimators_ = named_fits(named_models(every), self.estimators_)
         self.stack_method_ = [
             method_of(name, model, self.stack_method)
             for name, model in zip(names, self.estimators_, strict=True)
@@ -173,7 +174,7 @@ class Stacked(NamedParts, TransformerMixin, Average):
         if self._routed is None:
             fit_weighted(final, stacked, rows.y, rows.weight)
         else:
-            final.fit(stacked, rows.y, **{k: rows.of_rows(v) for k, v in self._passed.items()})
+            final.fit(stacked, rows.y, sample_weight=rows.of_rows(self._weight_given))
         self.final_estimator_ = final
         self.held_out_ = np.empty((len(rows.y), sum(part.shape[1] for part in found)))
         self.held_out_[rows.order] = np.hstack(found)

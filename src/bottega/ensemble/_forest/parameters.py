@@ -12,10 +12,12 @@ def _count_or_share(least: int, help: str) -> params.Parameter:
     return params.AnyOf(params.Integer(least), share, help=help)
 
 
-FIRST: Mapping[str, params.Parameter] = {
-    "n_estimators": params.Integer(
-        1, help="how many trees are grown; more never hurt, and cost time"
-    ),
+N_ESTIMATORS = params.Integer(1, help="how many trees are grown; more never hurt, and cost time")
+GROWTH: Mapping[str, params.Parameter] = {
+    "max_depth": params.OrNone(params.Integer(0), help="most tests above a leaf"),
+    "min_samples_split": _count_or_share(2, "fewest rows in a node that is split, or their share"),
+    "min_samples_leaf": _count_or_share(1, "fewest rows in a leaf, or their share"),
+    "min_weight_fraction_leaf": params.Real(0, 0.5, help="least share of the weight in a leaf"),
     "max_features": params.OrNone(
         params.AnyOf(
             params.Choice("auto", "sqrt", "log2"),
@@ -24,12 +26,6 @@ FIRST: Mapping[str, params.Parameter] = {
         ),
         help="columns tried at each split, or their share; 'auto': by OOB error",
     ),
-}
-REST: Mapping[str, params.Parameter] = {
-    "max_depth": params.OrNone(params.Integer(0), help="most tests above a leaf"),
-    "min_samples_split": _count_or_share(2, "fewest rows in a node that is split, or their share"),
-    "min_samples_leaf": _count_or_share(1, "fewest rows in a leaf, or their share"),
-    "min_weight_fraction_leaf": params.Real(0, 0.5, help="least share of the weight in a leaf"),
     "max_leaf_nodes": params.OrNone(
         params.Integer(1), help="most leaves of a tree, the best splits first"
     ),
@@ -38,20 +34,22 @@ REST: Mapping[str, params.Parameter] = {
         params.Choice("auto"), params.Anything(), help="columns that are categories"
     ),
     "bootstrap": params.Boolean(help="draw rows with replacement (the bootstrap)"),
+    "oob_score": OOB_SCORE,
+    "n_jobs": params.Jobs(),
+    "random_state": params.Seed(help="seed of the draws; None: other draws in every fit"),
+    "verbose": params.Anything(help="accepted; progress is reported through core.progress"),
+    "warm_start": params.Boolean(help="keep the trees of the last fit and add to them"),
+}
+REST: Mapping[str, params.Parameter] = {
+    "ccp_alpha": params.Real(0, None, help="penalty per leaf by which each tree is pruned"),
     "max_samples": params.OrNone(
         params.AnyOf(params.Integer(1), params.Real(0, open_low=True)),
         help="rows drawn for a tree, or their share of all",
     ),
-    "oob_score": OOB_SCORE,
-    "ccp_alpha": params.Real(0, None, help="penalty per leaf by which each tree is pruned"),
     "monotonic_cst": params.Anything(
         help="-1, 0 or 1 per column: the response may only fall or rise with it"
     ),
-    "warm_start": params.Boolean(help="keep the trees of the last fit and add to them"),
-    "n_jobs": params.Jobs(),
     "select": params.Choice("min", "one_se", help="rule that picks max_features from the path"),
-    "random_state": params.Seed(help="seed of the draws; None: other draws in every fit"),
-    "verbose": params.Anything(help="accepted; progress is reported through core.progress"),
 }
 
 CARD: dict[str, Any] = {
