@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.tree import DecisionTreeClassifier
 
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
@@ -13,13 +13,13 @@ from bottega.core.likelihood import information_criteria
 from bottega.core.losses import ZERO_ONE, Cost, Loss
 from bottega.core.params import Anything, Choice, Parameter, Real
 from bottega.core.rows import Rows
-from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.core.typing import Array, FloatArray
 from bottega.tree._grow.class_weights import check_cost, check_priors, code_of
 from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.structure import Tree
 from bottega.tree._prune import parameters
 from bottega.tree._prune.estimator import GrownTree, TreeBase
-from bottega.tree._prune.losses import leaf_labels, sums_at
+from bottega.tree._prune.losses import sums_at
 from bottega.tree._prune.sequence import (
     PruningSequence,
     class_counts,
@@ -50,17 +50,20 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
     ccp_alpha : float or "auto", default="auto"
         Penalty per leaf, in units of the mean risk (scikit-learn's ``ccp_alpha`` with
         ``prune_by="impurity"``; R's ``cp`` times the risk of the root). Larger is simpler; 0 keeps
-        the tree as it is grown. ``"auto"`` picks from the path by the rule `select`.
+        the tree as it is grown. ``"auto"`` picks from the path by the rule `select`, unless
+        `max_depth` or `max_leaf_nodes` say how large the tree is: it is then kept as it is grown.
     n_leaves : int, optional
         Instead of ccp_alpha: the largest tree of the pruning sequence with at most this many
         leaves.
-    criterion : {"gini", "entropy", "deviance", "sqrt", "error"}, default="gini"
-        Impurity of class shares p: sum p (1 - p); half the entropy in bits; twice the entropy in
-        nats; half the sum of sqrt(p (1 - p)); 1 - max p. The last may find no split where the
-        others do.
+    criterion : {"gini", "entropy", "log_loss", "deviance", "sqrt", "error"}, default="gini"
+        Impurity of class shares p: sum p (1 - p); the entropy in bits (``"log_loss"`` is the same);
+        twice the entropy in nats; half the sum of sqrt(p (1 - p)); 1 - max p. The last may find no
+        split where the others do.
     prune_by : {"error", "impurity"}, default="error"
         The risk of pruning: misclassification (or cost), or the impurity that was grown by, which
         keeps splits that sharpen probabilities.
+    splitter : {"best", "random"}, default="best"
+        ``"random"`` draws one threshold per column and node, and takes the best of these.
     thresholds : {"exact", "binned", "uniform", "random"}, default="exact"
         Where a number may be split: midway between neighbouring values; between 256 quantile bins
         (for many rows); at `n_thresholds` places in the range of the node, equally spaced or drawn
@@ -82,12 +85,18 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
         Most tests above a leaf.
     max_leaf_nodes : int, optional
         Most leaves grown; the best splits are made first.
-    min_samples_split : int, default=2
-        Fewest rows in a node that is split.
-    min_samples_leaf : int, default=1
-        Fewest rows in a leaf.
+    max_features : int, float, "sqrt", "log2" or None, default=None
+        Columns drawn for each split, or their share (``"sqrt"``, ``"log2"``: of p columns, rounded
+        down); more are drawn where none of them can be split. None tries all.
+    min_samples_split : int or float, default=2
+        Fewest rows in a node that is split; a float is their share of all rows.
+    min_samples_leaf : int or float, default=1
+        Fewest rows in a leaf; a float is their share of all rows.
+    min_weight_fraction_leaf : float, default=0.0
+        Least share of the weight of all rows in a leaf.
     min_impurity_decrease : float, default=0.0
-        Least decrease of the mean impurity that a split must bring.
+        Least decrease of the mean impurity that a split must bring. At 0 a node that no split makes
+        purer (a balanced exclusive or) is split as evenly as can be.
     min_impurity : float, default=0.0
         A node whose impurity is at most this is not split.
     target_error : float, optional
@@ -97,6 +106,9 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
     monotonic_cst : array-like of {-1, 0, 1}, optional
         One entry per column, for two classes: the share of the second may only fall (-1) or rise
         (1) with it.
+    class_weight : dict, list of dict, "balanced" or None, default=None
+        Factors of the row weights by class, one dict per response if there are several;
+        ``"balanced"`` gives all classes the same weight.
     cost : array-like of shape (K, K) or Cost, optional
         What it costs to predict the class of the row where the class of the column is observed (as
         in a confusion table), in the order of `classes_`; 0 on the diagonal. By default an error
@@ -120,21 +132,30 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
     delta : float, default=0.05
         Probability with which the bound of ``"srm"`` and `certificate_` may fail.
     random_state : int or generator, optional
-        Seed of ``thresholds="random"``.
+        Seed of the columns and thresholds that are drawn. Nothing else is random: of splits that
+        are equally good the first column and the lowest threshold win.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (K,)
-        The classes, sorted.
+    classes_ : ndarray of shape (K,), or list of them
+        The classes of the response (of each response), sorted.
+    n_classes_ : int or ndarray of int
+        How many they are.
+    n_outputs_ : int
+        Number of responses.
     nodes_ : Tree
-        The pruned tree, as arrays.
+        The pruned tree in full, as arrays.
+    tree_ : TreeArrays
+        The same in the arrays of scikit-learn's trees.
+    max_features_ : int
+        Columns tried at each split.
     ccp_alpha_ : float
         The penalty per leaf in use.
     path_ : Path
-        Alpha, leaves, training and held-out error of the pruning sequence, and the criteria srm
-        and the criteria; with ``ccp_alpha="auto"``.
+        Alpha, leaves, training and held-out error of the pruning sequence, and the criteria;
+        with ``ccp_alpha="auto"``.
     feature_importances_ : ndarray of shape (p,)
-        Sum of the decreases of the mean impurity over the splits on each column.
+        Share of the splits on each column in the decrease of the mean impurity.
     columns_in_ : ColumnReader
         Names and levels of the columns.
 
@@ -150,6 +171,11 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
     that error and its standard error over rows are those of R's ``rpart``, for every alpha.
     A path of more than 512 members shows those with up to 256 leaves and then about 256 whose
     numbers of leaves grow geometrically. Degrees of freedom are counted as leaves.
+
+    With several responses, (n, q), one tree is grown by the mean impurity over them. It and the
+    criteria of medians and counts take columns of numbers, and no surrogates, bounds or drawings. A
+    sparse X is filled up for the fit (8 bytes per value, beside the 8 that any fit works with) and
+    in blocks of rows to predict; zeros are values, not missing.
 
     Costs and priors act by altered priors: in growth a row of class c weighs
     ``prior[c] * cost[:, c].sum() / share[c]``, a leaf takes the class of least expected cost, and
@@ -284,17 +310,6 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
         found = self.nodes_.value[self.apply(X)]
         return found if self.n_outputs_ == 1 else self._by_response(found)
 
-    @property
-    def n_classes_(self) -> Any:
-        """Number of classes; an array of them, one per response, if there are several."""
-        check_is_fitted(self)
-        if self.n_outputs_ == 1:
-            return len(self.classes_)
-        return np.array([len(each) for each in self.classes_])
-
-    def _by_response(self, value: FloatArray) -> list[FloatArray]:
-        return np.split(value, np.cumsum([len(each) for each in self.classes_])[:-1], axis=1)
-
     def _check_rows(self, X: Any, y: Any) -> tuple[Columns, Array]:
         columns, y = super()._check_rows(X, y)
         may_be = np.isin(self._low, (0, 1)) & np.isin(self._high, (0, 1)) & (self._n_levels == 0)
@@ -345,23 +360,6 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
         # Rows of the matrix of a loss are predictions, ours are true classes.
         return Cost((cost if scale is None else cost * scale[:, None]).T)
 
-    def _labels(self, tree: Tree) -> IntArray:
-        if self.n_outputs_ > 1:
-            return np.column_stack([leaf_labels(one) for one in self._by_response(tree.value)])
-        return leaf_labels(tree.value, self._costs, self._default)
-
-    def _shown(self, tree: Tree) -> Array:
-        labels = self._labels(tree)
-        if self.n_outputs_ == 1:
-            return self.classes_[labels]
-        return np.column_stack([a[k] for a, k in zip(self.classes_, labels.T, strict=True)])
-
-    def _leaf_text(self, shown: Array, leaf: int) -> str:
-        if self.n_outputs_ > 1:
-            return ", ".join(str(one) for one in shown[leaf])
-        share = self.nodes_.value[leaf, code_of(shown[leaf], self.classes_, "label")]
-        return f"{shown[leaf]} with probability {share:.3g}"
-
     def _criteria(self, work: GrownTree, alphas: FloatArray) -> dict[str, FloatArray]:
         if self.n_outputs_ > 1:
             return {}  # they are for the classes of one response
@@ -376,3 +374,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
             error = sums_at(tree, sequence.collapse_alpha, tree.risk, alphas)
             found["srm"] = error + [self._margin(2 * int(count) - 1, n)[1] for count in leaves]
         return found
+
+
+# What reads scikit-learn's trees by their tree_ (export_text, plot_tree, shap) takes ours too.
+DecisionTreeClassifier.register(TreeClassifier)

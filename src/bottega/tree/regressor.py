@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from sklearn.base import RegressorMixin
+from sklearn.tree import DecisionTreeRegressor
 
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
@@ -20,7 +21,7 @@ from bottega.tree.classifier import TreeClassifier
 __all__ = ["TreeRegressor"]
 
 
-@documented_like(TreeClassifier, without=("classes_",))
+@documented_like(TreeClassifier, without=("classes_", "n_classes_"))
 class TreeRegressor(RegressorMixin, TreeBase):
     r"""Predict by the mean of a box that a binary tree of tests has found.
 
@@ -37,7 +38,8 @@ class TreeRegressor(RegressorMixin, TreeBase):
     ccp_alpha : float or "auto", default="auto"
         Penalty per leaf, in units of the mean squared error (scikit-learn's ``ccp_alpha``; R's
         ``cp`` times the variance of y). Larger is simpler; 0 keeps the tree as it is grown.
-        ``"auto"`` picks from the path by the rule `select`.
+        ``"auto"`` picks from the path by the rule `select`, unless `max_depth` or `max_leaf_nodes`
+        say how large the tree is: it is then kept as it is grown.
     criterion : {"squared_error", "friedman_mse", "absolute_error", "poisson"}
         What splits lower: the squared error of the mean (``"friedman_mse"`` finds the same splits),
         the absolute error of the median, or half the Poisson deviance of the mean, for counts. The
@@ -168,3 +170,7 @@ class TreeRegressor(RegressorMixin, TreeBase):
         member = len(rss) - 1 - sequence.member(alphas)
         scale = residual_scale(rss, leaves, n)
         return gaussian_criteria(rss[member], leaves[member], n, scale=scale)
+
+
+# What reads scikit-learn's trees by their tree_ (export_text, plot_tree, shap) takes ours too.
+DecisionTreeRegressor.register(TreeRegressor)

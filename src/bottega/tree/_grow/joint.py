@@ -57,7 +57,7 @@ def grow_joint(
         z = np.hstack(shown).astype(np.float64)
         center = np.zeros(z.shape[1])
     elif options.criterion == "poisson":
-        z = _checked_counts(y, weight)
+        z = y.astype(np.float64)
     else:
         center = np.average(y, axis=0, weights=w)
         z = y - center
@@ -102,12 +102,12 @@ def grow_joint(
     )
 
 
-def _checked_counts(y: FloatArray, weight: FloatArray) -> FloatArray:
+def check_counts(y: FloatArray) -> None:
+    """Raise `InputError` unless y can have Poisson means."""
     if np.any(y < 0):
         raise InputError("Some values of y are negative, and the Poisson deviance is for none.")
-    if not np.all(weight @ y > 0):
+    if not np.all(y.sum(axis=0) > 0):
         raise InputError("The sum of y is not positive, as the Poisson deviance needs it to be.")
-    return y.astype(np.float64)
 
 
 def _as_tree(

@@ -63,9 +63,6 @@ def _best_split(rows_of, start, stop, sums, W, mu, total, data, rules, scratch, 
             )  # fmt: skip
         if gain > best + tie:
             best, column, threshold, side = gain, j, t, s
-    if column < 0 and rules.min_gain <= 0.0 and rules.criterion != ERROR:
-        best = 0.0
-        column, threshold = even_split(X, rows_of, start, stop, wz, data.barred, min_leaf, least)
     return best, column, threshold, side
 
 
@@ -153,6 +150,11 @@ def grow_exact(data, rules, scratch, levels, surrogates, work, child_of, most):
                 rows_of, start[t], stop[t], sums[t], weight[t], mean[t], loss[t], data, rules,
                 scratch, levels, (lo[t], hi[t]),
             )  # fmt: skip
+            if split_column[t] < 0 and rules.min_gain <= 0.0 and rules.criterion != ERROR:
+                split_column[t], split_threshold[t] = even_split(
+                    data.X, rows_of, start[t], stop[t], data.wz, data.barred, rules.min_leaf,
+                    max(LIGHT * weight[t], rules.min_weight),
+                )  # fmt: skip
             if split_column[t] >= 0:
                 waiting = push(frontier, waiting, t, split_gain, best_first)
         fresh_from = fresh_to

@@ -25,7 +25,10 @@ def filter_order(order, start, place, m):
 
 @kernel
 def sort_by_score(score, n, order):
-    """Write into `order` the numbers 0 .. n-1 sorted by their score (Shell's method)."""
+    """Write into `order` the numbers 0 .. n-1 sorted by their score (Shell's method).
+
+    Scores that differ by rounding alone are equal, and their numbers stay in order.
+    """
     for i in range(n):
         order[i] = i
     gap = 1
@@ -43,6 +46,15 @@ def sort_by_score(score, n, order):
                 at -= gap
             order[at] = k
         gap //= 3
+    equal = 0.0
+    for i in range(n):
+        equal = max(equal, 1e-10 * abs(score[i]))
+    for i in range(1, n):
+        at, k = i, order[i]
+        while at > 0 and order[at - 1] > k and score[k] - score[order[at - 1]] <= equal:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = k
 
 
 @kernel

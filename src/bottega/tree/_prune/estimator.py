@@ -19,10 +19,10 @@ from bottega.core.rows import Rows
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.tree._grow.binned import grow_binned
-from bottega.tree._grow.column_reader import read_columns
+from bottega.tree._grow.column_reader import read_columns, read_response
 from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.exact import grow
-from bottega.tree._grow.joint import grow_joint
+from bottega.tree._grow.joint import check_counts, grow_joint
 from bottega.tree._grow.options import GrowOptions, count_features
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels.prune import stops
@@ -93,6 +93,8 @@ class TreeBase(FittedTree, Tuned):
             )
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Columns, Array]:
+        if self.criterion == "poisson":
+            check_counts(read_response(self, y))
         columns, y = read_columns(self, X, y)
         self._n_levels, self._missing_seen = columns.n_levels, columns.has_missing()
         # Ends of the training range, missing values aside; 0 for a column without any value.
@@ -221,7 +223,7 @@ class TreeBase(FittedTree, Tuned):
     def _path(self, work: GrownTree, values: Any, loss: Loss | None) -> Path:
         full, sequence, rows = work.full, work.sequence, work.rows
         own = sequence.alpha[members_shown(sequence)]
-        alphas = own if values is None else _check_alphas(values)
+        alphas = own if values is None else np.sort(values).astype(np.float64)[::-1]
         member = sequence.member(alphas)
         settings = along(self.knob, alphas)
         judged: dict[str, Any] = {"error": None, "error_se": None, "estimate": None}
@@ -299,13 +301,3 @@ class TreeBase(FittedTree, Tuned):
         tags.input_tags.sparse = True
         tags.target_tags.multi_output = True
         return tags
-
-
-def _check_alphas(values: Any) -> FloatArray:
-    """Return penalties per leaf from the largest down; they may not be negative."""
-    alphas = np.asarray(values, dtype=np.float64)
-    if alphas.ndim != 1 or not len(alphas) or not np.all(np.isfinite(alphas) & (alphas >= 0)):
-        raise InputError(
-            f"values must be a list of finite penalties per leaf, none negative; got {values!r}."
-        )
-    return np.sort(alphas)[::-1]

@@ -22,7 +22,8 @@ class PoissonDeviance(Loss):
 
     def _value(self, y: Array, z: Array) -> Array:
         # Where y is zero its logarithm does not count; a mean of zero is certain of a zero.
-        log_ratio = np.log(np.where(y > 0, y, 1.0)) - np.log(np.where(y > 0, z, 1.0))
+        with np.errstate(divide="ignore"):
+            log_ratio = np.log(np.where(y > 0, y, 1.0)) - np.log(np.where(y > 0, z, 1.0))
         return np.asarray(y * log_ratio - y + z)
 
 

@@ -2,12 +2,16 @@
 
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.certificate import Certificate
 from bottega.core.errors import InputError
+from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.tree import rules
 from bottega.tree._grow.class_weights import code_of
+from bottega.tree._grow.structure import Tree
+from bottega.tree._prune.losses import leaf_labels
 from bottega.tree._read.fitted import FittedTree
 from bottega.tree.tree_code import Alphabet, code_length, srm_margin
 
@@ -21,6 +25,17 @@ _ASSUMED = (
 
 class CertifiedTree(FittedTree):
     """What a tree of classes says of a class, and promises about new rows."""
+
+    @property
+    def n_classes_(self) -> Any:
+        """Number of classes; an array of them, one per response, if there are several."""
+        check_is_fitted(self)
+        if self.n_outputs_ == 1:
+            return len(self.classes_)
+        return np.array([len(each) for each in self.classes_])
+
+    def _by_response(self, value: FloatArray) -> list[FloatArray]:
+        return np.split(value, np.cumsum([len(each) for each in self.classes_])[:-1], axis=1)
 
     def dnf(self, label: Any) -> rules.DNF:
         """Return a class as a disjunctive normal form: a union of boxes.
@@ -99,3 +114,20 @@ class CertifiedTree(FittedTree):
                 "fit with missing='direction'."
             )
         return ""
+
+    def _labels(self, tree: Tree) -> IntArray:
+        if self.n_outputs_ > 1:
+            return np.column_stack([leaf_labels(one) for one in self._by_response(tree.value)])
+        return leaf_labels(tree.value, self._costs, self._default)
+
+    def _shown(self, tree: Tree) -> Array:
+        labels = self._labels(tree)
+        if self.n_outputs_ == 1:
+            return self.classes_[labels]
+        return np.column_stack([a[k] for a, k in zip(self.classes_, labels.T, strict=True)])
+
+    def _leaf_text(self, shown: Array, leaf: int) -> str:
+        if self.n_outputs_ > 1:
+            return ", ".join(str(one) for one in shown[leaf])
+        share = self.nodes_.value[leaf, code_of(shown[leaf], self.classes_, "label")]
+        return f"{shown[leaf]} with probability {share:.3g}"
