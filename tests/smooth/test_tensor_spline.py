@@ -268,9 +268,7 @@ def test_bad_knots_are_refused():
         TensorSpline(2, knots="odd").fit(X, y)
     with pytest.raises(ParameterError, match="for a single fit"):
         TensorSpline(knots=[np.array([0.5]), np.array([0.5])]).path(X, y)
-    with pytest.raises(
-        InputError, match="n_knots=.* is not allowed|give a list of values of n_knots"
-    ):
+    with pytest.raises(InputError, match="n_knots=-2 is not allowed"):
         TensorSpline().path(X, y, values=[1, -2])
 
 

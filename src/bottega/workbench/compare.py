@@ -118,6 +118,11 @@ def compare(
     Real(0, 1, open_high=True).check("compare", "test_size", test_size)
     seed = seed_of(random_state, "compare")
     table = as_table(data, target, task)
+    if table.groups is not None and table.time is not None:
+        raise InputError(
+            "The table has a group and a time column, and rows are held out by whole groups or by "
+            "what comes later, not both; make the table with one of them."
+        )
     row_loss = get_loss(loss, str(table.task))
     if table.classes is not None:
         row_loss = row_loss.naming(table.classes)

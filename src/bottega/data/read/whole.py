@@ -66,7 +66,7 @@ def read(
     if isinstance(source, str) and is_bundled(source):
         target = target or "target"
     labels = [name for name, kind in (kinds or {}).items() if kind in ("category", "text", "id")]
-    options = {"table": table, "query": query, "encoding": encoding}
+    options: dict[str, Any] = {"table": table, "query": query, "encoding": encoding}
     frame = read_frame(source, text=labels, **options)
     if target is not None and is_boolean(frame, target):
         # Labels stay as they are written: Yes and No in a text file were taken for truth values.

@@ -167,7 +167,7 @@ def holdout(
     )
     rows.fold_of([fold])
     everything = Part((0, ()), np.arange(len(rows)), ())
-    fitted = {"inputs": PlainInputs(X), "rows": rows, "loss": judge.row_losses.loss}
+    fitted: dict[str, Any] = {"inputs": PlainInputs(X), "rows": rows, "loss": judge.row_losses.loss}
     if isinstance(values, Mapping):
         if select != "min":
             raise ParameterError("select='one_se' needs an order of simplicity; use 'min'.")

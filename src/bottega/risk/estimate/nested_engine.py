@@ -44,7 +44,7 @@ class AllBut(Part):
             object.__setattr__(self, name, value)
 
     @property
-    def train(self) -> IntArray:  # type: ignore[override]
+    def train(self) -> IntArray:
         """Positions of the rows to fit to."""
         return np.delete(np.arange(self.n), self.tests[0])  # type: ignore[attr-defined]
 

@@ -13,7 +13,7 @@ from bottega.core.errors import ParameterError
 from bottega.core.estimator import Estimator
 from bottega.core.folds import make_folds
 from bottega.core.frames import take_rows
-from bottega.core.losses import get_loss
+from bottega.core.losses import Cost, get_loss
 from bottega.core.tuned import Tuned, tune
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.risk.cost_sensitive import CostSensitiveClassifier
@@ -91,16 +91,16 @@ class EstimatorProcedure:
                 )
             return False
         knobs = [getattr(estimator, knob) for knob in estimator.knobs]
-        return self.values is not None or any(isinstance(value, str) for value in knobs)
+        free = [value for value in knobs if isinstance(value, str) and value == "auto"]
+        return self.values is not None or bool(free)
 
     def fit(self, part: Part) -> FittedProcedure:
         """Fit a copy to the training rows of a part, its knob chosen on them alone."""
         X, y = self.inputs.train(part), self.rows.y[part.train]
         weight = self.rows.weight_of(part.train)
         loss = None if self.loss is None else get_loss(self.loss, self.rows.task)
-        judged = loss
-        if loss is not None and hasattr(self.estimator, "predict_proba"):
-            judged = loss.deciding()
+        able = hasattr(self.estimator, "predict_proba")
+        cost = loss if able and isinstance(loss, Cost) else None
         if not self._is_chosen_here:
             model = fit_weighted(clone(self.estimator), X, y, weight)
         else:
@@ -112,13 +112,13 @@ class EstimatorProcedure:
                 sample_weight=weight if takes_weights(estimator) else None,
                 select=self.select,
                 cv=folds,
-                loss=judged,
+                loss=loss if cost is None else cost.deciding(),
                 values=self.values,
                 bare=bool(part.tests),  # fitted for its predictions; the model of all rows is kept
             )
         told = _told_by(model)
-        if judged is not loss:
-            model = CostSensitiveClassifier.of(model, loss)
+        if cost is not None:
+            model = CostSensitiveClassifier.of(model, cost)
         inputs, classes = self.inputs, self.rows.classes
 
         def predict(rows: IntArray) -> Array:
