@@ -118,8 +118,13 @@ SMALL = {"alphas": 10, "cv": 3, "max_estimators": 10, "n_estimators": 10}
 
 def small(each):
     model = each()
-    defaults = {name: value for name, value in model.get_params().items() if name in SMALL}
-    return model.set_params(**{k: SMALL[k] for k, v in defaults.items() if isinstance(v, int)})
+    given = model.get_params(deep=False)
+    chosen = {name: SMALL[name] for name in SMALL if isinstance(given.get(name), int)}
+    if "estimators" in given:
+        tree = methods(each.card.task)["tree"]
+        depths = {"shallow": 2, "deep": 4}
+        chosen["estimators"] = [(k, tree(ccp_alpha=0.0, max_depth=d)) for k, d in depths.items()]
+    return model.set_params(**chosen)
 
 
 # Slow only because there are so many of them.
