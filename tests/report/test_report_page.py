@@ -12,8 +12,9 @@ import pytest
 
 from bottega.core.errors import InputError
 from bottega.plot import _bundle as bundle
+from bottega.plot._bundle import to_json
 from bottega.report import render, write
-from bottega.report.figures import chart_config, to_json
+from bottega.report.figures import chart_config
 
 HOSTILE = "<script>alert(1)</script>"
 CLOSING = "</script><img src=x onerror=alert(2)>"

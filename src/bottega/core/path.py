@@ -255,9 +255,10 @@ class Path:
         """
         from bottega.plot import criteria_chart, path_chart
 
-        rule = select or self.select
-        if rule in self.criteria and rule != "gcv" and not np.any(np.isfinite(self.error)):  # type: ignore[arg-type]
-            return criteria_chart(self, which=[rule])  # nothing was held out: the criterion decides
+        rule = select or self.select or "one_se"
+        judged = np.any(np.isfinite(self.error))  # type: ignore[arg-type]
+        if not judged and rule in self.criteria and rule != "gcv":
+            return criteria_chart(self, which=[rule])
         return path_chart(self, select=select)
 
     def summary(self) -> Summary:

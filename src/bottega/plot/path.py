@@ -248,7 +248,7 @@ def _rows(
     if places is None:
         shown = np.union1d(thinned(len(path), _MOST), [picked, least])
     rows = []
-    for i in shown:
+    for i in shown.tolist():
         error, se = float(path.error[i]), float(path.error_se[i])
         train = path.train_error[i]
         row = {

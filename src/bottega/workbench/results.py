@@ -192,7 +192,7 @@ def leaderboard_columns(
                 "seconds": result.seconds,
             }
         )
-    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in rows[0]}
     for name in _ERRORS:
         columns[name] = [0.0 if abs(value) < nothing else value for value in columns[name]]
     return columns

@@ -101,7 +101,7 @@ class MistakeDriven(OnlineClassifier):
         self._past = np.zeros((self._vectors, width if self.average else 0))
         self.n_updates_ = self.n_updated_rows_ = 0
         self.max_norm_ = 0.0
-        classes, weights = vars(self).pop("_before", (None, None))
+        classes, weights = self.__dict__.pop("_before", (None, None))
         if weights is None:
             return
         if weights.shape != self._weights.shape or not np.array_equal(classes, self.classes_):
