@@ -81,7 +81,7 @@ class _Voting(NamedParts, TransformerMixin, Average):
         self.weights_ = used / used.sum() if used.sum() > 0 else used
         pairs = list(zip(names, bases, strict=True))
         self.estimators_ = in_threads(
-            lambda pair: self._fit_part(*pair, work), pairs, stage="bases"
+            lambda pair: self._fit_part(pair[0], pair[1], work), pairs, stage="bases"
         )
 
     def _each(self, X: Any) -> list[Any]:

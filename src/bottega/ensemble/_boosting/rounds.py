@@ -88,7 +88,8 @@ def boost(
             break
         with np.errstate(over="ignore"):
             w[wrong] *= np.exp(alpha)
-        if not np.isfinite(w.sum()):
+            overflow = not np.isfinite(w.sum())
+        if overflow:
             warnings.warn(
                 f"Sample weights have reached infinite values in round {len(alphas)}, and the "
                 "rounds end; lower the learning rate.",

@@ -129,12 +129,12 @@ class NamedParts(Estimator):
     def _forget(self) -> None:
         routed = {name: vars(self)[name] for name in _ROUTED if name in vars(self)}
         super()._forget()
-        vars(self).update(routed)
+        self.__dict__.update(routed)
 
     def _finish(self, work: Any, rows: Rows | None, setting: Mapping[str, Any]) -> None:
         super()._finish(work, rows, setting)
         for name in _ROUTED:
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return which estimator is given what, for scikit-learn's metadata routing."""

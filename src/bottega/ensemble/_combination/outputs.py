@@ -49,7 +49,8 @@ def beside(columns: list[FloatArray], X: Any, passthrough: bool) -> Any:
     if not passthrough:
         return np.hstack(columns)
     if sparse.issparse(X):
-        return sparse.hstack([*columns, X], format=X.format)
+        parts: Any = [*columns, X]
+        return sparse.hstack(parts, format=getattr(X, "format", None))
     return np.hstack([*columns, np.asarray(X.to_numpy() if is_frame(X) else X)])
 
 

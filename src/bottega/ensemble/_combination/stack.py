@@ -132,7 +132,7 @@ class Stacked(NamedParts, TransformerMixin, Average):
         else:
             pairs = list(zip(names, bases, strict=True))
             self.estimators_ = in_threads(
-                lambda pair: self._fit_part(*pair, rows), pairs, stage="bases"
+                lambda pair: self._fit_part(pair[0], pair[1], rows), pairs, stage="bases"
             )
         self.stack_method_ = [
             method_of(name, model, self.stack_method)
@@ -295,11 +295,8 @@ class Stacked(NamedParts, TransformerMixin, Average):
         """Return the names of the columns of `transform`."""
         check_is_fitted(self)
         classes = getattr(self, "classes_", None)
-        several = not isinstance(classes, list) and classes is not None
-        widths = [
-            1 if method == "predict" or not several or len(classes) == 2 else len(classes)
-            for method in self.stack_method_
-        ]
+        K = 1 if classes is None or isinstance(classes, list) else len(classes)
+        widths = [1 if method == "predict" or K == 2 else K for method in self.stack_method_]
         inputs: Any = []
         if self.passthrough:
             inputs = term_names(self, intercept=False) if input_features is None else input_features

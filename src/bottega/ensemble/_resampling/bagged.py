@@ -87,7 +87,7 @@ class Bagged(OutOfBag, WarmStart, Average):
         given = self.max_features
         if not isinstance(given, Integral):
             return max(1, int(given * p))
-        if given > p:
+        if int(given) > p:
             raise ParameterError(f"max_features={given} must be at most {p}, the columns of X.")
         return int(given)
 

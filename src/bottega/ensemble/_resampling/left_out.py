@@ -147,7 +147,7 @@ class WarmStart(Estimator):
 
     def _begin(self) -> tuple[dict[str, Any] | None, list[int]]:
         """Return what an earlier fit left, and the seeds of all parts."""
-        earlier = vars(self).pop("_earlier", None)
+        earlier = self.__dict__.pop("_earlier", None)
         found = seeds(self.random_state, self.n_estimators)
         if earlier is None:
             return None, found

@@ -93,8 +93,8 @@ def fit_weighted(model: Any, X: Any, y: Array, counts: Any) -> Any:
             "weights must be whole numbers (copies of a row); round them, or use an estimator that "
             "takes weights."
         )
-    weight = {f"{last[0]}__sample_weight": counts[rows]}
-    model.fit(take_rows(X, rows), y[rows], **weight)
+    to_last = {f"{last[0]}__sample_weight": counts[rows]}
+    model.fit(take_rows(X, rows), y[rows], **to_last)
     return model
 
 
