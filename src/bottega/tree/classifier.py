@@ -307,7 +307,8 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
         With priors the shares are those the priors make of the rows; costs do not touch them. A
         list of such arrays, one per response, if there are several.
         """
-        found = self.nodes_.value[self.apply(X)]
+        leaf = self.apply(X)
+        found = self.nodes_.value[leaf]
         return found if self.n_outputs_ == 1 else self._by_response(found)
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Columns, Array]:

@@ -111,7 +111,7 @@ def check_counts(y: FloatArray) -> None:
 
 
 def _as_tree(
-    shape: tuple[IntArray, ...],
+    shape: tuple[Any, ...],
     numbers: tuple[FloatArray, ...],
     column: IntArray,
     threshold: FloatArray,

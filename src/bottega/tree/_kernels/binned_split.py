@@ -88,8 +88,8 @@ def even_cut(flat, p, categorical, rows, w, c, weighted, a, b, W, n_all, min_lea
     for j in range(p):
         if categorical[j]:
             continue
-        for code in range(256):
-            table[code] = counts[code] = 0.0
+        for at in range(256):
+            table[at] = counts[at] = 0.0
         for i in range(a, b):
             code = np.int64(flat[np.int64(rows[i]) * p + j])
             table[code] += w[i]
@@ -98,17 +98,17 @@ def even_cut(flat, p, categorical, rows, w, c, weighted, a, b, W, n_all, min_lea
             continue
         WL = n_left = 0.0
         last = -1
-        for code in range(255):
-            if counts[code] <= 0.0:
+        for at in range(255):
+            if counts[at] <= 0.0:
                 continue
             even = min(n_left, n_all - n_left)
             if even > evenest and even >= min_leaf:
                 evenest = even
-                found[1], found[2], found[3] = j, last, code
+                found[1], found[2], found[3] = j, last, at
                 found[4] = 1.0 if 2.0 * WL > W else 0.0
-            WL += table[code]
-            n_left += counts[code]
-            last = code
+            WL += table[at]
+            n_left += counts[at]
+            last = at
 
 
 @kernel

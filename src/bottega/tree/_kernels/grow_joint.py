@@ -152,15 +152,15 @@ def _best_split(X, rows_of, start, stop, wz, barred, W, center, total, rules, co
     p, tie = X.shape[1], TIE * total
     best, column, threshold, side = max(0.0, rules.min_gain - tie), -1, np.nan, -1
     some = rules.max_features < p
-    for j in range(p):
-        columns[j] = j
+    for visited in range(p):
+        columns[visited] = visited
     for visited in range(p):
         if some:
             other = visited + int((p - visited) * uniform(scratch[1]))
             columns[visited], columns[other] = columns[other], columns[visited]
             if visited >= rules.max_features and column >= 0:
                 break
-        j = np.int64(columns[visited])
+        j = columns[visited]
         gain, t, s = _search_column(
             j, X, rows_of, start, stop, wz, W, center, total, best, rules, scratch
         )

@@ -1,5 +1,6 @@
 """Reading a fitted tree: leaves, rules, paths of rows, importance, pictures."""
 
+from collections.abc import Iterator
 from copy import copy
 from types import SimpleNamespace
 from typing import Any
@@ -62,9 +63,7 @@ class FittedTree(Estimator):
         check_is_fitted(self)
         if not issparse(X):
             return apply(self.columns_in_.read(self, X), *self.nodes_.walk)
-        rows = X.tocsr()  # filled up in blocks
-        blocks = (rows[a : a + _BLOCK] for a in range(0, max(rows.shape[0], 1), _BLOCK))
-        parts = [apply(self.columns_in_.read(self, one), *self.nodes_.walk) for one in blocks]
+        parts = [apply(self.columns_in_.read(self, one), *self.nodes_.walk) for one in _blocks(X)]
         return np.concatenate(parts)
 
     def decision_path(self, X: Any) -> csr_matrix:
@@ -257,3 +256,10 @@ class FittedTree(Estimator):
             f"plot has no kind {kind!r} for this model; use 'tree', 'partition' (two inputs), "
             "'step' (one input), or 'path' (after a fit with ccp_alpha='auto')."
         )
+
+
+def _blocks(X: Any) -> Iterator[Any]:
+    """Yield the rows of a sparse matrix in blocks that can be filled up."""
+    rows = X.tocsr()
+    for first in range(0, max(rows.shape[0], 1), _BLOCK):
+        yield rows[first : first + _BLOCK]
