@@ -17,12 +17,20 @@ ROOT = Path(__file__).parents[2]
 # What numpy has beside the least that it needs, and finds on this processor.
 BEYOND = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
 KINDS = {
-    "OpenBLAS for Prescott (SSE3), numpy at its least": {
+    "Prescott (SSE3), numpy at its least": {
         "OPENBLAS_CORETYPE": "Prescott",
         "NPY_DISABLE_CPU_FEATURES": " ".join(BEYOND),
     },
-    "OpenBLAS for Haswell (AVX2)": {"OPENBLAS_CORETYPE": "Haswell"},
-    "OpenBLAS for SkylakeX (AVX-512)": {"OPENBLAS_CORETYPE": "SkylakeX"},
+    "Haswell (AVX2)": {
+        "OPENBLAS_CORETYPE": "Haswell",
+        "NUMBA_CPU_NAME": "haswell",
+        "NUMBA_CPU_FEATURES": "",
+    },
+    "SkylakeX (AVX-512)": {
+        "OPENBLAS_CORETYPE": "SkylakeX",
+        "NUMBA_CPU_NAME": "skylake-avx512",
+        "NUMBA_CPU_FEATURES": "",
+    },
     "kernels for any processor": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
 }
 ALSO_CALLED = {"Katmai": "Prescott"}  # OpenBLAS gives both names to the same kernels
