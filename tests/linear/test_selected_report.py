@@ -69,7 +69,7 @@ def test_honest_error_is_that_of_the_path(method):
     assert_allclose(row["train_error"], model.path_.train_error[place], rtol=1e-6)
     text = str(model.summary())
     assert text.startswith(model.card.title)
-    assert "on new rows, estimated by cv" in text
+    assert "on new rows, estimated by cross-validation" in text
     assert "none are shown" in text
     assert "<th scope=" in model.summary().to_html()
 

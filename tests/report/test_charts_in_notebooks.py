@@ -7,7 +7,8 @@ import altair
 import pytest
 
 from bottega.core.path import Path, along
-from bottega.plot import notebook, path_chart
+from bottega.plot import _notebook as notebook
+from bottega.plot import path_chart
 
 
 @pytest.fixture

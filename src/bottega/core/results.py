@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
-from bottega.core.path import Path
+from bottega.core.path import ESTIMATES, Path
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, FloatArray
 
@@ -274,8 +274,6 @@ class SelectedResults(CoefficientResults):
             "not hold, so none are shown."
         ]
         if hasattr(self, "path_"):
-            notes.append(
-                f"error is the mean {self.path_.loss} on new rows, estimated by "
-                f"{self.path_.estimate}."
-            )
+            how = ESTIMATES.get(str(self.path_.estimate), self.path_.estimate)
+            notes.append(f"error is the mean {self.path_.loss} on new rows, estimated by {how}.")
         return tuple(notes)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import require
-from bottega.plot.notebook import show_offline
+from bottega.plot._notebook import show_offline
 
 __all__ = ["DARK", "LIGHT", "config"]
 
