@@ -249,8 +249,9 @@ class ForestReading(ForestBase):
         if hasattr(self, "forest_"):
             facts["leaves per tree"] = [float(self.forest_.n_leaves.mean())]
         if hasattr(self, "oob_path_"):
-            facts["training error"] = [float(self.oob_path_.train_error[-1])]
-            facts["OOB error"] = [self.oob_path_.error[-1]]
+            curve: Any = self.oob_path_
+            facts["training error"] = [float(curve.train_error[-1])]
+            facts["OOB error"] = [float(curve.error[-1])]
         names = np.array(self.columns_in_.names)
         top = np.argsort(-self.feature_importances_, kind="stable")[:30]
         importance = {
