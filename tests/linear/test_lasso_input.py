@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from bottega.core.errors import ConvergenceWarning, InputError, ParameterError
-from bottega.linear import AdaptiveLasso, ElasticNet, Lasso
+from bottega.linear import AdaptiveLasso, ElasticNet, Lasso, LeastSquares, Ridge
 
 
 def draw(n=30, p=4, seed=0):
@@ -136,3 +136,32 @@ def test_tidy_lists_the_terms():
     frame = Lasso(0.2).fit(X, y).tidy()
     assert frame["term"].tolist() == ["(Intercept)", "x0", "x1", "x2", "x3"]
     assert frame["estimate"].to_numpy()[1:] == pytest.approx(Lasso(0.2).fit(X, y).coef_)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_column_that_is_empty_in_a_fold_has_no_spread_there(seed):
+    # Its mean there is zero up to rounding, which must not pass for a spread of its own.
+    rng = np.random.default_rng(seed)
+    X, w = rng.normal(size=(50, 4)), rng.uniform(0.1, 3, size=50)
+    X[:, 3] = np.arange(50) == rng.integers(50)
+    y = X[:, 0] + rng.normal(size=50)
+    for model in (Lasso(), ElasticNet(), AdaptiveLasso()):
+        curve = model.path(X, y, sample_weight=w)
+        assert np.all(curve.error < 3 * np.var(y))
+
+
+@pytest.mark.parametrize("shape", [(10, 2), (5, 8)])
+def test_squares_that_overflow_are_named(shape):
+    X = 1e300 * np.random.default_rng(0).uniform(size=shape)
+    y = np.arange(float(shape[0]))
+    for model in (ElasticNet(0.1), Ridge(1.0), LeastSquares()):
+        with (
+            pytest.raises(InputError, match="squares of these numbers overflow"),
+            np.errstate(all="ignore"),
+        ):
+            model.fit(X, y)
+        with (
+            pytest.raises(InputError, match="squares of these numbers overflow"),
+            np.errstate(all="ignore"),
+        ):
+            model.fit(X / 1e300, 1e300 * y)

@@ -134,7 +134,9 @@ def test_cross_validated_path_is_the_mean_of_refitted_folds(q):
 
 @pytest.mark.parametrize("values", [[], [-1.0, 2.0], [np.nan], [[1.0, 2.0]], [np.inf]])
 def test_bad_values_are_named(values):
-    with pytest.raises(InputError, match=r"is not allowed; (alpha must be|give a list of values of alpha)"):
+    with pytest.raises(
+        InputError, match=r"is not allowed; (alpha must be|give a list of values of alpha)"
+    ):
         Ridge().path(*draw(), values=values)
 
 

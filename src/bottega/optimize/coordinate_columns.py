@@ -8,6 +8,7 @@ from scipy import sparse
 
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.optimize._kernels import coordinate as kernels
+from bottega.optimize.coordinate import check_squares
 
 __all__ = ["InputColumns", "columns_of", "is_sparse"]
 
@@ -52,6 +53,7 @@ class InputColumns(ABC):
         Without an intercept nothing is taken off. Columns that do not vary are multiplied by zero.
         """
         mean, variance = self.moments(v)
+        check_squares(variance)
         size, spread = np.sqrt(variance + mean**2), np.sqrt(variance)
         if not fit_intercept:
             mean, spread = np.zeros_like(mean), size
@@ -88,6 +90,7 @@ class _DenseColumns(InputColumns):
         self.factor = np.ones(p)
         if standardize:
             spread = np.sqrt(w @ self.A**2 / w.sum())
+            check_squares(spread)
             self.factor = 1 / np.where(spread > 0, spread, 1.0)
             self.A *= self.factor
 

@@ -19,6 +19,7 @@ from bottega.optimize.coordinate import (
     Descent,
     PenalizedFits,
     Penalty,
+    check_squares,
     not_unique,
     pull_of,
     strongest,
@@ -55,6 +56,7 @@ class WorkingSetProblem:
         self.y_mean = float(v @ y) / self.weight if fit_intercept else 0.0
         self.y = np.where(v > 0, y - self.y_mean, 0.0)
         self.yy = float(v @ self.y**2) / self.weight
+        check_squares(self.mean, self.inverse, self.yy)
         self.residual = self.y.copy()
         self.c = self.q = np.zeros(0)  # products with y and with the residual, all columns
         self.positive = self.restarted = False

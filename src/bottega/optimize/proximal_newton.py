@@ -20,6 +20,8 @@ __all__ = ["LogisticProblem", "LogisticSolution", "with_reference"]
 # Products of two probabilities below this would divide by nothing.
 _LEAST = 1e-9
 _HALVINGS = 30
+# Fall of the objective, against a small step, that is none.
+_LEVEL = 1e-4
 # Sweeps of coordinate descent within a Newton step.
 _SWEEPS = 10_000
 
@@ -202,10 +204,17 @@ class LogisticProblem:
         return 0.0
 
     def _descend(self, alpha: float, W: IntArray, small: float, max_iter: int) -> int:
-        """Take Newton steps on the working set until they are small; return their number."""
+        """Take Newton steps on the working set until they are small; return their number.
+
+        Probabilities near zero may drift on where the objective is level: that ends it too.
+        """
+        before = self.nll + self._penalty(alpha)
         for done in range(1, max_iter + 1):
-            if self._newton(alpha, W) <= small:
+            size = self._newton(alpha, W)
+            now = self.nll + self._penalty(alpha)
+            if size <= small or before - now <= _LEVEL * small * self.null:
                 return done
+            before = now
         return max_iter
 
     def path(self, alphas: FloatArray, tol: float, max_iter: int) -> LogisticSolution:
