@@ -215,3 +215,20 @@ def test_condense_keeps_little_of_separated_classes_and_all_of_a_contradiction()
     assert condense([[0.0], [0.0]], ["a", "b"]).tolist() == [0, 1]
     words: list[Any] = ["aaa", "aab", "zzz", "zzy"]
     assert len(condense(words, [0, 0, 1, 1], metric="edit")) == 2
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "canberra"])
+@pytest.mark.parametrize("copies", [1, 4])
+def test_ties_are_broken_by_row_not_by_the_last_bit(metric: str, copies: int) -> None:
+    """Tenths are not exact: distances that tie among whole numbers differ in their last bits."""
+    grid = np.stack(np.meshgrid(np.arange(5.0), np.arange(5.0), [0.0, 1.0]), axis=-1).reshape(-1, 3)
+    exact = np.tile(grid + 1, (1, copies))
+    tenths = exact * 0.1 if metric == "canberra" else exact * 0.1 + 0.3
+    for k in (3, 8):
+        found = NeighborSearch(tenths, metric).query(None, k)[1]
+        np.testing.assert_array_equal(found, NeighborSearch(exact, metric).query(None, k)[1])
+    y = np.arange(50) % 3
+    model = NearestNeighborsClassifier(5, metric=metric, weights="distance")
+    expected = model.fit(exact, y).predict(exact + 0.5)
+    at = (exact + 0.5) * 0.1 if metric == "canberra" else (exact + 0.5) * 0.1 + 0.3
+    np.testing.assert_array_equal(model.fit(tenths, y).predict(at), expected)
