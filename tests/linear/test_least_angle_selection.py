@@ -142,7 +142,8 @@ def test_reports():
     X, y = draw(7)
     model = LeastAngle(2).fit(pd.DataFrame(X, columns=list("abcdef")), y)
     terms = model.tidy()
-    assert terms["term"].tolist() == ["(Intercept)", "b", "d"]
+    assert terms["term"].tolist() == ["(Intercept)", *"abcdef"]
+    assert_allclose(terms["estimate"], [model.intercept_, *model.coef_])
     assert terms["p_value"].isna().all()
     assert "none are shown" in str(model.summary())
     row = model.glance().iloc[0]

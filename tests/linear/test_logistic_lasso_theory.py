@@ -103,3 +103,16 @@ def test_bad_input():
         LogisticLasso().path(X, y, values=[0.1, 0.0])
     with pytest.warns(ConvergenceWarning, match="duality gap.*max_iter"):
         LogisticLasso(1e-3, max_iter=1).fit(X, y)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 7])
+def test_newton_stops_where_the_likelihood_is_level(seed):
+    # Classes that can be separated: some probabilities drift towards zero for hundreds of steps.
+    rng = np.random.default_rng(seed)
+    group = rng.integers(20, size=60)
+    X = np.hstack([rng.normal(size=(60, 5)), np.eye(20)[group]])
+    y = np.where(group < 4, 0, np.where(X[:, 0] + 0.2 * X[:, 1] > 0, 1, 2))
+    weakest = LogisticLasso().path(X, y, cv=2).values[-1]
+    model = LogisticLasso(weakest).fit(X, y)
+    assert model.n_iter_ <= 20
+    assert model.converged_

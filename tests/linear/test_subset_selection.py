@@ -167,8 +167,9 @@ def test_no_tests_after_the_choice():
     X, y = draw(10)
     model = SubsetSelection(2).fit(pd.DataFrame(X, columns=list("abcdef")), y)
     terms = model.tidy()
-    assert terms["term"].tolist() == ["(Intercept)", "b", "d"]
-    assert_allclose(terms["estimate"], [model.intercept_, *model.coef_[[1, 3]]])
+    assert terms["term"].tolist() == ["(Intercept)", *"abcdef"]
+    assert_allclose(terms["estimate"], [model.intercept_, *model.coef_])
+    assert (terms["estimate"] != 0).tolist() == [True, False, True, False, True, False, False]
     assert terms[["std_error", "p_value", "conf_low"]].isna().all().all()
     text = str(model.summary())
     assert "2 of 6 columns" in text

@@ -182,16 +182,13 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
         self.max_iter = max_iter
 
     def _prepare(self, rows: Rows) -> AnglePath:
-        walk = angle_path(
+        return angle_path(
             rows,
             lasso=self.method == "lasso",
             standardize=self.standardize,
             fit_intercept=self.fit_intercept,
             max_iter=self.max_iter,
         )
-        if not hasattr(self, "alphas_"):  # the training part of a fold comes after all rows
-            self.alphas_ = walk.alphas
-        return walk
 
     def _settle(self, walk: AnglePath, setting: Mapping[str, Any]) -> None:
         step = min(int(setting["n_nonzero_coefs"]), len(walk.alphas) - 1)
@@ -199,7 +196,7 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
         self.coef_, self.intercept_ = self.coef_path_[step], float(intercept[step])
         self.support_ = np.flatnonzero(self.coef_)
         self.n_nonzero_coefs_, self.alpha_ = step, float(walk.alphas[step])
-        self.n_iter_ = len(walk.alphas) - 1
+        self.alphas_, self.n_iter_ = walk.alphas, len(walk.alphas) - 1
         self.entered_, self.active_ = walk.entered, walk.active()
         self.drops_ = [(int(i), int(walk.left[i])) for i in np.flatnonzero(walk.left >= 0)]
         self.collinear_ = walk.collinear
@@ -207,6 +204,7 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
         self._keep_totals(totals_of(walk.rows), rss=walk.rss[step], df=df)
 
     def _path(self, walk: AnglePath, values: Any, loss: Loss | None) -> Path:
+        self.alphas_ = walk.alphas  # where the folds are judged
         steps = np.arange(len(walk.alphas))
         if values is not None:
             steps = check_whole_numbers(values, 0, len(walk.alphas) - 1)

@@ -42,6 +42,8 @@ class _Searched:
     found: SubsetCurve
     centering: Centering
     rows: Rows
+    unusable: list[int]  # columns of `force` that are constant or collinear
+    most: int  # columns that a model can have at most
 
 
 @documented_like(
@@ -203,16 +205,18 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         self.max_features = max_features
         self.force = force
 
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        rows = super()._read(X, y, sample_weight)
+        self._choose_method(*rows.X.shape)
+        return rows
+
     def _prepare(self, rows: Rows) -> _Searched:
-        X, n = rows.X, len(rows)
-        # The training part of a fold comes after all rows: it keeps their method, and does with
-        # the columns it can use what it may.
-        fold = hasattr(self, "method_")
-        if not fold:
-            self._choose_method(*X.shape)
+        # The training part of a fold does what it may with the columns it can use; `_check` is for
+        # all rows.
+        n = len(rows)
         # The scale changes nothing but rounding.
         centering, A, Y = Centering.from_rows(
-            X, rows.y[:, None], rows.weight, standardize=True, fit_intercept=self.fit_intercept
+            rows.X, rows.y[:, None], rows.weight, standardize=True, fit_intercept=self.fit_intercept
         )
         # With all n degrees of freedom used up nothing is left to judge a model by.
         most = max(n - 1 - self.fit_intercept, 0)
@@ -221,30 +225,23 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         names = getattr(self, "feature_names_in_", ())
         forced = forced_columns(self.force, names, self.n_features_in_)
         usable = independent_columns(A[:, forced], COLLINEAR)
-        if not fold and not usable.all():
-            raise InputError(
-                f"force names columns that are constant or collinear ({forced[~usable].tolist()}): "
-                "leave those out of force."
-            )
-        forced = forced[usable]
-        if not fold and len(forced) > most:
-            raise InputError(
-                f"force names {len(forced)} columns and at most {most} can be in a model: shorten "
-                "force, raise max_features or give more rows."
-            )
+        unusable, forced = forced[~usable].tolist(), forced[usable][:most]
         with one_thread():
-            found = search_subsets(
-                A, Y[:, 0], method=self.method_, forced=forced[:most], most=most, n=n
+            found = search_subsets(A, Y[:, 0], method=self.method_, forced=forced, most=most, n=n)
+        return _Searched(found, centering, rows, unusable, most)
+
+    def _check(self, work: _Searched) -> None:
+        """Refuse columns of `force` that cannot be in every model."""
+        if work.unusable:
+            raise InputError(
+                f"force names columns that are constant or collinear ({work.unusable}): leave "
+                "those out of force."
             )
-        if not fold and len(found.left_out) and self.method_ in ("best", "backward"):
-            warnings.warn(
-                f"Columns {found.left_out.tolist()} are linear combinations of earlier columns and "
-                f"are left out by method={self.method_!r}, which starts from all columns: leave "
-                "out the columns you care less about, or use method='forward'.",
-                DataWarning,
-                stacklevel=4,
+        if len(self.force) > work.most:
+            raise InputError(
+                f"force names {len(self.force)} columns and at most {work.most} can be in a model: "
+                "shorten force, raise max_features or give more rows."
             )
-        return _Searched(found, centering, rows)
 
     def _choose_method(self, n: int, p: int) -> None:
         self.method_ = self.method
@@ -260,6 +257,7 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
             )
 
     def _settle(self, work: _Searched, setting: Mapping[str, Any]) -> None:
+        self._check(work)
         found, size = work.found, int(setting["n_features_to_select"])
         if size < found.sizes[0]:
             raise InputError(
@@ -274,8 +272,17 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         self.collinear_ = found.left_out
         df = self.n_features_to_select_ + self.fit_intercept
         self._keep_totals(totals_of(work.rows), rss=found.rss[place], df=df)
+        if len(found.left_out) and self.method_ in ("best", "backward"):
+            warnings.warn(
+                f"Columns {found.left_out.tolist()} are linear combinations of earlier columns and "
+                f"are left out by method={self.method_!r}, which starts from all columns: leave "
+                "out the columns you care less about, or use method='forward'.",
+                DataWarning,
+                stacklevel=5,
+            )
 
     def _path(self, work: _Searched, values: Any, loss: Loss | None) -> Path:
+        self._check(work)
         found = work.found
         places = np.arange(len(found.sizes))
         if values is not None:

@@ -1,7 +1,6 @@
 """What the estimators of the lasso family share: parameters, folds, path, fit."""
 
 import warnings
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, ClassVar
@@ -29,14 +28,13 @@ from bottega.core.params import (
     Seed,
 )
 from bottega.core.path import Path, Rule
-from bottega.core.results import SelectedResults
 from bottega.core.rows import Rows
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray
 from bottega.linear._decomposition.fold_moments import FoldMoments, judge_held_out
 from bottega.linear._penalized.constraint import ConstraintForm
 from bottega.linear._penalized.work import GramWork, PenaltySettings, RowsWork, uses_gram
-from bottega.linear._selected.coefficients import SelectedCoefficients
+from bottega.linear._selected.coefficients import AllTerms, SelectedCoefficients
 from bottega.optimize.coordinate import (
     Alphas,
     Descent,
@@ -88,32 +86,10 @@ CARD: dict[str, Any] = {
 }
 
 
-class PenalizedResults(SelectedResults):
+class PenalizedResults(AllTerms):
     """What all penalised models tell: of all terms, and where the descent did not converge."""
 
     tol: float
-
-    @abstractmethod
-    def _all_terms(self, level: float) -> dict[str, Any]:
-        """Return the columns of tidy, also of the terms that are not in the model."""
-
-    def tidy(self, level: float = 0.95) -> Any:
-        """Return one row per term, also of those that are not in the model, as a data frame.
-
-        Parameters
-        ----------
-        level : float
-            Probability of the intervals, which are missing.
-
-        Returns
-        -------
-        data frame
-            Columns term, estimate, std_error, statistic, p_value, conf_low, conf_high (with more
-            than two classes response first, a row per class and term). A coefficient that was
-            selected by the data, and shrunk, has no test: all but the estimates are missing.
-        """
-        check_is_fitted(self)
-        return self._make_frame(self._all_terms(level))  # type: ignore[attr-defined]
 
     def _warn(self, fits: Any, steps: str, advice: str, places: Any = slice(None)) -> None:
         """Warn of fits (all, or those at some places) whose gap is above the tolerance."""
@@ -306,9 +282,6 @@ class PenalizedRegression(
         """Coefficients as a sparse matrix of one row."""
         check_is_fitted(self)
         return csr_array(np.atleast_2d(self.coef_))
-
-    def _all_terms(self, level: float) -> dict[str, Any]:
-        return self._terms(level, np.arange(self.n_features_in_))
 
 
 def _joined(folds: list[Any]) -> list[tuple[FloatArray, FloatArray] | None]:

@@ -1,8 +1,10 @@
 """What linear fits that choose their own columns share: prediction, terms, numbers of the fit."""
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
 from bottega.core.likelihood import gaussian_criteria
@@ -32,7 +34,33 @@ def check_whole_numbers(values: Any, low: int, high: int) -> IntArray:
     return np.asarray(found, dtype=np.intp)
 
 
-class SelectedCoefficients(SelectedResults):
+class AllTerms(SelectedResults):
+    """`tidy` of models that choose their columns: a row for each, zero for those left out."""
+
+    @abstractmethod
+    def _all_terms(self, level: float) -> dict[str, Any]:
+        """Return the columns of tidy, also of the terms that are not in the model."""
+
+    def tidy(self, level: float = 0.95) -> Any:
+        """Return one row per term, as a data frame; terms that were left out have estimate zero.
+
+        Parameters
+        ----------
+        level : float
+            Probability of the intervals, which are missing.
+
+        Returns
+        -------
+        data frame
+            Columns term, estimate, std_error, statistic, p_value, conf_low, conf_high (with more
+            than two classes response first, a row per class and term). A coefficient that was
+            selected by the data, or shrunk, has no test: all but the estimates are missing.
+        """
+        check_is_fitted(self)
+        return self._make_frame(self._all_terms(level))  # type: ignore[attr-defined]
+
+
+class SelectedCoefficients(AllTerms):
     """Prediction and results of an estimator that sets `coef_` and `intercept_`.
 
     `_keep_totals` is told how the fit went; a classifier has `_fit_numbers` of its own.
@@ -75,6 +103,9 @@ class SelectedCoefficients(SelectedResults):
                 **{name: float(found[name]) for name in ("aic", "bic", "gcv")},
                 "train_error": rss / self._totals["weight"],
             }
+
+    def _all_terms(self, level: float) -> dict[str, Any]:
+        return self._terms(level, np.arange(self.n_features_in_))
 
     def _terms(self, level: float = 0.95, columns: Any = None) -> dict[str, Any]:
         """Return the intercept and some columns, by default those in the model."""
