@@ -12,7 +12,6 @@ several kernels at a time in other processes.
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Lock
 from typing import Any, TypeVar, cast
 
 import numba
@@ -28,6 +27,7 @@ __all__ = ["beside", "kernel", "summing_kernel"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 _config: Any = numba.config  # numba sets its attributes from the environment
+parts.AVAILABLE &= numba.version_info.short > (0, 61)
 
 
 def kernel(function: F) -> F:
@@ -69,7 +69,7 @@ def _ready(function: Any, types: Any, files: Any, target: Any) -> Iterator[None]
     if files is not None and files.holds(types, target):
         yield
         return
-    with _announced(function):
+    with _announced(function, types):
         if files is None or (files.can_be_written and compile_beside(function, types)):
             yield
             return
@@ -77,21 +77,18 @@ def _ready(function: Any, types: Any, files: Any, target: Any) -> Iterator[None]
             yield
 
 
-_begun = _done = 0
-_counting = Lock()
+_begun: set[Any] = set()
+_done: set[Any] = set()
 
 
 @contextmanager
-def _announced(function: Any) -> Iterator[None]:
+def _announced(function: Any, types: Any) -> Iterator[None]:
     """Report that a kernel is being compiled, and how many have been in this process."""
-    global _begun, _done  # noqa: PLW0603
     name = f"{function.__module__}.{function.__qualname__}"
-    with _counting:
-        _begun += 1
-    progress.report(progress.PREPARING, _done, _begun, name)
+    _begun.add((name, types))
+    progress.report(progress.PREPARING, len(_done), len(_begun), name)
     try:
         yield
     finally:
-        with _counting:
-            _done += 1
-        progress.report(progress.PREPARING, _done, _begun, name)
+        _done.add((name, types))
+        progress.report(progress.PREPARING, len(_done), len(_begun), name)

@@ -95,14 +95,16 @@ if _as_expected:
     class _KernelFiles(_Interface):
         """The machine code of one kernel in a folder that belongs to its sources.
 
-        There is one file per signature, processor and version of Python. numba's own cache numbers
-        its files in an index, which two processes that compile two signatures at once can spoil.
+        There is one file per signature, processor and version of Python: the key, the machine code
+        and the seconds that it took. numba's own cache numbers its files in an index, which two
+        processes that compile two signatures at once can spoil.
         """
 
         def __init__(self, function: Any, folder: Path) -> None:
             self._code = hashlib.sha256(function.__code__.co_code).hexdigest()
             self._folder = folder
             self._name = function.__qualname__.replace("<", "").replace(">", "")
+            self._since = 0.0  # when compiling began, in seconds of this thread
 
         @property
         def cache_path(self) -> str:
@@ -135,19 +137,19 @@ if _as_expected:
         def load_overload(self, types: Any, target_context: Any) -> Any:
             target_context.refresh()
             key = self._key(types, target_context.codegen())
-            try:
-                stored_key, result = pickle.loads(self._file(key).read_bytes())
+            # Not there, not readable or damaged: whatever it is, compiling is the cure.
+            with contextlib.suppress(Exception):
+                stored_key, result, *_ = pickle.loads(self._file(key).read_bytes())
                 if stored_key == key:
                     return _Result._rebuild(target_context, *result)
-            except Exception:
-                # Not there, not readable or damaged: whatever it is, compiling is the cure.
-                pass
+            self._since = time.thread_time()
             return None
 
         def save_overload(self, types: Any, result: Any) -> None:
             if result.lifted or result.library.has_dynamic_globals:
                 warnings.warn(f"kernel {self._name} cannot be cached on disk", stacklevel=2)
                 return
+            seconds = time.thread_time() - self._since
             key = self._key(types, result.codegen)
             file = self._file(key)
             part = file.with_suffix(f".{uuid.uuid4().hex}")
@@ -156,7 +158,7 @@ if _as_expected:
                 try:
                     # The annotated source is for readers, and takes time to write.
                     stored = result._replace(type_annotation="")._reduce()
-                    part.write_bytes(_dumps((key, stored)))
+                    part.write_bytes(_dumps((key, stored, seconds)))
                     part.replace(file)  # at once: another process sees the whole file or none
                 finally:
                     part.unlink(missing_ok=True)
