@@ -88,8 +88,8 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
 
     Notes
     -----
-    The posterior mean is ridge regression with penalty `lambda_` / `alpha_` on unscaled inputs; with
-    `lambda_` near zero it is least squares. Inputs of different units want different priors:
+    The posterior mean is ridge regression with penalty `lambda_` / `alpha_` on unscaled inputs;
+    with `lambda_` near zero it is least squares. Inputs of different units want different priors:
     standardise them first, or give a `prior_covariance`.
 
     The rows are reduced to their QR triangle, n p^2 operations, and one singular value
