@@ -8,13 +8,16 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import bottega
+from bottega.cli import commands
 from bottega.cli.app import app
+from bottega.core import progress
 from bottega.data import read_frame
 
 COMMAND = [sys.executable, "-m", "bottega"]
@@ -169,12 +172,41 @@ def test_help_and_version():
     assert run("--version").stdout.strip() == f"bottega {bottega.__version__}"
 
 
-@pytest.mark.slow
-def test_warmup_compiles_everything_into_a_fresh_cache(tmp_path):
-    done = run_process("warmup", NUMBA_CACHE_DIR=str(tmp_path), timeout=280)
-    assert done.returncode == 0, done.stderr
-    assert "all kernels compiled" in done.stderr
-    assert any(tmp_path.rglob("*.nbc"))
+class Terminal(io.StringIO):
+    """Standard error as a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "said"),
+    [
+        (Terminal, ["compiling", "preparing 1 kernel, ", "preparing 12 kernels, once on this"]),
+        (io.StringIO, ["preparing kernels, once on this machine\n"]),
+    ],
+)
+def test_compiling_is_shown_as_such(stream, said, monkeypatch):
+    def compile_kernels():
+        for total in (1, 12):
+            progress.report(progress.PREPARING, total - 1, total, "a kernel")
+            progress.report("compiling", total, 20)
+            time.sleep(0.2)  # longer than the bar takes to show it
+        return 1.0
+
+    shown = stream()
+    monkeypatch.setattr(commands, "warm_up", compile_kernels)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TERM", "xterm")
+    with contextlib.redirect_stderr(shown):
+        commands.warmup(quiet=False)
+    for words in said:
+        assert words in shown.getvalue()
+    assert shown.getvalue().endswith("all kernels compiled in 1.0 s\n")
+    silent = io.StringIO()
+    with contextlib.redirect_stderr(silent):
+        commands.warmup(quiet=True)
+    assert silent.getvalue() == ""
 
 
 def one_sentence(done):

@@ -257,9 +257,10 @@ def _progress_bar(stage: str, *, quiet: bool) -> Iterator[None]:
             if event.stage == stage:
                 bar.update(task, completed=event.done, total=event.total)
             elif event.stage == progress.PREPARING:
+                kernels = "1 kernel" if event.total == 1 else f"{event.total} kernels"
                 bar.update(
                     preparing,
-                    description=f"preparing {event.total} kernels, once on this machine",
+                    description=f"preparing {kernels}, once on this machine",
                     completed=event.done,
                     total=event.total,
                     visible=True,
