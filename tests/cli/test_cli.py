@@ -23,7 +23,7 @@ from bottega.data import read_frame
 COMMAND = [sys.executable, "-m", "bottega"]
 
 
-def run_process(*arguments, timeout=120, **environment):
+def run_process(*arguments, timeout=280, **environment):
     """Run the command as a process of its own."""
     return subprocess.run(
         [*COMMAND, *map(str, arguments)],
