@@ -299,16 +299,16 @@ def noise_and_neighbors(
     )
 
 
-def _quadrants(n: int, *, seed: int = 0) -> make.Sample:
+def _quadrants(n: int, *, random_state: int = 0) -> make.Sample:
     """Draw points of a square, labelled by quadrant, without noise."""
-    X = np.random.default_rng(seed).uniform(-1, 1, size=(n, 2))
+    X = np.random.default_rng(random_state).uniform(-1, 1, size=(n, 2))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
     return make.Sample(X, y, _same_sign, 0.0, "zero_one", "quadrants")
 
 
-def _quadrants_with_switch(n: int, *, seed: int = 0) -> make.Sample:
+def _quadrants_with_switch(n: int, *, random_state: int = 0) -> make.Sample:
     """Draw points whose label a third column turns round, once in four."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     X = rng.uniform(-1, 1, size=(n, 3))
     y = (X[:, 0] * X[:, 1] * np.where(X[:, 2] > 0.5, -1, 1) > 0).astype(int)
     return make.Sample(X, y, _same_sign, 0.0, "zero_one", "quadrants with a switch")
