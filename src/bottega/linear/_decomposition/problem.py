@@ -28,7 +28,7 @@ _SMALL = 2e7
 # Rows handled at a time when the rows are streamed through: large enough for BLAS.
 _STREAM = 8192
 
-Chunk = tuple[FloatArray, FloatArray, Any]
+Chunk = tuple[Any, FloatArray, Any]
 
 
 @dataclass(frozen=True)

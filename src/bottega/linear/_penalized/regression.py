@@ -169,7 +169,7 @@ class PenalizedRegression(
     def _settle(self, work: PenalizedWork, setting: Mapping[str, Any]) -> None:
         ratio = self._ratio(setting)
         work.prepare_folds()
-        start = vars(self).pop("_start", None)
+        start = self.__dict__.pop("_start", None)
         if start is not None and np.shape(start) != (self.n_features_in_,):
             start = None  # of other inputs
         fits = work.walk(np.array([float(setting["alpha"])]), ratio, start)
