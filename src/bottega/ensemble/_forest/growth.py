@@ -24,6 +24,7 @@ from bottega.tree._grow.bins import Bins
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels import grow_binned as binned
 
+_SOME = 1e-300  # a split must bring something: a node that none makes purer is a leaf
 _JUDGED_ROWS = 1 << 15  # the same blocks for any number of threads, and so the same sums
 
 
@@ -279,8 +280,8 @@ class Grower:
             rows.codes, bins.n_bins, bins.categorical, drawn, w, t,
             c, weighted, self.criterion, rows.n_classes,
             self.two_class, self.max_features, True, self.max_depth, self.max_leaf_nodes,
-            self.min_samples_split, self.min_samples_leaf, self.min_impurity_decrease, 0.0,
-            seed_of_draws(seed),
+            self.min_samples_split, self.min_samples_leaf, max(self.min_impurity_decrease, _SOME),
+            0.0, seed_of_draws(seed),
         )  # fmt: skip
         return counts, drawn, w, t, center, nodes
 
