@@ -46,7 +46,8 @@ class Combination(Estimator):
     def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         self._check_kind()
         if not is_frame(X):
-            return super()._check_rows(X, y)
+            X, y = super()._check_rows(X, y)
+            return X, y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
         y = read_response(self, y)
         validate_data(self, X, skip_check_array=True)
         check_consistent_length(X, y)
