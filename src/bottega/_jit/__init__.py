@@ -27,7 +27,6 @@ __all__ = ["beside", "kernel", "summing_kernel"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 _config: Any = numba.config  # numba sets its attributes from the environment
-parts.AVAILABLE &= numba.version_info.short > (0, 61)
 
 
 def kernel(function: F) -> F:

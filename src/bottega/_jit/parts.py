@@ -17,6 +17,7 @@ import numba
 
 __all__ = ["AVAILABLE", "compiled"]
 
+_njit: Any = numba.njit  # it takes more than its types say
 _thread = threading.local()
 
 
@@ -27,10 +28,10 @@ def compiled(function: Any, *, any_order: bool) -> Any:
     """
     options = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz"} if any_order else False}
     if not AVAILABLE:
-        return numba.njit(**options)(function)
-    whole = numba.njit(pipeline_class=_WholePipeline, no_cfunc_wrapper=True, **options)(function)
+        return _njit(**options)(function)
+    whole = _njit(pipeline_class=_WholePipeline, no_cfunc_wrapper=True, **options)(function)
     # The function as other kernels call it, which has no entry from Python.
-    part = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
+    part = _njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
     own_template, own_overload = whole.get_call_template, whole.get_overload
     compile_part, compile_whole = part.compile, whole._compiler.compile
 
@@ -89,9 +90,9 @@ _TESTED = ((0, 61), (0, 68))  # versions of numba
 
 AVAILABLE = False
 try:
+    from numba.core import dispatcher
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import Compiler, CompileResult
-    from numba.core.dispatcher import Dispatcher, _FunctionCompiler
 
     class _NoEngine:
         """The code generator as a part sees it: without the engine that runs machine code."""
@@ -104,20 +105,12 @@ try:
 
         def set_env(self, name: str, env: Any) -> None: ...
 
-    class _Part(JITCodeLibrary):  # type: ignore[misc]
+    class _Part(JITCodeLibrary):
         """Intermediate code that is only ever linked into other libraries."""
 
         @property
         def codegen(self) -> Any:
             return _NoEngine(self._codegen)
-
-        def finalize(self) -> None:
-            self._raise_if_finalized()
-            for library in dict.fromkeys(self._linking_libraries):
-                self._reload_init.update(library._reload_init)
-                self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-            self._finalize_dynamic_globals()
-            self._finalized = True
 
         def get_pointer_to_function(self, name: str) -> int:
             self._ensure_finalized()
@@ -126,7 +119,13 @@ try:
         def _optimize_functions(self, ll_module: Any) -> None:
             ll_module.data_layout = self._codegen._data_layout
 
-    class _WholePipeline(Compiler):  # type: ignore[misc]
+        def _optimize_final_module(self) -> None: ...
+
+        def _finalize_final_module(self) -> None:
+            self._finalize_dynamic_globals()
+            self._finalized = True
+
+    class _WholePipeline(Compiler):
         """numba's way of compiling, into a library that becomes machine code."""
 
         def define_pipelines(self) -> Any:
@@ -137,18 +136,18 @@ try:
             self.state.library = library
             return super().define_pipelines()
 
-    _needed = {
+    _needed: dict[Any, tuple[str, ...]] = {
         JITCodeLibrary: (
             "_ensure_finalized",
             "_finalize_dynamic_globals",
-            "_get_module_for_linking",
+            "_finalize_final_module",
+            "_optimize_final_module",
             "_optimize_functions",
-            "_raise_if_finalized",
         ),
         Compiler: ("define_pipelines",),
         CompileResult: ("_find_referenced_environments",),
-        Dispatcher: ("compile", "get_call_template", "get_overload"),
-        _FunctionCompiler: ("compile",),
+        dispatcher.Dispatcher: ("compile", "get_call_template", "get_overload"),
+        getattr(dispatcher, "_FunctionCompiler"): ("compile",),  # noqa: B009
     }
     AVAILABLE = _TESTED[0] <= numba.version_info.short <= _TESTED[1] and all(
         hasattr(each, name) for each, names in _needed.items() for name in names
