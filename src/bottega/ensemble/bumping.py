@@ -212,7 +212,8 @@ class BumpingRegressor(RegressorMixin, _Bumping):
     >>> ticks = np.linspace(-1, 1, 10)
     >>> X = np.array([(a, b) for a in ticks for b in ticks])
     >>> y = np.sign(X[:, 0] * X[:, 1])
-    >>> model = BumpingRegressor(TreeRegressor(ccp_alpha=0, max_depth=2), n_estimators=60).fit(X, y)
+    >>> four = TreeRegressor(ccp_alpha=0, max_depth=2, min_impurity_decrease=1e-9)
+    >>> model = BumpingRegressor(four, n_estimators=60).fit(X, y)
     >>> bool(model.errors_[model.picked_] < 0.5 * model.errors_[0])
     True
     """
