@@ -26,7 +26,7 @@ _SAMPLE = 256
 _FAR = 100.0
 # Variance against the squared mean of a sparse column below which products about zero lost digits.
 _LEVEL = 1e-6
-# Variance against the squared level of a column that may be rounding alone.
+# Variance of a column against the square of what was taken off it that may be rounding alone.
 _NOTHING = 1e-20
 # Numbers in a table from which on the folds are worth threads of their own.
 _LARGE = 10**6
@@ -136,27 +136,28 @@ def _moments_by_fold(X: Any, y: FloatArray, w: Any, count: int, start: int) -> l
         if not _is_far(moments, np.append(np.zeros(X.shape[1]), moments.mean[X.shape[1] :])):
             return [moments]
 
+    floor = _NOTHING * shift[: X.shape[1]] ** 2
+
     def moments_of(k: int) -> Moments:
         rows = np.flatnonzero(folds == k) if count > 1 else None
         found = _dense_moments(X, y, w, rows, shift)
         if found.count and _is_far(found, shift):
             found = _dense_moments(X, y, w, rows, found.mean)  # the first rows misled
         if found.count:
-            _settle_constants(found, X, rows, shift)
+            _settle_constants(found, X, rows, floor)
         return found
 
     return _for_folds(moments_of, count, X.size)
 
 
-def _settle_constants(moments: Moments, X: FloatArray, rows: Any, shift: FloatArray) -> None:
+def _settle_constants(moments: Moments, X: FloatArray, rows: Any, floor: FloatArray) -> None:
     """Give columns that do not vary on some rows (None: all) exactly their value and no spread.
 
-    What rounding makes of them would pass for a spread where the value is zero.
+    What rounding makes of them would pass for a spread where the value is zero. `floor` is the
+    variance up to which they are looked at.
     """
-    p = X.shape[1]
-    size = np.maximum(moments.mean[:p] ** 2, shift[:p] ** 2)
-    level = np.diag(moments.scatter)[:p] <= _NOTHING * size * moments.weight
-    for j in np.flatnonzero(level):
+    level = moments.scatter.diagonal()[: X.shape[1]] <= floor * moments.weight
+    for j in level.nonzero()[0]:
         column = X[:, j] if rows is None else X[rows, j]
         if np.all(column == column[0]):
             moments.mean[j] = column[0]
