@@ -120,20 +120,19 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
     See Also
     --------
     RandomForestRegressor : the same for numbers.
-    BaggingClassifier : the same with any base model, and all columns.
+    BaggingClassifier : the same with any base model.
 
     Notes
     -----
-    Missing values go, at each split, to the side where they help most; levels that a node (or the
-    training rows) has not seen go with its heavier part. With more than two classes the levels
-    of a category are ordered by the first principal component of their class shares. The draws
+    Missing values go, at each split, to the side where they help most; levels that a node has not
+    seen go with its heavier part. With more than two classes the levels of a category are
+    ordered by the first principal component of their class shares. The draws
     depend on what is in the rows, not on their order nor on their units. Whole weights count as
     copies of the row; others multiply the copies that a sample has drawn. Equal shares go to the
     first class.
 
     Trees are packed into eight bytes per node. Several responses, pruning, monotone columns, and
-    weights together with `min_weight_fraction_leaf` take whole trees on exact thresholds instead,
-    which cost more.
+    weights with `min_weight_fraction_leaf` take whole trees on exact thresholds, which cost more.
 
     Cost: ``n_estimators * max_features * n log n``, on one byte per value, side by side in threads.
     Not for data that one small tree or a straight line describes: they can be read.
@@ -322,8 +321,8 @@ class RandomForestRegressor(RegressorMixin, ForestReading):
     >>> X = rng.uniform(-1, 1, size=(300, 3))
     >>> y = X[:, 0] + X[:, 1] ** 2
     >>> model = RandomForestRegressor(n_estimators=100).fit(X, y)
-    >>> model.predict([[0.5, 0.5, 0.0]]).round(1)
-    array([0.7])
+    >>> bool(abs(model.predict([[0.5, 0.5, 0.0]])[0] - 0.75) < 0.1)
+    True
     >>> bool(model.oob_score_ > 0.9)
     True
     """
