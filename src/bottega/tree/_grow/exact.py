@@ -61,17 +61,19 @@ def grow(
     data = Data(
         columns.X,
         columns.order(),
-        np.column_stack([columns.has_missing(), columns.categorical, directions]),
+        columns.has_missing(),
+        columns.categorical,
+        columns.n_levels,
+        directions,
+        columns.categorical | (directions != 0),
         n_classes=n_classes,
-        most_children=max(2, min(n, int(columns.n_levels.max(initial=0)))),
         **rows,
     )
-    widest = max(1, int(columns.n_levels.max())) if np.any(columns.categorical) else 0
     once = rules.max_depth <= 1 or rules.max_leaves <= 2
     work = np.empty((p, 0 if once else n), dtype=np.int32)
     child_of = np.empty(n, dtype=np.uint8 if rules.multiway == 2 else np.int32)
     nodes, sums, tests, levels = grow_exact(
-        data, rules, *_buffers(data, rules, widest), work, child_of, _most_nodes(rules, n)
+        data, rules, *_buffers(data, rules), work, child_of, _most_nodes(rules, n)
     )
     *frame, weight, mean, loss, gain, lo, hi = nodes
     total = weight[0]
@@ -93,7 +95,7 @@ def _response_rows(y: Any, w: FloatArray | None) -> tuple[dict[str, Any], float]
     weight = np.ones(len(y)) if w is None else w
     wz = np.column_stack([weight, weight * (y - center)])
     none = np.empty(0)
-    return {"wz": wz, "code": np.empty(0, dtype=np.int32), "xlogx": none}, center
+    return {"wz": wz, "w": none, "code": np.empty(0, dtype=np.int32), "xlogx": none}, center
 
 
 def _class_rows(code: Any, weight: FloatArray, counted_by: str) -> dict[str, Any]:
@@ -103,7 +105,7 @@ def _class_rows(code: Any, weight: FloatArray, counted_by: str) -> dict[str, Any
     if counted_by in ("entropy", "log_loss", "deviance"):
         table = np.arange(len(code) + 1, dtype=np.float64)
         table[1:] *= np.log2(table[1:])
-    return {"wz": wz, "code": code, "xlogx": table}
+    return {"wz": wz, "w": weight, "code": code, "xlogx": table}
 
 
 def _rules(o: GrowOptions, n: int, p: int, total: float) -> Rules:
@@ -126,11 +128,8 @@ def _rules(o: GrowOptions, n: int, p: int, total: float) -> Rules:
     )
 
 
-def _buffers(data: Data, rules: Rules, widest: int) -> tuple[Scratch, Levels | None, Any]:
-    """Return scratch buffers: of every search, of levels, and of surrogates (None: no need).
-
-    `widest` is the most levels of a category, 0 if no column is one.
-    """
+def _buffers(data: Data, rules: Rules) -> tuple[Scratch, Levels | None, Any]:
+    """Return scratch buffers: of every search, of levels, and of surrogates (None: no need)."""
     n, p = data.X.shape
     k = max(data.n_classes, 1)
     candidates, columns = np.empty(rules.n_thresholds), np.empty(p, dtype=np.int32)
@@ -138,7 +137,8 @@ def _buffers(data: Data, rules: Rules, widest: int) -> tuple[Scratch, Levels | N
     seed = np.array([rules.seed], dtype=np.uint64)
     scratch = Scratch(left, right, gone, f_l, f_r, candidates, columns, seed)
     levels, surrogates = None, None
-    if widest:
+    if np.any(data.categorical):
+        widest = max(1, int(data.n_levels.max()))
         m = min(widest, n) + 1
         code, rank, child = (np.empty(size, dtype=np.int32) for size in (m, m, widest + 1))
         w, d, score = (np.empty(m) for _ in range(3))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bottega._jit import kernel
-from bottega.tree._kernels.exact_inputs import EVERY_LEVEL, GAPS
+from bottega.tree._kernels.exact_inputs import EVERY_LEVEL
 from bottega.tree._kernels.impurity import LIGHT, TIE, impurity, total_of
 from bottega.tree._kernels.missing_rows import (
     count_present,
@@ -36,7 +36,7 @@ def _gather_levels(x, rows, m, mu, data, levels):
         levels.w[q] += data.wz[r, 0]
         levels.d[q] += data.wz[r, 1] - data.wz[r, 0] * mu
         if data.n_classes:
-            levels.counts[q, data.code[r]] += data.wz[r, 0]
+            levels.counts[q, data.code[r]] += data.w[r]
     return n_levels
 
 
@@ -208,7 +208,7 @@ def scan_category(j, rows, sums, W, mu, total, data, rules, scratch, levels):
     """
     x = data.X[:, j]
     n = rows.size
-    m = count_present(x, rows, data.kinds[j, GAPS])
+    m = count_present(x, rows, data.has_missing[j])
     best, width, side = 0.0, 0, -1
     if m == 0:
         return best, width, 0, side

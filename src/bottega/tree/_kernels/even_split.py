@@ -3,20 +3,19 @@
 import numpy as np
 
 from bottega._jit import kernel
-from bottega.tree._kernels.exact_inputs import CATEGORY, SIGN
 
 
 @kernel
-def even_split(X, rows_of, start, stop, weight, kinds, min_leaf, least):
+def even_split(X, rows_of, start, stop, weight, barred, min_leaf, least):
     """Return column and threshold of the most even split; the column is -1 if there is none.
 
-    Of equals the first column and the lowest threshold win. Categories, columns with a direction,
-    and columns that have no value in some row of the node are left out. `weight` has the
-    weights in its first column; `least` is the least weight of a child.
+    Of equals the first column and the lowest threshold win. Columns that are barred, or have no
+    value in some row of the node, are left out. `weight` has the weights in its first column;
+    `least` is the least weight of a child.
     """
     column, threshold, evenest = -1, np.nan, max(min_leaf, 1) - 1
-    for j in range(kinds.shape[0]):
-        if kinds[j, CATEGORY] or kinds[j, SIGN] != 0 or np.isnan(X[rows_of[j, stop - 1], j]):
+    for j in range(barred.size):
+        if barred[j] or np.isnan(X[rows_of[j, stop - 1], j]):
             continue
         W, w_l = 0.0, 0.0
         for i in range(start, stop):

@@ -13,7 +13,6 @@ side         child of the missing rows; -1: there are none in the node
 from typing import Any, NamedTuple
 
 EXACT, UNIFORM, RANDOM = range(3)
-GAPS, CATEGORY, SIGN = range(3)  # what `kinds` of columns holds
 ASTRAY = 2  # where the split sends a row that has no value in its column
 EVERY_LEVEL = -1  # a child for each level
 
@@ -23,12 +22,16 @@ class Data(NamedTuple):
 
     X: Any
     order: Any
-    kinds: Any  # (p, 3) whether values are missing, whether a category, the direction asked for
+    has_missing: Any
+    categorical: Any
+    n_levels: Any
+    monotone: Any
+    barred: Any  # no split of these columns is made that gains nothing
     wz: Any  # w and w z: z is the centred response, or 1 for the second of two classes
+    w: Any
     code: Any
     n_classes: int
     xlogx: Any  # c log2 c of whole numbers c, when all weights are one; else empty
-    most_children: int
 
 
 class Rules(NamedTuple):

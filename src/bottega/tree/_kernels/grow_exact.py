@@ -5,7 +5,7 @@ import numpy as np
 from bottega._jit import kernel
 from bottega.tree._kernels.category_split import scan_category
 from bottega.tree._kernels.even_split import even_split
-from bottega.tree._kernels.exact_inputs import ASTRAY, CATEGORY, EXACT, GAPS, SIGN
+from bottega.tree._kernels.exact_inputs import ASTRAY, EXACT
 from bottega.tree._kernels.frontier import pop, push
 from bottega.tree._kernels.growing_tests import list_levels, with_room
 from bottega.tree._kernels.impurity import ERROR, GINI, LIGHT, TIE
@@ -18,7 +18,8 @@ from bottega.tree._kernels.surrogates import add_surrogates
 @kernel
 def _best_split(rows_of, start, stop, sums, W, mu, total, data, rules, scratch, levels, limits):
     """Return gain, column, threshold and side of the best split of a node; column -1: none."""
-    X, wz, kinds, p = data.X, data.wz, data.kinds, data.X.shape[1]
+    X, wz, p = data.X, data.wz, data.X.shape[1]
+    has_missing, categorical, monotone = data.has_missing, data.categorical, data.monotone
     candidates, columns = scratch.candidates, scratch.columns
     tie = TIE * total
     best, column, threshold, side = max(0.0, rules.min_gain - tie), -1, np.nan, -1
@@ -40,25 +41,25 @@ def _best_split(rows_of, start, stop, sums, W, mu, total, data, rules, scratch, 
             if visited >= rules.max_features and column >= 0:
                 break
         # With None the branch goes before compilation: what is for categories is not compiled.
-        if levels is not None and kinds[j, CATEGORY]:
+        if levels is not None and categorical[j]:
             gain, _, _, s = scan_category(
                 j, rows_of[j, start:stop], sums, W, mu, total, data, rules, scratch, levels
             )
             if gain > best + tie:
                 best, column, threshold, side = gain, j, np.nan, s
             continue
-        if plain and not kinds[j, GAPS]:  # straight to the scan: most nodes are small
+        if plain and not has_missing[j]:  # straight to the scan: most nodes are small
             s = -1
             gain, t = scan_moments(
                 X, j, rows_of, start, max(1, min_leaf), min(n - 1, n - min_leaf), 0.0, 0.0, W, mu,
-                wz, best / factor, tie / factor, least, EXACT, candidates, kinds[j, SIGN],
-                limits[0], limits[1],
+                wz, best / factor, tie / factor, least, EXACT, candidates, monotone[j], limits[0],
+                limits[1],
             )  # fmt: skip
             gain *= factor
         else:
             gain, t, s = scan_number(
                 j, rows_of, start, stop, sums, W, mu, total, best, tie, data, rules, scratch,
-                (kinds[j, SIGN], limits[0], limits[1]),
+                (monotone[j], limits[0], limits[1]),
             )  # fmt: skip
         if gain > best + tie:
             best, column, threshold, side = gain, j, t, s
@@ -129,7 +130,7 @@ def grow_exact(data, rules, scratch, levels, surrogates, work, child_of, most):
     lists = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
     n_tests, n_listed = 0, 0
     buffer = np.empty(n_rows if work.size else 0, dtype=np.int32)
-    keep = np.empty(data.most_children, dtype=np.bool_)
+    keep = np.empty(max(2, min(n_rows, data.n_levels.max())), dtype=np.bool_)
     frontier = np.empty(most, dtype=np.int32)
     waiting = 0
     # With no limit on leaves the order of splits does not matter: the newest node is in the cache.
@@ -151,7 +152,7 @@ def grow_exact(data, rules, scratch, levels, surrogates, work, child_of, most):
             )  # fmt: skip
             if split_column[t] < 0 and rules.min_gain <= 0.0 and rules.criterion != ERROR:
                 split_column[t], split_threshold[t] = even_split(
-                    data.X, rows_of, start[t], stop[t], data.wz, data.kinds, rules.min_leaf,
+                    data.X, rows_of, start[t], stop[t], data.wz, data.barred, rules.min_leaf,
                     max(LIGHT * weight[t], rules.min_weight),
                 )  # fmt: skip
             if split_column[t] >= 0:
@@ -163,9 +164,7 @@ def grow_exact(data, rules, scratch, levels, surrogates, work, child_of, most):
         j = np.int64(split_column[t])
         rows = rows_of[j, start[t] : stop[t]]
         width, n_present = 2, 0
-        if (
-            levels is not None and data.kinds[j, CATEGORY]
-        ):  # once more, for the children of its levels
+        if levels is not None and data.categorical[j]:  # once more, for the children of its levels
             _, width, n_present, split_side[t] = scan_category(
                 j, rows, sums[t], weight[t], mean[t], loss[t], data, rules, scratch, levels
             )
@@ -213,9 +212,9 @@ def grow_exact(data, rules, scratch, levels, surrogates, work, child_of, most):
             if weight[first + c] >= weight[first + heaviest]:
                 heaviest = c
         default_child[t] = heaviest if split_side[t] < 0 else split_side[t]
-        if data.kinds[j, SIGN] != 0 and split_threshold[t] < np.inf:
+        if data.monotone[j] != 0 and split_threshold[t] < np.inf:
             middle = min(max(0.5 * (mean[first] + mean[first + 1]), lo[t]), hi[t])
-            low, high = (first, first + 1) if data.kinds[j, SIGN] > 0 else (first + 1, first)
+            low, high = (first, first + 1) if data.monotone[j] > 0 else (first + 1, first)
             hi[low], lo[high] = middle, middle
         for c in range(width):
             keep[c] = n_leaves < rules.max_leaves and _splittable(

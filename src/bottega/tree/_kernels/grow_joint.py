@@ -147,7 +147,7 @@ def _search_column(j, X, rows_of, start, stop, wz, W, center, total, best, rules
 
 
 @kernel
-def _best_split(X, rows_of, start, stop, wz, kinds, W, center, total, rules, columns, scratch):
+def _best_split(X, rows_of, start, stop, wz, barred, W, center, total, rules, columns, scratch):
     """Return gain, column, threshold and side of the best split of a node; column -1: none."""
     p, tie = X.shape[1], TIE * total
     best, column, threshold, side = max(0.0, rules.min_gain - tie), -1, np.nan, -1
@@ -169,7 +169,7 @@ def _best_split(X, rows_of, start, stop, wz, kinds, W, center, total, rules, col
     if column < 0 and rules.min_gain <= 0.0 and not rules.positive:
         least = max(LIGHT * W, rules.min_weight)
         best = 0.0
-        column, threshold = even_split(X, rows_of, start, stop, wz, kinds, rules.min_leaf, least)
+        column, threshold = even_split(X, rows_of, start, stop, wz, barred, rules.min_leaf, least)
     return best, column, threshold, side
 
 
@@ -195,7 +195,7 @@ def grow_joint(X, order, wz, rules, candidates, random, most):
     medians = rules.criterion == MEDIANS
     ranked = n_rows if medians else 1
     scratch = candidates, random, np.empty(m), np.empty((2, ranked)), np.empty(ranked, np.int32)
-    kinds = np.zeros((p, 3), dtype=np.int64)
+    barred = np.zeros(p, dtype=np.bool_)
     rows_of = order.copy()
     child_of = np.zeros(n_rows, dtype=np.uint8)
     buffer = np.empty(n_rows, dtype=np.int32)
@@ -216,7 +216,7 @@ def grow_joint(X, order, wz, rules, candidates, random, most):
             ):
                 continue
             gain[t], column[t], threshold[t], side[t] = _best_split(
-                X, rows_of, start[t], stop[t], wz, kinds, weight[t], value[t], loss[t], rules,
+                X, rows_of, start[t], stop[t], wz, barred, weight[t], value[t], loss[t], rules,
                 columns, scratch,
             )  # fmt: skip
             if column[t] >= 0:

@@ -27,7 +27,7 @@ def sum_missing(rows, m, mu, data, gone):
         w += data.wz[r, 0]
         d += data.wz[r, 1] - data.wz[r, 0] * mu
         if data.n_classes:
-            gone[data.code[r]] += data.wz[r, 0]
+            gone[data.code[r]] += data.w[r]
     return w, d
 
 

@@ -22,7 +22,7 @@ def describe(rows, child_of, first, n_children, nodes, data, rules):
         weight[t] += data.wz[r, 0]
         mean[t] += data.wz[r, 1]
         if K:
-            sums[t, data.code[r]] += data.wz[r, 0]
+            sums[t, data.code[r]] += data.w[r]
     for t in range(first, first + n_children):
         mean[t] /= weight[t]
     if K:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bottega._jit import kernel
-from bottega.tree._kernels.exact_inputs import EXACT, GAPS, RANDOM
+from bottega.tree._kernels.exact_inputs import EXACT, RANDOM
 from bottega.tree._kernels.impurity import DEVIANCE, ENTROPY, GINI, LIGHT, impurity, total_of, xlogx
 from bottega.tree._kernels.missing_rows import (
     count_present,
@@ -75,7 +75,7 @@ def scan_moments(
 
 @kernel
 def _scan_counts(
-    X, j, rows_of, start, first, last, left, right, W, total, wz, code, best, tie, least, criterion,
+    X, j, rows_of, start, first, last, left, right, W, total, w, code, best, tie, least, criterion,
     table, f_l, f_r, thresholds, candidates, sign, lo, hi,
 ):  # fmt: skip
     """Do the same with class counts; `left` and `right` hold the counts before the first row.
@@ -97,7 +97,7 @@ def _scan_counts(
     slack = 1e-10 * total  # more than the rounding of the sums
     for i in range(start, start + last):
         r = rows_of[j, i]
-        k, v = code[r], wz[r, 0]
+        k, v = code[r], w[r]
         left[k] += v
         right[k] -= v
         w_l += v
@@ -159,7 +159,7 @@ def scan_number(
     x = data.X[:, j]
     rows = rows_of[j, start:stop]
     n = stop - start
-    m = count_present(x, rows, data.kinds[j, GAPS])
+    m = count_present(x, rows, data.has_missing[j])
     threshold, side = np.nan, -1
     if m == 0 or (m == n and not x[rows[0]] < x[rows[n - 1]]):
         return best, threshold, side
@@ -194,7 +194,7 @@ def scan_number(
             )
             gain, t = _scan_counts(
                 data.X, j, rows_of, start, first, last, scratch.left, scratch.right, W, whole,
-                data.wz, data.code, best, tie, least, rules.criterion, data.xlogx, scratch.f_l,
+                data.w, data.code, best, tie, least, rules.criterion, data.xlogx, scratch.f_l,
                 scratch.f_r, rules.thresholds, scratch.candidates, *limits,
             )  # fmt: skip
         if not np.isnan(t):

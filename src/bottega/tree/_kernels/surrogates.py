@@ -3,7 +3,7 @@
 import numpy as np
 
 from bottega._jit import kernel
-from bottega.tree._kernels.exact_inputs import ASTRAY, CATEGORY, EXACT, GAPS
+from bottega.tree._kernels.exact_inputs import ASTRAY, EXACT
 from bottega.tree._kernels.growing_tests import list_levels
 from bottega.tree._kernels.impurity import TIE
 from bottega.tree._kernels.missing_rows import count_present
@@ -15,7 +15,7 @@ from bottega.tree._kernels.order import lowest
 def _imitate_number(k, rows, child_of, data):
     """Return the most weight a test on column k sends where the split does, and that test."""
     x = data.X[:, k]
-    m = count_present(x, rows, data.kinds[k, GAPS])
+    m = count_present(x, rows, data.has_missing[k])
     whole_0, whole_1, n = 0.0, 0.0, 0  # weight the split sends to child 0 and 1
     for i in range(m):
         r = rows[i]
@@ -45,7 +45,7 @@ def _imitate_levels(k, rows, child_of, default, data, levels):
     many there are.
     """
     x = data.X[:, k]
-    m = count_present(x, rows, data.kinds[k, GAPS])
+    m = count_present(x, rows, data.has_missing[k])
     agree, L, wrong = 0.0, 0, 0
     i = 0
     while i < m:
@@ -83,7 +83,7 @@ def _find_surrogates(j, rows_of, start, stop, child_of, w_0, w_1, data, levels, 
         if k == j:
             continue
         rows = rows_of[k, start:stop]
-        if levels is not None and data.kinds[k, CATEGORY]:
+        if levels is not None and data.categorical[k]:
             agree, _ = _imitate_levels(k, rows, child_of, default, data, levels)
             threshold, reverse = np.nan, False
         else:
@@ -152,7 +152,7 @@ def add_surrogates(
         threshold[n_tests], reverse[n_tests] = found[1][q], found[2][q]
         agreement[n_tests] = found[3][q]
         level_start[n_tests] = n_listed
-        if levels is not None and data.kinds[k, CATEGORY]:
+        if levels is not None and data.categorical[k]:
             _, L = _imitate_levels(k, rows_of[k, start:stop], child_of, side, data, levels)
             lists = list_levels(lists, n_listed, L, levels)
             n_listed += L
