@@ -42,6 +42,8 @@ def test_all_rows_in_their_order(frame, kind, tmp_path):
         frame.to_sql("t", lite, index=False)
         source = lite.execute("SELECT * FROM t")
     chunks = list(read_chunks(source, rows=3000))
+    if isinstance(source, sqlite3.Cursor):
+        source.connection.close()
     assert len(chunks) >= 3
     assert max(map(len, chunks)) <= 4096  # two of DuckDB's vectors
     joined = pd.concat(chunks, ignore_index=True)

@@ -86,12 +86,14 @@ def sources(data, folder):
 
 def test_the_same_answer_from_every_source(data, expected, tmp_path):
     coef, losses = expected
-    for name, source in sources(data, tmp_path).items():
+    given = sources(data, tmp_path)
+    for name, source in given.items():
         learner = model()
         done = run(learner, source, classes=[0, 1], target="label", block=256)
         assert done.rows == N, name
         assert np.allclose(learner.coef_, coef, rtol=1e-12), name  # text keeps 17 digits
         assert done.risk == pytest.approx(losses.mean(), rel=1e-12), name
+    given["cursor"].connection.close()
 
 
 @pytest.mark.parametrize(
