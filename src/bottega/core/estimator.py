@@ -69,6 +69,7 @@ class Estimator(BaseEstimator):
     card: ClassVar[Card]
 
     _least_rows: ClassVar[int] = 1
+    classes_: Any  # of a classifier
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -116,9 +117,10 @@ class Estimator(BaseEstimator):
         for name in params:
             if name.partition("__")[0] not in known and name not in self.get_params():
                 raise ParameterError(unknown_word(type(self).__name__, name, known))
-        return super().set_params(**params)
+        super().set_params(**params)
+        return self
 
-    @available_if(lambda self: hasattr(self, "predict_proba"))
+    @available_if(lambda self: hasattr(self, "predict_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithms of `predict_proba`, in the order of ``classes_``.
 
@@ -132,7 +134,7 @@ class Estimator(BaseEstimator):
         ndarray of shape (m, n_classes), or a list of them with several responses
             Logarithms; minus infinity where the probability is zero.
         """
-        found = self.predict_proba(X)  # type: ignore[attr-defined]
+        found = self.predict_proba(X)
         with np.errstate(divide="ignore"):
             return [np.log(one) for one in found] if isinstance(found, list) else np.log(found)
 

@@ -43,3 +43,8 @@ def errors_above(larger: Any, smaller: Any) -> float:
     if error == 0:
         return float(np.sign(gap[0]) * np.inf) if gap[0] else 0.0
     return float(gap.mean() / error)
+
+
+def out_of_bag(forest: Any) -> float:
+    """Return the out-of-bag error of all trees of a fitted forest."""
+    return float(forest.oob_path_.error[-1])

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 
 from bottega.core.typing import FloatArray
+from bottega.course._numbers import out_of_bag
 from bottega.course.experiment import Experiment, experiment
 from bottega.data import make
 from bottega.ensemble import (
@@ -222,7 +223,7 @@ def forest_convergence(
         for k in columns
     ]
     test = np.array([np.mean(each.predict(new.X) != new.y) for each in forests])
-    bag = np.array([each.oob_path_.error[-1] for each in forests])
+    bag = np.array([out_of_bag(each) for each in forests])
     middle = forests[2]
     curve = middle.staged_error(new.X, new.y)
     outside = np.asarray(middle.oob_path_.error)

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from bottega.core.typing import IntArray
-from bottega.course._numbers import errors_above
+from bottega.course._numbers import errors_above, out_of_bag
 from bottega.course.experiment import Experiment, experiment
 from bottega.data import make
 from bottega.ensemble import (
@@ -59,10 +59,12 @@ def two_importances(*, rows: int = 500, trees: int = 80, seed: int = 0) -> Exper
     permuted = whole.permutation_importance()["importance"].to_numpy()
     deleted = np.array(
         [
-            RandomForestRegressor(max_features=1, n_estimators=trees, random_state=seed)
-            .fit(np.delete(twins, j, axis=1), z)
-            .oob_path_.error[-1]
-            - whole.oob_path_.error[-1]
+            out_of_bag(
+                RandomForestRegressor(max_features=1, n_estimators=trees, random_state=seed).fit(
+                    np.delete(twins, j, axis=1), z
+                )
+            )
+            - out_of_bag(whole)
             for j in range(3)
         ]
     )
