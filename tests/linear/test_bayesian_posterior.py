@@ -188,12 +188,12 @@ def test_predictive_variance_is_noise_plus_coefficients():
     assert_allclose(std**2 + 0.25, expected, rtol=1e-10)
     # Monte Carlo (M432): 200,000 draws know a variance to 0.3 %; six standard errors, false alarm
     # below 1e-7 for the three rows.
-    draws = model.sample(200_000, seed=0)
+    draws = model.sample(200_000, random_state=0)
     assert draws.shape == (200_000, 4)
     lines = draws @ A.T
     assert_allclose(lines.var(axis=0), std**2, rtol=6 * np.sqrt(2 / 200_000))
     assert np.all(np.abs(lines.mean(axis=0) - mean) < 6 * std / np.sqrt(200_000))
-    assert_array_equal(model.sample(2, seed=1), model.sample(2, seed=1))
+    assert_array_equal(model.sample(2, random_state=1), model.sample(2, random_state=1))
     for kind, variance in (("confidence", expected - 0.25), ("prediction", expected)):
         low, high = model.interval(new, level=0.9, kind=kind)
         half = stats.norm.ppf(0.95) * np.sqrt(variance)

@@ -86,7 +86,7 @@ def test_m429_six_lines_draw_together_as_points_come():
     for rows in np.split(np.arange(40), [1, 2, 20]):
         model.partial_fit(A[rows], y[rows])
         volume.append(np.linalg.det(model.covariance_))
-        lines = model.sample(6, seed=1) @ ends.T
+        lines = model.sample(6, random_state=1) @ ends.T
         assert lines.shape == (6, 2)
         spread.append(np.sqrt(lines.var(axis=0).sum()))
         distance = truth - model.coef_
@@ -133,5 +133,5 @@ def test_m433_the_band_is_narrow_where_there_are_data():
     # Five standard deviations of the posterior at eleven points: a false alarm below 1e-5.
     off = np.abs(mean - left.bayes(grid))[seen]
     assert np.all(off < 5 * std[seen] + 0.01)  # and the sine's seventh power
-    curves = model.sample(6, seed=0)
+    curves = model.sample(6, random_state=0)
     assert curves.shape == (6, 6)

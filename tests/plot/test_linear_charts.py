@@ -108,7 +108,7 @@ def test_criteria_that_cannot_be_drawn_are_refused(judged, curve):
 
 
 def test_ridge_shrinks_smoothly_and_components_in_steps(rows_of, layers_of):
-    chart = shrinkage_chart([1.0, 3.0, 2.0], alphas=[4.0, 1.0], components=2)
+    chart = shrinkage_chart([1.0, 3.0, 2.0], alphas=[4.0, 1.0], n_components=2)
     rows = rows_of(chart)
     kept = {}
     for row in rows:

@@ -144,7 +144,7 @@ def test_frequencies_converge_to_the_joint():
     """Each of 48 frequencies within five standard errors: false alarm below 48 * 6e-7 = 3e-5."""
     n = 200_000
     network = filled(GRAPH, seed=3, cardinality={"x1": 3})
-    drawn = network.sample(n, seed=1)
+    drawn = network.sample(n, random_state=1)
     assert list(drawn.columns) == list(GRAPH)
     counts = drawn.value_counts().to_dict()
     seen = 0
@@ -164,12 +164,12 @@ def test_samples_repeat_with_their_seed_and_show_the_states():
         {"sky": ([], [0.5, 0.3, 0.2]), "late": (["sky"], [0.1, 0.2, 0.9])},
         states={"sky": ["clear", "cloudy", 3], "late": ["no", "yes"]},
     )
-    drawn = network.sample(500, seed=4)
+    drawn = network.sample(500, random_state=4)
     assert set(drawn["sky"]) == {"clear", "cloudy", 3}
     assert set(drawn["late"]) == {"no", "yes"}
-    assert drawn.equals(network.sample(500, seed=4))
-    assert not drawn.equals(network.sample(500, seed=5))
-    never = BayesianNetwork({"a": ([], 0.0), "b": (["a"], [1.0, 0.0])}).sample(100, seed=0)
+    assert drawn.equals(network.sample(500, random_state=4))
+    assert not drawn.equals(network.sample(500, random_state=5))
+    never = BayesianNetwork({"a": ([], 0.0), "b": (["a"], [1.0, 0.0])}).sample(100, random_state=0)
     assert (never["a"] == 0).all()
     assert (never["b"] == 1).all()
 
@@ -192,7 +192,7 @@ def test_tables_are_shares_of_the_rows():
 def test_estimates_come_back_to_the_tables_the_data_are_from():
     """Every row of a table within five standard errors: 14 rows, false alarm below 1e-5."""
     truth = filled(GRAPH, seed=6)
-    frame = truth.sample(100_000, seed=7)
+    frame = truth.sample(100_000, random_state=7)
     found = BayesianNetwork({name: (parents, None) for name, parents in GRAPH.items()}).fit(frame)
     for name, parents in GRAPH.items():
         for states in product((0, 1), repeat=len(parents)):
@@ -262,7 +262,7 @@ def test_bad_questions_are_named():
     with pytest.raises(InputError, match="has probability 0; nothing follows"):
         network.probability({"b": 1}, given={"a": 0})
     for n in (0, -1, 2.5, True):
-        with pytest.raises(InputError, match="whole number of rows"):
+        with pytest.raises(InputError, match="n_samples"):
             network.sample(n)
 
 

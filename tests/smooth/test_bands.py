@@ -158,7 +158,7 @@ def test_the_same_seed_gives_the_same_band():
     X, y, _ = curve()
     model = PSpline(1.0).fit(X, y)
     first, second, third = (
-        bands(model, GRID, kind="simultaneous", n_simulations=500, seed=seed).critical
+        bands(model, GRID, kind="simultaneous", n_simulations=500, random_state=seed).critical
         for seed in (0, 0, 1)
     )
     assert first == second != third

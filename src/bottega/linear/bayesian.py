@@ -14,6 +14,7 @@ from bottega.core.cards import Card
 from bottega.core.errors import ConvergenceWarning, InputError
 from bottega.core.params import Anything, Auto, Boolean, Parameter, Real
 from bottega.core.results import CoefficientResults, glance_row, term_names, tidy_columns
+from bottega.core.seeds import seed_of
 from bottega.core.typing import FloatArray
 from bottega.linear._bayesian.evidence import Evidence, Maximum, normal_prior
 from bottega.linear._decomposition.triangle import Triangle, TriangleLearner
@@ -122,7 +123,7 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
     >>> mean, std = model.predict([[0.0, 0.0]], return_std=True)
     >>> mean.round(2), std.round(2)
     (array([1.01]), array([0.07]))
-    >>> model.sample(3, seed=0).shape
+    >>> model.sample(3, random_state=0).shape
     (3, 3)
     """
 
@@ -292,24 +293,25 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
     def _noise(self) -> Any:
         return SimpleNamespace(sigma=self.alpha_**-0.5, df_residual=np.inf)  # taken for known
 
-    def sample(self, n: int = 1, seed: Any = None) -> FloatArray:
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> FloatArray:
         """Draw coefficients from the posterior.
 
         Parameters
         ----------
-        n : int
+        n_samples : int
             Number of draws.
-        seed : int, numpy.random.Generator or None
+        random_state : int, RandomState, Generator or None
             What makes the draws repeatable.
 
         Returns
         -------
-        ndarray of shape (n, d)
+        ndarray of shape (n_samples, d)
             One draw per row: the intercept first, where there is one, then the coefficients.
         """
         check_is_fitted(self)
-        rng = np.random.default_rng(seed)
-        return rng.multivariate_normal(self._mean(), self.covariance_, size=n, method="eigh")
+        rng = np.random.default_rng(seed_of(random_state, "sample"))
+        mean = self._mean()
+        return rng.multivariate_normal(mean, self.covariance_, size=n_samples, method="eigh")
 
     def _mean(self) -> FloatArray:
         return np.append(self.intercept_, self.coef_) if self.fit_intercept else self.coef_

@@ -12,6 +12,7 @@ from bottega.core.cards import Card
 from bottega.core.documents import documented_like
 from bottega.core.errors import InputError
 from bottega.core.likelihood import information_criteria
+from bottega.core.lists import Alphas, alphas_of
 from bottega.core.losses import Loss
 from bottega.core.params import AnyOf, Anything, Auto, Boolean, Choice, Integer, Parameter, Real
 from bottega.core.path import Path, along
@@ -21,7 +22,7 @@ from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.linear._penalized.regression import PenalizedResults
 from bottega.linear.lasso import Lasso
-from bottega.optimize.coordinate import Alphas, alpha_grid, given_alphas
+from bottega.optimize.coordinate import alpha_grid
 from bottega.optimize.coordinate_columns import columns_of
 from bottega.optimize.proximal_newton import LogisticProblem, LogisticSolution, with_reference
 
@@ -230,7 +231,7 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
         rows, problem = work.rows, work.problem
         assert problem is not None
         n, p = rows.X.shape
-        values = given_alphas(self.alphas, values)
+        values = alphas_of(values, self.alphas)
         if values is None:
             alphas = alpha_grid(problem.alpha_max(), self.alphas, "auto", n, p)
         else:

@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
+from bottega.core.lists import Alphas, Listed, alphas_of
 from bottega.core.losses import Loss
 from bottega.core.params import (
     AnyOf,
@@ -28,7 +29,6 @@ from bottega.linear._decomposition.leave_one_out import leave_one_out
 from bottega.linear._decomposition.positive import nonnegative_coef, residual_squares
 from bottega.linear._decomposition.problem import DecomposedProblem
 from bottega.linear._penalized.constraint import ConstraintForm
-from bottega.optimize.coordinate import Alphas, Penalties, given_alphas
 
 __all__ = ["Ridge"]
 
@@ -144,7 +144,7 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
     knob: ClassVar[str] = "alpha"
     params: ClassVar[Mapping[str, Parameter]] = {
         "alpha": AnyOf(
-            Choice("auto"), Real(0, None, log=True), Penalties(), help="strength of the penalty"
+            Choice("auto"), Real(0, None, log=True), Listed(Real(0)), help="strength of the penalty"
         ),
         "standardize": Boolean(help="penalise each input on its own scale"),
         "fit_intercept": Boolean(help="have an intercept, free of penalty"),
@@ -261,7 +261,7 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
         return self._keep_apart(problem, coef)
 
     def _path(self, problem: DecomposedProblem, values: Any, loss: Loss | None) -> Path:
-        values = given_alphas(self.alphas, values)
+        values = alphas_of(values, self.alphas)
         if values is None:
             alphas = _default_alphas(problem.spectrum.lam, self.alphas)
         else:

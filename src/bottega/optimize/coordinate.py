@@ -1,68 +1,25 @@
 """The penalty of the lasso family, its grid of strengths, and what a walk along it gives."""
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.core.params import AnyOf, Integer, Parameter
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 
 __all__ = [
-    "Alphas",
     "Descent",
     "PenalizedFits",
-    "Penalties",
     "Penalty",
     "alpha_grid",
-    "check_alphas",
     "check_penalty_weights",
-    "given_alphas",
 ]
 
 # Relative duality gap of a start that is the minimum already.
 EXACT = 1e-12
 # Failure of the optimality conditions, against the largest product with y, that is rounding.
 FLOOR = 1e-11
-
-
-@dataclass(frozen=True)
-class Penalties(Parameter):
-    """Penalties by their values."""
-
-    def accepts(self, value: Any) -> bool:
-        """Return True if `value` is a list of finite numbers, none negative."""
-        if isinstance(value, str) or not np.iterable(value):
-            return False
-        try:
-            check_alphas(value)
-        except (TypeError, ValueError):
-            return False
-        return True
-
-    def describe(self) -> str:
-        """Return what is allowed, in words."""
-        return "a list of finite numbers, none negative"
-
-    def schema(self) -> dict[str, Any]:
-        """Return the JSON schema of a list of such numbers."""
-        return {"type": "array", "items": {"type": "number", "minimum": 0}, "minItems": 1}
-
-    def parse(self, text: str) -> list[float]:
-        """Read numbers with commas between them."""
-        return [float(part) for part in text.split(",")]
-
-
-def Alphas(*, help: str = "penalties on the path: their number, or their values") -> AnyOf:  # noqa: N802
-    """Declare `alphas`: how many penalties a path has, or which."""
-    return AnyOf(Integer(2, None), Penalties(), help=help)
-
-
-def given_alphas(alphas: Any, values: Any) -> Any:
-    """Return the values that a path is to go over, None where the method has its own grid."""
-    return alphas if values is None and not isinstance(alphas, Integral) else values
 
 
 @dataclass(frozen=True)
@@ -133,16 +90,6 @@ def alpha_grid(top: float, count: int, eps: Any, n: int, p: int) -> FloatArray:
     grid = top * np.logspace(0, np.log10(ratio), count)
     grid[0] = top  # exactly
     return grid
-
-
-def check_alphas(values: Any) -> FloatArray:
-    """Return a user's grid, strongest first."""
-    alphas = np.asarray(values, dtype=np.float64)
-    if alphas.ndim != 1 or not len(alphas) or not np.all(np.isfinite(alphas) & (alphas >= 0)):
-        raise InputError(
-            f"values must be a list of finite penalties, none negative; got {values!r}."
-        )
-    return np.sort(alphas)[::-1]
 
 
 def check_penalty_weights(weights: Any, p: int) -> FloatArray:

@@ -12,7 +12,7 @@ from bottega.plot.theme import altair, finish, number, plain
 __all__ = ["shrinkage_chart", "threshold_chart"]
 
 
-def shrinkage_chart(d: Any, alphas: Any = (), components: Any = ()) -> Any:
+def shrinkage_chart(d: Any, alphas: Any = (), n_components: Any = ()) -> Any:
     r"""Draw what ridge and principal components regression keep of each direction of the inputs.
 
     Parameters
@@ -21,7 +21,7 @@ def shrinkage_chart(d: Any, alphas: Any = (), components: Any = ()) -> Any:
         Singular values of the centred (and scaled) inputs.
     alphas : float or sequence of float
         Penalties of ridge, which keeps :math:`d_j^2 / (d_j^2 + \alpha)`.
-    components : int or sequence of int
+    n_components : int or sequence of int
         Numbers of components: the first so many are kept whole, the others dropped.
 
     Returns
@@ -33,19 +33,19 @@ def shrinkage_chart(d: Any, alphas: Any = (), components: Any = ()) -> Any:
 
     Examples
     --------
-    >>> shrinkage_chart([3.0, 1.0], alphas=1.0, components=1).to_dict()["title"]["text"]
+    >>> shrinkage_chart([3.0, 1.0], alphas=1.0, n_components=1).to_dict()["title"]["text"]
     'Shrinkage of each direction'
     """
     alt = altair()
     d = np.sort(np.asarray(d, dtype=np.float64))[::-1]
-    penalties, counts = np.atleast_1d(alphas), np.atleast_1d(components)
+    penalties, counts = np.atleast_1d(alphas), np.atleast_1d(n_components)
     if d.ndim != 1 or not d.size or not np.all(np.isfinite(d) & (d > 0)):
         raise InputError("d must be a list of positive singular values.")
     if not penalties.size and not counts.size:
-        raise InputError("There is nothing to draw; give alphas=, components= or both.")
+        raise InputError("There is nothing to draw; give alphas=, n_components= or both.")
     if np.any(penalties < 0) or np.any((counts < 0) | (counts > d.size)):
         raise InputError(
-            f"alphas must not be negative and components lie between 0 and {d.size}; got "
+            f"alphas must not be negative and n_components lie between 0 and {d.size}; got "
             f"{penalties.tolist()} and {counts.tolist()}."
         )
     place = np.arange(1, d.size + 1)
@@ -97,23 +97,23 @@ def shrinkage_chart(d: Any, alphas: Any = (), components: Any = ()) -> Any:
     )
 
 
-def threshold_chart(lam: float = 1.0, *, limit: float | None = None) -> Any:
+def threshold_chart(alpha: float = 1.0, *, limit: float | None = None) -> Any:
     r"""Draw how ridge, lasso and subset selection change a coefficient of orthonormal inputs.
 
     Parameters
     ----------
-    lam : float
-        The penalty :math:`\lambda`.
+    alpha : float
+        The penalty :math:`\alpha`.
     limit : float, optional
         How far the axis goes; twice the greatest threshold by default.
 
     Returns
     -------
     altair.LayerChart
-        Against the least-squares coefficient b: ridge :math:`b / (1 + \lambda)`, lasso
-        :math:`\mathrm{sgn}(b) (|b| - \lambda)_+` and subset selection, which keeps b where
-        :math:`|b| > \sqrt{2 \lambda}`: the least of half the residual sum of squares plus
-        :math:`\lambda b^2 / 2`, :math:`\lambda |b|` and :math:`\lambda` per coefficient kept.
+        Against the least-squares coefficient b: ridge :math:`b / (1 + \alpha)`, lasso
+        :math:`\mathrm{sgn}(b) (|b| - \alpha)_+` and subset selection, which keeps b where
+        :math:`|b| > \sqrt{2 \alpha}`: the least of half the residual sum of squares plus
+        :math:`\alpha b^2 / 2`, :math:`\alpha |b|` and :math:`\alpha` per coefficient kept.
 
     Examples
     --------
@@ -121,17 +121,17 @@ def threshold_chart(lam: float = 1.0, *, limit: float | None = None) -> Any:
     'Shrinkage of one coefficient'
     """
     alt = altair()
-    if not (np.isfinite(lam) and lam > 0):
-        raise InputError(f"lam={lam!r} is not allowed; lam must be a positive number.")
-    cut = float(np.sqrt(2 * lam))
-    most = max(lam, cut)
+    if not (np.isfinite(alpha) and alpha > 0):
+        raise InputError(f"alpha={alpha!r} is not allowed; alpha must be a positive number.")
+    cut = float(np.sqrt(2 * alpha))
+    most = max(alpha, cut)
     end = 2 * most if limit is None else float(limit)
     if not end > most:
         raise InputError(f"limit={limit!r} is not allowed; it must be greater than {most:.4g}.")
     # Straight pieces; that of subset selection jumps, so its three pieces are lines of their own.
     pieces: list[tuple[str, list[tuple[float, float]]]] = [
-        ("ridge", [(-end, -end / (1 + lam)), (end, end / (1 + lam))]),
-        ("lasso", [(-end, lam - end), (-lam, 0), (lam, 0), (end, end - lam)]),
+        ("ridge", [(-end, -end / (1 + alpha)), (end, end / (1 + alpha))]),
+        ("lasso", [(-end, alpha - end), (-alpha, 0), (alpha, 0), (end, end - alpha)]),
         ("subset", [(-end, -end), (-cut, -cut)]),
         ("subset", [(-cut, 0), (cut, 0)]),
         ("subset", [(cut, cut), (end, end)]),
@@ -158,10 +158,10 @@ def threshold_chart(lam: float = 1.0, *, limit: float | None = None) -> Any:
             data=alt.Data(values=rows),
         ),
         title="Shrinkage of one coefficient",
-        subtitle=f"Orthonormal inputs, penalty {number(lam)}; the dotted line is least squares.",
+        subtitle=f"Orthonormal inputs, penalty {number(alpha)}; the dotted line is least squares.",
         description=(
             "Line chart of the shrunk against the least-squares coefficient: ridge divides by "
-            f"{number(1 + lam)}, lasso takes off {number(lam)} down to zero, subset selection "
+            f"{number(1 + alpha)}, lasso takes off {number(alpha)} down to zero, subset selection "
             f"drops what is at most {number(cut)}."
         ),
         width=380,

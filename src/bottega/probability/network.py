@@ -11,8 +11,9 @@ from bottega.core.cards import Card
 from bottega.core.errors import InputError, did_you_mean
 from bottega.core.estimator import Unweighted
 from bottega.core.frames import is_frame, make_frame
-from bottega.core.params import Anything, Parameter, Real
+from bottega.core.params import Anything, Integer, Parameter, Real
 from bottega.core.rows import Rows
+from bottega.core.seeds import seed_of
 from bottega.core.typing import FloatArray, IntArray
 from bottega.probability._graph.structure import Graph
 
@@ -80,7 +81,7 @@ class BayesianNetwork(Unweighted):
     0.1584
     >>> round(network.probability({"rain": 1}, given={"wet": 1}), 4)
     0.3577
-    >>> network.sample(3, seed=0).shape
+    >>> network.sample(3, random_state=0).shape
     (3, 3)
     """
 
@@ -256,14 +257,14 @@ class BayesianNetwork(Unweighted):
             raise InputError(f"{name!r} has no table yet; give one, or call fit.")
         return table
 
-    def sample(self, n: int, seed: Any = None) -> Any:
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
         """Draw rows by ancestral sampling: parents first, then each child given its parents.
 
         Parameters
         ----------
-        n : int
+        n_samples : int
             Number of rows.
-        seed : int, numpy.random.Generator or None
+        random_state : int, RandomState, Generator or None
             What makes the draws repeatable.
 
         Returns
@@ -271,16 +272,15 @@ class BayesianNetwork(Unweighted):
         data frame
             One column per variable.
         """
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise InputError(f"n={n!r} is not allowed; ask for a whole number of rows, at least 1.")
-        rng = np.random.default_rng(seed)
+        Integer(1).check("sample", "n_samples", n_samples)
+        rng = np.random.default_rng(seed_of(random_state, "sample"))
         drawn: dict[str, IntArray] = {}
         for name in self.order_:
             table = self._table(name)
             rows = table[tuple(drawn[each] for each in self.parents_[name])]
             # The last bound is left out: rounding may leave it below one.
             bounds = np.cumsum(rows, axis=-1)[..., :-1]
-            drawn[name] = np.sum(rng.random((n, 1)) >= bounds, axis=-1)
+            drawn[name] = np.sum(rng.random((n_samples, 1)) >= bounds, axis=-1)
         named = {
             name: [found[code] for code in drawn[name]] for name, found in self.states_.items()
         }

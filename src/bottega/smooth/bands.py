@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.errors import InputError
 from bottega.core.frames import make_frame
 from bottega.core.results import check_level
+from bottega.core.seeds import seed_of
 from bottega.core.typing import FloatArray
 from bottega.plot import smooth_chart
 
@@ -89,7 +90,7 @@ def bands(
     kind: str = "pointwise",
     *,
     n_simulations: int = 10_000,
-    seed: int = 0,
+    random_state: Any = 0,
 ) -> Band:
     r"""Return a band about the fit of a linear smoother at the points X.
 
@@ -108,7 +109,7 @@ def bands(
     n_simulations : int
         Number of simulated errors for a simultaneous band. The critical value is known to about
         1% with the 10,000 of the default.
-    seed : int
+    random_state : int, RandomState, Generator or None
         Seed of the simulation.
 
     Returns
@@ -164,7 +165,9 @@ def bands(
     else:
         if n_simulations < 100:
             raise InputError(f"n_simulations={n_simulations!r} is too few; use at least 100.")
-        critical = _simultaneous(_noise(model, X), df, level, n_simulations, seed)
+        critical = _simultaneous(
+            _noise(model, X), df, level, n_simulations, seed_of(random_state, "bands")
+        )
     half = critical * error
     points = np.asarray(X, dtype=np.float64)
     points = points.reshape(len(mean), -1)

@@ -15,6 +15,7 @@ from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import ConvergenceWarning, InputError
 from bottega.core.likelihood import gaussian_path
+from bottega.core.lists import Alphas, alphas_of
 from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.params import (
     AnyOf,
@@ -35,13 +36,7 @@ from bottega.linear._decomposition.fold_moments import FoldMoments, judge_held_o
 from bottega.linear._penalized.constraint import ConstraintForm
 from bottega.linear._penalized.work import GramWork, PenaltySettings, RowsWork, uses_gram
 from bottega.linear._selected.coefficients import AllTerms, SelectedCoefficients
-from bottega.optimize.coordinate import (
-    Alphas,
-    Descent,
-    alpha_grid,
-    check_penalty_weights,
-    given_alphas,
-)
+from bottega.optimize.coordinate import Descent, alpha_grid, check_penalty_weights
 
 PenalizedWork = GramWork | RowsWork
 _ADVICE = ", or omit the smallest penalties (a larger eps)"
@@ -205,7 +200,7 @@ class PenalizedRegression(
             work.prepare_folds()
         if values is None and not isinstance(self.alpha, str):
             values = [self.alpha] if isinstance(self.l1_ratio, str) else None
-        values = given_alphas(self.alphas, values)
+        values = alphas_of(values, self.alphas)
         walks, folds, settings, n = [], [], [], work.totals["n"]
         for ratio in self._ratios():
             if values is None:
