@@ -120,7 +120,8 @@ def seconds_of_files(cache):
     found = {}
     for file in cache.glob("*/*.nbc"):
         module = file.parent.name.rpartition("-")[0]
-        seconds = pickle.loads(file.read_bytes())[2]
+        with file.open("rb") as stored:
+            seconds = pickle.load(stored)
         found[module] = found.get(module, 0.0) + seconds
     return found
 

@@ -95,8 +95,8 @@ if _as_expected:
     class _KernelFiles(_Interface):
         """The machine code of one kernel in a folder that belongs to its sources.
 
-        There is one file per signature, processor and version of Python: the key, the machine code
-        and the seconds that it took. numba's own cache numbers its files in an index, which two
+        There is one file per signature, processor and version of Python: the seconds that it took,
+        the key and the machine code. numba's own cache numbers its files in an index, which two
         processes that compile two signatures at once can spoil.
         """
 
@@ -139,7 +139,9 @@ if _as_expected:
             key = self._key(types, target_context.codegen())
             # Not there, not readable or damaged: whatever it is, compiling is the cure.
             with contextlib.suppress(Exception):
-                stored_key, result, *_ = pickle.loads(self._file(key).read_bytes())
+                with self._file(key).open("rb") as file:
+                    pickle.load(file)  # the seconds
+                    stored_key, result = pickle.load(file)
                 if stored_key == key:
                     return _Result._rebuild(target_context, *result)
             self._since = time.thread_time()
@@ -158,7 +160,7 @@ if _as_expected:
                 try:
                     # The annotated source is for readers, and takes time to write.
                     stored = result._replace(type_annotation="")._reduce()
-                    part.write_bytes(_dumps((key, stored, seconds)))
+                    part.write_bytes(_dumps(seconds) + _dumps((key, stored)))
                     part.replace(file)  # at once: another process sees the whole file or none
                 finally:
                     part.unlink(missing_ok=True)

@@ -116,9 +116,6 @@ try:
             self._ensure_finalized()
             return 0
 
-        def _optimize_functions(self, ll_module: Any) -> None:
-            ll_module.data_layout = self._codegen._data_layout
-
         def _optimize_final_module(self) -> None: ...
 
         def _finalize_final_module(self) -> None:
@@ -142,7 +139,6 @@ try:
             "_finalize_dynamic_globals",
             "_finalize_final_module",
             "_optimize_final_module",
-            "_optimize_functions",
         ),
         Compiler: ("define_pipelines",),
         CompileResult: ("_find_referenced_environments",),
