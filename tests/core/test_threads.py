@@ -2,9 +2,13 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bottega.core.threads import one_thread
+from bottega.core.parallel import at_most, in_threads
+from bottega.core.threads import linear_algebra_in, one_thread
+from bottega.linear import LeastSquares
+from bottega.neighbors import NearestNeighborsRegressor
 
 
 def blas_threads():
@@ -30,3 +34,50 @@ def test_other_threads_leave_the_limit_alone():
         before = blas_threads()
         assert pool.submit(work).result() == before
         assert blas_threads() == before
+
+
+def test_a_limit_never_raises_a_lower_one():
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        with linear_algebra_in(4):
+            assert blas_threads() == before
+        with one_thread(), linear_algebra_in(2):
+            assert set(blas_threads()) == {1}
+        assert blas_threads() == before
+
+
+def test_n_jobs_holds_for_linear_algebra_inside_tasks_too():
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        with at_most(1):
+            assert set(blas_threads()) == {1}
+            assert {*in_threads(lambda _: max(blas_threads()), range(2))} == {1}
+        assert blas_threads() == before
+
+
+seen = []
+
+
+class WatchedNeighbors(NearestNeighborsRegressor):
+    def _prepare(self, rows):
+        seen.append(max(blas_threads()))
+        return super()._prepare(rows)
+
+
+class WatchedLeastSquares(LeastSquares):
+    def _finish(self, work, rows, setting):
+        seen.append(max(blas_threads()))
+        super()._finish(work, rows, setting)
+
+
+def test_fits_paths_and_chunks_keep_to_n_jobs():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
+    seen.clear()
+    with threadpool_limits(2, user_api="blas"):
+        for n_jobs in (1, None):
+            WatchedNeighbors(n_jobs=n_jobs).fit(X, y)
+            WatchedNeighbors(n_jobs=n_jobs).path(X, y)
+            WatchedLeastSquares(n_jobs=n_jobs).fit(X, y)
+            WatchedLeastSquares(n_jobs=n_jobs).fit_chunks([(X, y)])
+    assert seen == [1] * 4 + [2] * 4

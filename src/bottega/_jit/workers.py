@@ -18,7 +18,7 @@ from operator import attrgetter
 from threading import Condition
 from typing import Any
 
-from bottega.core.parallel import available_cores
+from bottega.core.parallel import available_cores, threads_of
 
 __all__ = ["beside", "compile_beside", "serve"]
 
@@ -32,8 +32,7 @@ def beside(n_jobs: int | None = None) -> Iterator[None]:
     They start when there is something to compile. With one job, kernels are compiled in this
     process.
     """
-    cores = available_cores()
-    n_processes = cores if n_jobs is None or n_jobs < 0 else min(n_jobs, cores)
+    n_processes = min(threads_of(n_jobs), available_cores())
     if n_processes < 2 or _pool.get() is not None or not sys.executable:
         yield
         return

@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 from bottega.core.chunks import CheckedChunks, Mergeable, parts_of
 from bottega.core.errors import InputError
 from bottega.core.estimator import AS_IT_IS, Estimator
+from bottega.core.parallel import at_most
 
 __all__ = ["Chunked"]
 
@@ -36,7 +37,11 @@ class Chunked(Estimator):
         """
         self._forget()
         self._check_params()
-        checked = self._check_chunks(chunks)
+        with at_most(getattr(self, "n_jobs", None)):
+            self._fit_checked(self._check_chunks(chunks))
+        return self
+
+    def _fit_checked(self, checked: CheckedChunks) -> None:
         statistics: Any = None
         start = 0
         for X, y, w in checked:
@@ -52,7 +57,6 @@ class Chunked(Estimator):
             )
         work = self._prepare_merged(statistics, checked)
         self._finish(work, None, self._choose(work, None, AS_IT_IS))
-        return self
 
     def _check_chunks(self, chunks: Iterable[Any]) -> CheckedChunks:
         if isinstance(chunks, Iterator):

@@ -18,8 +18,9 @@ from threadpoolctl import threadpool_limits
 
 from bottega.core import progress
 from bottega.core.errors import ParameterError
+from bottega.core.threads import linear_algebra_in
 
-__all__ = ["at_most", "available_cores", "in_threads", "run_tasks"]
+__all__ = ["at_most", "available_cores", "in_threads", "run_tasks", "threads_of"]
 
 Key = TypeVar("Key")
 Answer = TypeVar("Answer")
@@ -40,8 +41,8 @@ def available_cores() -> int:
         return os.cpu_count() or 1
 
 
-def _threads(n_jobs: int | None) -> int:
-    """Return the number of threads that ``n_jobs`` means: None or -1 for all cores."""
+def threads_of(n_jobs: int | None) -> int:
+    """Return how many threads ``n_jobs`` means: None or -1 all cores, -2 all but one, and so on."""
     cores = available_cores()
     if n_jobs is None:
         return cores
@@ -52,13 +53,15 @@ def _threads(n_jobs: int | None) -> int:
 
 @contextmanager
 def at_most(n_jobs: int | None) -> Iterator[None]:
-    """Keep what runs inside to a number of threads; None changes nothing."""
+    """Keep what runs inside, linear algebra too, to a number of threads; None changes nothing."""
     if n_jobs is None:
         yield
         return
-    outside = _allowed.set(_threads(n_jobs))
+    threads = threads_of(n_jobs)
+    outside = _allowed.set(threads)
     try:
-        yield
+        with linear_algebra_in(threads):
+            yield
     finally:
         _allowed.reset(outside)
 
@@ -71,14 +74,14 @@ def run_tasks(
     Ctrl-C stops handing out tasks, waits for those that run, and returns what is done: the second
     part of the answer is then False. An exception of a task is raised here.
     """
-    cores = available_cores()
-    wanted = _threads(_allowed.get() if n_jobs is None else n_jobs)
+    wanted = threads_of(_allowed.get() if n_jobs is None else n_jobs)
     nested = getattr(_thread, "busy", False)
     threads = 1 if nested else min(wanted, max(len(tasks), 1))
+    share = min(wanted, available_cores()) // threads  # of linear algebra in each thread
     answers: dict[Key, Answer] = {}
     complete = True
     with (
-        nullcontext() if nested else threadpool_limits(limits=max(1, cores // threads)),
+        nullcontext() if nested else threadpool_limits(limits=max(1, share)),
         ThreadPoolExecutor(max_workers=threads, initializer=_mark_busy) as pool,
     ):
         # Each task carries the context of its caller, so that its progress reaches who listens.

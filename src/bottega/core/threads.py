@@ -1,17 +1,17 @@
-"""Small decompositions in one thread.
+"""Linear algebra in few threads.
 
 A decomposition of a small matrix is hundreds of tiny steps. Shared among threads, each step waits
 for the slowest of them, and on a busy machine that is tens of times slower than one thread alone.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from threading import current_thread, main_thread
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["one_thread"]
+__all__ = ["linear_algebra_in", "one_thread"]
 
 
 @cache
@@ -19,9 +19,14 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+def one_thread() -> AbstractContextManager[None]:
+    """Keep linear algebra to one thread inside the block: for small decompositions."""
+    return linear_algebra_in(1)
+
+
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """Keep linear algebra to one thread inside the block.
+def linear_algebra_in(threads: int) -> Iterator[None]:
+    """Keep linear algebra to a number of threads inside the block; a lower limit stays.
 
     The limit belongs to the whole process, so only the main thread sets it: two threads that set
     and restored it side by side could leave the wrong one behind.
@@ -29,5 +34,8 @@ def one_thread() -> Iterator[None]:
     if current_thread() is not main_thread():
         yield
         return
-    with _controller().limit(limits=1, user_api="blas"):
+    if threads > 1:  # never more than outside
+        found = _controller().select(user_api="blas").info()
+        threads = min([threads, *(pool["num_threads"] for pool in found)])
+    with _controller().limit(limits=threads, user_api="blas"):
         yield

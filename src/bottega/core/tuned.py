@@ -15,6 +15,7 @@ from bottega.core.estimator import Estimator, Walk
 from bottega.core.folds import Fold, make_folds
 from bottega.core.judge import judge_by_folds, row_losses
 from bottega.core.losses import ROW_LOSSES, Loss, get_loss
+from bottega.core.parallel import at_most
 from bottega.core.params import without_words
 from bottega.core.path import Path
 from bottega.core.rows import Rows
@@ -229,9 +230,10 @@ class Tuned(Estimator):
         """
         worker = clone(self)
         worker._check_params()
-        rows = worker._read(X, y, sample_weight)
-        work = worker._prepare(rows)
-        curve: Path = worker._curve(work, rows, Walk(values, cv, loss))
+        with at_most(getattr(self, "n_jobs", None)):
+            rows = worker._read(X, y, sample_weight)
+            work = worker._prepare(rows)
+            curve: Path = worker._curve(work, rows, Walk(values, cv, loss))
         return replace(curve, select=worker.select, refit=_Refit(worker, work, rows))
 
 
