@@ -34,6 +34,8 @@ def test_the_decision_is_the_threshold_of_two_classes():
     share = LogisticRegression().fit(SAMPLE.X, LABELS).predict_proba(SAMPLE.X)[:, 1]
     assert_array_equal(model.predict(SAMPLE.X) == "Yes", share > 1 / 11)
     assert_allclose(model.predict_proba(SAMPLE.X)[:, 1], share)
+    plain = CostSensitiveClassifier(LogisticRegression(), [[0, 10], [1, 0]]).fit(SAMPLE.X, LABELS)
+    assert_array_equal(plain.predict(SAMPLE.X), model.predict(SAMPLE.X))
 
 
 def test_the_decided_loss_is_the_cost_of_the_decisions():
@@ -112,7 +114,7 @@ def test_a_wrong_matrix_is_refused_before_the_work(cost, message, monkeypatch):
 
 
 def test_what_cannot_decide_is_refused():
-    with pytest.raises(InputError, match="need a Cost and a classifier with predict_proba"):
+    with pytest.raises(InputError, match="need a classifier with predict_proba"):
         CostSensitiveClassifier(Perceptron(), COSTS).fit(SAMPLE.X, LABELS)
 
 

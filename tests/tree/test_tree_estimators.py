@@ -195,9 +195,11 @@ def test_ties_go_to_the_first_class_or_to_the_default():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"cost": [[0, 1]]}, "cost has shape"),
+        ({"cost": [[0, 1]]}, "one row and one column per class"),
+        ({"cost": np.ones((3, 3)) - np.eye(3)}, "is for 3 classes, and there are 2"),
+        ({"cost": Cost([[0, 5], [1, 0]], classes=["x", "y"])}, "not among the classes of the cost"),
         ({"cost": [[1, 1], [1, 0]]}, "zeros on the diagonal"),
-        ({"cost": [[0, -1], [1, 0]]}, "not negative"),
+        ({"cost": [[0, -1], [1, 0]]}, "at least 0"),
         ({"cost": [[0, 1], [0, 0]]}, "column of zeros"),
         ({"priors": [0.5, 0.2, 0.3]}, "2 positive numbers"),
         ({"priors": {"yes": 1.0}}, "2 positive numbers"),

@@ -26,8 +26,8 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     ----------
     estimator : classifier
         One with `predict_proba`; it is cloned.
-    cost : Cost
-        What each kind of error costs.
+    cost : Cost or array-like of shape (K, K)
+        What each kind of error costs; a matrix is for the classes in sorted order.
 
     Attributes
     ----------
@@ -65,14 +65,15 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "CostSensitiveClassifier":
         """Fit the classifier; `sample_weight` is passed on to it."""
-        if not isinstance(self.cost, Cost) or not hasattr(self.estimator, "predict_proba"):
+        cost = Cost.of(self.cost)
+        if not hasattr(self.estimator, "predict_proba"):
             raise InputError(
-                "Decisions by costs need a Cost and a classifier with predict_proba; got "
-                f"{type(self.cost).__name__} and {type(self.estimator).__name__}."
+                "Decisions by costs need a classifier with predict_proba; got "
+                f"{type(self.estimator).__name__}."
             )
         weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.estimator_ = clone(self.estimator).fit(X, y, **weighted)
-        self.cost.for_classes(self.classes_)  # refuses a matrix for other classes
+        cost.for_classes(self.classes_)  # refuses a matrix for other classes
         return self
 
     @property
@@ -96,4 +97,4 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     def predict(self, X: Any) -> Array:
         """Return the class of least expected cost for each row."""
         shares = self.predict_proba(X)
-        return self.classes_[self.cost.for_classes(self.classes_).decide(shares)]
+        return self.classes_[Cost.of(self.cost).for_classes(self.classes_).decide(shares)]

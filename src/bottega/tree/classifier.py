@@ -111,8 +111,8 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
         ``"balanced"`` gives all classes the same weight.
     cost : array-like of shape (K, K) or Cost, optional
         What it costs to predict the class of the row where the class of the column is observed (as
-        in a confusion table), in the order of `classes_`; 0 on the diagonal. By default an error
-        costs 1.
+        in a confusion table), in the order of `classes_`, unless a `Cost` names its own; 0 on the
+        diagonal. By default an error costs 1.
     priors : dict or array-like of shape (K,), optional
         Probability of each class, when the training rows do not have it right.
     default_label : object, optional
@@ -330,7 +330,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
                 if getattr(self, name) is not None:
                     raise InputError(f"{name} is for one response; y has several.")
         k = len(self.classes_)
-        cost = None if self.cost is None else check_cost(self.cost, k)
+        cost = None if self.cost is None else check_cost(self.cost, self.classes_)
         self._costs = None if k == 1 else cost  # one class: no error can be made
         given = self.default_label
         self._default = -1 if given is None else code_of(given, self.classes_, "default_label")

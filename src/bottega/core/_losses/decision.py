@@ -86,6 +86,11 @@ class Cost(Loss):
     def __repr__(self) -> str:
         return f"Cost({[list(row) for row in self.matrix]}, classes={list(self.classes)})"
 
+    @classmethod
+    def of(cls, given: Any) -> "Cost":
+        """Return costs as they are, and a matrix as costs of the classes in sorted order."""
+        return given if isinstance(given, Cost) else cls(given)
+
     def naming(self, classes: Any) -> Self:
         """Return the costs of these classes by name; a matrix for others is refused."""
         given = np.asarray(classes).tolist()

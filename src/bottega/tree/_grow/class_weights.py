@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.losses import Cost
 from bottega.core.typing import Array, FloatArray, IntArray
 
 
@@ -36,17 +37,15 @@ def check_priors(given: Any, classes: Array) -> FloatArray:
     return np.asarray(priors / priors.sum())
 
 
-def check_cost(cost: Any, k: int) -> FloatArray:
+def check_cost(cost: Any, classes: Array) -> FloatArray:
     """Return the costs with true classes as rows; they are given with predictions as rows."""
-    found = np.asarray(getattr(cost, "matrix", cost), dtype=np.float64)
-    if found.shape != (k, k):
-        raise InputError(f"cost has shape {found.shape}; {k} classes need ({k}, {k}).")
-    if not np.all(np.isfinite(found) & (found >= 0)) or np.any(np.diag(found) != 0):
+    found = np.array(Cost.of(cost).for_classes(classes).matrix)
+    if np.any(np.diag(found) != 0):
         raise InputError(
-            f"cost must be finite and not negative, with zeros on the diagonal (a right prediction "
-            f"costs nothing); got {found.tolist()}."
+            "cost must have zeros on the diagonal (a right prediction costs nothing); got "
+            f"{found.tolist()}."
         )
-    if k > 1 and np.any(found.sum(axis=0) == 0):
+    if len(classes) > 1 and np.any(found.sum(axis=0) == 0):
         raise InputError(
             "cost has a column of zeros: mistaking that class would cost nothing; give it a cost."
         )
