@@ -160,7 +160,9 @@ def test_x24_to_x26_by_the_formulas():
 
 def test_m429_prior_likelihood_and_posterior_point_by_point():
     """The density that is drawn is the normal posterior, the likelihood that of the last point."""
-    chart = bayesian_regression.posterior_sequence(counts=(0, 1, 2), noise=0.2, alpha=2.0, seed=3)
+    chart = bayesian_regression.posterior_sequence(
+        counts=(0, 1, 2), noise=0.2, alpha=2.0, random_state=3
+    )
     rows = chart.to_dict()["vconcat"]
     assert len(rows) == 3
     rng = np.random.default_rng(3)

@@ -99,13 +99,13 @@ def test_bad_designs_are_named():
 
 
 def test_the_notes_numbers_with_the_misprint_corrected():
-    assert orthogonal_shrinkage(2, 0.5, rule="ridge") == pytest.approx(4 / 3)
+    assert orthogonal_shrinkage(2, 0.5, penalty="ridge") == pytest.approx(4 / 3)
     assert orthogonal_shrinkage(2, 0.5) == 1.5
-    assert orthogonal_shrinkage(0.3, 0.5, rule="ridge") == pytest.approx(0.2)
+    assert orthogonal_shrinkage(0.3, 0.5, penalty="ridge") == pytest.approx(0.2)
     assert orthogonal_shrinkage(0.3, 0.5) == 0
     # The printed (|b - alpha|)+ would give 0.2 for b = 0.3, and -2.5 for b = -2.
     assert orthogonal_shrinkage(-2, 0.5) == -1.5
-    assert_allclose(orthogonal_shrinkage([0.9, 1.1, -1.1], 0.5, rule="subset"), [0, 1.1, -1.1])
+    assert_allclose(orthogonal_shrinkage([0.9, 1.1, -1.1], 0.5, penalty="subset"), [0, 1.1, -1.1])
 
 
 @settings(max_examples=40, deadline=None)
@@ -117,7 +117,7 @@ def test_each_rule_minimises_its_objective(b, lam):
         "subset": lambda t: (t - b) ** 2 / 2 + lam * (t != 0),
     }
     for rule, objective in objectives.items():
-        found = objective(orthogonal_shrinkage(b, lam, rule=rule))
+        found = objective(orthogonal_shrinkage(b, lam, penalty=rule))
         rival = minimize_scalar(objective, bounds=(-6, 6), method="bounded").fun
         assert found <= min(rival, objective(0.0), objective(b)) + 1e-9
 
@@ -135,7 +135,7 @@ def test_the_lasso_rule_is_the_lasso_on_an_orthogonal_design():
 )
 def test_bad_rules_are_named(alpha, rule, words):
     with pytest.raises(InputError, match=words):
-        orthogonal_shrinkage(1.0, alpha, rule=rule)
+        orthogonal_shrinkage(1.0, alpha, penalty=rule)
 
 
 # ---- penalty regions -----------------------------------------------------------------------------

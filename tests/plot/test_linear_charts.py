@@ -162,7 +162,7 @@ def test_thresholds_of_one_coefficient(rows_of):
     assert at("subset", -1.5) == pytest.approx(-1.5)
     for rule in ("ridge", "lasso", "subset"):
         for b in (-1.7, -0.8, -0.2, 0.4, 0.95, 1.9):
-            assert at(rule, b) == pytest.approx(orthogonal_shrinkage(b, 0.5, rule=rule))
+            assert at(rule, b) == pytest.approx(orthogonal_shrinkage(b, 0.5, penalty=rule))
 
 
 @pytest.mark.parametrize(("given", "message"), [((0.0,), "positive number"), ((1.0, 0.5), "limit")])

@@ -137,13 +137,13 @@ def test_a_large_tree_is_cut_and_says_what_is_below(rows_of):
         feature=np.zeros(inner),
         threshold=np.zeros(inner),
     )
-    chart = tree_chart(tree, max_leaves=20)
+    chart = tree_chart(tree, max_leaf_nodes=20)
     leaves = of_kind(rows_of(chart), "leaf")
     assert [row["under"] for row in leaves] == ["4 leaves"] * 16
     assert chart.to_dict()["title"]["text"] == "Tree of 64 leaves"
     assert "first 4 levels" in chart.to_dict()["title"]["subtitle"][-1]
     # Exactly at the limit nothing is cut.
-    assert len(of_kind(rows_of(tree_chart(tree, max_leaves=64)), "leaf")) == 64
+    assert len(of_kind(rows_of(tree_chart(tree, max_leaf_nodes=64)), "leaf")) == 64
 
 
 def test_categories_are_written_with_their_names(rows_of):
@@ -188,8 +188,8 @@ def test_a_root_alone_is_one_box(rows_of):
 def test_something_else_than_a_tree_is_refused(flowers):
     with pytest.raises(InputError, match="is not a fitted tree"):
         tree_chart(SimpleNamespace())
-    with pytest.raises(InputError, match="max_leaves=1"):
-        tree_chart(flowers, max_leaves=1)
+    with pytest.raises(InputError, match="max_leaf_nodes=1"):
+        tree_chart(flowers, max_leaf_nodes=1)
 
 
 def test_the_plane_is_cut_into_the_leaves(flowers, rows_of):

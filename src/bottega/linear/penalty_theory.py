@@ -1,4 +1,4 @@
-"""Theory of penalties: when the lasso finds the support, and what each rule does."""
+"""Theory of penalties: when the lasso finds the support, and what each of them does."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +18,7 @@ __all__ = [
     "penalty_region",
 ]
 
-_RULES = ("ridge", "lasso", "subset")
+_PENALTIES = ("ridge", "lasso", "subset")
 # A value this close to one is one: the condition asks for less.
 _ROUNDING = 1e-12
 
@@ -158,7 +158,7 @@ def _positions(support: Any, p: int) -> IntArray:
     return np.asarray(given, dtype=np.intp)
 
 
-def orthogonal_shrinkage(b: Any, alpha: float, *, rule: str = "lasso") -> Any:
+def orthogonal_shrinkage(b: Any, alpha: float, *, penalty: str = "lasso") -> Any:
     r"""Return what a penalty makes of a least-squares coefficient when :math:`X^\top X = I`.
 
     Parameters
@@ -167,7 +167,7 @@ def orthogonal_shrinkage(b: Any, alpha: float, *, rule: str = "lasso") -> Any:
         Least-squares coefficients.
     alpha : float
         Strength of the penalty, at least 0.
-    rule : {"ridge", "lasso", "subset"}
+    penalty : {"ridge", "lasso", "subset"}
         ``"ridge"``: :math:`b / (1 + \alpha)`, the minimum of
         :math:`RSS + \alpha \|\beta\|_2^2`. ``"lasso"``:
         :math:`\mathrm{sgn}(b) (|b| - \alpha)_+`, the minimum of
@@ -181,19 +181,20 @@ def orthogonal_shrinkage(b: Any, alpha: float, *, rule: str = "lasso") -> Any:
 
     Examples
     --------
-    >>> [round(orthogonal_shrinkage(2, 0.5, rule=rule), 4) for rule in ("ridge", "lasso", "subset")]
+    >>> penalties = ("ridge", "lasso", "subset")
+    >>> [round(orthogonal_shrinkage(2, 0.5, penalty=each), 4) for each in penalties]
     [1.3333, 1.5, 2.0]
-    >>> [round(orthogonal_shrinkage(0.3, 0.5, rule=rule), 4) for rule in ("ridge", "lasso")]
-    [0.2, 0.0]
+    >>> [round(orthogonal_shrinkage(0.3, 0.5, penalty=each), 4) for each in penalties]
+    [0.2, 0.0, 0.0]
     """
-    if rule not in _RULES:
-        raise InputError(f"rule={rule!r} is not allowed; use one of {', '.join(_RULES)}.")
+    if penalty not in _PENALTIES:
+        raise InputError(f"penalty={penalty!r} is not allowed; use one of {', '.join(_PENALTIES)}.")
     if not (np.ndim(alpha) == 0 and np.isfinite(alpha) and alpha >= 0):
         raise InputError(f"alpha={alpha!r} is not allowed; alpha must be a number of at least 0.")
     coef = np.asarray(b, dtype=np.float64)
-    if rule == "ridge":
+    if penalty == "ridge":
         found = coef / (1 + alpha)
-    elif rule == "lasso":
+    elif penalty == "lasso":
         found = np.sign(coef) * np.maximum(np.abs(coef) - alpha, 0)
     else:
         found = np.where(np.abs(coef) > np.sqrt(2 * alpha), coef, 0.0)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.seeds import seed_of
 from bottega.core.typing import FloatArray
 from bottega.plot._parts import frame_of, plane, records, shade, values_along
 from bottega.plot.theme import altair, panels
@@ -24,7 +25,7 @@ def posterior_chart(
     noise: float,
     truth: Any = None,
     lines: int = 6,
-    seed: int = 0,
+    random_state: Any = 0,
 ) -> Any:
     """Draw what is known of a line y = w0 + w1 x before any point and after some of them.
 
@@ -40,8 +41,8 @@ def posterior_chart(
         The true weights, marked by a cross.
     lines : int
         Lines drawn from each posterior.
-    seed : int
-        Of these draws.
+    random_state : int, RandomState, Generator or None
+        Seed of these draws.
 
     Returns
     -------
@@ -71,7 +72,7 @@ def posterior_chart(
     if truth is not None:
         corners = np.vstack([corners, np.asarray(truth, dtype=np.float64)])
     low, high = frame_of(corners, 0.03)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed_of(random_state, "posterior_chart"))
     drawn = {n: rng.multivariate_normal(found[n][0], found[n][1], size=lines) for n in counts}
     ends = np.concatenate(frame_of(x[:, None], 0.15))
     ends_of_lines = [(w[:, :1] + w[:, 1:] * ends).ravel() for w in drawn.values()]

@@ -14,7 +14,7 @@ _MOST = 400  # more points than pixels show nothing more
 
 
 def error_against_trees_chart(
-    n_trees: Any,
+    n_estimators: Any,
     *,
     train: Any = None,
     oob: Any = None,
@@ -27,7 +27,7 @@ def error_against_trees_chart(
 
     Parameters
     ----------
-    n_trees : array-like of shape (B,)
+    n_estimators : array-like of shape (B,)
         Numbers of members, rising.
     train, oob, test : array-like of shape (B,), optional
         Error on the training rows, out of bag, on test rows; at least one of them. Where a value is
@@ -51,7 +51,7 @@ def error_against_trees_chart(
     'Error against trees'
     """
     alt = altair()
-    count = np.asarray(n_trees, dtype=np.float64)
+    count = np.asarray(n_estimators, dtype=np.float64)
     given = {"test rows": test, "out of bag": oob, "training rows": train}
     curves = {
         name: np.asarray(values, dtype=np.float64)
@@ -59,7 +59,7 @@ def error_against_trees_chart(
         if values is not None
     }
     if count.ndim != 1 or not count.size or np.any(np.diff(count) <= 0) or count[0] <= 0:
-        raise InputError(f"n_trees must be positive and rising; it is {n_trees!r}.")
+        raise InputError(f"n_estimators must be positive and rising; it is {n_estimators!r}.")
     if not curves:
         raise InputError("There is nothing to draw: give train, oob or test.")
     for name, values in curves.items():

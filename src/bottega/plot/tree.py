@@ -90,14 +90,14 @@ def describe(model: Any) -> DrawnTree:
     return DrawnTree(tree, [str(name) for name in names], levels, classes, label)
 
 
-def tree_chart(model: Any, *, max_leaves: int = 40) -> Any:
+def tree_chart(model: Any, *, max_leaf_nodes: int = 40) -> Any:
     """Draw a tree from its root downwards.
 
     Parameters
     ----------
     model : TreeClassifier or TreeRegressor
         Fitted; or the arrays of a tree.
-    max_leaves : int
+    max_leaf_nodes : int
         A larger tree is cut at the deepest level that keeps the drawing to so many boxes; the boxes
         say how many leaves are below them.
 
@@ -118,7 +118,7 @@ def tree_chart(model: Any, *, max_leaves: int = 40) -> Any:
     alt = altair()
     drawn = describe(model)
     tree = drawn.tree
-    limit = _depth_shown(tree, max_leaves)
+    limit = _depth_shown(tree, max_leaf_nodes)
     x, width = _layout(drawn, limit)
     shown = np.flatnonzero(tree.depth <= limit)
     rows = _nodes(drawn, shown, limit, x) + _edges(drawn, shown, x)
@@ -198,7 +198,7 @@ def _short(text: str, most: int = _LONGEST) -> str:
 def _depth_shown(tree: Any, most: int) -> int:
     """Return the deepest level at which cutting the tree leaves at most so many boxes."""
     if most < 2:
-        raise InputError(f"max_leaves={most!r} is not allowed; a drawing needs at least 2.")
+        raise InputError(f"max_leaf_nodes={most!r} is not allowed; a drawing needs at least 2.")
     leaves_above = np.bincount(tree.depth[tree.is_leaf], minlength=tree.max_depth + 1)
     nodes_at = np.bincount(tree.depth, minlength=tree.max_depth + 1)
     boxes = np.cumsum(leaves_above) - leaves_above + nodes_at

@@ -30,11 +30,11 @@ __all__ = ["bagging_bias_and_variance", "ensembles_on_spheres", "forest_converge
 def ensembles_on_spheres(
     *,
     rows: tuple[int, ...] = (100, 1500),
-    trees: int = 40,
+    n_estimators: int = 40,
     rounds: int = 150,
     points: int = 1500,
     repeats: int = 3,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Fit the four to nested spheres with few and with many rows.
 
@@ -45,25 +45,25 @@ def ensembles_on_spheres(
     ----------
     rows : tuple of int
         Training rows, few and many.
-    trees, rounds : int
+    n_estimators, rounds : int
         Trees of bagging and forest, rounds of boosting.
     points : int
         Test rows.
     repeats : int
         Training sets.
-    seed : int
+    random_state : int
         Of the first training set.
     """
     names = ("single tree", "bagging", "random forest", "boosting")
-    new = make.nested_spheres(points, useless=6, random_state=seed + 10_000)
+    new = make.nested_spheres(points, useless=6, random_state=random_state + 10_000)
     error = {name: np.zeros((len(rows), repeats)) for name in names}
     for i, n in enumerate(rows):
         for r in range(repeats):
-            data = make.nested_spheres(n, useless=6, random_state=seed + r)
+            data = make.nested_spheres(n, useless=6, random_state=random_state + r)
             fitted = (
                 TreeClassifier(cv=0.25, select="min"),
-                RandomForestClassifier(max_features=10, n_estimators=trees, random_state=r),
-                RandomForestClassifier(max_features=5, n_estimators=trees, random_state=r),
+                RandomForestClassifier(max_features=10, n_estimators=n_estimators, random_state=r),
+                RandomForestClassifier(max_features=5, n_estimators=n_estimators, random_state=r),
                 AdaBoostClassifier(n_estimators=rounds),
             )
             for name, model in zip(names, fitted, strict=True):
@@ -107,7 +107,12 @@ def ensembles_on_spheres(
     quick={"repeats": 8, "models": 10, "points": 100},
 )
 def bagging_bias_and_variance(
-    *, rows: int = 150, models: int = 15, repeats: int = 15, points: int = 200, seed: int = 0
+    *,
+    rows: int = 150,
+    models: int = 15,
+    repeats: int = 15,
+    points: int = 200,
+    random_state: int = 0,
 ) -> Experiment:
     """Fit trees of several sizes, alone and bagged, to many samples of Friedman's function.
 
@@ -121,17 +126,17 @@ def bagging_bias_and_variance(
         Samples.
     points : int
         Points at which bias and variance are computed.
-    seed : int
+    random_state : int
         Of the first sample.
     """
     sizes = (4, 16, None)
-    new = make.friedman1(points, random_state=seed + 999)
+    new = make.friedman1(points, random_state=random_state + 999)
     truth = new.bayes(new.X)
     predicted: dict[str, FloatArray] = {
         kind: np.zeros((len(sizes), repeats, points)) for kind in ("tree", "bagging")
     }
     for r in range(repeats):
-        data = make.friedman1(rows, random_state=seed + r)
+        data = make.friedman1(rows, random_state=random_state + r)
         for i, most in enumerate(sizes):
             tree = TreeRegressor(0.0, max_leaf_nodes=most)
             bag = RandomForestRegressor(  # all ten columns at each split: bagging
@@ -197,10 +202,10 @@ def bagging_bias_and_variance(
     claim="The error of a random forest settles as trees are added and does not rise; the "
     "out-of-bag error follows the test error, and picks the number of columns tried.",
     items="D190, D195",
-    quick={"rows": 300, "trees": 60, "points": 1000},
+    quick={"rows": 300, "n_estimators": 60, "points": 1000},
 )
 def forest_convergence(
-    *, rows: int = 500, trees: int = 100, points: int = 2000, seed: int = 0
+    *, rows: int = 500, n_estimators: int = 100, points: int = 2000, random_state: int = 0
 ) -> Experiment:
     """Follow both errors as trees are added, and compare them over the columns tried.
 
@@ -208,18 +213,18 @@ def forest_convergence(
     ----------
     rows, points : int
         Training and test rows of nested spheres, with six useless inputs.
-    trees : int
+    n_estimators : int
         Trees.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    data = make.nested_spheres(rows, useless=6, random_state=seed)
-    new = make.nested_spheres(points, useless=6, random_state=seed + 1)
+    data = make.nested_spheres(rows, useless=6, random_state=random_state)
+    new = make.nested_spheres(points, useless=6, random_state=random_state + 1)
     columns = np.array([1, 2, 3, 5, 10])
     forests = [
-        RandomForestClassifier(max_features=int(k), n_estimators=trees, random_state=seed).fit(
-            data.X, data.y
-        )
+        RandomForestClassifier(
+            max_features=int(k), n_estimators=n_estimators, random_state=random_state
+        ).fit(data.X, data.y)
         for k in columns
     ]
     test = np.array([np.mean(each.predict(new.X) != new.y) for each in forests])
@@ -231,18 +236,19 @@ def forest_convergence(
     picked = int(np.argmin(bag))
     holds = (
         curve[0] > 1.3 * curve[-1]
-        and np.ptp(curve[trees // 2 :]) < 0.03
+        and np.ptp(curve[n_estimators // 2 :]) < 0.03
         and curve[-1] < curve[:5].min()
         and np.max(np.abs(bag - test)) < 4 * error
         and test[picked] < test.min() + 0.02
     )
-    count = np.arange(1, trees + 1)
-    shown = np.unique(np.geomspace(1, trees, 40).astype(int)) - 1
+    count = np.arange(1, n_estimators + 1)
+    shown = np.unique(np.geomspace(1, n_estimators, 40).astype(int)) - 1
     return Experiment(
         columns={"trees": count, "test": curve, "out of bag": outside},
         holds=bool(holds),
-        finding=f"one tree errs on {curve[0]:.3f}, {trees} on {curve[-1]:.3f}, the second half of "
-        f"them moves the error by {np.ptp(curve[trees // 2 :]):.3f}; out-of-bag errors "
+        finding=f"one tree errs on {curve[0]:.3f}, {n_estimators} on {curve[-1]:.3f}, the second "
+        f"half of them moves the error by {np.ptp(curve[n_estimators // 2 :]):.3f}; out-of-bag "
+        "errors "
         + ", ".join(f"{b:.3f}" for b in bag)
         + " against test errors "
         + ", ".join(f"{t:.3f}" for t in test)

@@ -33,7 +33,7 @@ __all__ = [
     items="D80",
 )
 def exact_zeros(
-    *, rows: int = 60, inputs: int = 10, designs: int = 15, points: int = 13, seed: int = 0
+    *, rows: int = 60, inputs: int = 10, designs: int = 15, points: int = 13, random_state: int = 0
 ) -> Experiment:
     """Count the zeros of both on random designs, from next to no penalty to the strongest.
 
@@ -45,10 +45,10 @@ def exact_zeros(
         Random designs.
     points : int
         Penalties, as shares of the one that leaves no input in the lasso.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     share = np.geomspace(0.001, 1.0, points)
     count = {"lasso": np.zeros(points), "ridge": np.zeros(points)}
     for _ in range(designs):
@@ -98,7 +98,7 @@ def support_of_the_lasso(
     rows: tuple[int, ...] = (100, 400, 1600, 6400),
     repeats: int = 10,
     noise: float = 1.0,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Look for the true support on the paths of lasso and adaptive lasso, on two designs.
 
@@ -116,10 +116,10 @@ def support_of_the_lasso(
         Data sets for each.
     noise : float
         Standard deviation sigma of the noise.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     lean = {"condition met": 0.25, "condition violated": 0.45}
     found = {
         f"{method}, {design}": np.zeros(len(rows))
@@ -203,7 +203,7 @@ def _holds_support(path: Any) -> bool:
     quick={"designs": 10},
 )
 def lasso_path_by_two_ways(
-    *, rows: int = 60, inputs: int = 12, designs: int = 30, seed: int = 0
+    *, rows: int = 60, inputs: int = 12, designs: int = 30, random_state: int = 0
 ) -> Experiment:
     """Compare coefficients of both ways at the knots of the path, on correlated random designs.
 
@@ -215,10 +215,10 @@ def lasso_path_by_two_ways(
         Size of each design.
     designs : int
         Random designs.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     gap, same_until, steps, drops = [], [], [], []
     for _ in range(designs):
         X = correlated_design(rows, inputs, rng)
@@ -274,7 +274,7 @@ def lasso_path_by_two_ways(
     items="D94",
 )
 def one_standard_error_rule(
-    *, rows: int = 100, inputs: int = 30, nonzero: int = 4, repeats: int = 25, seed: int = 0
+    *, rows: int = 100, inputs: int = 30, nonzero: int = 4, repeats: int = 25, random_state: int = 0
 ) -> Experiment:
     """Choose the penalty of the lasso at the least cross-validated error and by the rule.
 
@@ -286,7 +286,7 @@ def one_standard_error_rule(
         Size of the data, and inputs with an effect.
     repeats : int
         Data sets.
-    seed : int
+    random_state : int
         Of the first data set.
     """
     noise, lag = 3.0, 0.3
@@ -302,7 +302,7 @@ def one_standard_error_rule(
             n_informative=nonzero,
             noise=noise,
             correlation=lag,
-            random_state=seed + r,
+            random_state=random_state + r,
         )
         path = Lasso(cv=10).path(data.X, data.y)
         b = data.bayes(np.eye(inputs))

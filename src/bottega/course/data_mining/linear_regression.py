@@ -24,7 +24,7 @@ __all__ = ["cholesky_or_qr", "lost_orthogonality", "recursive_start"]
     items="D34",
 )
 def recursive_start(
-    *, rows: tuple[int, ...] = (30, 100, 300, 1000, 3000, 10_000), seed: int = 0
+    *, rows: tuple[int, ...] = (30, 100, 300, 1000, 3000, 10_000), random_state: int = 0
 ) -> Experiment:
     """Measure the distance of the cheap start from least squares as rows come in.
 
@@ -32,10 +32,10 @@ def recursive_start(
     ----------
     rows : tuple of int
         Rows seen.
-    seed : int
+    random_state : int
         Of the data.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     X = rng.normal(size=(max(rows), 3))
     y = 2 + X @ [1.0, -2.0, 0.5] + rng.normal(size=max(rows))
     A = np.column_stack([np.ones(len(X)), X])
@@ -91,7 +91,7 @@ def cholesky_or_qr(
     rows: int = 200,
     inputs: int = 8,
     repeats: int = 20,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Solve problems with a known solution and no noise, by both ways.
 
@@ -107,10 +107,10 @@ def cholesky_or_qr(
         Size of each problem.
     repeats : int
         Problems for each condition.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     error = {name: np.zeros((len(conditions), repeats)) for name in ("cholesky", "qr")}
     flops = {}
     truth = np.ones(inputs)
@@ -166,7 +166,7 @@ def lost_orthogonality(
     rows: int = 100,
     inputs: int = 8,
     repeats: int = 20,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Orthogonalise by the printed formula, by the modified one, and by reflections.
 
@@ -182,10 +182,10 @@ def lost_orthogonality(
         Size of each design.
     repeats : int
         Designs for each condition.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     lost = {name: np.zeros((len(conditions), repeats)) for name in ("printed", "modified", "qr")}
     for i, each in enumerate(conditions):
         for r in range(repeats):

@@ -33,7 +33,7 @@ __all__ = [
     items="D104",
 )
 def rate_of_local_regression(
-    *, rows: tuple[int, ...] = (100, 300, 1000, 3000), designs: int = 3, seed: int = 0
+    *, rows: tuple[int, ...] = (100, 300, 1000, 3000), designs: int = 3, random_state: int = 0
 ) -> Experiment:
     """Follow both errors on logarithmic axes; given the places x they are exact.
 
@@ -43,10 +43,10 @@ def rate_of_local_regression(
         Numbers of rows n.
     designs : int
         Draws of x that are averaged.
-    seed : int
+    random_state : int
         Of the draws.
     """
-    found = rate_experiment(rows, designs=designs, random_state=seed)
+    found = rate_experiment(rows, designs=designs, random_state=random_state)
     slopes = found.slopes
     # On a line local regression has no bias: the wider the window, the nearer it comes to the line.
     x = (np.arange(rows[0]) + 0.5) / rows[0]
@@ -85,7 +85,7 @@ def undercoverage_of_bands(
     bandwidth: float = 0.04,
     noise: float = 0.3,
     repeats: int = 400,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Count how often 95 % bands hold the truth, place by place and everywhere at once.
 
@@ -99,10 +99,10 @@ def undercoverage_of_bands(
         Standard deviation of the noise.
     repeats : int
         Data sets.
-    seed : int
+    random_state : int
         Of the noise.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     x = (np.arange(rows) + 0.5) / rows
     grid = np.linspace(0.05, 0.95, 91)
     truth = _bump(x)
@@ -164,7 +164,7 @@ def curse_of_dimensionality(
     inputs: tuple[int, ...] = (1, 2, 3, 5, 10, 20, 50),
     rows: int = 500,
     repeats: int = 40,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Simulate the distance of the nearest of n rows and compare it with its formula.
 
@@ -180,10 +180,10 @@ def curse_of_dimensionality(
         Points n.
     repeats : int
         Clouds for each p.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     median, ratio = np.zeros(len(inputs)), np.zeros(len(inputs))
     spread = np.zeros(len(inputs))
     for i, d in enumerate(inputs):
@@ -235,7 +235,7 @@ def curse_of_dimensionality(
     items="D101-D103",
 )
 def kernel_and_bandwidth(
-    *, rows: tuple[int, ...] = (100, 200, 400, 800), noise: float = 0.3, seed: int = 0
+    *, rows: tuple[int, ...] = (100, 200, 400, 800), noise: float = 0.3, random_state: int = 0
 ) -> Experiment:
     """Compute the mean squared error over kernels and bandwidths; given x it is exact.
 
@@ -247,10 +247,10 @@ def kernel_and_bandwidth(
         Numbers of rows n; kernels are compared at the second.
     noise : float
         Standard deviation of the noise.
-    seed : int
+    random_state : int
         Of the places x, uniform on [0, 1].
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     grid = np.linspace(0.1, 0.9, 81)
     kernels = ("normal", "epanechnikov", "biquadratic", "tricube")
     factor = np.geomspace(0.35, 3.0, 13)

@@ -42,7 +42,7 @@ def _powers(x: FloatArray, degree: int) -> FloatArray:
     items="D37-D42, M416",
 )
 def overfitting_curve(
-    *, rows: int = 30, noise: float = 0.3, repeats: int = 400, seed: int = 0
+    *, rows: int = 30, noise: float = 0.3, repeats: int = 400, random_state: int = 0
 ) -> Experiment:
     """Fit polynomials of every degree to the same places again and again with new noise.
 
@@ -58,10 +58,10 @@ def overfitting_curve(
         Standard deviation of the noise.
     repeats : int
         Data sets.
-    seed : int
+    random_state : int
         Of the noise.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     x = (np.arange(rows) + 0.5) / rows
     truth = _truth(x)[:, None]
     old = truth + noise * rng.normal(size=(rows, repeats))
@@ -129,7 +129,7 @@ def overfitting_curve(
     items="D43-D56",
 )
 def choosing_a_degree(
-    *, rows: int = 60, noise: float = 0.5, top: int = 10, repeats: int = 300, seed: int = 0
+    *, rows: int = 60, noise: float = 0.5, top: int = 10, repeats: int = 300, random_state: int = 0
 ) -> Experiment:
     """Let eight rules choose the degree of a polynomial on many data sets.
 
@@ -147,10 +147,10 @@ def choosing_a_degree(
         Largest degree.
     repeats : int
         Data sets, over the same places and with the same split and folds.
-    seed : int
+    random_state : int
         Of the noise, the split and the folds.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     x = (np.arange(rows) + 0.5) / rows
     truth = _truth(x)[:, None]
     Y = truth + noise * rng.normal(size=(rows, repeats))
@@ -230,7 +230,7 @@ def _held_out(design: FloatArray, Y: FloatArray, held: BoolArray) -> FloatArray:
     items="D52",
 )
 def cost_of_a_superfluous_parameter(
-    *, rows: int = 100, repeats: int = 2000, seed: int = 0
+    *, rows: int = 100, repeats: int = 2000, random_state: int = 0
 ) -> Experiment:
     """Add a column of noise to a right model and see by how much twice the log-likelihood rises.
 
@@ -244,10 +244,10 @@ def cost_of_a_superfluous_parameter(
         Rows.
     repeats : int
         Data sets, all with the same inputs.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     X = rng.normal(size=(rows, 3))
     Y = (X[:, :2] @ [1.0, -1.0])[:, None] + rng.normal(size=(rows, repeats))
     small = LeastSquares().fit(X[:, :2], Y).smoother_
@@ -292,7 +292,12 @@ def cost_of_a_superfluous_parameter(
     items="D44",
 )
 def time_ordered_split(
-    *, rows: int = 400, persistence: float = 0.95, k: int = 3, repeats: int = 60, seed: int = 0
+    *,
+    rows: int = 400,
+    persistence: float = 0.95,
+    k: int = 3,
+    repeats: int = 60,
+    random_state: int = 0,
 ) -> Experiment:
     """Predict a slowly moving series from its dates, judge by both splits, then see the future.
 
@@ -310,10 +315,10 @@ def time_ordered_split(
         Neighbours.
     repeats : int
         Series.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     held = rows // 4
     shocks = rng.normal(size=(repeats, rows + held)) * np.sqrt(1 - persistence**2)
     y = np.zeros_like(shocks)

@@ -27,7 +27,7 @@ def big_biased_samples(
     sizes: tuple[int, ...] = (1_000, 10_000, 100_000, 1_000_000),
     share: float = 0.1,
     correlation: float = 0.05,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     r"""Sample a tenth of ever larger populations, in a way that leans a little on the answer.
 
@@ -48,10 +48,10 @@ def big_biased_samples(
         Share f that is sampled.
     correlation : float
         Correlation rho aimed at; units are chosen by X and chance, so it comes out nearly so.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     # Units with the largest a X + sqrt(1 - a^2) E are taken: rho = a phi(z) / sqrt(f (1 - f)).
     lean = correlation * np.sqrt(share * (1 - share)) / norm.pdf(norm.ppf(share))
     biased, random, z, wrong = (np.zeros(len(sizes)) for _ in range(4))
@@ -122,7 +122,7 @@ def dredging_noise(
     rows: int = 60,
     columns: tuple[int, ...] = (1, 3, 10, 30, 100),
     repeats: int = 400,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Take the column of noise with the least p-value, and test it once more on new rows.
 
@@ -137,10 +137,10 @@ def dredging_noise(
         Numbers m of columns tried.
     repeats : int
         Data sets of noise.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     most, half = max(columns), rows // 2
     dredged = np.zeros((repeats, len(columns)), dtype=bool)
     honest = np.zeros_like(dredged)

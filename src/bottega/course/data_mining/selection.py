@@ -38,7 +38,7 @@ def collinear_inputs(
     rows: int = 50,
     effect: float = 0.6,
     repeats: int = 500,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Bring two inputs nearer and nearer to one another.
 
@@ -56,15 +56,15 @@ def collinear_inputs(
         Coefficient of both; the noise has standard deviation 1.
     repeats : int
         Data sets for each correlation.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     spread, power = np.zeros(len(correlations)), np.zeros(len(correlations))
     noise = rng.normal(size=(rows, repeats))
     critical = student.ppf(0.975, rows - 3)
     for i, each in enumerate(correlations):
-        X = equicorrelated_design(rows, 2, each, np.random.default_rng(seed + 1))
+        X = equicorrelated_design(rows, 2, each, np.random.default_rng(random_state + 1))
         model = LeastSquares().fit(X, effect * X.sum(axis=1)[:, None] + noise)
         first = model.coef_[:, 0]
         spread[i] = first.std(ddof=1)
@@ -118,7 +118,7 @@ def ridge_beats_least_squares(
     effect: float = 0.3,
     repeats: int = 200,
     samples: int = 40,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Sweep the penalty, and compare how coefficients move when rules see other noise.
 
@@ -138,10 +138,10 @@ def ridge_beats_least_squares(
         Data sets of the sweep.
     samples : int
         Data sets on which subset selection (by AIC), ridge and lasso (by GCV) are compared.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     X = equicorrelated_design(rows, inputs, correlation, rng)
     truth = np.full(inputs, effect)
     Y = (X @ truth)[:, None] + rng.normal(size=(rows, repeats))
@@ -203,7 +203,7 @@ def ridge_beats_least_squares(
     items="D69, D77",
 )
 def components_ignore_the_response(
-    *, rows: int = 100, inputs: int = 8, repeats: int = 20, seed: int = 0
+    *, rows: int = 100, inputs: int = 8, repeats: int = 20, random_state: int = 0
 ) -> Experiment:
     """Put the signal on the first component or on the last, and count the error by components.
 
@@ -216,10 +216,10 @@ def components_ignore_the_response(
         Size of the design; the standard deviations of the components halve from one to the next.
     repeats : int
         Data sets.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     turn = np.linalg.qr(rng.normal(size=(inputs, inputs)))[0]
     scale = 2.0 ** -np.arange(inputs)
     counts = np.arange(1, inputs + 1)
@@ -277,7 +277,7 @@ def components_ignore_the_response(
     "both choose the same size",
 )
 def forward_and_backward(
-    *, rows: int = 60, inputs: int = 12, repeats: int = 60, seed: int = 0
+    *, rows: int = 60, inputs: int = 12, repeats: int = 60, random_state: int = 0
 ) -> Experiment:
     """Choose by BIC along both paths, with unrelated inputs and with effects in opposed pairs.
 
@@ -292,10 +292,10 @@ def forward_and_backward(
         Size of the data.
     repeats : int
         Data sets of each kind.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     kinds = ("unrelated inputs", "opposed pairs")
     rules = ("forward, stopped", "backward, stopped", "forward, whole path", "backward, whole path")
     size = {(kind, rule): np.zeros(repeats) for kind in kinds for rule in rules}

@@ -28,7 +28,7 @@ __all__ = ["equal_degrees_of_freedom"]
     items="D118, D123",
 )
 def equal_degrees_of_freedom(
-    *, rows: int = 60, df: float = 8.0, noise: float = 0.3, seed: int = 0
+    *, rows: int = 60, df: float = 8.0, noise: float = 0.3, random_state: int = 0
 ) -> Experiment:
     """Sweep the penalty of a smoothing spline; fit other smoothers with the same trace.
 
@@ -40,10 +40,10 @@ def equal_degrees_of_freedom(
         Common degrees of freedom, a whole number for the regression spline.
     noise : float
         Standard deviation of the noise.
-    seed : int
+    random_state : int
         Of the noise.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     x = ((np.arange(rows) + 0.5) / rows)[:, None]
     y = np.sin(2 * np.pi * x[:, 0]) + noise * rng.normal(size=rows)
     penalties = np.geomspace(1e-12, 1e6, 19)

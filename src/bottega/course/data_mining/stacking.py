@@ -30,7 +30,7 @@ def stacking_weights(
     noise: float = 0.5,
     degrees: tuple[int, ...] = (1, 3, 9, 15),
     repeats: int = 60,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Stack polynomials of a sine, some far too complex, in both ways.
 
@@ -47,10 +47,10 @@ def stacking_weights(
         Degrees of the members.
     repeats : int
         Data sets.
-    seed : int
+    random_state : int
         Of the noise.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     x = ((np.arange(rows) + 0.5) / rows)[:, None]
     truth = np.sin(2 * np.pi * x[:, 0])
     Y = truth[:, None] + noise * rng.normal(size=(rows, repeats))
@@ -114,7 +114,7 @@ def stacking_weights(
     claim="Bumping finds a good single tree where greedy growth fails.",
     items="D191",
 )
-def bumping_on_xor(*, side: int = 10, tries: int = 40, seed: int = 0) -> Experiment:
+def bumping_on_xor(*, side: int = 10, tries: int = 40, random_state: int = 0) -> Experiment:
     """Grow trees of depth two on a balanced XOR and on bootstrap samples of it.
 
     On the balanced grid no first split lowers the impurity, so greedy growth sees no way on. A
@@ -126,14 +126,14 @@ def bumping_on_xor(*, side: int = 10, tries: int = 40, seed: int = 0) -> Experim
         Points along each side of the grid.
     tries : int
         Bootstrap samples.
-    seed : int
+    random_state : int
         Of the samples.
     """
     ticks = np.linspace(-1, 1, side)
     X = np.array([(a, b) for a in ticks for b in ticks])
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
     base = TreeClassifier(0.0, max_depth=2, min_impurity_decrease=1e-9)  # only where it gains
-    model = BumpingClassifier(base, n_estimators=tries, random_state=seed).fit(X, y)
+    model = BumpingClassifier(base, n_estimators=tries, random_state=random_state).fit(X, y)
     greedy = float(model.errors_[0])
     best = np.minimum.accumulate(model.errors_)
     holds = greedy >= 0.25 and best[-1] <= 0.1 and model.estimator_.nodes_.max_depth <= 2

@@ -25,7 +25,7 @@ __all__ = ["lines_and_boxes", "rare_classes_and_wrong_labels"]
     items="App. C",
 )
 def lines_and_boxes(
-    *, rows: int = 300, points: int = 3000, repeats: int = 8, seed: int = 0
+    *, rows: int = 300, points: int = 3000, repeats: int = 8, random_state: int = 0
 ) -> Experiment:
     """Fit both to classes divided by the diagonal of a square, and by a box inside it.
 
@@ -35,10 +35,10 @@ def lines_and_boxes(
         Training and new rows.
     repeats : int
         Data sets of each kind.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     kinds = ("diagonal", "box")
     error = {name: np.zeros((2, repeats)) for name in ("logistic model", "tree")}
     for r in range(repeats):
@@ -88,9 +88,9 @@ def rare_classes_and_wrong_labels(
     rows: int = 300,
     points: int = 1000,
     repeats: int = 6,
-    trees: int = 20,
+    n_estimators: int = 20,
     rounds: int = 300,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Vary the share of the rare class, then follow boosting along its rounds on wrong labels.
 
@@ -103,14 +103,14 @@ def rare_classes_and_wrong_labels(
         Training and test rows.
     repeats : int
         Training sets.
-    trees : int
+    n_estimators : int
         Trees of bagging (a forest that tries all columns).
     rounds : int
         Rounds of boosting, with stumps.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     shares = np.array([0.5, 0.05])
     flips = np.array([0.0, 0.2])
     recall = {name: np.zeros((len(shares), repeats)) for name in ("bagging", "boosting")}
@@ -119,7 +119,9 @@ def rare_classes_and_wrong_labels(
     bagged = np.zeros((2, len(flips), repeats))
     for r in range(repeats):
         models = {
-            "bagging": RandomForestClassifier(max_features=5, n_estimators=trees, random_state=r),
+            "bagging": RandomForestClassifier(
+                max_features=5, n_estimators=n_estimators, random_state=r
+            ),
             "boosting": AdaBoostClassifier(n_estimators=rounds),
         }
         for i, share in enumerate(shares):
@@ -133,7 +135,7 @@ def rare_classes_and_wrong_labels(
             y = np.where(rng.uniform(size=rows) < flip, 1 - y, y)
             new = _ring(points, 0.5, rng)
             along[i, r] = models["boosting"].fit(X, y).staged_error(*new)
-            for k, few in enumerate((trees // 5, trees)):
+            for k, few in enumerate((n_estimators // 5, n_estimators)):
                 bag = RandomForestClassifier(max_features=5, n_estimators=few, random_state=r).fit(
                     X, y
                 )

@@ -24,7 +24,9 @@ __all__ = ["gini_and_entropy", "pruning_of_unstable_trees", "two_importances"]
     "differ where inputs are correlated.",
     items="D148, D196",
 )
-def two_importances(*, rows: int = 500, trees: int = 80, seed: int = 0) -> Experiment:
+def two_importances(
+    *, rows: int = 500, n_estimators: int = 80, random_state: int = 0
+) -> Experiment:
     """Rank noise with many and with few values, and two inputs that say the same.
 
     First y depends on one coin; another coin and a normal input are noise. Then y depends on an
@@ -35,16 +37,18 @@ def two_importances(*, rows: int = 500, trees: int = 80, seed: int = 0) -> Exper
     ----------
     rows : int
         Rows.
-    trees : int
+    n_estimators : int
         Trees of each forest.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     coins = rng.integers(0, 2, size=(rows, 2)).astype(float)
     X = np.column_stack([coins[:, 0], coins[:, 1], rng.normal(size=rows)])
     y = X[:, 0] + rng.normal(size=rows)
-    forest = RandomForestRegressor(max_features=1, n_estimators=trees, random_state=seed).fit(X, y)
+    forest = RandomForestRegressor(
+        max_features=1, n_estimators=n_estimators, random_state=random_state
+    ).fit(X, y)
     names = ("coin that matters", "coin of noise", "normal noise")
     gain = forest.feature_importances_ / forest.feature_importances_.sum()
     shuffled = forest.permutation_importance()["importance"].to_numpy()
@@ -53,16 +57,16 @@ def two_importances(*, rows: int = 500, trees: int = 80, seed: int = 0) -> Exper
     first = rng.normal(size=rows)
     twins = np.column_stack([first, first + 0.1 * rng.normal(size=rows), rng.normal(size=rows)])
     z = 2 * first + twins[:, 2] + rng.normal(size=rows)
-    whole = RandomForestRegressor(max_features=2, n_estimators=trees, random_state=seed).fit(
-        twins, z
-    )
+    whole = RandomForestRegressor(
+        max_features=2, n_estimators=n_estimators, random_state=random_state
+    ).fit(twins, z)
     permuted = whole.permutation_importance()["importance"].to_numpy()
     deleted = np.array(
         [
             out_of_bag(
-                RandomForestRegressor(max_features=1, n_estimators=trees, random_state=seed).fit(
-                    np.delete(twins, j, axis=1), z
-                )
+                RandomForestRegressor(
+                    max_features=1, n_estimators=n_estimators, random_state=random_state
+                ).fit(np.delete(twins, j, axis=1), z)
             )
             - out_of_bag(whole)
             for j in range(3)
@@ -111,7 +115,12 @@ def two_importances(*, rows: int = 500, trees: int = 80, seed: int = 0) -> Exper
     items="D144, D145",
 )
 def pruning_of_unstable_trees(
-    *, rows: int = 200, noise: float = 3.0, repeats: int = 12, points: int = 500, seed: int = 0
+    *,
+    rows: int = 200,
+    noise: float = 3.0,
+    repeats: int = 12,
+    points: int = 500,
+    random_state: int = 0,
 ) -> Experiment:
     """Prune trees of Friedman's function by AIC and by held-out rows, on many samples.
 
@@ -125,17 +134,17 @@ def pruning_of_unstable_trees(
         Samples.
     points : int
         New points; errors are taken from the truth there.
-    seed : int
+    random_state : int
         Of the first sample.
     """
-    new = make.friedman1(points, random_state=seed + 999)
+    new = make.friedman1(points, random_state=random_state + 999)
     truth = new.bayes(new.X)
     leaves: dict[str, list[float]] = {"aic": [], "reduced_error": []}
     error: dict[str, list[float]] = {"aic": [], "reduced_error": []}
     nested: list[bool] = []
     full_fits, roots = [], set()
     for r in range(repeats):
-        data = make.friedman1(rows, noise=noise, random_state=seed + r)
+        data = make.friedman1(rows, noise=noise, random_state=random_state + r)
         full = TreeRegressor(0.0).fit(data.X, data.y)
         full_fits.append(full.predict(new.X))
         roots.add((int(full.nodes_.feature[0]), round(float(full.nodes_.threshold[0]), 2)))
@@ -199,7 +208,12 @@ def _refines(fine: IntArray, coarse: IntArray) -> bool:
     items="D181-D183",
 )
 def gini_and_entropy(
-    *, rows: int = 300, leaves: int = 8, samples: int = 30, points: int = 1000, seed: int = 0
+    *,
+    rows: int = 300,
+    leaves: int = 8,
+    samples: int = 30,
+    points: int = 1000,
+    random_state: int = 0,
 ) -> Experiment:
     """Grow trees by both on the same samples of nested spheres.
 
@@ -213,14 +227,14 @@ def gini_and_entropy(
         Samples.
     points : int
         New points on which predictions are compared.
-    seed : int
+    random_state : int
         Of the first sample.
     """
     same_column, same_cut, agree = [], [], []
     accuracy: dict[str, list[float]] = {"gini": [], "entropy": []}
     for r in range(samples):
-        data = make.nested_spheres(rows, random_state=seed + r)
-        new = make.nested_spheres(points, random_state=seed + 1000 + r)
+        data = make.nested_spheres(rows, random_state=random_state + r)
+        new = make.nested_spheres(points, random_state=random_state + 1000 + r)
         models = {
             name: TreeClassifier(n_leaves=leaves, criterion=name).fit(data.X, data.y)
             for name in accuracy

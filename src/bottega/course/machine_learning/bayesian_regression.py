@@ -30,7 +30,7 @@ __all__ = [
     items="M421-M427",
 )
 def mode_is_ridge(
-    *, rows: int = 30, degree: int = 5, beta: float = 10.0, seed: int = 0
+    *, rows: int = 30, degree: int = 5, beta: float = 10.0, random_state: int = 0
 ) -> Experiment:
     """Compare the three on powers of x for prior precisions over many orders.
 
@@ -42,10 +42,10 @@ def mode_is_ridge(
         Degree of the polynomial.
     beta : float
         Precision of the noise.
-    seed : int
+    random_state : int
         Of the data.
     """
-    sample = make.sine(rows, noise=beta**-0.5, random_state=seed)
+    sample = make.sine(rows, noise=beta**-0.5, random_state=random_state)
     design = Polynomial(degree).fit(sample.X).transform(sample.X)
     alphas = np.geomspace(1e-9, 1e4, 14)
     plain = LeastSquares().fit(design, sample.y)
@@ -59,7 +59,7 @@ def mode_is_ridge(
         away[i] = np.max(np.abs(mode.coef_ - plain.coef_))
         norms[i] = np.linalg.norm(mode.coef_)
     # Maximum likelihood: no other weights have a larger normal density, wherever one looks.
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     residual = sample.y - plain.predict(design)
     best = -0.5 * beta * np.sum(residual**2)
     others = [
@@ -92,7 +92,7 @@ def mode_is_ridge(
     claim="Bayesian regression learnt batch by batch is the same as learnt at once.",
     items="M428, M429",
 )
-def posterior_in_batches(*, rows: int = 200, seed: int = 0) -> Experiment:
+def posterior_in_batches(*, rows: int = 200, random_state: int = 0) -> Experiment:
     """Update by batches of all sizes, also in another order, and compare mean and covariance.
 
     The chart shows the updates of a line, point by point: the likelihood of the latest point, the
@@ -102,10 +102,10 @@ def posterior_in_batches(*, rows: int = 200, seed: int = 0) -> Experiment:
     ----------
     rows : int
         Rows.
-    seed : int
+    random_state : int
         Of the data and the batches.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     X = rng.normal(size=(rows, 3))
     y = 1 + X @ [1.0, -2.0, 0.5] + 0.5 * rng.normal(size=rows)
     cuts = np.unique(np.concatenate([[1, 2, 3, 5], rng.integers(6, rows, size=8)]))
@@ -131,7 +131,7 @@ def posterior_in_batches(*, rows: int = 200, seed: int = 0) -> Experiment:
         finding=f"over {len(seen)} batches means and covariances differ from one batch by at most "
         f"{max(gap):.0e}, in another order of the rows by {shuffled:.0e} at the end; the spread of "
         f"the posterior falls from {spread[0]:.2f} to {spread[-1]:.3f}",
-        draw=partial(posterior_sequence, seed=seed),
+        draw=partial(posterior_sequence, random_state=random_state),
     )
 
 
@@ -141,7 +141,7 @@ def posterior_sequence(
     truth: tuple[float, float] = (-0.3, 0.5),
     alpha: float = 2.0,
     noise: float = 0.2,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Any:
     """Draw prior, likelihood and posterior of a line as points come in one by one.
 
@@ -155,10 +155,10 @@ def posterior_sequence(
         Precision of the prior of both.
     noise : float
         Standard deviation of the noise.
-    seed : int
+    random_state : int
         Of the points and of the lines that are drawn.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     x = rng.uniform(-1, 1, size=max(counts))
     y = truth[0] + truth[1] * x + noise * rng.normal(size=len(x))
     prior = np.eye(2) / alpha
@@ -168,7 +168,7 @@ def posterior_sequence(
         model.partial_fit(x[n - 1 : n, None], y[n - 1 : n])
         found[n] = (np.append(model.intercept_, model.coef_), model.covariance_)
     kept = {n: found[n] for n in counts}
-    return posterior_chart(x, y, kept, noise=noise, truth=truth, seed=seed)
+    return posterior_chart(x, y, kept, noise=noise, truth=truth, random_state=random_state)
 
 
 def _apart(a: BayesianRegression, b: BayesianRegression) -> float:
@@ -193,7 +193,7 @@ def predictive_spread(
     rows: tuple[int, ...] = (5, 20, 100, 1000),
     degree: int = 5,
     beta: float = 25.0,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Fit a polynomial to the left half of a sine and look at the predictive deviation everywhere.
 
@@ -205,10 +205,10 @@ def predictive_spread(
         Degree of the polynomial.
     beta : float
         Precision of the noise.
-    seed : int
+    random_state : int
         Of the data.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     x = 0.5 * rng.uniform(size=(max(rows), 1))
     y = np.sin(2 * np.pi * x[:, 0]) + beta**-0.5 * rng.normal(size=max(rows))
     grid = np.linspace(0, 1, 41)[:, None]
@@ -259,7 +259,12 @@ def predictive_spread(
     quick={"repeats": 80},
 )
 def coverage_of_predictions(
-    *, rows: int = 12, degree: int = 4, beta: float = 25.0, repeats: int = 300, seed: int = 0
+    *,
+    rows: int = 12,
+    degree: int = 4,
+    beta: float = 25.0,
+    repeats: int = 300,
+    random_state: int = 0,
 ) -> Experiment:
     """Draw truths from the prior, fit, and count how often new responses fall in 95 % intervals.
 
@@ -276,10 +281,10 @@ def coverage_of_predictions(
         Precision of the noise; that of the prior is 1.
     repeats : int
         Truths.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     grid = np.linspace(0.05, 1.0, 20)[:, None]
     basis = Polynomial(degree, orthogonal=False).fit(grid)
     at = basis.transform(grid)

@@ -21,7 +21,7 @@ __all__ = ["root_without_one_row", "tree_depth_curve", "tree_or_neighbors"]
     items="M221",
 )
 def tree_depth_curve(
-    *, rows: int = 400, validation: int = 4000, flip: float = 0.2, seed: int = 0
+    *, rows: int = 400, validation: int = 4000, flip: float = 0.2, random_state: int = 0
 ) -> Experiment:
     """Prune one full tree to each size and score it on the training and on validation rows.
 
@@ -31,12 +31,12 @@ def tree_depth_curve(
         Training and validation rows.
     flip : float
         Share of training labels turned round: what there is to overfit.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
-    data = make.nested_spheres(rows, random_state=seed)
-    new = make.nested_spheres(validation, random_state=seed + 1)
+    rng = np.random.default_rng(random_state)
+    data = make.nested_spheres(rows, random_state=random_state)
+    new = make.nested_spheres(validation, random_state=random_state + 1)
     y = np.where(rng.uniform(size=rows) < flip, 1 - data.y, data.y)
     full = TreeClassifier(0.0).fit(data.X, y).nodes_.n_leaves
     leaves = np.unique(np.geomspace(1, full, 16).astype(int))
@@ -78,7 +78,9 @@ def tree_depth_curve(
     claim="Trees are unstable: without one row the first split may be another.",
     items="M227",
 )
-def root_without_one_row(*, rows: int = 40, data_sets: int = 10, seed: int = 0) -> Experiment:
+def root_without_one_row(
+    *, rows: int = 40, data_sets: int = 10, random_state: int = 0
+) -> Experiment:
     """Leave out each row in turn and see whether the root splits on another column or place.
 
     Parameters
@@ -87,12 +89,12 @@ def root_without_one_row(*, rows: int = 40, data_sets: int = 10, seed: int = 0) 
         Rows of each data set, from two normal classes with five equal columns.
     data_sets : int
         Data sets.
-    seed : int
+    random_state : int
         Of the first data set.
     """
     column, place = np.zeros(data_sets), np.zeros(data_sets)
     for r in range(data_sets):
-        data = make.two_gaussians(rows, distance=2.0, n_features=5, random_state=seed + r)
+        data = make.two_gaussians(rows, distance=2.0, n_features=5, random_state=random_state + r)
         root = _root(data.X, data.y)
         for i in range(rows):
             other = _root(np.delete(data.X, i, axis=0), np.delete(data.y, i))
@@ -143,7 +145,7 @@ def _two_gaps(x: FloatArray, at: float) -> float:
     "with the rows too",
 )
 def tree_or_neighbors(
-    *, rows: tuple[int, ...] = (250, 1000, 4000), points: int = 500, seed: int = 0
+    *, rows: tuple[int, ...] = (250, 1000, 4000), points: int = 500, random_state: int = 0
 ) -> Experiment:
     """Count what is stored and what a query looks at, as rows are added.
 
@@ -157,15 +159,15 @@ def tree_or_neighbors(
         Training rows, from two normal classes.
     points : int
         Queries.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    new = make.two_gaussians(points, random_state=seed + 1)
+    new = make.two_gaussians(points, random_state=random_state + 1)
     stored = {name: np.zeros(len(rows)) for name in ("pruned tree", "full tree", "neighbours")}
     looked = {name: np.zeros(len(rows)) for name in stored}
     error = {name: np.zeros(len(rows)) for name in stored}
     for i, size in enumerate(rows):
-        data = make.two_gaussians(size, random_state=seed)
+        data = make.two_gaussians(size, random_state=random_state)
         models = {
             "pruned tree": TreeClassifier(cv=0.25).fit(data.X, data.y),
             "full tree": TreeClassifier(0.0).fit(data.X, data.y),

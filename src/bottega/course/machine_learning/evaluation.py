@@ -22,7 +22,12 @@ __all__ = ["all_positive", "constant_predictor", "stratified_splits"]
     quick={"points": 1000},
 )
 def all_positive(
-    *, rows: int = 2000, points: int = 20_000, prior: float = 0.2, k: int = 100, seed: int = 0
+    *,
+    rows: int = 2000,
+    points: int = 20_000,
+    prior: float = 0.2,
+    k: int = 100,
+    random_state: int = 0,
 ) -> Experiment:
     """Lower the threshold on the share of positive neighbours from one to zero.
 
@@ -37,11 +42,11 @@ def all_positive(
         Share of the positive class.
     k : int
         Neighbours.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    data = make.two_gaussians(rows, prior=prior, random_state=seed)
-    new = make.two_gaussians(points, prior=prior, random_state=seed + 1)
+    data = make.two_gaussians(rows, prior=prior, random_state=random_state)
+    new = make.two_gaussians(points, prior=prior, random_state=random_state + 1)
     model = NearestNeighborsClassifier(k).fit(data.X, data.y)
     score = model.predict_proba(new.X)[:, 1]
     threshold = np.array([0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0])
@@ -85,7 +90,10 @@ def all_positive(
     items="M116, M124",
 )
 def constant_predictor(
-    *, shares: tuple[float, ...] = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99), rows: int = 2000, seed: int = 0
+    *,
+    shares: tuple[float, ...] = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99),
+    rows: int = 2000,
+    random_state: int = 0,
 ) -> Experiment:
     """Compare nearest neighbours with the majority class on classes that overlap much.
 
@@ -95,13 +103,13 @@ def constant_predictor(
         Shares of the majority.
     rows : int
         Training rows and new rows.
-    seed : int
+    random_state : int
         Of all draws.
     """
     constant, model, balanced = (np.zeros(len(shares)) for _ in range(3))
     for i, share in enumerate(shares):
-        data = make.two_gaussians(rows, prior=1 - share, distance=1.0, random_state=seed)
-        new = make.two_gaussians(rows, prior=1 - share, distance=1.0, random_state=seed + 1)
+        data = make.two_gaussians(rows, prior=1 - share, distance=1.0, random_state=random_state)
+        new = make.two_gaussians(rows, prior=1 - share, distance=1.0, random_state=random_state + 1)
         predicted = NearestNeighborsClassifier(25).fit(data.X, data.y).predict(new.X)
         constant[i] = np.mean(new.y == 0)
         model[i] = np.mean(predicted == new.y)
@@ -152,7 +160,7 @@ def constant_predictor(
     items="M113, M114",
 )
 def stratified_splits(
-    *, rows: int = 60, rare: int = 6, repeats: int = 60, seed: int = 0
+    *, rows: int = 60, rare: int = 6, repeats: int = 60, random_state: int = 0
 ) -> Experiment:
     """Split one table at random and stratified, with many seeds, and look at the test part.
 
@@ -165,17 +173,17 @@ def stratified_splits(
         Rows, and those of the rare class.
     repeats : int
         Seeds.
-    seed : int
+    random_state : int
         The first.
     """
     label = np.repeat(["common", "rare"], [rows - rare, rare])
-    frame = make_frame({"x": np.random.default_rng(seed).normal(size=rows), "label": label})
+    frame = make_frame({"x": np.random.default_rng(random_state).normal(size=rows), "label": label})
     table = read(frame, target="label")
     share = {"random": np.zeros(repeats), "stratified": np.zeros(repeats)}
     size = 0
     for r in range(repeats):
         for name in share:
-            parts = table.split(stratify=name == "stratified", random_state=seed + r)
+            parts = table.split(stratify=name == "stratified", random_state=random_state + r)
             assert parts.test is not None  # a quarter of the rows by default
             test = parts.test.open(ledger=False)  # shares are counted, nothing is judged
             size = test.n_rows

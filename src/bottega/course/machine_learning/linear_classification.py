@@ -30,7 +30,7 @@ __all__ = [
     items="M509",
 )
 def too_correct_points(
-    *, rows: int = 100, far: int = 20, points: int = 4000, repeats: int = 10, seed: int = 0
+    *, rows: int = 100, far: int = 20, points: int = 4000, repeats: int = 10, random_state: int = 0
 ) -> Experiment:
     """Add points of one class farther and farther on its own side, and judge on the others.
 
@@ -44,15 +44,15 @@ def too_correct_points(
         New rows, without far points.
     repeats : int
         Data sets.
-    seed : int
+    random_state : int
         Of the first data set.
     """
     distance = np.array([0.0, 2.0, 5.0, 10.0, 20.0])
     error = {name: np.zeros((len(distance), repeats)) for name in ("least squares", "logistic")}
     for r in range(repeats):
-        data = make.two_gaussians(rows, distance=3.0, random_state=seed + r)
-        new = make.two_gaussians(points, distance=3.0, random_state=seed + 1000 + r)
-        rng = np.random.default_rng(seed + r)
+        data = make.two_gaussians(rows, distance=3.0, random_state=random_state + r)
+        new = make.two_gaussians(points, distance=3.0, random_state=random_state + 1000 + r)
+        rng = np.random.default_rng(random_state + r)
         bayes = float(np.mean(new.bayes(new.X) != new.y))
         toward = np.array([1.0, 1.0]) / np.sqrt(2)  # from one class to the other
         cloud = rng.normal(size=(far, 2)) * 0.5
@@ -97,7 +97,7 @@ def too_correct_points(
     items="M511, M512",
 )
 def perceptron_orders(
-    *, rows: int = 60, orders: int = 20, epochs: int = 200, seed: int = 0
+    *, rows: int = 60, orders: int = 20, max_iter: int = 200, random_state: int = 0
 ) -> Experiment:
     """Run it on the same rows in many orders, and on rows that overlap.
 
@@ -109,13 +109,13 @@ def perceptron_orders(
         Rows of each kind.
     orders : int
         Orders of the separable rows.
-    epochs : int
+    max_iter : int
         Passes over the rows that overlap.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
-    data = make.separable(rows, margin=0.05, random_state=seed)
+    rng = np.random.default_rng(random_state)
+    data = make.separable(rows, margin=0.05, random_state=random_state)
     y = 2 * data.y - 1
     updates, angle, wrong = np.zeros(orders), np.zeros(orders), 0
     for k in range(orders):
@@ -124,8 +124,8 @@ def perceptron_orders(
         updates[k] = model.n_updates_
         angle[k] = np.degrees(np.arctan2(model.coef_[0, 1], model.coef_[0, 0]))
         wrong += int(np.sum(model.predict(data.X) != y)) + (not model.converged_)
-    overlap = make.two_gaussians(rows, distance=1.0, random_state=seed)
-    restless = Perceptron(max_iter=epochs).fit(overlap.X, overlap.y)
+    overlap = make.two_gaussians(rows, distance=1.0, random_state=random_state)
+    restless = Perceptron(max_iter=max_iter).fit(overlap.X, overlap.y)
     each = np.asarray(restless.updates_by_epoch_)
     late = each[len(each) // 2 :]
     spread = float(np.ptp(np.unwrap(np.radians(angle))) * 180 / np.pi)
@@ -133,7 +133,7 @@ def perceptron_orders(
         wrong == 0
         and len(np.unique(angle.round(6))) > orders / 2
         and not separable(np.column_stack([overlap.X, np.ones(rows)]), overlap.y)
-        and len(each) == epochs
+        and len(each) == max_iter
         and late.min() > 0
         and not restless.converged_
     )
@@ -165,7 +165,7 @@ def perceptron_orders(
     "cone.",
     items="M513, M514, M820",
 )
-def rings_made_separable(*, rows: int = 200, gap: float = 0.3, seed: int = 0) -> Experiment:
+def rings_made_separable(*, rows: int = 200, gap: float = 0.3, random_state: int = 0) -> Experiment:
     """Ask a linear program, and the perceptron, about rows on two rings, raw and mapped.
 
     Parameters
@@ -174,10 +174,10 @@ def rings_made_separable(*, rows: int = 200, gap: float = 0.3, seed: int = 0) ->
         Rows.
     gap : float
         Least distance between the rings.
-    seed : int
+    random_state : int
         Of the rows.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     y = rng.integers(0, 2, size=rows)
     radius = rng.uniform(0.3, 1.0, size=rows) + y * (0.7 + gap)
     angle = rng.uniform(-np.pi, np.pi, size=rows)
@@ -230,7 +230,7 @@ def rings_made_separable(*, rows: int = 200, gap: float = 0.3, seed: int = 0) ->
     items="M531-M533",
 )
 def diverging_logistic(
-    *, rows: int = 60, steps: int = 20_000, rate: float = 1.0, seed: int = 0
+    *, rows: int = 60, steps: int = 20_000, rate: float = 1.0, random_state: int = 0
 ) -> Experiment:
     """Descend the mean logistic loss on separable rows and on rows that overlap.
 
@@ -245,12 +245,12 @@ def diverging_logistic(
         Steps of gradient descent.
     rate : float
         Size of a step.
-    seed : int
+    random_state : int
         Of the rows.
     """
     loss = get_loss("logistic")
-    parted = make.separable(rows, margin=0.1, random_state=seed)
-    mixed = make.two_gaussians(rows, distance=1.5, random_state=seed)
+    parted = make.separable(rows, margin=0.1, random_state=random_state)
+    mixed = make.two_gaussians(rows, distance=1.5, random_state=random_state)
     shown = np.unique(np.geomspace(1, steps, 40).astype(int))
     norms: dict[str, FloatArray] = {}
     for name, sample in (("separable", parted), ("overlapping", mixed)):
@@ -304,7 +304,7 @@ def diverging_logistic(
     "largest score leaves none.",
     items="M506-M508",
 )
-def ambiguous_regions(*, rows: int = 90, grid: int = 300, seed: int = 0) -> Experiment:
+def ambiguous_regions(*, rows: int = 90, grid: int = 300, random_state: int = 0) -> Experiment:
     """Fit linear scores for three classes and measure the areas that rules cannot decide.
 
     Parameters
@@ -313,10 +313,10 @@ def ambiguous_regions(*, rows: int = 90, grid: int = 300, seed: int = 0) -> Expe
         Rows, a third of each class.
     grid : int
         Points along each side of the square that areas are measured in.
-    seed : int
+    random_state : int
         Of the rows.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     centers = np.array([[0.0, 1.0], [-0.9, -0.5], [0.9, -0.5]])
     shape = np.array([[0.8, 0.2], [0.2, 0.6], [0.5, 0.3]])  # standard deviations, class by class
     y = np.arange(rows) % 3

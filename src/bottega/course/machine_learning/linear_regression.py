@@ -20,7 +20,7 @@ __all__ = ["more_data_less_overfitting", "weights_against_degree"]
     items="M412, M415",
 )
 def weights_against_degree(
-    *, rows: int = 10, noise: float = 0.3, top: int = 9, seed: int = 0
+    *, rows: int = 10, noise: float = 0.3, top: int = 9, random_state: int = 0
 ) -> Experiment:
     """Fit raw powers of x to ten points of a sine, without and with a ridge penalty.
 
@@ -32,11 +32,11 @@ def weights_against_degree(
         Standard deviation of the noise.
     top : int
         Largest degree M.
-    seed : int
+    random_state : int
         Of the noise.
     """
     x = np.linspace(0.0, 1.0, rows)[:, None]
-    y = make.sine(1).bayes(x) + noise * np.random.default_rng(seed).normal(size=rows)
+    y = make.sine(1).bayes(x) + noise * np.random.default_rng(random_state).normal(size=rows)
     degrees = np.arange(1, top + 1)
     penalties = {"no penalty": None, "ln(lambda) = -18": -18.0, "ln(lambda) = 0": 0.0}
     largest: dict[str, FloatArray] = {name: np.zeros(top) for name in penalties}
@@ -82,7 +82,7 @@ def more_data_less_overfitting(
     degree: int = 9,
     noise: float = 0.3,
     repeats: int = 15,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Fit a polynomial of degree nine to more and more points of a sine.
 
@@ -100,7 +100,7 @@ def more_data_less_overfitting(
         Standard deviation of the noise.
     repeats : int
         Data sets for each number of points.
-    seed : int
+    random_state : int
         Of the first data set.
     """
     grid = np.linspace(0.0, 1.0, 400)[:, None]
@@ -108,7 +108,7 @@ def more_data_less_overfitting(
     train, new = np.zeros((len(rows), repeats)), np.zeros((len(rows), repeats))
     for i, size in enumerate(rows):
         for r in range(repeats):
-            sample = make.sine(size, noise=noise, random_state=seed + r)
+            sample = make.sine(size, noise=noise, random_state=random_state + r)
             basis = Polynomial(degree).fit(sample.X)
             model = LeastSquares().fit(basis.transform(sample.X), sample.y)
             train[i, r] = np.mean((model.predict(basis.transform(sample.X)) - sample.y) ** 2)

@@ -25,7 +25,7 @@ __all__ = [
     items="M104, M110",
 )
 def one_neighbor_and_noise(
-    *, rows: int = 300, points: int = 2000, repeats: int = 6, seed: int = 0
+    *, rows: int = 300, points: int = 2000, repeats: int = 6, random_state: int = 0
 ) -> Experiment:
     """Turn a growing share of the training labels round.
 
@@ -38,16 +38,16 @@ def one_neighbor_and_noise(
         Training and new rows, from two normal classes.
     repeats : int
         Data sets.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     flips = np.array([0.0, 0.05, 0.1, 0.2, 0.3])
     one, chosen = np.zeros((len(flips), repeats)), np.zeros((len(flips), repeats))
     ks = np.zeros((len(flips), repeats))
     for r in range(repeats):
-        data = make.two_gaussians(rows, distance=4.0, random_state=seed + r)
-        new = make.two_gaussians(points, distance=4.0, random_state=seed + 1000 + r)
+        data = make.two_gaussians(rows, distance=4.0, random_state=random_state + r)
+        new = make.two_gaussians(points, distance=4.0, random_state=random_state + 1000 + r)
         order = rng.permutation(rows)
         for i, flip in enumerate(flips):
             y = data.y.copy()
@@ -90,7 +90,7 @@ def one_neighbor_and_noise(
     "called minority",
 )
 def votes_of_a_minority(
-    *, rows: int = 400, k: int = 10, points: int = 4000, repeats: int = 10, seed: int = 0
+    *, rows: int = 400, k: int = 10, points: int = 4000, repeats: int = 10, random_state: int = 0
 ) -> Experiment:
     """Classify an 80/20 set by plain votes and by votes times the ratio of the classes.
 
@@ -104,7 +104,7 @@ def votes_of_a_minority(
         Neighbours.
     repeats : int
         Data sets.
-    seed : int
+    random_state : int
         Of the first data set.
     """
     kinds = {"plain votes": "uniform", "votes times the ratio": "cost"}
@@ -112,8 +112,10 @@ def votes_of_a_minority(
     precision = {name: np.zeros(repeats) for name in kinds}
     accuracy = {name: np.zeros(repeats) for name in kinds}
     for r in range(repeats):
-        data = make.two_gaussians(rows, prior=0.2, distance=1.5, random_state=seed + r)
-        new = make.two_gaussians(points, prior=0.2, distance=1.5, random_state=seed + 1000 + r)
+        data = make.two_gaussians(rows, prior=0.2, distance=1.5, random_state=random_state + r)
+        new = make.two_gaussians(
+            points, prior=0.2, distance=1.5, random_state=random_state + 1000 + r
+        )
         for name, weights in kinds.items():
             predicted = (
                 NearestNeighborsClassifier(k, weights=weights).fit(data.X, data.y).predict(new.X)
@@ -162,17 +164,17 @@ def votes_of_a_minority(
     verdict="holds only if the covariance is diagonal; in general they are Euclidean on whitened "
     "data, not on standardised ones",
 )
-def mahalanobis_and_whitening(*, rows: int = 200, seed: int = 0) -> Experiment:
+def mahalanobis_and_whitening(*, rows: int = 200, random_state: int = 0) -> Experiment:
     """Compare the two distances on correlated columns and on columns made uncorrelated.
 
     Parameters
     ----------
     rows : int
         Rows.
-    seed : int
+    random_state : int
         Of the data.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     correlations = np.array([0.0, 0.2, 0.4, 0.6, 0.8, 0.9])
     Q = np.linalg.qr(rng.normal(size=(rows, 2)) - 0.0)[0]
     Q = np.linalg.qr(Q - Q.mean(axis=0))[0] * np.sqrt(rows)  # uncorrelated exactly
@@ -210,7 +212,7 @@ def mahalanobis_and_whitening(*, rows: int = 200, seed: int = 0) -> Experiment:
     items="M136",
 )
 def stripes_of_a_wide_column(
-    *, rows: int = 30, points: int = 2000, repeats: int = 10, seed: int = 0
+    *, rows: int = 30, points: int = 2000, repeats: int = 10, random_state: int = 0
 ) -> Experiment:
     """Classify by x2 > 3 with raw and with standardised columns, widening x1 step by step.
 
@@ -220,10 +222,10 @@ def stripes_of_a_wide_column(
         Training and new rows.
     repeats : int
         Data sets.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     widths = np.array([6.0, 12.0, 25.0, 50.0, 100.0, 400.0])
     error = {name: np.zeros((len(widths), repeats)) for name in ("raw", "standardised")}
     turned = np.zeros((len(widths), repeats))

@@ -21,7 +21,9 @@ __all__ = ["descent_is_the_perceptron"]
     verdict="holds only if eps is above 0 and small: with eps = 0 and the strict test nothing ever "
     "happens from a zero start, and with eps = 1 (the hinge) rows inside the margin update too",
 )
-def descent_is_the_perceptron(*, rows: int = 200, epochs: int = 3, seed: int = 0) -> Experiment:
+def descent_is_the_perceptron(
+    *, rows: int = 200, max_iter: int = 3, random_state: int = 0
+) -> Experiment:
     """Run both side by side on rows that overlap, and compare the weights after every row.
 
     The loss of a row is eps hinge(y f / eps), so its derivative by f is that of the hinge; the sum
@@ -31,12 +33,12 @@ def descent_is_the_perceptron(*, rows: int = 200, epochs: int = 3, seed: int = 0
     ----------
     rows : int
         Rows.
-    epochs : int
+    max_iter : int
         Passes.
-    seed : int
+    random_state : int
         Of the rows.
     """
-    data = make.two_gaussians(rows, distance=2.0, random_state=seed)
+    data = make.two_gaussians(rows, distance=2.0, random_state=random_state)
     sign = 2.0 * data.y - 1
     hinge = get_loss("hinge")
     margins = {"eps = 1e-9": 1e-9, "eps = 0.1": 0.1, "eps = 1": 1.0}
@@ -45,7 +47,7 @@ def descent_is_the_perceptron(*, rows: int = 200, epochs: int = 3, seed: int = 0
     away: dict[str, list[float]] = {name: [] for name in margins}
     moved = 0
     blind = np.zeros(3)
-    for _ in range(epochs):
+    for _ in range(max_iter):
         for i in range(rows):
             x = np.append(data.X[i], 1.0)
             model.partial_fit(data.X[[i]], data.y[[i]], classes=[0, 1])

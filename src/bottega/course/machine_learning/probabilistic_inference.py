@@ -252,17 +252,17 @@ def posterior_leaves_prior(
     "posterior mode is the mode of a Beta distribution.",
     items="M315-M317, M320",
 )
-def flat_prior(*, trials: int = 100, seed: int = 0) -> Experiment:
+def flat_prior(*, trials: int = 100, random_state: int = 0) -> Experiment:
     """Draw counts and priors, and find the mode of the posterior on a grid.
 
     Parameters
     ----------
     trials : int
         Pairs of counts and priors.
-    seed : int
+    random_state : int
         Of the draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     theta = (np.arange(10_000) + 0.5) / 10_000
     same, mode, constant = 0.0, 0.0, 0.0
     rows = []

@@ -91,7 +91,7 @@ def blind_error_rate() -> Experiment:
     items="M220",
 )
 def splits_on_an_identifier(
-    *, rows: int = 300, points: int = 2000, repeats: int = 10, seed: int = 0
+    *, rows: int = 300, points: int = 2000, repeats: int = 10, random_state: int = 0
 ) -> Experiment:
     """Offer a useful column and a category, of few levels up to one level per row, that is noise.
 
@@ -101,10 +101,10 @@ def splits_on_an_identifier(
         Training and new rows.
     repeats : int
         Data sets for each number of levels.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     levels = np.array([2, 10, 50, 100, rows])
     first, error = np.zeros(len(levels)), np.zeros((len(levels), repeats))
     plain = np.zeros(repeats)
@@ -162,7 +162,12 @@ def splits_on_an_identifier(
     items="M224, M225",
 )
 def blind_stopping(
-    *, rows: int = 400, spread: float = 0.35, points: int = 2000, repeats: int = 15, seed: int = 0
+    *,
+    rows: int = 400,
+    spread: float = 0.35,
+    points: int = 2000,
+    repeats: int = 15,
+    random_state: int = 0,
 ) -> Experiment:
     """Grow trees on XOR with a least gain of several sizes, and prune a full tree.
 
@@ -176,7 +181,7 @@ def blind_stopping(
         Standard deviation of each of the four clusters.
     repeats : int
         Data sets.
-    seed : int
+    random_state : int
         Of the first data set.
     """
     least = np.array([0.0, 0.001, 0.003, 0.01, 0.03])
@@ -184,8 +189,8 @@ def blind_stopping(
     leaves = np.zeros((len(least), repeats))
     kept = np.zeros(repeats)
     for r in range(repeats):
-        data = make.xor(rows, cluster_std=spread, random_state=seed + r)
-        new = make.xor(points, cluster_std=spread, random_state=seed + 1000 + r)
+        data = make.xor(rows, cluster_std=spread, random_state=random_state + r)
+        new = make.xor(points, cluster_std=spread, random_state=random_state + 1000 + r)
         for i, gain in enumerate(least):
             model = TreeClassifier(0.0, min_impurity_decrease=float(gain)).fit(data.X, data.y)
             stopped[i, r] = np.mean(model.predict(new.X) != new.y)
@@ -228,7 +233,9 @@ def blind_stopping(
     claim="Greedy growth is not globally optimal: the best tree of depth two errs less.",
     items="M209",
 )
-def greedy_is_not_optimal(*, rows: int = 24, data_sets: int = 25, seed: int = 0) -> Experiment:
+def greedy_is_not_optimal(
+    *, rows: int = 24, data_sets: int = 25, random_state: int = 0
+) -> Experiment:
     """Search all trees of depth two on small data sets and compare with greedy ones.
 
     Parameters
@@ -238,10 +245,10 @@ def greedy_is_not_optimal(*, rows: int = 24, data_sets: int = 25, seed: int = 0)
         third column is noise.
     data_sets : int
         Data sets.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     greedy, best = np.zeros(data_sets), np.zeros(data_sets)
     for r in range(data_sets):
         X = rng.uniform(-1, 1, size=(rows, 3))

@@ -31,7 +31,7 @@ def neighbor_schedules(
     fixed: tuple[int, ...] = (1, 5),
     points: int = 1000,
     repeats: int = 4,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Follow the risk of fixed and growing numbers of neighbours as rows are added.
 
@@ -48,7 +48,7 @@ def neighbor_schedules(
         Grid that risks are computed on.
     repeats : int
         Training sets of each size.
-    seed : int
+    random_state : int
         Of all draws.
     """
     x = (np.arange(points) + 0.5)[:, None] / points
@@ -59,7 +59,7 @@ def neighbor_schedules(
     for i, m in enumerate(rows):
         growing = int(np.sqrt(m)) // 2 * 2 + 1
         for r in range(repeats):
-            S = make.lipschitz(m, c=float(np.pi), n_features=1, random_state=seed + r)
+            S = make.lipschitz(m, c=float(np.pi), n_features=1, random_state=random_state + r)
             _, near = NeighborSearch(S.X).query(x, max(growing, *fixed))
             votes = np.cumsum(S.y[near], axis=1)
             for j, k in enumerate((*fixed, growing)):
@@ -115,7 +115,7 @@ def tree_cells(
     rows: tuple[int, ...] = (100, 400, 1600, 6400, 25600),
     points: int = 4000,
     repeats: int = 3,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Grow trees by three schedules and follow cells and risk as rows are added.
 
@@ -132,7 +132,7 @@ def tree_cells(
         Grid that risks are computed on.
     repeats : int
         Training sets averaged.
-    seed : int
+    random_state : int
         Of the first training set.
     """
     schedules: dict[str, Callable[[int], dict[str, Any]]] = {
@@ -148,7 +148,7 @@ def tree_cells(
     count = {name: np.zeros(len(rows)) for name in schedules}
     for i, m in enumerate(rows):
         for r in range(repeats):
-            sample = make.lipschitz(m, c=10.0, n_features=1, random_state=seed + r)
+            sample = make.lipschitz(m, c=10.0, n_features=1, random_state=random_state + r)
             for name, schedule in schedules.items():
                 tree = TreeClassifier(0.0, **schedule(m)).fit(sample.X, sample.y)
                 leaves = tree.nodes_.is_leaf

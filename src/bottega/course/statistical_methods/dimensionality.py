@@ -30,7 +30,7 @@ def one_neighbor_risk(
     stretch: float = 1e4,
     points: int = 500,
     repeats: int = 80,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Follow the risk of one neighbour for a steep eta, and stretch the cube.
 
@@ -52,10 +52,10 @@ def one_neighbor_risk(
         New rows for each training set.
     repeats : int
         Training sets of each size.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     bayes = 1 / (4 * slope)
     risk, distance = np.zeros((len(rows), repeats)), np.zeros(len(rows))
     for i, m in enumerate(rows):
@@ -128,7 +128,7 @@ def nearest_distances(
     columns: tuple[int, ...] = (1, 2, 3, 5, 10),
     rows: tuple[int, ...] = (100, 300, 1000, 3000, 10000),
     points: int = 400,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Measure mean distances in cubes and the slope of their logarithm.
 
@@ -143,10 +143,10 @@ def nearest_distances(
         Training rows m.
     points : int
         New points that distances are averaged over.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     distance = {}
     for d in columns:
         means = []

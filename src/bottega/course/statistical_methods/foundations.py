@@ -143,7 +143,7 @@ def fitting_regimes(
     rows: int = 64,
     cells: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024),
     repeats: int = 100,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Minimise the training error over step functions with more and more cells.
 
@@ -159,11 +159,11 @@ def fitting_regimes(
         Sizes of the class, log2 #F; each divides 1024.
     repeats : int
         Training sets.
-    seed : int
+    random_state : int
         Of the training sets.
     """
     eta = chirp()
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     train, risk, truth_alone = np.zeros(len(cells)), np.zeros(len(cells)), 0.0
     for _ in range(repeats):
         where, y = draw_rows(eta, rows, rng)
@@ -233,7 +233,7 @@ def noise_and_neighbors(
     ks: tuple[int, ...] = (1, 3, 5, 9, 15, 25, 45),
     points: int = 2000,
     repeats: int = 5,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Put three kinds of noise on labels, and let the number of neighbours grow.
 
@@ -251,7 +251,7 @@ def noise_and_neighbors(
         New rows, with the same noise.
     repeats : int
         Training sets of each kind.
-    seed : int
+    random_state : int
         Of all draws.
     """
     kinds = {
@@ -265,8 +265,8 @@ def noise_and_neighbors(
     for i, source in enumerate(kinds.values()):
         for r in range(repeats):
             S, new = (
-                source(rows, random_state=seed + 2 * r),
-                source(points, random_state=seed + 2 * r + 1),
+                source(rows, random_state=random_state + 2 * r),
+                source(points, random_state=random_state + 2 * r + 1),
             )
             search = NeighborSearch(S.X)
             _, near = search.query(new.X, ks[-1])

@@ -28,7 +28,7 @@ def conics(
     gaps: tuple[float, ...] = (0.1, 0.2, 0.4, 0.8),
     rows: int = 80,
     max_epochs: int = 5000,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Run the perceptron on (1, x1^2, x2^2, x1, x2, x1 x2) of a disc in a ring, and of XOR.
 
@@ -42,10 +42,10 @@ def conics(
         Points.
     max_epochs : int
         Most passes of the perceptron.
-    seed : int
+    random_state : int
         Of the points.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     corners = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
     opposite = np.array([1, -1, -1, 1])
     sets = {"XOR": (corners, opposite)}
@@ -99,7 +99,11 @@ def quadratic_map(X: FloatArray) -> FloatArray:
     "function is no kernel, never that it is one",
 )
 def kernels_and_maps(
-    *, columns: int = 3, degrees: tuple[int, ...] = (1, 2, 3, 4, 5), points: int = 40, seed: int = 0
+    *,
+    columns: int = 3,
+    degrees: tuple[int, ...] = (1, 2, 3, 4, 5),
+    points: int = 40,
+    random_state: int = 0,
 ) -> Experiment:
     """Compare kernels with their maps, count products, and look at eigenvalues of Gram matrices.
 
@@ -114,10 +118,10 @@ def kernels_and_maps(
         Degrees n.
     points : int
         Random points.
-    seed : int
+    random_state : int
         Of the points.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     X = rng.normal(size=(points, columns))
     inner = X @ X.T
     worst, size, least = 0.0, [], []
@@ -199,7 +203,7 @@ def kernel_learners(
     rows: int = 40,
     max_epochs: int = 1000,
     alpha: float = 0.7,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Run the kernel perceptron on random labels, and ridge regression with its Gram matrix.
 
@@ -217,10 +221,10 @@ def kernel_learners(
         Most passes.
     alpha : float
         Penalty of the ridge regressions.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     X = rng.uniform(size=(rows, 2))
     y = np.resize([-1.0, 1.0], rows)
     square = np.sum((X[:, None] - X[None]) ** 2, axis=2)

@@ -29,13 +29,13 @@ def exact_half_space(
     *,
     columns: tuple[int, ...] = (1, 2, 3),
     rows: tuple[int, ...] = (10, 14, 20, 28, 40),
-    epochs: int = 20,
-    seed: int = 0,
+    max_iter: int = 20,
+    random_state: int = 0,
 ) -> Experiment:
     """Count the planes that the exact search looks at, and the mistakes that it saves.
 
     The exact search of d columns and an intercept looks at m over d planes. The perceptron
-    makes `epochs` passes, and keeps no promise on rows that are not separable. That no fast exact
+    makes `max_iter` passes, and keeps no promise on rows that are not separable. That no fast exact
     way exists is a theorem (NP-hardness), not something that can be run.
 
     Parameters
@@ -44,9 +44,9 @@ def exact_half_space(
         Columns d.
     rows : tuple of int
         Training rows m; a fifth of the labels are flipped.
-    epochs : int
+    max_iter : int
         Passes of the perceptron.
-    seed : int
+    random_state : int
         Of the data.
     """
     planes = {d: np.zeros(len(rows)) for d in columns}
@@ -56,12 +56,12 @@ def exact_half_space(
     right = True
     for d in columns:
         for i, m in enumerate(rows):
-            S = make.separable(m, n_features=d, margin=0.05, random_state=seed + i)
-            rng = np.random.default_rng([seed, d, m])
+            S = make.separable(m, n_features=d, margin=0.05, random_state=random_state + i)
+            rng = np.random.default_rng([random_state, d, m])
             y = np.where(rng.uniform(size=m) < 0.2, 1 - S.y, S.y)
             y[:2] = [0, 1]
             exact = half_space_erm(S.X, y)
-            cheap = Perceptron(max_iter=epochs).fit(S.X, y)
+            cheap = Perceptron(max_iter=max_iter).fit(S.X, y)
             signed = np.where(y == 1, 1, -1) * cheap.decision_function(S.X)
             mistakes = int(np.sum(signed <= 0))
             ones = np.column_stack([S.X, np.ones(m)])
@@ -75,7 +75,7 @@ def exact_half_space(
     slopes = {d: log_slope(rows, planes[d]) for d in columns}
     holds = right and all(abs(slopes[d] - d) < 0.5 for d in columns)
     saved = sum(table["perceptron"]) - sum(table["least mistakes"])
-    work = np.array(rows) * epochs
+    work = np.array(rows) * max_iter
     return Experiment(
         columns=table,
         holds=bool(holds),
@@ -113,7 +113,7 @@ def compression_coverage(
     repeats: int = 60,
     distance: float = 5.0,
     delta: float = 0.05,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Draw two normal classes, for which the risk of a half space is known, and count misses.
 
@@ -130,7 +130,7 @@ def compression_coverage(
         Distance between the classes.
     delta : float
         Probability with which the bound may fail.
-    seed : int
+    random_state : int
         Of all draws.
     """
     same = True
@@ -138,7 +138,7 @@ def compression_coverage(
     bound = np.full((len(rows), repeats), np.nan)
     for i, m in enumerate(rows):
         for r in range(repeats):
-            S = make.two_gaussians(m, distance=distance, random_state=seed + r)
+            S = make.two_gaussians(m, distance=distance, random_state=random_state + r)
             model = Perceptron(max_iter=2).fit(S.X, S.y)
             part = model.updated_rows_
             if len(np.unique(S.y[part])) == 2:  # else there is nothing to run a classifier on

@@ -37,8 +37,8 @@ def perceptron_convergence_trace(
     margins: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
     rows: int = 60,
     repeats: int = 6,
-    epochs: int = 200,
-    seed: int = 0,
+    max_iter: int = 200,
+    random_state: int = 0,
 ) -> Experiment:
     """Trace the perceptron on logical gates and on separable rows of known margin.
 
@@ -53,23 +53,23 @@ def perceptron_convergence_trace(
         Separable rows.
     repeats : int
         Data sets for each margin.
-    epochs : int
+    max_iter : int
         Passes over XOR.
-    seed : int
+    random_state : int
         Of the separable rows.
     """
     gates = {
         name: Perceptron(max_iter=1000, until_clean=True, trace=True).fit(CORNERS, GATES[name])
         for name in ("OR", "AND")
     }
-    xor = Perceptron(max_iter=epochs).fit(CORNERS, GATES["XOR"])
+    xor = Perceptron(max_iter=max_iter).fit(CORNERS, GATES["XOR"])
     circles = bool(np.all(xor.updates_by_epoch_ == 4)) and not np.any(xor.coef_)
     updates, bounds, fine = np.zeros(len(margins)), np.zeros(len(margins)), circles
     for model in gates.values():
         fine &= _certified(model)
     for i, margin in enumerate(margins):
         for r in range(repeats):
-            S = make.separable(rows, margin=margin, random_state=seed + r)
+            S = make.separable(rows, margin=margin, random_state=random_state + r)
             model = Perceptron(
                 max_iter=10_000, until_clean=True, fit_intercept=False, trace=True
             ).fit(S.X, S.y)
@@ -83,7 +83,7 @@ def perceptron_convergence_trace(
     return Experiment(
         columns={"margin": np.array(margins), "updates": updates, "bound": bounds},
         holds=bool(fine),
-        finding=f"{shown}; XOR makes 4 updates an epoch for {epochs} epochs and is back at w = 0 "
+        finding=f"{shown}; XOR makes 4 updates an epoch for {max_iter} epochs and is back at w = 0 "
         f"after each; separable rows {margins[0]:g} from their plane take {updates[0]:.0f} updates "
         f"where the bound is {bounds[0]:,.0f}",
         draw=partial(
@@ -124,7 +124,7 @@ def _certified(model: Perceptron) -> bool:
     items="A60b, B01, B03",
 )
 def plane_geometry(
-    *, planes: int = 200, points: int = 500, columns: int = 3, seed: int = 0
+    *, planes: int = 200, points: int = 500, columns: int = 3, random_state: int = 0
 ) -> Experiment:
     """Rescale, homogenise and measure random planes v.x = c.
 
@@ -136,10 +136,10 @@ def plane_geometry(
         Points that classifiers are compared on.
     columns : int
         Columns d.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     factors = 2.0 ** np.array([-30, -1, 1, 30])  # exact: powers of two change no digit
     same = moved = True
     far, feet, off_plane = [], [], 0.0
@@ -185,7 +185,9 @@ def plane_geometry(
     claim="A linear program decides whether rows are linearly separable.",
     items="A60d, B08",
 )
-def separability_by_program(*, columns: int = 3, most_rows: int = 8, seed: int = 0) -> Experiment:
+def separability_by_program(
+    *, columns: int = 3, most_rows: int = 8, random_state: int = 0
+) -> Experiment:
     """Ask the program about every labelling of random points, and count its yeses.
 
     Of the 2^m labellings of m points in general position exactly
@@ -198,10 +200,10 @@ def separability_by_program(*, columns: int = 3, most_rows: int = 8, seed: int =
         Columns d.
     most_rows : int
         Rows m of the largest set.
-    seed : int
+    random_state : int
         Of the points.
     """
-    X = np.random.default_rng(seed).normal(size=(most_rows, columns))
+    X = np.random.default_rng(random_state).normal(size=(most_rows, columns))
     rows = np.arange(1, most_rows + 1)
     counted, margins = [], []
     for m in rows:
@@ -255,7 +257,7 @@ def ridge_stability(
     noise: float = 1.0,
     alphas: tuple[float, ...] = (0.01, 0.1, 1.0, 10.0, 100.0),
     repeats: int = 100,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Draw new noise on the same correlated inputs many times, and compare the coefficients.
 
@@ -274,10 +276,10 @@ def ridge_stability(
         Penalties.
     repeats : int
         Draws of the noise.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     S = rng.normal(size=(rows, columns))
     for j in range(1, columns):
         S[:, j] = correlation * S[:, j - 1] + np.sqrt(1 - correlation**2) * S[:, j]

@@ -24,7 +24,7 @@ __all__ = ["neighbors_sweep", "query_cost"]
     "trend, with steps back",
 )
 def neighbors_sweep(
-    *, rows: int = 101, points: int = 1000, repeats: int = 8, seed: int = 0
+    *, rows: int = 101, points: int = 1000, repeats: int = 8, random_state: int = 0
 ) -> Experiment:
     """Let k go from 1 to all rows; then repeat points with both labels.
 
@@ -36,7 +36,7 @@ def neighbors_sweep(
         New rows.
     repeats : int
         Training sets.
-    seed : int
+    random_state : int
         Of all draws.
     """
     ks = np.unique(np.append(np.geomspace(1, rows, 12).astype(int) // 2 * 2 + 1, rows))
@@ -44,8 +44,8 @@ def neighbors_sweep(
     train, test = np.zeros((repeats, len(ks))), np.zeros((repeats, len(ks)))
     constant = True
     for r in range(repeats):
-        S = make.two_gaussians(rows, random_state=seed + 2 * r)
-        new = make.two_gaussians(points, random_state=seed + 2 * r + 1)
+        S = make.two_gaussians(rows, random_state=random_state + 2 * r)
+        new = make.two_gaussians(points, random_state=random_state + 2 * r + 1)
         for i, k in enumerate(ks):
             model = NearestNeighborsClassifier(int(k)).fit(S.X, S.y)
             predicted = model.predict(new.X)
@@ -108,7 +108,7 @@ def query_cost(
     few: int = 2,
     many: int = 20,
     queries: int = 50,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Count the distances to rows and boxes that a query computes, plainly and with a k-d tree.
 
@@ -123,10 +123,10 @@ def query_cost(
         Columns d.
     queries : int
         Queries that counts are averaged over.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     brute = []
     for m in rows[:3]:
         touched = _Counter()

@@ -25,7 +25,9 @@ ROUNDING = 1e-12
     claim="Rescaling a column changes nearest neighbours and leaves trees as they are.",
     items="C06, C17",
 )
-def column_scale(*, rows: int = 200, points: int = 1000, k: int = 5, seed: int = 0) -> Experiment:
+def column_scale(
+    *, rows: int = 200, points: int = 1000, k: int = 5, random_state: int = 0
+) -> Experiment:
     """Multiply a column of noise, in training and new rows, by powers of two.
 
     Powers of two change no digit of a number, so any change of a tree would be the tree's.
@@ -36,12 +38,12 @@ def column_scale(*, rows: int = 200, points: int = 1000, k: int = 5, seed: int =
         Training and new rows.
     k : int
         Neighbours.
-    seed : int
+    random_state : int
         Of all draws.
     """
     S, new = (
-        make.xor(rows, useless=1, random_state=seed),
-        make.xor(points, useless=1, random_state=seed + 1),
+        make.xor(rows, useless=1, random_state=random_state),
+        make.xor(points, useless=1, random_state=random_state + 1),
     )
     power = np.arange(-8, 9, 2)
     predicted: dict[str, list[FloatArray]] = {"neighbours": [], "tree": []}
@@ -99,7 +101,7 @@ def tree_instability(
     useless: int = 8,
     parts: int = 20,
     leaves: tuple[int, ...] = (2, 3, 4, 8, 16),
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Fit trees and lines to parts of one data set, and see which columns trees use.
 
@@ -118,12 +120,12 @@ def tree_instability(
         Parts of the data set.
     leaves : tuple of int
         Sizes of trees; a full tree and one pruned by cross-validation are grown too.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     S, fresh = (
-        make.two_gaussians(n, correlation=0.5, random_state=seed + i)
+        make.two_gaussians(n, correlation=0.5, random_state=random_state + i)
         for i, n in enumerate((rows, 400))
     )
     X = np.hstack([S.X, rng.normal(size=(rows, useless))])
@@ -197,7 +199,7 @@ def disagreement(predicted: FloatArray) -> float:
     items="C12, C13, C14",
 )
 def entropy_extremes(
-    *, classes: int = 6, distributions: int = 5_000, splits: int = 5_000, seed: int = 0
+    *, classes: int = 6, distributions: int = 5_000, splits: int = 5_000, random_state: int = 0
 ) -> Experiment:
     """Look for class shares above log2 K or below 0 bits, and for splits that lose information.
 
@@ -207,10 +209,10 @@ def entropy_extremes(
         Classes K of the random shares and splits.
     distributions, splits : int
         How many are drawn; the splits include empty children, which weigh nothing.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     shares = rng.dirichlet(np.full(classes, 0.5), size=distributions)
     random_bits = entropy_bits(shares)
     ends = entropy_bits(np.vstack([np.full(classes, 1 / classes), np.eye(classes)]))
@@ -261,7 +263,11 @@ def entropy_bits(counts: FloatArray) -> FloatArray:
     "of different distances, leave the tie",
 )
 def even_votes(
-    *, rows: int = 200, points: int = 2000, ks: tuple[int, ...] = (2, 4, 6, 8, 10), seed: int = 0
+    *,
+    rows: int = 200,
+    points: int = 2000,
+    ks: tuple[int, ...] = (2, 4, 6, 8, 10),
+    random_state: int = 0,
 ) -> Experiment:
     """Count tied votes with and without weights, and build two ties that weights cannot break.
 
@@ -271,12 +277,12 @@ def even_votes(
         Training and new rows.
     ks : tuple of int
         Even numbers of neighbours.
-    seed : int
+    random_state : int
         Of all draws.
     """
     S, new = (
-        make.xor(rows, cluster_std=0.8, random_state=seed),
-        make.xor(points, cluster_std=0.8, random_state=seed + 1),
+        make.xor(rows, cluster_std=0.8, random_state=random_state),
+        make.xor(points, cluster_std=0.8, random_state=random_state + 1),
     )
     ties = {
         weights: np.array(

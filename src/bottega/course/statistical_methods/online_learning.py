@@ -30,7 +30,7 @@ def mistake_bound(
     rows: int = 500,
     streams: int = 20,
     columns: int = 5,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Run the perceptron over streams with more and more flipped labels, against several u.
 
@@ -47,10 +47,10 @@ def mistake_bound(
         Streams of each kind.
     columns : int
         Columns.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     scales = np.array([0.0, 0.5, 1.0, 2.0, 4.0, 8.0])
     mistakes, best = np.zeros((len(flips), streams)), np.zeros((len(flips), streams))
     least = np.inf
@@ -113,7 +113,7 @@ def regret_rates(
     rounds: tuple[int, ...] = (30, 100, 300, 1000, 3000, 10000),
     sigma: float = 2.0,
     streams: int = 40,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Toss coins y = -1, +1 and predict them by one number w, with and without a penalty.
 
@@ -129,10 +129,10 @@ def regret_rates(
         Penalty, above 1.
     streams : int
         Streams that regrets are averaged over.
-    seed : int
+    random_state : int
         Of the coins.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     T = np.array(rounds)
     convex, strong = np.zeros((streams, len(T))), np.zeros((streams, len(T)))
     steepest = np.zeros((streams, 2))

@@ -23,7 +23,7 @@ __all__ = ["best_predictor", "class_growth", "erm_deviation", "hoeffding_coverag
     "and E Var(Y | X), not Var Y, for the quadratic loss; Var Y = E Var(Y | X) + Var E(Y | X).",
     items="A-4.2, A-4.3, A-4.4, A-4.5",
 )
-def best_predictor(*, points: int = 8, grid: int = 201, seed: int = 0) -> Experiment:
+def best_predictor(*, points: int = 8, grid: int = 201, random_state: int = 0) -> Experiment:
     """Compute the risk of every classifier, and of every number as a prediction at each point.
 
     X takes `points` values and Y is 0 or 1 with P(Y = 1 | x) = eta(x). All 2^points classifiers
@@ -36,10 +36,10 @@ def best_predictor(*, points: int = 8, grid: int = 201, seed: int = 0) -> Experi
         Values of X.
     grid : int
         Numbers tried as predictions.
-    seed : int
+    random_state : int
         Of the distribution.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     marginal = rng.dirichlet(np.full(points, 2.0))
     eta = rng.uniform(size=points)
     eta[0] = 0.5  # a tie, which goes to 1
@@ -194,7 +194,7 @@ def class_growth(
     rows: int = 200,
     cells: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 128, 256),
     repeats: int = 100,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Split the risk of step functions with more and more cells into its three terms.
 
@@ -209,11 +209,11 @@ def class_growth(
         Cells of the classes; each divides 1024.
     repeats : int
         Training sets.
-    seed : int
+    random_state : int
         Of the training sets.
     """
     eta = chirp()
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     bayes = float(np.mean(np.minimum(eta, 1 - eta)))
     share = [eta.reshape(c, -1).mean(axis=1) for c in cells]
     best = np.array([np.mean(np.minimum(each, 1 - each)) for each in share])
@@ -279,7 +279,7 @@ def erm_deviation(
     rows: tuple[int, ...] = (20, 60, 200, 600, 2000, 6000),
     repeats: int = 400,
     delta: float = 0.05,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Draw training sets and compare the excess risk with both of its limits.
 
@@ -295,10 +295,10 @@ def erm_deviation(
         Training sets of each size.
     delta : float
         Probability with which the bound may fail.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     eta = rng.uniform(0.1, 0.9, size=points)
     D = FiniteDistribution(np.column_stack([1 - eta, eta]) / points)
     H = rng.choice([-1, 1], size=(hypotheses, points))

@@ -25,7 +25,7 @@ _SHOWN = {"psi1": "error", "psi2": "Gini", "psi3": "half the entropy", "psi4": "
     items="A30, A31",
 )
 def training_error_of_growth(
-    *, rows: int = 300, splits: int = 20_000, most_leaves: int = 64, seed: int = 0
+    *, rows: int = 300, splits: int = 20_000, most_leaves: int = 64, random_state: int = 0
 ) -> Experiment:
     """Grow trees leaf by leaf and split nodes at random; nothing may go up.
 
@@ -40,10 +40,10 @@ def training_error_of_growth(
         Nodes with random counts, each split at random.
     most_leaves : int
         Leaves of the largest tree.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     counts = rng.integers(1, 60, size=(splits, 2))
     left = rng.integers(0, counts + 1)
     right = counts - left
@@ -217,7 +217,7 @@ def impurity_order(*, points: int = 1001) -> Experiment:
     claim="A tree equals the disjunction of the conjunctions along its paths to label +1.",
     items="A33b",
 )
-def tree_as_logic(*, inputs: int = 4, functions: int = 60, seed: int = 0) -> Experiment:
+def tree_as_logic(*, inputs: int = 4, functions: int = 60, random_state: int = 0) -> Experiment:
     """Grow trees for random Boolean functions and compare each with its formula on every input.
 
     Parameters
@@ -226,10 +226,10 @@ def tree_as_logic(*, inputs: int = 4, functions: int = 60, seed: int = 0) -> Exp
         Boolean inputs d; all 2^d of them are tried.
     functions : int
         Random functions.
-    seed : int
+    random_state : int
         Of the functions.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     cube = np.array(list(product([0.0, 1.0], repeat=inputs)))
     leaves, positive, terms, wrong = [], [], [], []
     for _ in range(functions):

@@ -227,7 +227,7 @@ def structural_risk(
     columns: int = 9,
     noise: float = 0.2,
     repeats: int = 5,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Add up the Kraft sum over all trees, and choose trees by the bound on noisy Boolean data.
 
@@ -244,11 +244,11 @@ def structural_risk(
         Probability of a flipped label.
     repeats : int
         Training sets of each size.
-    seed : int
+    random_state : int
         Of all draws.
     """
     kraft = {d: kraft_sum(d) for d in (1, 2, 5, 10)}
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     cube = np.array(list(product([0.0, 1.0], repeat=columns)))
     truth = ((cube[:, 0] * cube[:, 1] + cube[:, 2]) > 0).astype(int)
     eta = np.where(truth == 1, 1 - noise, noise)

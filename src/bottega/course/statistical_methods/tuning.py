@@ -25,7 +25,7 @@ def tuning_optimism(
     signals: tuple[float, ...] = (0.0, 1.0, 2.0, 3.0),
     repeats: int = 40,
     points: int = 1000,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Experiment:
     """Tune the number of neighbours on many small data sets from known distributions.
 
@@ -45,10 +45,10 @@ def tuning_optimism(
         Data sets for each distance.
     points : int
         New rows for each data set.
-    seed : int
+    random_state : int
         Of all draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     ks = np.arange(1, 20, 2)
     fold = deal_folds(rows, folds)
     named = ("least error", "nested", "tuned risk", "least risk")

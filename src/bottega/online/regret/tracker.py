@@ -9,6 +9,7 @@ import numpy as np
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.frames import make_frame
 from bottega.core.losses import Loss
+from bottega.core.seeds import seed_of
 from bottega.core.tables import Summary
 from bottega.core.typing import Array, FloatArray
 from bottega.online._regret.bounds import RegretBound, regret_bound, slope_of_loss
@@ -59,7 +60,7 @@ class RegretTracker:
         any length. Other losses keep all rows up to this number and then a uniform sample of it:
         the comparator is then chosen on the sample, and the regret is the mean difference of its
         losses and the learner's on those rows, an estimate with a standard error.
-    seed : int
+    random_state : int, RandomState, Generator or None
         Seed of that sample.
 
     Attributes
@@ -107,7 +108,7 @@ class RegretTracker:
         radius: float | None = None,
         comparator: str | Region | None = "auto",
         max_rows: int = 10_000,
-        seed: int = 0,
+        random_state: Any = 0,
     ) -> None:
         if not callable(getattr(learner, "learn_block", None)):
             raise InputError(
@@ -123,11 +124,13 @@ class RegretTracker:
             raise ParameterError(f"max_rows={max_rows!r} is not allowed; give an integer >= 10.")
         self.learner = learner
         self.max_rows = max_rows
-        self.seed = seed
+        self.random_state = random_state
         self.rows = 0
         self.total_loss = 0.0
         self._setting = setting_of(learner, loss, comparator, radius)
-        self._hindsight = Hindsight(learner, self._setting, max_rows, seed)
+        self._hindsight = Hindsight(
+            learner, self._setting, max_rows, seed_of(random_state, type(self).__name__)
+        )
         self._largest = 0.0  # gradient, where the learner does not know it
         self._records: list[dict[str, float]] = []
         self._present: dict[str, Any] = {}
