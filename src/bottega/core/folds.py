@@ -11,6 +11,7 @@ later than what is learnt from.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
@@ -18,11 +19,14 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.params import Integer, Parameter
+from bottega.core.params import Real as Number
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 
 __all__ = [
     "Fold",
     "FoldDealer",
+    "Folds",
     "deal_folds",
     "fold_of_rows",
     "is_partition",
@@ -34,7 +38,39 @@ __all__ = [
 
 Fold = tuple[IntArray, IntArray]
 
+_SHARE = Number(0, 1, open_low=True, open_high=True)
 _DEALT = 20  # a validation part is a number of twentieths
+
+
+@dataclass(frozen=True)
+class Folds(Parameter):
+    """What `make_folds` takes; `share`: one part of the rows held out once does, too."""
+
+    share: bool = field(default=True, kw_only=True)
+
+    def accepts(self, value: Any) -> bool:
+        """Return True if `value` can make folds."""
+        if isinstance(value, str):
+            return value == "loo"
+        if isinstance(value, Real):
+            return Integer(2).accepts(value) or (self.share and _SHARE.accepts(value))
+        return hasattr(value, "split") or isinstance(value, Iterable)
+
+    def describe(self) -> str:
+        """Return the words for folds."""
+        share = f"{_SHARE.describe()} (the share held out), " if self.share else ""
+        return f"a number of folds at least 2, {share}'loo', a splitter, or pairs (train, test)"
+
+    def schema(self) -> dict[str, Any]:
+        """Return what has a JSON form: numbers and the word."""
+        numbers = [Integer(2).schema()] + [_SHARE.schema()] * self.share
+        return {"anyOf": [*numbers, {"type": "string", "enum": ["loo"]}]}
+
+    def parse(self, text: str) -> Any:
+        """Read a number or the word."""
+        if text == "loo":
+            return text
+        return int(text) if text.strip().lstrip("+-").isdigit() else float(text)
 
 
 def make_folds(

@@ -11,6 +11,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from bottega.core.cards import Card
 from bottega.core.errors import ParameterError
+from bottega.core.folds import Folds
 from bottega.core.losses import ZERO_ONE, Loss
 from bottega.core.params import Anything, Auto, Choice, Integer, Parameter, Real, Seed
 from bottega.core.path import Path, Rule, along
@@ -90,8 +91,9 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
     estimate : {"cv", "validation", "oob"}
         Honest error of the path: by folds, by one held-out part, or by the rows left out of
         bootstrap samples.
-    cv : int
-        Number of folds, or of bootstrap samples.
+    cv : int, float, "loo", splitter or list of (train, test)
+        Number of folds, or the folds themselves; with ``estimate="oob"`` number of bootstrap
+        samples.
     validation : float
         Share of each class that is held out with ``estimate="validation"``, in twentieths.
     select : {"min", "one_se"}
@@ -167,7 +169,7 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
             help="columns that are categories; 'auto': texts of a frame"
         ),
         "estimate": Choice("cv", "validation", "oob", help="how the path is judged"),
-        "cv": Integer(2, help="number of folds, or of bootstrap samples"),
+        "cv": Folds(help="folds, or number of bootstrap samples"),
         "validation": Real(0, 1, open_low=True, open_high=True, help="share that is held out"),
         "select": Rule(),
         "random_state": Seed(help="seed of what is drawn; None: other draws in every fit"),
@@ -214,7 +216,7 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
         learning_rate: float = 1.0,
         categorical_features: Any = "auto",
         estimate: str = "cv",
-        cv: int = 5,
+        cv: Any = 5,
         validation: float = 0.25,
         select: str = "min",
         random_state: Any = 0,
@@ -239,6 +241,8 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
                 f"{type(self).__name__}: {type(self.estimator).__name__} doesn't support "
                 "sample_weight, which boosting needs; use a classifier that does."
             )
+        if self.estimate == "oob":
+            Integer(2).check(type(self).__name__, "cv", self.cv)
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         if self.estimator is not None:

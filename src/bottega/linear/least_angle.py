@@ -8,6 +8,7 @@ from sklearn.base import RegressorMixin
 
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
+from bottega.core.folds import Folds
 from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import Loss
 from bottega.core.params import Auto, Boolean, Choice, Integer, OrNone, Parameter
@@ -55,8 +56,8 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
         Whether to compare columns on one scale; results are reported on the original one.
     fit_intercept : bool, default=True
         Whether there is an intercept, free of penalty.
-    cv : int, default=10
-        Folds of the cross-validation (at most one per row).
+    cv : int, float, "loo", splitter or list of (train, test), default=10
+        Number of folds (at most one per row), the share of rows to hold out, or the folds.
     max_iter : int or None, default=None
         Where to stop the walk; None walks to least squares (with p > n: to a perfect fit).
 
@@ -134,7 +135,7 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
         "standardize": Boolean(help="compare columns on one scale"),
         "fit_intercept": Boolean(help="have an intercept, free of penalty"),
         "select": Rule(),
-        "cv": Integer(2, None, help="folds of the cross-validation"),
+        "cv": Folds(help="folds of the cross-validation"),
         "max_iter": OrNone(Integer(1), help="where to stop the walk"),
     }
     card: ClassVar[Card] = Card(
@@ -170,7 +171,7 @@ class LeastAngle(SelectedCoefficients, RegressorMixin, Tuned):
         standardize: bool = True,
         fit_intercept: bool = True,
         select: str = "one_se",
-        cv: int = 10,
+        cv: Any = 10,
         max_iter: int | None = None,
     ) -> None:
         self.n_nonzero_coefs = n_nonzero_coefs

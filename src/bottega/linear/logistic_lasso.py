@@ -11,10 +11,11 @@ from sklearn.base import ClassifierMixin
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
 from bottega.core.errors import InputError
+from bottega.core.folds import Folds
 from bottega.core.likelihood import information_criteria
 from bottega.core.lists import Alphas, alphas_of
 from bottega.core.losses import Loss
-from bottega.core.params import AnyOf, Anything, Auto, Boolean, Choice, Integer, Parameter, Real
+from bottega.core.params import Auto, Boolean, Choice, Integer, Parameter, Real
 from bottega.core.path import Path, along
 from bottega.core.results import term_names, tidy_columns
 from bottega.core.rows import Rows
@@ -130,9 +131,7 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
             "min", "one_se", "aic", "aicc", "bic", "hq", help="rule that picks from the path"
         ),
         "alphas": Alphas(),
-        "cv": AnyOf(
-            Integer(2, None), Anything(), help="number of folds that judge the path, or folds"
-        ),
+        "cv": Folds(help="number of folds that judge the path, or folds"),
         "tol": Real(0, 1, open_low=True, log=True, help="largest relative duality gap"),
         "max_iter": Integer(1, None, help="Newton steps for each penalty"),
     }

@@ -12,8 +12,9 @@ from bottega.core.cards import Card
 from bottega.core.chunks import CheckedChunks, Moments
 from bottega.core.documents import documented_like
 from bottega.core.errors import InputError
+from bottega.core.folds import Folds
 from bottega.core.losses import Loss
-from bottega.core.params import AnyOf, Auto, Boolean, Choice, Integer, Parameter
+from bottega.core.params import Auto, Boolean, Integer, Parameter
 from bottega.core.path import Path, Rule
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
@@ -52,8 +53,9 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
     select : str, default="one_se"
         Rule that picks from the path: ``"min"`` or ``"one_se"`` of the cross-validated error, or a
         criterion (``"aic"``, ``"aicc"``, ``"bic"``, ``"hq"``, ``"gcv"``, ``"cp"``).
-    cv : int or "loo", default=10
-        Number of folds, or every row left out by itself (n decompositions: for small data).
+    cv : int, float, "loo", splitter or list of (train, test), default=10
+        Number of folds (at most one per row), the share of rows to hold out, or the folds;
+        ``"loo"`` leaves out every row by itself (n decompositions: for small data).
 
     Attributes
     ----------
@@ -114,7 +116,7 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
         "n_components": Auto(Integer(0, None), help="number of components kept"),
         "standardize": Boolean(help="take the components of inputs on one scale"),
         "select": Rule(),
-        "cv": AnyOf(Integer(2, None), Choice("loo"), help="folds of the cross-validation"),
+        "cv": Folds(help="folds of the cross-validation"),
     }
     card: ClassVar[Card] = Card(
         method="pcr",
@@ -152,7 +154,7 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
         *,
         standardize: bool = True,
         select: str = "one_se",
-        cv: int | str = 10,
+        cv: Any = 10,
     ) -> None:
         self.n_components = n_components
         self.standardize = standardize
@@ -166,10 +168,10 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
     def _statistics(self, X: Any, y: Any, w: Any, start: int) -> Any:
         if not isinstance(self.n_components, str):
             return FoldMoments(X, y, w, 1)
-        if isinstance(self.cv, str):
+        if not isinstance(self.cv, Integral):
             raise InputError(
-                "cv='loo' decomposes the rows once for every row left out, which a fit in "
-                "chunks cannot: give cv= a number of folds, or n_components= a number."
+                f"cv={self.cv!r} needs all rows at once, and a fit in chunks has folds of its own: "
+                "give cv= a number of folds, or n_components= a number."
             )
         return FoldMoments(X, y, w, self.cv, start)
 

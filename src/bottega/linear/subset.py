@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.base import RegressorMixin
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
 from bottega.core.errors import DataWarning, InputError
+from bottega.core.folds import Folds
 from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import Loss
 from bottega.core.params import Anything, Auto, Boolean, Choice, Integer, OrNone, Parameter
@@ -74,8 +76,9 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         addition lets the least useful column go for as long as AIC falls (see Notes).
     fit_intercept : bool, default=True
         Whether there is an intercept, in every model.
-    cv : int, default=10
-        Folds of the cross-validation (at most one per row). The whole search is done anew in each.
+    cv : int, float, "loo", splitter or list of (train, test), default=10
+        Number of folds (at most one per row), the share of rows to hold out, or the folds. The
+        whole search is done anew in each.
     max_features : int or None, default=None
         Largest size on the path; None: all columns, or what leaves one degree of freedom.
     force : sequence of int or str, default=()
@@ -156,7 +159,7 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         "method": Choice("auto", *METHODS, help="how subsets are searched"),
         "fit_intercept": Boolean(help="have an intercept in every model"),
         "select": Rule(),
-        "cv": Integer(2, None, help="folds of the cross-validation"),
+        "cv": Folds(help="folds of the cross-validation"),
         "max_features": OrNone(Integer(1), help="largest size on the path"),
         "force": Anything(help="columns that are in every model"),
     }
@@ -193,7 +196,7 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         method: str = "auto",
         fit_intercept: bool = True,
         select: str = "one_se",
-        cv: int = 10,
+        cv: Any = 10,
         max_features: int | None = None,
         force: Sequence[int | str] = (),
     ) -> None:
@@ -246,8 +249,10 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
     def _choose_method(self, n: int, p: int) -> None:
         self.method_ = self.method
         if self.method == "auto":
-            # Every fold of the cross-validation must have more rows than columns, too.
-            feasible = p <= _FEASIBLE and p + self.fit_intercept < n - n // min(self.cv, n)
+            # The rows that a fold leaves must be more than the columns, too; folds that are given
+            # are taken to leave half.
+            k = min(self.cv, n) if isinstance(self.cv, Integral) else 2
+            feasible = p <= _FEASIBLE and p + self.fit_intercept < n - n // k
             self.method_ = "best" if feasible else "forward"
         if self.method_ in ("best", "backward") and p + self.fit_intercept > n:
             raise InputError(

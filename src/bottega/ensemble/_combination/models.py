@@ -1,8 +1,7 @@
 """Estimators as parameters, and as parts that are asked."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +15,7 @@ from bottega.core.errors import ParameterError
 from bottega.core.estimator import AS_IT_IS, Estimator, Walk
 from bottega.core.frames import take_rows
 from bottega.core.losses import Loss
-from bottega.core.params import Integer, Parameter
+from bottega.core.params import Parameter
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.ensemble._resampling.samples import OrderedRows, fit_weighted
@@ -67,23 +66,6 @@ class Models(Model):
             "None or a non-empty list of estimators, each with a name (name, estimator) or "
             "without, or with 'drop' for one that is left out"
         )
-
-
-@dataclass(frozen=True)
-class Folds(Model):
-    """How rows are held out: a number of folds, ``"loo"``, ``"prefit"``, a splitter, the folds."""
-
-    def accepts(self, value: Any) -> bool:
-        """Return True if `value` can make folds."""
-        if value is None or (isinstance(value, str) and value in ("loo", "prefit")):
-            return True
-        if isinstance(value, str | Integral):
-            return Integer(2).accepts(value)
-        return hasattr(value, "split") or isinstance(value, Iterable)
-
-    def describe(self) -> str:
-        """Return the words for folds."""
-        return "a number of folds at least 2, 'loo', 'prefit', a splitter, or pairs (train, test)"
 
 
 def _is_model(value: Any) -> bool:

@@ -14,20 +14,19 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError, NotKept, ParameterError
-from bottega.core.folds import Fold, make_folds
+from bottega.core.folds import Fold, Folds, make_folds
 from bottega.core.frames import take_rows
 from bottega.core.judge import mean_and_se
 from bottega.core.leave_one_out import loo_by_leverages
 from bottega.core.losses import get_loss
 from bottega.core.parallel import at_most, in_threads
-from bottega.core.params import Anything, Boolean, Choice, Jobs, Parameter
+from bottega.core.params import AnyOf, Anything, Boolean, Choice, Jobs, OrNone, Parameter
 from bottega.core.results import glance_row, term_names, tidy_columns
 from bottega.core.rows import Rows
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, FloatArray
 from bottega.ensemble._combination.average import Average
 from bottega.ensemble._combination.models import (
-    Folds,
     Model,
     Models,
     NamedParts,
@@ -59,7 +58,10 @@ class Stacked(NamedParts, TransformerMixin, Average):
     params: ClassVar[Mapping[str, Parameter]] = {
         "estimators": Models(help="models to combine; None: a pruned tree and a random forest"),
         "final_estimator": Model(help="model of the models' outputs; None: a weighted sum"),
-        "cv": Folds(help="folds for the unseen predictions; 'loo': one per row; 'prefit'"),
+        "cv": OrNone(
+            AnyOf(Choice("prefit"), Folds(share=False)),
+            help="folds for the unseen predictions; 'loo': one per row; 'prefit'",
+        ),
         "stack_method": Choice("auto", *METHODS, help="what a final estimator is given"),
         "n_jobs": Jobs(),
         "passthrough": Boolean(help="give the final estimator the inputs too"),

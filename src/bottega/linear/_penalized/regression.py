@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import ConvergenceWarning, InputError
+from bottega.core.folds import Folds
 from bottega.core.likelihood import gaussian_path
 from bottega.core.lists import Alphas, alphas_of
 from bottega.core.losses import SQUARED_ERROR, Loss
@@ -24,6 +25,7 @@ from bottega.core.params import (
     Boolean,
     Choice,
     Integer,
+    OrNone,
     Parameter,
     Real,
     Seed,
@@ -55,7 +57,7 @@ SHARED: Mapping[str, Parameter] = {
         Real(0, 1, open_low=True, open_high=True, log=True),
         help="weakest penalty of the path, as a share of the strongest",
     ),
-    "cv": AnyOf(Integer(2), Anything(), help="number of folds that judge the path, or the folds"),
+    "cv": OrNone(Folds(), help="number of folds that judge the path, or the folds"),
     "tol": Real(0, 1, open_low=True, log=True, help="largest relative duality gap"),
     "max_iter": Integer(1, None, help="sweeps of coordinate descent for each penalty"),
     "positive": Boolean(help="admit no negative coefficients"),
@@ -130,13 +132,6 @@ class PenalizedRegression(
         super()._forget()
         if start is not None:
             self._start = start
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        if isinstance(self.cv, Integral) and (isinstance(self.cv, bool) or self.cv < 2):
-            raise InputError(
-                f"cv={self.cv!r} is not allowed; judging a path needs at least 2 folds."
-            )
 
     def _settings(self, n: int | None) -> PenaltySettings:
         folds = int(self.cv) if isinstance(self.cv, Integral) else 1

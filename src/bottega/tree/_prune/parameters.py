@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bottega.core import params
+from bottega.core.folds import Folds
 from bottega.tree._grow.options import Share
 
 SIZE: Mapping[str, params.Parameter] = {
@@ -59,9 +60,7 @@ GROWTH: Mapping[str, params.Parameter] = {
     ),
 }
 HELD_OUT: Mapping[str, params.Parameter] = {
-    "cv": params.AnyOf(
-        params.Integer(2), params.Anything(), help="folds that judge the path, or a share held out"
-    ),
+    "cv": Folds(help="folds that judge the path, or a share held out"),
     "validation": params.Real(
         0,
         1,
