@@ -190,9 +190,9 @@ def run_parts(
     """Run every procedure on every part; after Ctrl-C, return what was done until then.
 
     The parts that leave out a pair of folds come last, so that an interruption finds all
-    procedures through with the others. The first part of every procedure comes first: whatever has
-    to be compiled is then compiled for several procedures at a time, and before the fits that
-    are timed. The other arguments are those of `run_procedures`.
+    procedures through with the others. After the first procedure comes the first part of every
+    other: whatever has to be compiled is then compiled for several procedures at a time. The other
+    arguments are those of `run_procedures`.
     """
     runs = Runs({name: {} for name in procedures})
 
@@ -214,7 +214,8 @@ def run_parts(
         for part in parts
         if (len(part.tests) > 1) == pairs
     ]
-    tasks.sort(key=lambda task: task.part is not parts[0])
+    first = next(iter(procedures))
+    tasks.sort(key=lambda task: task.name != first and task.part is not parts[0])
     alone = {name for name in procedures if not getattr(procedures[name], "in_threads", True)}
     jobs = [(task, partial(attempt, task)) for task in tasks if task.name not in alone]
     in_turn = [task for task in tasks if task.name in alone]
