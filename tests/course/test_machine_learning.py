@@ -94,7 +94,7 @@ def test_x2_votes_of_the_notes():
 
     X = np.repeat([[0.0], [9.0]], [10, 10], axis=0)
     y = np.array([0] * 6 + [1] * 4 + [0] * 10)
-    model = NearestNeighborsClassifier(10, weights="cost").fit(X, y)
+    model = NearestNeighborsClassifier(10, weights="balanced").fit(X, y)
     assert model.predict_proba([[0.0]])[0] == pytest.approx([6 / 22, 16 / 22])
     assert model.predict([[0.0]]) == [1]
     assert NearestNeighborsClassifier(10).fit(X, y).predict([[0.0]]) == [0]

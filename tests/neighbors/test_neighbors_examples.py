@@ -32,10 +32,10 @@ def test_m106_votes_of_a_rare_class_count_by_the_imbalance_ratio() -> None:
     X = np.r_[np.linspace(0.1, 0.6, 6), np.linspace(0.15, 0.45, 4), np.linspace(5, 9, 90)][:, None]
     y = np.array(["blue"] * 6 + ["green"] * 4 + ["blue"] * 74 + ["green"] * 16)
     plain = NearestNeighborsClassifier(n_neighbors=10).fit(X, y)
-    by_cost = NearestNeighborsClassifier(n_neighbors=10, weights="cost").fit(X, y)
+    balanced = NearestNeighborsClassifier(n_neighbors=10, weights="balanced").fit(X, y)
     assert plain.predict([[0.0]]) == ["blue"]
-    assert by_cost.predict([[0.0]]) == ["green"]
-    np.testing.assert_allclose(by_cost.predict_proba([[0.0]]), [[6 / 22, 16 / 22]], rtol=1e-15)
+    assert balanced.predict([[0.0]]) == ["green"]
+    np.testing.assert_allclose(balanced.predict_proba([[0.0]]), [[6 / 22, 16 / 22]], rtol=1e-15)
 
 
 def test_m107_votes_by_inverse_distance_break_an_even_vote() -> None:

@@ -134,7 +134,7 @@ def test_bad_parameters_are_named(cls: Any) -> None:
 
 def test_cost_is_for_classes_only() -> None:
     with pytest.raises(ParameterError, match="one of 'uniform', 'distance', or a callable"):
-        NearestNeighborsRegressor(weights="cost").fit(X, Y)
+        NearestNeighborsRegressor(weights="balanced").fit(X, Y)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)

@@ -54,7 +54,7 @@ def weights_by_definition(X: np.ndarray, x: np.ndarray, k: int, weights: str) ->
 
 
 @SMALL
-@given(tied_data(), st.sampled_from(["uniform", "distance", "cost"]), st.integers(0, 10**6))
+@given(tied_data(), st.sampled_from(["uniform", "distance", "balanced"]), st.integers(0, 10**6))
 def test_predictions_follow_the_definition(
     data: tuple[np.ndarray, np.ndarray], weights: str, seed: int
 ) -> None:
@@ -63,7 +63,7 @@ def test_predictions_follow_the_definition(
     k = int(rng.integers(1, len(y) + 1))
     new = rng.integers(0, 5, size=(8, X.shape[1])) / 2
     counts = np.bincount(y, minlength=3)
-    factor = counts.max() / np.maximum(counts, 1) if weights == "cost" else np.ones(3)
+    factor = counts.max() / np.maximum(counts, 1) if weights == "balanced" else np.ones(3)
     shares = []
     for x in new:
         given_weight = weights_by_definition(X, x, k, weights)
@@ -76,7 +76,7 @@ def test_predictions_follow_the_definition(
     np.testing.assert_array_equal(
         model.predict(new), model.classes_[np.argmax(expected.round(12), axis=1)]
     )
-    if weights != "cost":
+    if weights != "balanced":
         response = rng.normal(size=len(y))
         expected_mean = [
             np.average(response, weights=weights_by_definition(X, x, k, weights)) for x in new
@@ -86,7 +86,9 @@ def test_predictions_follow_the_definition(
 
 
 @SMALL
-@given(tied_data(), st.sampled_from(["uniform", "distance", "cost"]), st.sampled_from([None, 1]))
+@given(
+    tied_data(), st.sampled_from(["uniform", "distance", "balanced"]), st.sampled_from([None, 1])
+)
 def test_classifier_path_is_brute_force(
     data: tuple[np.ndarray, np.ndarray], weights: str, default: Any
 ) -> None:
@@ -146,7 +148,7 @@ def test_parzen_path_is_brute_force(data: tuple[np.ndarray, np.ndarray], own_gri
     ("model", "loss"),
     [
         (NearestNeighborsClassifier(), "log_loss"),
-        (NearestNeighborsClassifier(weights="cost"), "brier_score"),
+        (NearestNeighborsClassifier(weights="balanced"), "brier_score"),
         (ParzenClassifier(), "log_loss"),
         (ParzenClassifier(), "zero_one"),
         (NearestNeighborsRegressor(), "absolute_error"),

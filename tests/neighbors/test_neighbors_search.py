@@ -160,7 +160,7 @@ def test_multiples_of_a_row_have_its_direction() -> None:
 @SMALL
 @given(
     st.integers(0, 10**6),
-    st.sampled_from(["uniform", "distance", "cost"]),
+    st.sampled_from(["uniform", "distance", "balanced"]),
     st.sampled_from(["euclidean", "manhattan", "hamming", "mahalanobis"]),
 )
 def test_order_of_the_rows_does_not_matter(seed: int, weights: str, metric: str) -> None:
@@ -174,7 +174,7 @@ def test_order_of_the_rows_does_not_matter(seed: int, weights: str, metric: str)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-13)
     np.testing.assert_array_equal(model.fit(X[order], y[order]).predict(new), labels)
     np.testing.assert_allclose(model.predict_proba(new), shares, rtol=1e-9)
-    if weights != "cost":
+    if weights != "balanced":
         regressor = NearestNeighborsRegressor(n_neighbors=4, weights=weights, metric=metric)
         before = regressor.fit(X, y).predict(new)
         after = regressor.fit(X[order], y[order]).predict(new)

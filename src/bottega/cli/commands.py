@@ -12,6 +12,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from bottega.cli.costs import read_costs
 from bottega.cli.wording import in_words_of_the_command_line
 from bottega.core import progress
 from bottega.core.cards import CAPABILITIES, Card
@@ -30,7 +31,6 @@ from bottega.registry import FIELDS, cards, in_words
 from bottega.workbench import Comparison, load
 from bottega.workbench import compare as compare_methods
 from bottega.workbench import warmup as warm_up
-from bottega.workbench.costs import read_costs
 
 __all__ = ["compare", "methods", "parse_kinds", "predict", "warmup"]
 

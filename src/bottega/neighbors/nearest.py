@@ -67,7 +67,7 @@ class NearestNeighborsClassifier(ClassifierMixin, NearestNeighborsBase):
     ----------
     n_neighbors : int or "auto"
         Number k of neighbours; larger is simpler. ``"auto"`` takes it from the path.
-    weights : {"uniform", "distance", "cost"}, callable or None
+    weights : {"uniform", "distance", "balanced"}, callable or None
         One row one vote (None too); votes by inverse distance (rows at distance 0 then vote
         alone); votes of class c times ``n_largest / n_c``, which lets a rare class speak as loud
         as a frequent; or a function of an array of distances, a row per point, that returns
@@ -126,7 +126,8 @@ class NearestNeighborsClassifier(ClassifierMixin, NearestNeighborsBase):
     -----
     Inputs are not put on one scale here: standardise them first, or use
     ``metric="mahalanobis"``. Leave-one-out counts each neighbour list once for all k; the class
-    frequencies of ``"cost"`` leave the row out too, the covariance of ``"mahalanobis"`` does not.
+    frequencies of ``"balanced"`` leave the row out too, the covariance of ``"mahalanobis"`` does
+    not.
 
     Not for many columns that do not matter, nor where predictions must be cheap.
 
@@ -145,7 +146,7 @@ class NearestNeighborsClassifier(ClassifierMixin, NearestNeighborsBase):
     params: ClassVar[Mapping[str, Parameter]] = {
         "n_neighbors": N_NEIGHBORS,
         "weights": OrNone(
-            AnyOf(Choice("uniform", "distance", "cost"), Function()),
+            AnyOf(Choice("uniform", "distance", "balanced"), Function()),
             help="how much each neighbour's vote counts",
         ),
         **SEARCH_PARAMS,

@@ -107,7 +107,7 @@ def votes_of_a_minority(
     random_state : int
         Of the first data set.
     """
-    kinds = {"plain votes": "uniform", "votes times the ratio": "cost"}
+    kinds = {"plain votes": "uniform", "votes times the ratio": "balanced"}
     recall = {name: np.zeros(repeats) for name in kinds}
     precision = {name: np.zeros(repeats) for name in kinds}
     accuracy = {name: np.zeros(repeats) for name in kinds}
@@ -126,7 +126,7 @@ def votes_of_a_minority(
     # Ten rows at one place, then a query there: 6 votes against 4 times the ratio.
     X = np.repeat([[0.0], [9.0]], [10, 10], axis=0)
     y = np.array([0] * 6 + [1] * 4 + [0] * 10)
-    share = NearestNeighborsClassifier(10, weights="cost").fit(X, y).predict_proba([[0.0]])[0, 1]
+    share = NearestNeighborsClassifier(10, weights="balanced").fit(X, y).predict_proba([[0.0]])[0, 1]
     exact = 16 / 22
     plain, ratio = recall.values()
     first, second = accuracy.values()

@@ -14,7 +14,7 @@ from bottega._jit import kernel
 # arithmetic must not be separated by rounding.
 TIE = 1e-12
 
-UNIFORM, INVERSE, COST = 0, 1, 2
+UNIFORM, INVERSE, BALANCED = 0, 1, 2
 
 
 @kernel
@@ -66,8 +66,8 @@ def neighbor_means(distances, indices, left_out, y, ks, scheme):
 
 @kernel
 def _score(votes, counts, scheme, scores):
-    """Write the score of each class; by cost a vote counts n_largest / n_class."""
-    if scheme != COST:
+    """Write the score of each class; balanced, a vote counts n_largest / n_class."""
+    if scheme != BALANCED:
         scores[:] = votes
         return
     largest = counts.max()

@@ -7,9 +7,9 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import BoolArray, FloatArray, IntArray
-from bottega.neighbors._kernels.votes import COST, INVERSE, TIE, UNIFORM
+from bottega.neighbors._kernels.votes import BALANCED, INVERSE, TIE, UNIFORM
 
-SCHEMES = {None: UNIFORM, "uniform": UNIFORM, "distance": INVERSE, "cost": COST}
+SCHEMES = {None: UNIFORM, "uniform": UNIFORM, "distance": INVERSE, "balanced": BALANCED}
 
 
 class NeighborLists(NamedTuple):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from bottega.cli.costs import read_costs
 from bottega.core.errors import InputError
-from bottega.workbench.costs import read_costs
 
 CLASSES = np.array(["No", "Yes"])
 
