@@ -96,6 +96,6 @@ docs: setup  ## build the HTML documentation in build/docs
 reference: ## rerun the R scripts that made the reference numbers (needs R)
 	@for script in tests/reference/*/*.R; do echo "$$script"; Rscript "$$script" || exit 1; done
 
-clean:  ## remove what the other targets made, compiled kernels included
+clean:  ## remove what the other targets made here (kernels stay in the cache folder of the user)
 	rm -rf build dist .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
