@@ -9,8 +9,9 @@ import skops.io
 from numpy.testing import assert_allclose
 from scipy import sparse
 
+from bottega.core import sparse as sparse_tables
 from bottega.linear import Lasso, LeastSquares, Ridge
-from bottega.linear._decomposition import problem, sparse_inputs
+from bottega.linear._decomposition import problem
 
 
 def draw(seed=0, n=80, p=12, q=None):
@@ -24,7 +25,7 @@ def draw(seed=0, n=80, p=12, q=None):
 def never_dense(request, monkeypatch):
     """Sparse tables of any size, and such that all of them are too large to be made dense."""
     if request.param == "large":
-        for module in (sparse_inputs, problem):
+        for module in (sparse_tables, problem):
             monkeypatch.setattr(module, "SMALL", 64)
     return request.param == "large"
 

@@ -13,6 +13,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.errors import MissingExtra
+from bottega.core.sparse import is_sparse
 
 __all__ = ["backend_of", "is_frame", "make_frame", "take_rows"]
 
@@ -69,7 +70,7 @@ def take_rows(data: Any, rows: np.ndarray) -> Any:
         return data[rows]
     if is_frame(data):
         return nw.from_native(data, eager_only=True)[np.asarray(rows), :].to_native()
-    if hasattr(data, "tocsr"):  # a sparse matrix takes rows in this format alone
+    if is_sparse(data):  # which takes rows in this format alone
         return data.tocsr()[rows].asformat(data.format)
     if hasattr(data, "__array__") or isinstance(data, list | tuple):
         return np.asarray(data)[rows]

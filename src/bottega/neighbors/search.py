@@ -13,12 +13,13 @@ from threadpoolctl import ThreadpoolController
 
 from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
+from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.neighbors._kernels.distances import EUCLIDEAN, listed_distances
 from bottega.neighbors._kernels.votes import TIE
 from bottega.neighbors._search.coordinates import Coordinates
-from bottega.neighbors._search.distance import SAME_DIRECTION, is_sparse, scaled
+from bottega.neighbors._search.distance import SAME_DIRECTION, scaled
 from bottega.neighbors._search.metrics import METRIC, METRIC_PARAMS, POWER, effective_metric
 from bottega.neighbors._search.resolve import make_distance
 from bottega.neighbors._search.tables import GivenDistance

@@ -12,9 +12,10 @@ from bottega.core.documents import documented_like
 from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.params import Boolean, Choice, Parameter, Real
 from bottega.core.rows import Rows
+from bottega.core.sparse import dense_parts
 from bottega.core.typing import FloatArray
 from bottega.online._kernels.ridge import ridge_rows
-from bottega.online._learner.base import OnlineRegressor, dense_parts, with_constant
+from bottega.online._learner.base import OnlineRegressor, with_constant
 from bottega.online.gradient_descent import OnlineGradientDescentRegressor
 
 __all__ = ["OnlineRidge"]

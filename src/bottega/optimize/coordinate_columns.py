@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bottega.core.sparse import is_sparse
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.optimize._kernels import coordinate as kernels
 from bottega.optimize.coordinate import check_squares
 
-__all__ = ["InputColumns", "columns_of", "is_sparse"]
+__all__ = ["InputColumns", "columns_of"]
 
 # A spread this small against the mean is rounding.
 _CONSTANT = 1e-14
@@ -132,11 +133,6 @@ class _SparseColumns(InputColumns):
     def block(self, S: IntArray) -> Any:
         found = self.A[:, S]
         return found.toarray() if found.shape[0] * found.shape[1] <= _SMALL else found
-
-
-def is_sparse(X: Any) -> bool:
-    """Return True if a matrix is a sparse one of scipy."""
-    return bool(sparse.issparse(X))
 
 
 def columns_of(X: Any, w: FloatArray, *, standardize: bool, fit_intercept: bool) -> InputColumns:

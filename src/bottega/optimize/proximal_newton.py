@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
+from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray, IntArray
 from bottega.optimize._kernels import coordinate as kernels
 from bottega.optimize.coordinate import FLOOR
-from bottega.optimize.coordinate_columns import InputColumns, is_sparse
+from bottega.optimize.coordinate_columns import InputColumns
 
 __all__ = ["LogisticProblem", "LogisticSolution", "with_reference"]
 

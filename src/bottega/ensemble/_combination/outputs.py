@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import ParameterError
 from bottega.core.frames import is_frame
+from bottega.core.sparse import is_sparse
 from bottega.core.typing import Array, FloatArray
 
 METHODS = ("predict_proba", "decision_function", "predict")
@@ -48,7 +49,7 @@ def beside(columns: list[FloatArray], X: Any, passthrough: bool) -> Any:
     """Return the columns side by side, with the inputs behind them where they pass through."""
     if not passthrough:
         return np.hstack(columns)
-    if sparse.issparse(X):
+    if is_sparse(X):
         parts: Any = [*columns, X]
         return sparse.hstack(parts, format=getattr(X, "format", None))
     return np.hstack([*columns, np.asarray(X.to_numpy() if is_frame(X) else X)])

@@ -18,6 +18,7 @@ from bottega.core.path import Path, along
 from bottega.core.results import CoefficientResults, term_names, tidy_columns
 from bottega.core.rows import Rows
 from bottega.core.smoother import Smoother, SmootherSums
+from bottega.core.sparse import dense_parts, small_as_dense
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, BoolArray, FloatArray
 from bottega.linear._decomposition.centering import squeeze
@@ -32,7 +33,6 @@ from bottega.linear._decomposition.problem import (
     decompose_rows,
     moments_of,
 )
-from bottega.linear._decomposition.sparse_inputs import dense_parts, small_as_dense
 from bottega.linear._decomposition.spectrum import Spectrum
 
 
@@ -176,7 +176,7 @@ class SpectralCoefficients(CoefficientResults, LinearPrediction, LinearSmoother)
     def _error_at(self, X: FloatArray, kind: str = "sampling") -> FloatArray:
         """Return the standard deviation of the mean at each row, around the intercept too."""
         units = []
-        for part in dense_parts(X):
+        for _, part in dense_parts(X):
             points = self._centering.inputs(part)
             norms = np.einsum("ij,ij->i", points, points)
             projected = self._spectrum.project(points)
@@ -188,7 +188,7 @@ class SpectralCoefficients(CoefficientResults, LinearPrediction, LinearSmoother)
 
     def _projected(self, X: Any) -> FloatArray:
         """Return the rows of X along the right singular vectors."""
-        parts = [self._spectrum.project(self._centering.inputs(part)) for part in dense_parts(X)]
+        parts = [self._spectrum.project(self._centering.inputs(part)) for _, part in dense_parts(X)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _matrix(self, X: FloatArray) -> FloatArray:

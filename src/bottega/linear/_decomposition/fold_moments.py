@@ -15,8 +15,8 @@ from bottega.core.folds import deal_folds
 from bottega.core.judge import LossSums, row_losses
 from bottega.core.losses import Loss
 from bottega.core.parallel import in_threads
+from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray, IntArray
-from bottega.optimize.coordinate_columns import is_sparse
 
 # Numbers in a block of rows: it and its centred copy stay in the cache.
 _BLOCK = 2**16

@@ -8,12 +8,13 @@ import numpy as np
 
 from bottega.core.chunks import Moments, split_rows
 from bottega.core.rows import Rows
+from bottega.core.sparse import SMALL, is_large_sparse
 from bottega.core.threads import one_thread
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.linear._decomposition.centering import Centering
 from bottega.linear._decomposition.fold_moments import FoldMoments
 from bottega.linear._decomposition.leave_one_out import RowBlock
-from bottega.linear._decomposition.sparse_inputs import SMALL, decompose_wide, is_large_sparse
+from bottega.linear._decomposition.sparse_inputs import decompose_wide
 from bottega.linear._decomposition.spectrum import (
     Spectrum,
     by_dual_gram,

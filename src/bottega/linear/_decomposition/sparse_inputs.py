@@ -1,41 +1,16 @@
 """Sparse inputs that are centred, scaled and weighted in products alone, and never made dense."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bottega.core.chunks import split_rows
 from bottega.core.rows import Rows
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 from bottega.linear._decomposition.centering import Centering
 from bottega.linear._decomposition.spectrum import Spectrum, by_dual_gram
-from bottega.optimize.coordinate_columns import columns_of, is_sparse
-
-# Numbers in a table up to which it is made dense: what is small is quicker and more exact so.
-SMALL = 2**22
-
-
-def is_large_sparse(X: Any) -> bool:
-    """Return True if a table is sparse, and too large to be made dense."""
-    return is_sparse(X) and X.shape[0] * X.shape[1] > SMALL
-
-
-def small_as_dense(X: Any) -> Any:
-    """Return the table as an array, unless it is a large sparse one."""
-    return X.toarray() if is_sparse(X) and not is_large_sparse(X) else X
-
-
-def dense_parts(X: Any) -> Iterator[Any]:
-    """Yield a table in parts of rows that are dense, or small enough to be made so."""
-    if not is_large_sparse(X):
-        yield X
-        return
-    table = X.tocsr()
-    for rows in split_rows(X.shape[0], max(1, SMALL // X.shape[1])):
-        yield table[rows]
+from bottega.optimize.coordinate_columns import columns_of
 
 
 @stored

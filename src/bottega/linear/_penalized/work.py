@@ -15,13 +15,14 @@ from bottega.core.chunks import CheckedChunks, Moments
 from bottega.core.errors import InputError
 from bottega.core.folds import deal_folds
 from bottega.core.rows import Rows
+from bottega.core.sparse import is_sparse, small_as_dense
 from bottega.core.typing import FloatArray
 from bottega.linear._decomposition.fold_moments import FoldMoments, dealt_blocks
 from bottega.linear._penalized.gram import GramProblem
 from bottega.linear._selected.coefficients import totals_of
 from bottega.linear.ridge import Ridge
 from bottega.optimize.coordinate import Descent, PenalizedFits, Penalty, not_unique
-from bottega.optimize.coordinate_columns import columns_of, is_sparse
+from bottega.optimize.coordinate_columns import columns_of
 from bottega.optimize.coordinate_working_sets import WorkingSetProblem, begin, walk_together
 
 # Up to this many columns the Gram matrices of all folds are small (80 MB for ten folds), and
@@ -29,8 +30,6 @@ from bottega.optimize.coordinate_working_sets import WorkingSetProblem, begin, w
 GRAM_COLUMNS = 1000
 # Numbers that the working sets of folds side by side may hold.
 _TOGETHER = 2**27
-# Numbers up to which a sparse table is made dense for the ridge pilot.
-_DENSE_PILOT = 2**22
 
 WalkWithFolds = tuple[PenalizedFits, list[PenalizedFits | None]]
 
@@ -230,9 +229,7 @@ class RowsWork:
     def _pilot(self, problem: WorkingSetProblem) -> FloatArray | None:
         if not self.settings.adaptive:
             return None
-        X = self.rows.X
-        if is_sparse(X) and X.shape[0] * X.shape[1] <= _DENSE_PILOT:
-            X = X.toarray()
+        X = small_as_dense(self.rows.X)
         if is_sparse(X):
             raise InputError(
                 "adaptive=True with a sparse X needs at least as many rows as columns, and at most "

@@ -18,9 +18,9 @@ from bottega.core.losses import Loss
 from bottega.core.parallel import at_most
 from bottega.core.params import Auto, Choice, Integer, Jobs, Parameter
 from bottega.core.rows import Rows
+from bottega.core.sparse import is_sparse
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.neighbors._kernels.votes import own_weights
-from bottega.neighbors._search.distance import is_sparse
 from bottega.neighbors._search.leave_one_out import JudgedPart, LeaveOneOutPath
 from bottega.neighbors._search.metrics import (
     METRIC,

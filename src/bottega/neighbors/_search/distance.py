@@ -4,19 +4,14 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_array
 
 from bottega.core.errors import InputError
+from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray
 
 # Directions closer than this are the same: it is the rounding of their normalisation.
 SAME_DIRECTION = 1e-28
-
-
-def is_sparse(X: Any) -> bool:
-    """Return True for a sparse matrix or array of SciPy's."""
-    return bool(sparse.issparse(X))
 
 
 class Distance(ABC):

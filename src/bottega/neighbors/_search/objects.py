@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.neighbors._kernels.distances import edit_distances
-from bottega.neighbors._search.distance import Distance, is_sparse
+from bottega.neighbors._search.distance import Distance
 
 
 def as_objects(X: Any, metric: Any) -> Array:

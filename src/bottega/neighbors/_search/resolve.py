@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from bottega.core.errors import ParameterError
+from bottega.core.sparse import is_sparse
 from bottega.neighbors._search.coordinates import TAKES, Coordinates
-from bottega.neighbors._search.distance import Distance, is_sparse
+from bottega.neighbors._search.distance import Distance
 from bottega.neighbors._search.objects import CalledDistance, EditDistance
 from bottega.neighbors._search.tables import (
     GivenDistance,

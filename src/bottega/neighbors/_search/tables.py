@@ -11,11 +11,12 @@ from sklearn.utils.validation import check_array
 from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
 from bottega.core.parallel import available_cores, in_threads
+from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 from bottega.neighbors._kernels.distances import CHEBYSHEV, EUCLIDEAN, MANHATTAN
 from bottega.neighbors._kernels.sparse_distances import sparse_distances
-from bottega.neighbors._search.distance import Distance, NumericDistance, is_sparse, scaled
+from bottega.neighbors._search.distance import Distance, NumericDistance, scaled
 from bottega.neighbors._search.metrics import BOOLEAN, SPARSE
 
 _CODES = {"manhattan": MANHATTAN, "chebyshev": CHEBYSHEV}

@@ -16,15 +16,9 @@ from bottega.core.estimator import Estimator
 from bottega.core.losses import Loss
 from bottega.core.rows import Rows, check_weight
 from bottega.core.seeds import seed_of
+from bottega.core.sparse import is_sparse
 from bottega.core.typing import Array, FloatArray
 from bottega.online._kernels.rows import all_finite
-
-_PART = 1 << 20  # numbers in a part of a sparse block that is made dense
-
-
-def is_sparse(X: Any) -> bool:
-    """Return True if X is a sparse matrix or array."""
-    return bool(sparse.issparse(X))
 
 
 class OnlineModel(Estimator):
@@ -300,14 +294,3 @@ def with_constant(X: Any, intercept: bool) -> Any:
         return X
     ones: Any = np.ones((X.shape[0], 1))
     return sparse.hstack([X, ones]).tocsr() if is_sparse(X) else np.hstack([X, ones])
-
-
-def dense_parts(X: Any) -> Iterator[tuple[slice, FloatArray]]:
-    """Return a block as dense rows, part by part where it is sparse."""
-    if not is_sparse(X):
-        yield slice(0, X.shape[0]), X
-        return
-    rows = max(1, _PART // max(1, X.shape[1]))
-    for start in range(0, X.shape[0], rows):
-        part = slice(start, min(start + rows, X.shape[0]))
-        yield part, np.ascontiguousarray(X[part].toarray())

@@ -34,10 +34,11 @@ from bottega.core.errors import ConvergenceWarning, ParameterError
 from bottega.core.losses import LOSSES, Loss, get_loss
 from bottega.core.params import Boolean, Choice, Integer, OrNone, Parameter, Real, Seed
 from bottega.core.rows import Rows
+from bottega.core.sparse import dense_parts, is_sparse
 from bottega.core.typing import Array, FloatArray
 from bottega.online._kernels import gradient_descent as _kernels
 from bottega.online._kernels.rows import all_finite
-from bottega.online._learner.base import OnlineModel, dense_parts, is_sparse
+from bottega.online._learner.base import OnlineModel
 from bottega.optimize._kernels import projections as _sets
 from bottega.optimize.projections import onto_simplex
 

@@ -11,10 +11,10 @@ from bottega.core.errors import ConvergenceWarning, InputError, ParameterError
 from bottega.core.folds import make_folds
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
+from bottega.core.sparse import dense_parts, is_sparse
 from bottega.core.typing import Array, FloatArray
 from bottega.online._kernels import perceptron as _kernels
 from bottega.online._kernels.perceptron_penalized import perceptron_penalized
-from bottega.online._learner.base import dense_parts, is_sparse
 from bottega.online._learner.classifier import OnlineClassifier
 from bottega.online._learner.convergence import convergence_trace
 from bottega.online._stream.blocks import dense_rows

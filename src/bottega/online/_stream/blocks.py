@@ -9,6 +9,7 @@ from sklearn.base import is_classifier
 
 from bottega.core.errors import InputError
 from bottega.core.frames import is_frame
+from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray
 
 _A_DECADE = 8  # checkpoints from one power of ten to the next
@@ -18,7 +19,7 @@ def as_block(X: Any) -> Any:
     """Return rows as a frame, a CSR matrix or an array of two dimensions."""
     if is_frame(X):
         return X
-    if hasattr(X, "tocsr"):
+    if is_sparse(X):
         return X.tocsr()
     rows = np.asarray(X)
     if rows.ndim != 2:

@@ -6,10 +6,10 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from scipy import sparse
 
 from bottega.core.errors import InputError, did_you_mean
 from bottega.core.frames import is_frame, make_frame
+from bottega.core.sparse import is_sparse
 from bottega.data.read import is_query, read_chunks
 from bottega.data.table import Table
 from bottega.online._stream.blocks import as_block, take
@@ -97,7 +97,7 @@ def _is_table(X: Any) -> bool:
             return np.ndim(X) == 2
         except ValueError:  # lists of unequal lengths
             return False
-    return not isinstance(X, tuple | Mapping | str) and (sparse.issparse(X) or is_frame(X))
+    return not isinstance(X, tuple | Mapping | str) and (is_sparse(X) or is_frame(X))
 
 
 def _split(frame: Any, target: str | None) -> tuple[Any, Any]:

@@ -15,6 +15,7 @@ from scipy.spatial import cKDTree
 from scipy.stats import hypergeom
 
 from bottega.core.smoother import Smoother
+from bottega.core.sparse import is_sparse
 from bottega.core.typing import Array, FloatArray
 from bottega.risk.cost_sensitive import CostSensitiveClassifier
 
@@ -88,7 +89,7 @@ def _rows_kept(model: Any) -> Any:
 
 def _keys(X: Any) -> list[Any]:
     """Return something that can be compared and counted for each row."""
-    if hasattr(X, "tocsr"):  # a sparse matrix
+    if is_sparse(X):
         X = X.tocsr()
         return [X[i].toarray().tobytes() for i in range(X.shape[0])]
     try:

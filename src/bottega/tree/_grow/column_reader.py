@@ -5,7 +5,6 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.frames import is_frame
 from bottega.core.results import term_names
+from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
 from bottega.data.encoder import Encoder
@@ -22,7 +22,7 @@ from bottega.tree._grow.columns import Columns
 
 def read_response(estimator: Any, y: Any) -> Array:
     """Return the responses, checked. Comes before the inputs: it forgets the names of columns."""
-    if issparse(y):
+    if is_sparse(y):
         raise TypeError("y is a sparse matrix, and trees take an array; use y.toarray().")
     several = get_tags(estimator).target_tags.multi_output
     how = {"y_numeric": is_regressor(estimator), "multi_output": several}
@@ -171,7 +171,7 @@ class ColumnReader:
 
 def _validated(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
     """Return the matrix of numbers; a sparse one, which may not miss values, is filled up."""
-    sparse = issparse(X)
+    sparse = is_sparse(X)
     found = validate_data(
         estimator,
         X,

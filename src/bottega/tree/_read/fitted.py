@@ -6,12 +6,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_matrix
 from sklearn.inspection import permutation_importance
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
 from bottega.core.estimator import Estimator
+from bottega.core.sparse import is_sparse
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.plot import partition_chart, step_chart, tree_chart
@@ -61,7 +62,7 @@ class FittedTree(Estimator):
     def apply(self, X: Any) -> IntArray:
         """Return the number of the leaf (a node of `nodes_`) that each row falls into."""
         check_is_fitted(self)
-        if not issparse(X):
+        if not is_sparse(X):
             return apply(self.columns_in_.read(self, X), *self.nodes_.walk)
         parts = [apply(self.columns_in_.read(self, one), *self.nodes_.walk) for one in _blocks(X)]
         return np.concatenate(parts)
@@ -166,7 +167,7 @@ class FittedTree(Estimator):
             Score, greater is better; accuracy or R squared by default.
         sample_weight : array-like of shape (n,), optional
             Row weights.
-        random_state : int or generator, optional
+        random_state : int, RandomState, Generator or None
             Seed of the shuffles.
 
         Returns
