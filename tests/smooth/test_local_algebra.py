@@ -165,7 +165,7 @@ def test_one_bandwidth_for_all_is_in_units_of_the_scales():
     stretched = X * [1.0, 1000.0]
     one = LocalRegression(0.8).fit(X, y).predict(X)
     assert LocalRegression(0.8).fit(stretched, y).predict(stretched) == pytest.approx(one, rel=1e-9)
-    raw = LocalRegression(0.8, normalize=False).fit(X, y)
+    raw = LocalRegression(0.8, standardize=False).fit(X, y)
     assert raw.predict(X) == pytest.approx(
         LocalRegression([0.8, 0.8]).fit(X, y).predict(X), rel=1e-12
     )

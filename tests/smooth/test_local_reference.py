@@ -31,7 +31,7 @@ def test_agrees_with_locfit(case):
         degree=case["degree"],
         kind="nearest" if case["nearest"] else "fixed",
         weighting="spherical",
-        normalize=False,
+        standardize=False,
         method="exact",
     ).fit(X, y, sample_weight=weight)
     # locfit solves with a tolerance of its own: up to 1e-7 where a window has few rows.

@@ -45,7 +45,7 @@ def local_fit(X, y, weight, point, radius, degree):
 @pytest.mark.parametrize("p", [1, 2])
 def test_leave_one_out_is_a_refit_without_the_row_in_the_same_window(p, degree, ties):
     X, y, w = sample(p=p, ties=ties)
-    model = Loess(0.5, degree=degree, normalize=False, span_of="rows").fit(X, y, sample_weight=w)
+    model = Loess(0.5, degree=degree, standardize=False, span_of="rows").fit(X, y, sample_weight=w)
     distance = np.linalg.norm(X[:, None] - X[None], axis=2)
     radius = np.sort(distance, axis=1)[:, 34]
     without = [

@@ -27,8 +27,9 @@ def data(case):
 
 def fitted(case):
     X, y, new, weight = data(case)
-    keys = ("span", "degree", "surface", "family", "normalize")
-    model = Loess(**{key: case[key] for key in keys}, statistics="exact", span_of="rows")
+    given = {key: case[key] for key in ("span", "degree", "surface", "family")}
+    given["standardize"] = case["normalize"]  # R's word
+    model = Loess(**given, statistics="exact", span_of="rows")
     return model.fit(X, y, sample_weight=weight), X, new
 
 

@@ -40,7 +40,6 @@ _OTHERS = {
     "l1_ratio": ("rho", "mixture"),
     "fit_intercept": ("intercept",),
     "standardize": ("normalize", "scale"),
-    "normalize": ("standardize", "scale"),
     "max_iter": ("epochs", "n_epochs", "n_iter", "max_epochs", "max_steps", "maxit"),
     "tol": ("thresh", "epsilon"),
     "eta0": ("eta", "lr", "learning_rate_init"),

@@ -19,6 +19,7 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.frames import make_frame
+from bottega.core.seeds import seed_of
 from bottega.core.typing import FloatArray
 from bottega.plot import bias_variance_chart, rate_chart
 from bottega.smooth._local.exact import exact_rows
@@ -129,7 +130,7 @@ def _local_rows(
     x: FloatArray, truth: FloatArray, points: FloatArray, bandwidth: float, kernel: str
 ) -> tuple[FloatArray, FloatArray]:
     """Return the mean of the local linear fit at points, and its variance over sigma^2."""
-    data = exact_rows(make_rows(x[:, None], truth, None, normalize=False, by_weight=True))
+    data = exact_rows(make_rows(x[:, None], truth, None, standardize=False, by_weight=True))
     window = Window(data, Recipe(kernel, 1), bandwidth)
     mean, length = window.evaluate(points[:, None], lengths=True)
     return mean[:, 0], length[:, 0]
@@ -236,7 +237,7 @@ def rate_experiment(
     sigma: float = 0.5,
     designs: int = 5,
     kernel: str = "normal",
-    random_state: int = 0,
+    random_state: Any = 0,
 ) -> RateExperiment:
     r"""Watch the error of local linear regression fall as :math:`n^{-4/5}`, a line's as 1/n.
 
@@ -254,7 +255,7 @@ def rate_experiment(
         How many draws of x to average over.
     kernel : str
         Weight function.
-    random_state : int
+    random_state : int, RandomState, Generator or None
         Seed.
 
     Returns
@@ -269,7 +270,7 @@ def rate_experiment(
     """
     if len(sizes) < 2 or min(sizes) < 10:
         raise InputError(f"sizes={sizes!r} is not allowed; give at least two, each 10 or more.")
-    rng = np.random.default_rng(random_state)
+    rng = np.random.default_rng(seed_of(random_state, "rate_experiment"))
     points = np.linspace(0.2, 0.8, 25)
     truth = np.sin(2 * np.pi * points)
     bend = np.sqrt(np.mean(((2 * np.pi) ** 2 * truth) ** 2))

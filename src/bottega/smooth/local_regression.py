@@ -65,9 +65,9 @@ class LocalRegression(LocalSmoother):
     ----------
     bandwidth : float, array-like of shape (p,), "auto" or "plugin", default="auto"
         Width h of the windows; larger is smoother. For one input in its own units. For several, a
-        number is in units of their scales (see `normalize`), an array is one width per input in the
-        input's own units. For ``kind="nearest"`` the fraction of the rows within h; above one, the
-        distance of the farthest row times the root of it. ``"auto"`` picks from the path by
+        number is in units of their scales (see `standardize`), an array is one width per input in
+        the input's own units. For ``kind="nearest"`` the fraction of the rows within h; above one,
+        the distance of the farthest row times the root of it. ``"auto"`` picks from the path by
         `select`; ``"plugin"`` estimates the width of least asymptotic error (one input, degree 1:
         `plugin_bandwidth`).
     kernel : {"normal", "biquadratic", "tricube", "epanechnikov"}, default="normal"
@@ -80,7 +80,7 @@ class LocalRegression(LocalSmoother):
     weighting : {"product", "spherical"}, default="product"
         For several inputs: the product of a weight in each, or the weight of the distance (for the
         normal these are the same).
-    normalize : bool, default=True
+    standardize : bool, default=True
         Whether to divide each of several inputs by its standard deviation without the outer tenths
         of the rows. One input is never scaled, nor are inputs with a bandwidth each.
     method : {"auto", "exact", "binned"}, default="auto"
@@ -168,7 +168,7 @@ class LocalRegression(LocalSmoother):
         "degree": Integer(0, 2, help="degree of the local polynomials"),
         "kind": Choice("fixed", "nearest", help="one width everywhere, or nearest fraction"),
         "weighting": Choice("product", "spherical", help="weights of several inputs"),
-        "normalize": Boolean(help="put several inputs on one scale"),
+        "standardize": Boolean(help="put several inputs on one scale"),
         "method": Choice("auto", "exact", "binned", help="all rows, or rows binned on a grid"),
         "n_bins": Auto(Integer(11, None), help="number of grid points"),
         "outside": Choice("extrapolate", "warn", "nan", help="points outside the convex hull"),
@@ -211,7 +211,7 @@ class LocalRegression(LocalSmoother):
         degree: int = 1,
         kind: str = "fixed",
         weighting: str = "product",
-        normalize: bool = True,
+        standardize: bool = True,
         method: str = "auto",
         n_bins: int | str = "auto",
         outside: str = "extrapolate",
@@ -223,7 +223,7 @@ class LocalRegression(LocalSmoother):
         self.degree = degree
         self.kind = kind
         self.weighting = weighting
-        self.normalize = normalize
+        self.standardize = standardize
         self.method = method
         self.n_bins = n_bins
         self.outside = outside
@@ -234,7 +234,7 @@ class LocalRegression(LocalSmoother):
         nearest, product = self.kind == "nearest", self.weighting == "product"
         recipe = Recipe(self.kernel, self.degree, nearest, product)
         bins = None if isinstance(self.n_bins, str) else int(self.n_bins)
-        work = local_work(rows, recipe, self.method, bins, self.normalize, each)
+        work = local_work(rows, recipe, self.method, bins, self.standardize, each)
         if np.ndim(self.bandwidth):
             return work
         return replace(work, spare=work.data.spare(work.recipe))  # for all bandwidths of a path

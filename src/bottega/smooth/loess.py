@@ -59,9 +59,9 @@ class Loess(LocalSmoother):
         Degree of the local polynomials; with 2, products of inputs are among the terms.
     family : {"gaussian", "symmetric"}, default="gaussian"
         Least squares, or robust by bisquare weights.
-    normalize : bool, default=True
+    standardize : bool, default=True
         Whether to divide each of several inputs by its standard deviation without the outer tenths
-        of the rows, before distances are taken. One input is never scaled.
+        of the rows, before distances are taken (R calls it normalize). One input is never scaled.
     surface : {"auto", "direct", "interpolate"}, default="auto"
         Fit at every point, or at the vertices of a k-d tree with a smooth surface blended from
         their values and slopes (up to 4 inputs). ``"auto"`` is direct up to 2,000 rows.
@@ -150,7 +150,7 @@ class Loess(LocalSmoother):
         "span": Auto(Real(0, None, open_low=True, log=True), help="fraction of rows in a window"),
         "degree": Integer(0, 2, help="degree of the local polynomials"),
         "family": Choice("gaussian", "symmetric", help="least squares, or robust"),
-        "normalize": Boolean(help="put several inputs on one scale"),
+        "standardize": Boolean(help="put several inputs on one scale"),
         "surface": Choice("auto", "direct", "interpolate", help="fit everywhere, or blend"),
         "cell": Real(0, None, open_low=True, help="share of a window's rows in a cell, at most"),
         "iterations": Integer(1, None, help="number of fits of the robust family"),
@@ -195,7 +195,7 @@ class Loess(LocalSmoother):
         *,
         degree: int = 2,
         family: str = "gaussian",
-        normalize: bool = True,
+        standardize: bool = True,
         surface: str = "auto",
         cell: float = 0.2,
         iterations: int = 4,
@@ -208,7 +208,7 @@ class Loess(LocalSmoother):
         self.span = span
         self.degree = degree
         self.family = family
-        self.normalize = normalize
+        self.standardize = standardize
         self.surface = surface
         self.cell = cell
         self.iterations = iterations
@@ -223,7 +223,7 @@ class Loess(LocalSmoother):
         # Where the fraction counts rows, those of weight zero are among them.
         whole = rows if by_weight or rows.given is None else rows.given
         local = make_rows(
-            whole.X, whole.y, whole.weight, normalize=self.normalize, by_weight=by_weight
+            whole.X, whole.y, whole.weight, standardize=self.standardize, by_weight=by_weight
         )
         place = np.empty(len(whole), dtype=np.intp)
         place[local.order] = np.arange(len(whole))

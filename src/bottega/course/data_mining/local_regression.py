@@ -263,7 +263,7 @@ def kernel_and_bandwidth(
             scale = KERNELS[name].deviation
             curve = np.zeros(len(widths))
             for k, width in enumerate(widths):
-                model = LocalRegression(float(width / scale), kernel=name, normalize=False)
+                model = LocalRegression(float(width / scale), kernel=name, standardize=False)
                 S = model.fit(x[:, None], x).matrix(grid[:, None])
                 bias = S @ np.sin(2 * np.pi * x) - np.sin(2 * np.pi * grid)
                 curve[k] = np.mean(bias**2 + noise**2 * np.sum(S**2, axis=1))

@@ -134,7 +134,7 @@ class LocalRows:
 
 
 def make_rows(
-    X: FloatArray, y: FloatArray, weight: FloatArray | None, *, normalize: bool, by_weight: bool
+    X: FloatArray, y: FloatArray, weight: FloatArray | None, *, standardize: bool, by_weight: bool
 ) -> LocalRows:
     """Prepare checked rows; the nearest fraction counts weights, or rows.
 
@@ -148,7 +148,7 @@ def make_rows(
     varies = np.flatnonzero(X.max(axis=0) > X.min(axis=0))
     columns = varies if len(varies) else np.array([0])
     divisor = np.ones(len(columns))
-    if normalize and len(columns) > 1:
+    if standardize and len(columns) > 1:
         divisor = np.array([_trimmed_deviation(X[:, c], mass) for c in columns])
     X = X[:, columns] / divisor
     order = np.argsort(X[:, 0], kind="stable")

@@ -32,7 +32,7 @@ class LocalWork:
 
 
 def local_work(
-    rows: Rows, recipe: Recipe, method: str, n_bins: int | None, normalize: bool, each: Any
+    rows: Rows, recipe: Recipe, method: str, n_bins: int | None, standardize: bool, each: Any
 ) -> LocalWork:
     """Prepare rows: to be binned or not, in units of a bandwidth for each input where given."""
     if each is not None:
@@ -56,8 +56,8 @@ def local_work(
         x, y = np.ascontiguousarray(X[:, 0] / unit), np.ascontiguousarray(rows.y)
         data = BinnedInput(x, y, np.ones(1) if rows.weight is None else rows.weight, unit, n_bins)
     else:
-        normalize = normalize and each is None
-        local = make_rows(X, rows.y, rows.weight, normalize=normalize, by_weight=True)
+        standardize = standardize and each is None
+        local = make_rows(X, rows.y, rows.weight, standardize=standardize, by_weight=True)
         if each is not None:
             unit = each[local.columns]
             local = replace(local, X=np.ascontiguousarray(local.X / unit), divisor=unit)
