@@ -216,7 +216,7 @@ def folds(
         The data; its roles say which kind of folds they need.
     k : int
         How many folds, at least 2.
-    random_state : int
+    random_state : int, RandomState, Generator or None
         For the shuffling.
     stratify, group, time
         As in `Table.split`.

@@ -351,7 +351,7 @@ class Table:
         group, time : str or False, optional
             The column whose groups must stay together, or whose order the parts must follow, in
             place of the table's own; False disregards it.
-        random_state : int
+        random_state : int, RandomState, Generator or None
             For the shuffling.
         """
         from bottega.data.splits import split  # splits are made of tables: a circle otherwise

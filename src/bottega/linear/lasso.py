@@ -72,7 +72,7 @@ class Lasso(PenalizedRegression):
         quicker, whatever is given.
     copy_X : bool, default=True
         The answer does not depend on it: X is never changed.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None
         The answer does not depend on it: nothing is random.
     selection : {"cyclic", "random"}, default="cyclic"
         The answer does not depend on it: the descent is always in cycles.

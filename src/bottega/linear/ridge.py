@@ -80,7 +80,7 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
     solver : str, default="auto"
         One of scikit-learn's names. The answer does not depend on it, as all would have to agree;
         `solver_` says how the equations were solved. ``positive=True`` admits ``"lbfgs"`` alone.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None
         The answer does not depend on it: nothing is random.
 
     Attributes

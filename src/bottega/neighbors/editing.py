@@ -8,7 +8,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
 from bottega.core.errors import InputError
-from bottega.core.params import Integer, Seed
+from bottega.core.params import Integer
+from bottega.core.seeds import seed_of
 from bottega.core.typing import FloatArray, IntArray
 from bottega.neighbors._kernels.votes import TIE, UNIFORM, neighbor_votes
 from bottega.neighbors.search import NeighborSearch
@@ -72,7 +73,7 @@ def condense(X: Any, y: Any, *, metric: Any = "euclidean", random_state: Any = 0
         Class labels.
     metric : str or callable
         Distance, see `NeighborSearch`.
-    random_state : int, Generator or None
+    random_state : int, RandomState, Generator or None
         For the order in which the rows are visited; the set depends on it.
 
     Returns
@@ -94,9 +95,8 @@ def condense(X: Any, y: Any, *, metric: Any = "euclidean", random_state: Any = 0
     >>> condense([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]], [0, 0, 0, 1, 1, 1])
     array([2, 3])
     """
-    Seed().check("condense", "random_state", random_state)
     search, codes, counts = _prepare(X, y, metric)
-    order = np.random.default_rng(random_state).permutation(len(codes))
+    order = np.random.default_rng(seed_of(random_state, "condense")).permutation(len(codes))
     nearest: FloatArray = np.full(len(codes), np.inf)
     votes = np.zeros((len(codes), len(counts)), dtype=np.int64)
     kept = np.zeros(len(codes), dtype=np.bool_)

@@ -95,7 +95,7 @@ class OnlineGradientDescentClassifier(GradientDescent, OnlineClassifier):
         Passes over the rows of `fit`; a stream is read once.
     shuffle : bool
         Take the rows of `fit` in a new order in each pass, instead of that of the table.
-    random_state : int, Generator, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of these orders; None: others in every fit.
     class_weight : dict, "balanced" or None
         Factors on the losses of the classes' rows; "balanced": inversely proportional to how

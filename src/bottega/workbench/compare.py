@@ -18,6 +18,7 @@ from bottega.core.estimator import Estimator
 from bottega.core.losses import Loss, get_loss
 from bottega.core.params import Integer, Real
 from bottega.core.path import check_rule
+from bottega.core.progress import Stopwatch
 from bottega.core.seeds import seed_of
 from bottega.data import LockedPart, Table, folds
 from bottega.registry import methods as methods_for
@@ -80,7 +81,7 @@ def compare(
         How standard errors and intervals allow for the training rows that the folds share, see
         `bottega.risk.nested_cv`. ``"nested"`` measures it, by outer (outer - 1) / 2 more fits of
         each method.
-    random_state : int
+    random_state : int, RandomState, Generator or None
         Seed of the split and the folds; the same seed gives the same answer.
     test_size : float
         Share of the rows that is locked away; 0 for none.
@@ -143,7 +144,7 @@ def compare(
         )
         for name, each in chosen.items()
     }
-    with warnings.catch_warnings(), beside(n_jobs):
+    with warnings.catch_warnings(), beside(n_jobs), Stopwatch() as watch:
         # The levels of a category are collinear with the intercept by their very encoding.
         warnings.simplefilter("ignore", DataWarning)
         nested = run_procedures(
@@ -184,7 +185,8 @@ def compare(
         ),
         versions={"python": platform.python_version()}
         | {name: version(name) for name in _LIBRARIES},
-        seconds=time.perf_counter() - start,
+        seconds=time.perf_counter() - start - watch.aside,
+        preparing_seconds=watch.aside,
     )
 
 

@@ -126,7 +126,8 @@ def votes_of_a_minority(
     # Ten rows at one place, then a query there: 6 votes against 4 times the ratio.
     X = np.repeat([[0.0], [9.0]], [10, 10], axis=0)
     y = np.array([0] * 6 + [1] * 4 + [0] * 10)
-    share = NearestNeighborsClassifier(10, weights="balanced").fit(X, y).predict_proba([[0.0]])[0, 1]
+    model = NearestNeighborsClassifier(10, weights="balanced").fit(X, y)
+    share = model.predict_proba([[0.0]])[0, 1]
     exact = 16 / 22
     plain, ratio = recall.values()
     first, second = accuracy.values()

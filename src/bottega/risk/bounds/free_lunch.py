@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.seeds import seed_of
 from bottega.core.typing import FloatArray, IntArray
 from bottega.risk.bounds._checks import Numbers, count, plain
 
@@ -77,11 +78,11 @@ class NoFreeLunch:
 
     def labels(self, random_state: Any = None) -> FloatArray:
         """Return the label of every point, tossed with a fair coin."""
-        return np.random.default_rng(random_state).choice([-1.0, 1.0], size=self.n_points)
+        return np.random.default_rng(seed_of(random_state)).choice([-1.0, 1.0], size=self.n_points)
 
     def sample(self, m: int, random_state: Any = None) -> IntArray:
         """Return m independent points, as numbers from 0; the groups follow one another."""
-        rng = np.random.default_rng(random_state)
+        rng = np.random.default_rng(seed_of(random_state))
         share = self.counts * self.probabilities
         group = rng.choice(len(share), size=m, p=share / share.sum())
         first = np.concatenate([[0], np.cumsum(self.counts)[:-1]])

@@ -163,7 +163,7 @@ def cross_validate(
     shuffle : bool
         Shuffle the rows before they are cut, and spread classes evenly. Without it the folds are
         stretches of rows, one after the other.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the shuffling.
 
     Returns

@@ -128,7 +128,7 @@ def holdout(
     select : {"min", "one_se"}
         The least error, or the simplest model within one standard error of it (knobs only: the
         order of a mapping says nothing about what is simple).
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the split.
 
     Returns

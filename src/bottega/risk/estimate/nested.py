@@ -91,7 +91,7 @@ def nested_cv(
         folds that follow time, stand for one.
     delta : float
         Probability with which the interval may miss the risk.
-    random_state : int
+    random_state : int, RandomState, Generator or None
         Seed of the partitions.
 
     Returns

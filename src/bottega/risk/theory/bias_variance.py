@@ -152,7 +152,7 @@ def bias_variance(
         Parameter to vary; by default the estimator's own knob.
     values : sequence, optional
         Values of the knob; all of them see the same training sets.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of everything.
 
     Returns

@@ -103,7 +103,7 @@ def learning_curve(
         Training sets for each size, at least 2.
     n_test : int
         Fresh rows for each training set.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of everything.
 
     Returns
