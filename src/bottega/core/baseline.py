@@ -8,6 +8,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 
 from bottega.core.cards import Card
+from bottega.core.classes import decided
 from bottega.core.estimator import Estimator
 from bottega.core.linear_smoother import LinearSmoother
 from bottega.core.losses import LOSSES, SQUARED_ERROR, get_loss
@@ -170,4 +171,4 @@ class BaselineClassifier(_Baseline, ClassifierMixin, Estimator):
     def predict(self, X: Any) -> Array:
         """Return the most frequent class for each row of X."""
         rows = self._count_rows(X)
-        return np.full(rows, self.classes_[np.argmax(self.shares_)])
+        return np.full(rows, self.classes_[decided(self.shares_)])

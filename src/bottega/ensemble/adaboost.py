@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import has_fit_parameter
 
 from bottega.core.cards import Card
+from bottega.core.classes import decided
 from bottega.core.errors import ParameterError
 from bottega.core.folds import Folds
 from bottega.core.losses import ZERO_ONE, Loss
@@ -25,7 +26,6 @@ from bottega.ensemble._boosting.learners import (
     TreeStore,
     WeakModels,
     WeakTrees,
-    leaf_labels,
 )
 from bottega.ensemble._boosting.rounds import (
     ROUNDS,
@@ -277,7 +277,7 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
 
         def learn(w: FloatArray) -> tuple[Any, IntArray]:
             tree = grown(columns, rows.y, w, options, n_classes=n_classes)
-            return tree, leaf_labels(tree)[apply(columns.X, *tree.walk)]
+            return tree, decided(tree.value)[apply(columns.X, *tree.walk)]
 
         return learn
 
@@ -355,6 +355,6 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
         for b, votes in enumerate(stages, start=1):
             here = wanted == b
             if here.any():
-                stage = np.argmax(votes, axis=1) if labels else softmax(votes, axis=1)
+                stage = decided(votes) if labels else softmax(votes, axis=1)
                 found[:, here] = stage[:, None]
         return found

@@ -9,6 +9,7 @@ from sklearn.utils import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
+from bottega.core.classes import decided
 from bottega.core.documents import documented_like
 from bottega.core.params import Anything, Choice, Parameter
 from bottega.core.rows import check_weight
@@ -226,7 +227,7 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
         listed = self._outputs(X)
         if listed is None:
             return self.classes_[self._predicted(self._means(X), "predict")]
-        codes = np.column_stack([np.argmax(shares, axis=1) for shares in listed])
+        codes = np.column_stack([decided(shares) for shares in listed])
         return self._shown(codes if self.n_outputs_ > 1 else codes[:, 0])
 
     def predict_proba(self, X: Any) -> Any:
@@ -254,11 +255,9 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
 
     def _predicted(self, means: FloatArray, method: str) -> Array:
         K = len(self.classes_)
-        if means.shape[1] == K and K > 1:
-            return means if method == "predict_proba" else np.argmax(means, axis=1)
-        if method == "predict_proba":  # leaves hold the share of the second class
-            return np.hstack([1 - means, means])[:, :K]
-        return np.asarray(means[:, 0] > 0.5).astype(np.intp)
+        if means.shape[1] != K or K == 1:  # leaves hold the share of the second class
+            means = np.hstack([1 - means, means])[:, :K]
+        return means if method == "predict_proba" else decided(means)
 
     def _criterion(self, n_classes: int) -> int:
         by_sums = self.criterion == "gini" and n_classes <= 2

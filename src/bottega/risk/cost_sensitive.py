@@ -39,7 +39,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     Notes
     -----
     The decisions are as good as the probabilities. Of several classes of equal expected cost the
-    last in sorted order is predicted.
+    first in sorted order is predicted.
 
     Examples
     --------

@@ -128,10 +128,10 @@ class Loss:
         Returns
         -------
         ndarray of shape (...)
-            Ties of the zero-one, hinge and cost losses go to the largest label, so +1 at one
-            half; of all medians the absolute error takes the least. Where the truth is certain
-            log loss and logistic loss have no least value, only a limit, and that limit (0 or 1,
-            minus or plus infinity) is returned.
+            Ties of the zero-one and hinge losses go to the largest label, so +1 at one half, and
+            those of costs to the first; of all medians the absolute error takes the least. Where
+            the truth is certain log loss and logistic loss have no least value, only a limit, and
+            that limit (0 or 1, minus or plus infinity) is returned.
         """
         values, probabilities = self._distribution(values, probabilities)
         return np.asarray(self._best(values, probabilities))
@@ -191,12 +191,6 @@ class Loss:
     def _best(self, values: Array, probabilities: FloatArray) -> Array:
         """Return the best prediction; the values are sorted."""
         raise InputError(f"The best prediction under the {self.name} loss is not known.")
-
-
-def most_probable(values: Array, probabilities: FloatArray) -> Array:
-    """Return the most probable of sorted values, the last of them in a tie."""
-    backwards = np.argmax(probabilities[..., ::-1], axis=-1)
-    return np.asarray(values[len(values) - 1 - backwards])
 
 
 def share_of_upper(values: Array, probabilities: FloatArray) -> FloatArray:

@@ -6,7 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from bottega.core._losses.base import Loss, most_probable
+from bottega.core._losses.base import Loss
+from bottega.core.classes import decided
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
@@ -30,7 +31,9 @@ class ZeroOne(Loss):
     def _best(self, values: Array, probabilities: FloatArray) -> Array:
         # The same value given twice counts with both its probabilities.
         distinct, where = np.unique(values, return_inverse=True)
-        return most_probable(distinct, probabilities @ np.eye(len(distinct))[where])
+        summed = probabilities @ np.eye(len(distinct))[where]
+        # The last of equals, so +1 of two signs.
+        return np.asarray(distinct[::-1][decided(summed[..., ::-1])])
 
 
 @stored
@@ -123,12 +126,12 @@ class Cost(Loss):
         return DecidedCost(self)
 
     def decide(self, probabilities: Any) -> IntArray:
-        """Return the position of the class of least expected cost, the last of equals.
+        """Return the position of the class of least expected cost, the first of equals.
 
         The last axis of `probabilities` has one entry per class of the matrix, in its order.
         """
         expected = np.asarray(probabilities, dtype=np.float64) @ np.array(self.matrix).T
-        return most_probable(np.arange(len(self.classes)), -expected)
+        return decided(-expected)
 
     def for_classes(self, classes: Any) -> Self:
         """Return the costs among these classes, whose codes `of_rows` then takes."""
@@ -163,7 +166,7 @@ class Cost(Loss):
 
     def _best(self, values: Array, probabilities: FloatArray) -> Array:
         expected = probabilities @ np.array(self.matrix)[:, self._codes(values)].T
-        return most_probable(np.asarray(self.classes), -expected)
+        return np.asarray(np.asarray(self.classes)[decided(-expected)])
 
 
 def _listed(classes: Any) -> str:

@@ -8,6 +8,7 @@ from scipy.special import softmax
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
+from bottega.core.classes import decided
 from bottega.core.errors import InputError
 from bottega.core.rows import check_weight
 from bottega.core.typing import Array, FloatArray, IntArray
@@ -50,7 +51,7 @@ class BoostReading(Combination):
     def predict(self, X: Any) -> Array:
         """Return the class with the largest weighted vote for each row of X."""
         votes = self._votes(X)
-        return self.classes_[np.argmax(votes, axis=1)]
+        return self.classes_[decided(votes)]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the class probabilities that the votes stand for (see Notes)."""
@@ -59,7 +60,7 @@ class BoostReading(Combination):
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Yield the predictions after 1, 2, ... rounds."""
         for votes in self._staged_votes(X):
-            yield self.classes_[np.argmax(votes, axis=1)]
+            yield self.classes_[decided(votes)]
 
     def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
         """Yield the class probabilities after 1, 2, ... rounds."""

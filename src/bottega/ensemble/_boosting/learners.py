@@ -11,17 +11,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from bottega.core.classes import decided
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._kernels import stumps as kernels
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels.walk import apply
-
-
-def leaf_labels(tree: Tree) -> IntArray:
-    """Return the class of each node of a tree; of equal shares the first."""
-    return np.argmax(tree.value, axis=1)
-
 
 _NODES = (
     *("parent", "depth", "first_child", "n_children", "default_child", "test_start", "test_stop"),
@@ -89,7 +84,7 @@ class Stumps:
         }
         stops, levels, votes = [0], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         for b, tree in enumerate(trees):
-            label = leaf_labels(tree)
+            label = decided(tree.value)
             columns["other"][b] = label[0]
             if tree.n_nodes > 1:
                 children = label[tree.first_child[0] :]
@@ -127,7 +122,7 @@ class Stumps:
         return votes
 
 
-class _Listed:
+class _LearnersInList:
     """Learners in a list."""
 
     members: list[Any]
@@ -149,7 +144,7 @@ class _Listed:
 
 
 @stored
-class WeakTrees(_Listed):
+class WeakTrees(_LearnersInList):
     """Trees of any size."""
 
     def __init__(self, members: list[Tree]) -> None:
@@ -163,11 +158,11 @@ class WeakTrees(_Listed):
     def labels(self, X: FloatArray, b: int) -> IntArray:
         """Return the class codes that tree b predicts."""
         tree = self.members[b]
-        return leaf_labels(tree)[apply(X, *tree.walk)]
+        return decided(tree.value)[apply(X, *tree.walk)]
 
 
 @stored
-class WeakModels(_Listed):
+class WeakModels(_LearnersInList):
     """Fitted estimators, which predict labels."""
 
     def __init__(self, members: list[Any], classes: Array) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.classes import decided
 from bottega.core.errors import InputError
 from bottega.core.parallel import at_most, available_cores, in_threads
 from bottega.core.typing import Array, FloatArray
@@ -66,9 +67,7 @@ class VoteOfClasses(Average):
         return class_shares(model, self._seen_by(model, X), self.classes_, votes=votes)
 
     def _decided(self, total: FloatArray) -> Array:
-        # Shares equal but for rounding are a tie, which goes to the first class.
-        top = total.max(axis=1, keepdims=True)
-        return np.argmax(total >= top - 1e-12, axis=1)
+        return decided(total)
 
 
 class MeanOfNumbers(Average):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from bottega._jit import kernel
+from bottega.core.classes import TIE
 from bottega.ensemble._kernels.words import LANES, LOW, walk
 
 
@@ -45,10 +46,10 @@ def _loss(sums, i, count, y, classes):
     if classes == 0:
         return (y - sums[i, 0] / count) ** 2
     if classes <= 2:
-        return 1.0 if (sums[i, 0] > 0.5 * count) != (y > 0.5) else 0.0
+        return 1.0 if (sums[i, 0] > 0.5 * count * (1.0 + TIE)) != (y > 0.5) else 0.0
     best = 0
     for k in range(1, classes):
-        if sums[i, k] > sums[i, best]:
+        if sums[i, k] > sums[i, best] * (1.0 + TIE):
             best = k
     return 1.0 if best != y else 0.0
 

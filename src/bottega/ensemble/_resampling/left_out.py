@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import r2_score
 
+from bottega.core.classes import decided
 from bottega.core.errors import DataWarning, InputError, ParameterError
 from bottega.core.estimator import Estimator
 from bottega.core.params import AnyOf, Boolean, Choice, Function
@@ -99,8 +100,7 @@ class OutOfBag(Estimator):
             return
         y, found, weight = y[seen], found[seen], None if weight is None else weight[seen]
         if is_classifier(self):
-            top = found.max(axis=1, keepdims=True)
-            found = np.argmax(found >= top - 1e-12, axis=1)  # rounding does not break a tie
+            found = decided(np.moveaxis(found, 1, -1))
         if callable(self.oob_score):
             self.oob_score_ = self.oob_score(self._shown(y), self._shown(found))
         elif is_classifier(self):

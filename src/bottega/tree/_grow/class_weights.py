@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.classes import decided
 from bottega.core.errors import InputError
 from bottega.core.losses import Cost
 from bottega.core.typing import Array, FloatArray, IntArray
@@ -103,9 +104,9 @@ def class_values(
 def least_cost(shares: FloatArray, value: FloatArray, cost: FloatArray | None) -> FloatArray:
     """Return what the rows of each node cost under the label of least cost at its value."""
     if cost is None:
-        label = np.argmax(value, axis=1)
+        label = decided(value)
         found = shares.sum(axis=1) - shares[np.arange(len(label)), label]
     else:
-        label = np.argmin(value @ cost, axis=1)
+        label = decided(-(value @ cost))
         found = (shares @ cost)[np.arange(len(label)), label]
     return np.maximum(found, 0.0)
