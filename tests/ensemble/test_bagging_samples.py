@@ -259,6 +259,11 @@ def test_bad_bases_and_parameters():
         BaggingClassifier(DecisionTreeClassifier).fit(X, y)  # the class, not an object
     with pytest.raises(ParameterError, match="max_samples"):
         BaggingClassifier(max_samples=0.0).fit(X, y)
+    with pytest.raises(ParameterError, match="max_samples=31 must be <= n_samples=30"):
+        BaggingClassifier(max_samples=31, bootstrap=False).fit(X, y)
+    for each in (BaggingClassifier, TreeClassifier):
+        with pytest.raises(ParameterError, match="X has 2 columns"):
+            each(max_features=3).fit(X, y)
 
 
 def test_own_order_sees_every_type_of_column():

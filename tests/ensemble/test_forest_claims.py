@@ -327,8 +327,10 @@ def clone_fit(model, X, y, w):
 def test_bad_and_odd_input(each):
     X, y = friedman(40, p=5)
     y = (y > np.median(y)).astype(int)
-    with pytest.raises(InputError, match="X has 5 columns"):
+    with pytest.raises(ParameterError, match="X has 5 columns"):
         each(max_features=6).fit(X, y)
+    with pytest.raises(ParameterError, match="max_samples=41 must be <= n_samples=40"):
+        each(max_features=2, bootstrap=False, max_samples=41).fit(X, y)
     for wrong in ("half", 1.5, 0.0):
         with pytest.raises(ParameterError, match="max_features="):
             each(max_features=wrong).fit(X, y)

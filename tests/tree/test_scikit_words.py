@@ -176,9 +176,11 @@ def test_sparse_inputs_give_the_dense_tree(container):
 
 
 def test_columns_are_drawn():
-    assert [count_features(m, 100) for m in ("sqrt", "log2", 0.25, 0.001, 7, 200, None)] == [
+    assert [count_features(m, 100) for m in ("sqrt", "log2", 0.25, 0.001, 7, 100, None)] == [
         10, 6, 25, 1, 7, 100, 100,
     ]  # fmt: skip
+    with pytest.raises(ParameterError, match="max_features=200 is not allowed; X has 100 columns"):
+        count_features(200, 100)
     X, y = load_iris(return_X_y=True)
     drawn = TreeClassifier(**FULL, max_features=1, random_state=0).fit(X, y)
     again = TreeClassifier(**FULL, max_features=1, random_state=0).fit(X, y)

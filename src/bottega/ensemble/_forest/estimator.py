@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, ParameterError
 from bottega.core.judge import mean_and_se
 from bottega.core.losses import Loss, get_loss
 from bottega.core.parallel import at_most
@@ -23,11 +22,12 @@ from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._forest.estimator_of_tree import ranges_of
 from bottega.ensemble._forest.growth import BinnedRows, Grower, Grown, Tally
 from bottega.ensemble._forest.listed import TreeRows, classes_of, mean_outputs
-from bottega.ensemble._resampling.draws import own_order
+from bottega.ensemble._resampling.draws import own_order, sample_size
 from bottega.ensemble._resampling.left_out import OutOfBag, WarmStart
 from bottega.tree._grow.binned import NO_LIMIT
 from bottega.tree._grow.bins import Bins
 from bottega.tree._grow.column_reader import read_columns
+from bottega.tree._grow.options import GrowOptions, count_features
 
 _PATH_TREES = 50  # enough for every row to be left out many times
 _MOST_COPIES = 20  # whole weights count as copies while they are no more than this on average
@@ -129,12 +129,7 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
 
     def _sample_size(self, there: int) -> int:
         """Return how many rows each tree draws."""
-        given = self.max_samples
-        if given is not None and isinstance(given, Integral):
-            size = int(given)
-        else:
-            size = max(1, round((1.0 if given is None else float(given)) * there))
-        return size if self.bootstrap else min(size, there)
+        return sample_size(self.max_samples, there, None if self.bootstrap else there)
 
     def _settle(self, work: ForestWork, setting: Mapping[str, Any]) -> None:
         picked = int(setting[self.knob])
@@ -219,10 +214,9 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
 
     def _grower(self, rows: BinnedRows, max_features: int) -> Grower:
         size = self._sample_size(len(rows.positions) or len(rows.y))
-        leaf, split = self.min_samples_leaf, self.min_samples_split
-        leaf = int(leaf) if isinstance(leaf, Integral) else ceil(leaf * size)
-        leaf = max(leaf, ceil(self.min_weight_fraction_leaf * size))
-        split = int(split) if isinstance(split, Integral) else max(2, ceil(split * size))
+        least = GrowOptions(
+            min_samples_split=self.min_samples_split, min_samples_leaf=self.min_samples_leaf
+        ).counted(size)
         return Grower(
             rows,
             self._criterion(rows.n_classes),
@@ -231,8 +225,8 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
             self.bootstrap,
             NO_LIMIT if self.max_depth is None else self.max_depth,
             NO_LIMIT if self.max_leaf_nodes is None else self.max_leaf_nodes,
-            split,
-            leaf,
+            int(least.min_samples_split),
+            max(int(least.min_samples_leaf), ceil(self.min_weight_fraction_leaf * size)),
             float(self.min_impurity_decrease),
             self._balanced,
         )
@@ -244,13 +238,7 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
                 return None
             # No row is left out to judge by, or the trees are costly: the usual numbers.
             given = "sqrt" if is_classifier(self) else 1.0 if self.bootstrap else 1 / 3
-        if given is None:
-            given = p
-        elif isinstance(given, str):
-            given = max(1, int(np.log2(p) if given == "log2" else np.sqrt(p)))
-        elif not isinstance(given, Integral):
-            given = max(1, int(given * p))
-        return {self.knob: int(_check_features([given], p)[0])}
+        return {self.knob: count_features(given, p)}
 
     def _path(self, work: ForestWork, values: Any, loss: Loss | None) -> Path:
         """Return the out-of-bag error over the number of columns tried."""
@@ -357,7 +345,7 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
 def _check_features(values: Any, p: int) -> IntArray:
     given = np.unique(np.asarray(values))
     if not len(given) or given.dtype.kind not in "iu" or given[0] < 1 or given[-1] > p:
-        raise InputError(
+        raise ParameterError(
             f"max_features={values!r} is not allowed; X has {p} columns, so give whole numbers "
             f"from 1 to {p}."
         )

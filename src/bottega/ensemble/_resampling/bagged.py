@@ -1,7 +1,6 @@
 """What bagged classifiers and regressors share: fits to samples, judged by left-out rows."""
 
 from collections.abc import Iterator, Mapping
-from numbers import Integral
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -10,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from bottega.core.errors import InputError, ParameterError
+from bottega.core.errors import InputError
 from bottega.core.frames import is_frame, take_rows
 from bottega.core.judge import mean_and_se
 from bottega.core.losses import get_loss
@@ -21,7 +20,7 @@ from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._combination.average import Average
 from bottega.ensemble._combination.models import losses_of_rows
-from bottega.ensemble._resampling.draws import draw_rows, seeds
+from bottega.ensemble._resampling.draws import draw_rows, sample_size, seeds
 from bottega.ensemble._resampling.left_out import (
     OutOfBag,
     WarmStart,
@@ -29,6 +28,7 @@ from bottega.ensemble._resampling.left_out import (
     proximity_of,
 )
 from bottega.ensemble._resampling.samples import OrderedRows, take_columns
+from bottega.tree._grow.options import count_features
 
 
 def _has_leaves(self: Any) -> bool:
@@ -44,7 +44,7 @@ class Bagged(OutOfBag, WarmStart, Average):
         self._rows_key = work.key
         self._drawn = (work.order, work.weight, self._size(work))
         p = self.n_features_in_
-        n_features = self._n_features(p)
+        n_features = count_features(self.max_features, p)
         every = n_features == p and not self.bootstrap_features
         self._all_features = every
         self.estimators_features_ = [
@@ -68,28 +68,7 @@ class Bagged(OutOfBag, WarmStart, Average):
 
     def _size(self, work: OrderedRows) -> int:
         """Return how many rows a sample has."""
-        given = self.max_samples
-        if given is not None and isinstance(given, Integral):
-            size = int(given)
-        else:
-            size = max(1, round((1.0 if given is None else float(given)) * work.copies))
-        n = len(work.y)
-        if size > n and not self.bootstrap:
-            if isinstance(given, Integral):
-                raise ParameterError(
-                    f"max_samples={size} must be <= n_samples={n} to be able to sample without "
-                    "replacement."
-                )
-            size = n
-        return size
-
-    def _n_features(self, p: int) -> int:
-        given = self.max_features
-        if not isinstance(given, Integral):
-            return max(1, int(given * p))
-        if int(given) > p:
-            raise ParameterError(f"max_features={given} must be at most {p}, the columns of X.")
-        return int(given)
+        return sample_size(self.max_samples, work.copies, None if self.bootstrap else len(work.y))
 
     def _draw_features(self, seed: int, p: int, size: int) -> IntArray:
         rng = np.random.default_rng([seed, 1])  # another stream than that of the rows

@@ -8,11 +8,13 @@ weight k is drawn as its k copies would be.
 
 from collections.abc import Iterator
 from hashlib import blake2b
+from numbers import Integral
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from bottega.core.errors import ParameterError
 from bottega.core.frames import is_frame
 from bottega.core.typing import Array, FloatArray, IntArray
 
@@ -74,6 +76,23 @@ def fingerprint(X: Any, *columns: Any) -> str:
         plain = column.dtype.kind in "biuf"
         found.update(column.tobytes() if plain else repr(column.tolist()).encode())
     return found.hexdigest()
+
+
+def sample_size(max_samples: Any, there: int, most: int | None) -> int:
+    """Return how many rows `max_samples` stands for, where a share is one of those `there`.
+
+    `most` is how many can be drawn, None with replacement: a number above it is refused.
+    """
+    if isinstance(max_samples, Integral):
+        size = int(max_samples)
+        if most is not None and size > most:
+            raise ParameterError(
+                f"max_samples={size} must be <= n_samples={most} to be able to sample "
+                "without replacement."
+            )
+        return size
+    size = max(1, round((1.0 if max_samples is None else float(max_samples)) * there))
+    return size if most is None else min(size, most)
 
 
 def draw_rows(

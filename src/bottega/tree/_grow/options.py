@@ -51,9 +51,14 @@ def count_features(max_features: Any, p: int) -> int:
         return p
     if isinstance(max_features, str):
         return max(1, int(np.sqrt(p) if max_features == "sqrt" else np.log2(p)))
-    if isinstance(max_features, Integral):
-        return min(int(max_features), p)
-    return max(1, int(max_features * p))
+    if not isinstance(max_features, Integral):
+        return max(1, int(max_features * p))
+    if not 1 <= max_features <= p:
+        raise ParameterError(
+            f"max_features={max_features!r} is not allowed; X has {p} columns, so give a whole "
+            f"number from 1 to {p}."
+        )
+    return int(max_features)
 
 
 @dataclass(frozen=True)
