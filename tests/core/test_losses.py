@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
+from sklearn.metrics import mean_poisson_deviance
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.losses import (
@@ -18,6 +19,7 @@ from bottega.core.losses import (
     LOG_LOSS,
     LOGISTIC,
     LOSSES,
+    POISSON,
     SQUARED_ERROR,
     ZERO_ONE,
     Cost,
@@ -222,8 +224,18 @@ def test_huber_lies_between_the_mean_and_the_median():
     assert 1.0 < Huber(2.0).best(values, share) < 3.4
 
 
+def test_the_poisson_loss_is_half_the_deviance_of_counts():
+    y, z = np.array([0.0, 1.0, 4.0, 0.0]), np.array([0.5, 2.0, 3.0, 0.0])
+    expected = mean_poisson_deviance(y[:3], z[:3]) / 2
+    np.testing.assert_allclose(POISSON(y, z)[:3].mean(), expected, rtol=1e-14)
+    assert POISSON(y, z)[3] == 0  # a mean of zero is certain of a zero
+    assert POISSON(1, 0) == np.inf
+    assert POISSON.best([0, 1, 5], [0.5, 0.25, 0.25]) == 1.5
+
+
 def test_losses_are_found_by_name_and_equal_after_a_copy():
     assert get_loss("squared_error") is SQUARED_ERROR
+    assert get_loss("poisson", "regression") is POISSON
     assert get_loss(Huber(3.0)) == Huber(3.0) != Huber(2.0)
     for loss in LOSSES.values():
         assert copy.deepcopy(loss) == loss == pickle.loads(pickle.dumps(loss))
@@ -315,6 +327,12 @@ def test_costs_are_those_of_the_prediction_in_the_row_and_the_truth_in_the_colum
     assert loss("well", "ill") == 1
     assert loss.best(["well", "ill"], [0.91, 0.09]) == "well"
     assert loss.best(["well", "ill"], [0.89, 0.11]) == "ill"
+    # Equal costs: the first class in sorted order, also where rounding says otherwise.
+    three = Cost(1 - np.eye(3))
+    assert three.decide(
+        [[0.1 + 0.2, 0.3, 0.4], [0.3, 0.1 + 0.2, 0.4 - 1e-17], [0.2, 0.4, 0.4]]
+    ).tolist() == [2, 2, 1]
+    assert three.decide([0.3, 0.1 + 0.2, 0.3]) == three.best([0, 1, 2], [1 / 3, 1 / 3, 1 / 3]) == 0
     assert loss.risk(["well", "ill"], [0.89, 0.11], "well") == pytest.approx(1.1)
     # Codes of an estimator follow the sorted classes, whatever the order of the matrix.
     coded = loss.for_classes(np.array(["ill", "well"]))

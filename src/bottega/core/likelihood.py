@@ -131,7 +131,7 @@ class _Poisson(Family):
         return mu
 
     def _unit_deviance(self, y: FloatArray, mu: FloatArray) -> Any:
-        return 2 * (special.xlogy(y, y / mu) - (y - mu))
+        return 2 * special.kl_div(y, mu)  # y log(y / mu) - y + mu, 0 where both are 0
 
 
 GAUSSIAN, BINOMIAL, POISSON = _Gaussian(), _Binomial(), _Poisson()

@@ -21,6 +21,7 @@ Name              Code  Loss                                Bayes-optimal predic
 `Quantile`              :math:`q(y - z)` where y > z, else  the quantile q
                         :math:`(1 - q)(z - y)`
 `BRIER_SCORE`     7     :math:`(y - z)^2`                   P(Y = 1)
+`POISSON`               :math:`y \ln(y / z) - y + z`        the mean
 `Cost`                  an entry of a matrix                the label of least expected cost
 ================  ====  ==================================  =================================
 
@@ -35,7 +36,13 @@ from bottega.core._losses.base import Loss
 from bottega.core._losses.decision import Cost, OwnLoss, ZeroOne
 from bottega.core._losses.margin import Hinge, Logistic
 from bottega.core._losses.probability import Brier, LogLoss
-from bottega.core._losses.regression import AbsoluteError, Huber, Quantile, SquaredError
+from bottega.core._losses.regression import (
+    AbsoluteError,
+    Huber,
+    PoissonDeviance,
+    Quantile,
+    SquaredError,
+)
 from bottega.core.errors import ParameterError, did_you_mean
 
 __all__ = [
@@ -45,6 +52,7 @@ __all__ = [
     "LOGISTIC",
     "LOG_LOSS",
     "LOSSES",
+    "POISSON",
     "ROW_LOSSES",
     "SQUARED_ERROR",
     "ZERO_ONE",
@@ -62,6 +70,7 @@ LOG_LOSS = LogLoss()
 HINGE = Hinge()
 LOGISTIC = Logistic()
 BRIER_SCORE = Brier()
+POISSON = PoissonDeviance()
 
 # In the order of their codes.
 LOSSES: dict[str, Loss] = {
@@ -78,6 +87,8 @@ LOSSES: dict[str, Loss] = {
     )
 }
 
+_BY_NAME: dict[str, Loss] = {**LOSSES, POISSON.name: POISSON}  # predictions above 0 only
+
 # What rows are judged by, for the tasks that have responses.
 ROW_LOSSES: dict[str, Loss] = {"regression": SQUARED_ERROR, "classification": ZERO_ONE}
 
@@ -88,8 +99,9 @@ def get_loss(loss: Any, task: str | None = None) -> Loss:
     Parameters
     ----------
     loss : str, Loss, callable or None
-        A name of `LOSSES`; a loss; a function of truth and prediction that returns one number per
-        row; or None for the loss of the task: squared error, or misclassification.
+        A name of `LOSSES`, or ``"poisson"``; a loss; a function of truth and prediction that
+        returns one number per row; or None for the loss of the task: squared error, or
+        misclassification.
     task : {"regression", "classification"}, optional
         What is predicted.
 
@@ -111,16 +123,16 @@ def get_loss(loss: Any, task: str | None = None) -> Loss:
         found: Loss = loss
     elif callable(loss):
         found = OwnLoss(loss)
-    elif isinstance(loss, str) and loss in LOSSES:
-        found = LOSSES[loss]
+    elif isinstance(loss, str) and loss in _BY_NAME:
+        found = _BY_NAME[loss]
     else:
-        known = [name for name, each in LOSSES.items() if task in (None, each.task)]
+        known = [name for name, each in _BY_NAME.items() if task in (None, each.task)]
         raise ParameterError(
             f"loss={loss!r} is not known; choose one of {', '.join(known)}, or give a Loss or a "
             "function of truth and prediction." + did_you_mean(str(loss), known)
         )
     if task is not None and found.task not in (None, task):
-        able = [name for name, each in LOSSES.items() if each.task == task]
+        able = [name for name, each in _BY_NAME.items() if each.task == task]
         raise ParameterError(
             f"The {found.title} cannot judge a {task}; choose one of {', '.join(able)}."
         )

@@ -1,4 +1,4 @@
-"""Losses of numbers predicted by numbers: squared, absolute, of a quantile, Huber's."""
+"""Losses of numbers predicted by numbers: squared, absolute, of a quantile, Huber's, of counts."""
 
 import math
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ import numpy as np
 
 from bottega.core._losses.base import HALF, ROUNDING, Loss
 from bottega.core.errors import ParameterError
+from bottega.core.likelihood import POISSON
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
 
@@ -137,3 +138,16 @@ class Huber(Loss):
         after = np.take_along_axis(slopes, right[..., np.newaxis], axis=-1)[..., 0]
         share = np.divide(-before, after - before, out=np.zeros_like(before), where=after > before)
         return np.asarray(knots[left] + np.clip(share, 0.0, 1.0) * (knots[right] - knots[left]))
+
+
+@stored
+class PoissonDeviance(Loss):
+    """Half the deviance of a Poisson mean z from a count y: y log(y / z) - y + z."""
+
+    name, title = "poisson", "half the Poisson deviance"
+
+    def _value(self, y: Array, z: Array) -> Array:
+        return np.asarray(POISSON.unit_deviance(y, z) / 2)
+
+    def _best(self, values: Array, probabilities: FloatArray) -> Array:
+        return np.asarray(probabilities @ values)

@@ -12,7 +12,7 @@ from sklearn.utils import Bunch, Tags
 from bottega.core.errors import InputError
 from bottega.core.folds import Fold, make_folds
 from bottega.core.judge import LossSums
-from bottega.core.losses import ABSOLUTE_ERROR, SQUARED_ERROR, Loss
+from bottega.core.losses import ABSOLUTE_ERROR, POISSON, SQUARED_ERROR, Loss
 from bottega.core.parallel import in_threads
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
@@ -27,7 +27,7 @@ from bottega.tree._grow.options import GrowOptions, count_features
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels.prune import stops
 from bottega.tree._kernels.walk import apply
-from bottega.tree._prune.losses import POISSON, loss_sums, node_losses, sums_at
+from bottega.tree._prune.losses import loss_sums, node_losses, sums_at
 from bottega.tree._prune.parameters import GROWTH
 from bottega.tree._prune.sequence import PruningSequence, members_shown, prune, pruning_sequence
 from bottega.tree._prune.validation import reduced_error, refit_leaves, stopped_at

@@ -4,30 +4,14 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.classes import decided
 from bottega.core.errors import InputError
 from bottega.core.judge import LossSums
 from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.rows import Rows
-from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels import prune as kernels
-
-
-@stored
-class PoissonDeviance(Loss):
-    """Half the deviance of a Poisson mean z from a count y: y log(y / z) - y + z."""
-
-    name, title = "poisson", "half the Poisson deviance"
-
-    def _value(self, y: Array, z: Array) -> Array:
-        # Where y is zero its logarithm does not count; a mean of zero is certain of a zero.
-        with np.errstate(divide="ignore"):
-            log_ratio = np.log(np.where(y > 0, y, 1.0)) - np.log(np.where(y > 0, z, 1.0))
-        return np.asarray(y * log_ratio - y + z)
-
-
-POISSON = PoissonDeviance()
 
 
 def leaf_labels(value: FloatArray, cost: FloatArray | None = None, default: int = -1) -> IntArray:
@@ -35,13 +19,7 @@ def leaf_labels(value: FloatArray, cost: FloatArray | None = None, default: int 
 
     Of equals, `default` wins if it is among them, and else the first.
     """
-    expected = -value if cost is None else value @ cost
-    least = expected.min(axis=1, keepdims=True)
-    # Shares of equal counts may differ in their last digit.
-    scale = np.abs(expected).max(axis=1, keepdims=True)
-    tied = expected <= least + 1e-12 * scale
-    first = np.argmax(tied, axis=1)
-    return first if default < 0 else np.where(tied[:, default], default, first)
+    return decided(value if cost is None else -(value @ cost), default)
 
 
 def node_losses(
