@@ -11,6 +11,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from bottega.core.classes import spread
 from bottega.core.errors import ParameterError
 from bottega.core.estimator import AS_IT_IS, Estimator, Walk
 from bottega.core.frames import take_rows
@@ -209,12 +210,7 @@ def class_shares(model: Any, X: Any, classes: Array, *, votes: bool = False) -> 
         shares = np.zeros((int(X.shape[0]), len(classes)))
         shares[np.arange(len(shares)), np.searchsorted(classes, model.predict(X))] = 1
         return shares
-    found = np.asarray(model.predict_proba(X), dtype=np.float64)
-    if found.shape[1] == len(classes):
-        return found
-    shares = np.zeros((len(found), len(classes)))
-    shares[:, np.searchsorted(classes, model.classes_)] = found
-    return shares
+    return spread(model.predict_proba(X), model.classes_, classes)
 
 
 def losses_of_rows(loss: Loss, y: Array, predicted: Array) -> FloatArray:

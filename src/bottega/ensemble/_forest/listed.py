@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import compute_sample_weight
 
+from bottega.core.classes import spread
 from bottega.core.parallel import in_threads
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
@@ -78,12 +79,7 @@ def outputs(tree: Any, matrix: FloatArray, classes: list[Array] | None) -> list[
         shares, known = [shares], [tree.classes_]
     else:
         known = tree.classes_
-    spread = []
-    for one, own, every in zip(shares, known, classes, strict=True):
-        wide = np.zeros((len(one), len(every)))
-        wide[:, np.searchsorted(every, own)] = one
-        spread.append(wide)
-    return spread
+    return [spread(*each) for each in zip(shares, known, classes, strict=True)]
 
 
 def mean_outputs(

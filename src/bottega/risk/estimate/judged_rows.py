@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
+from bottega.core.classes import spread
 from bottega.core.errors import InputError
 from bottega.core.folds import Fold, fold_of_rows
 from bottega.core.losses import get_loss
@@ -240,7 +241,4 @@ def class_probabilities(model: Any, X: Any, classes: Array | None, what: str) ->
             f"The {what} judges probabilities of classes, and {type(model).__name__} has none to "
             "give; choose another loss, or a classifier with predict_proba."
         )
-    found = np.asarray(model.predict_proba(X), dtype=np.float64)
-    probabilities = np.zeros((len(found), len(classes)))
-    probabilities[:, np.searchsorted(classes, model.classes_)] = found
-    return probabilities
+    return spread(model.predict_proba(X), model.classes_, classes)
