@@ -25,6 +25,7 @@ def test_time_that_is_set_aside_is_not_counted(clock):
             clock(10.0)
         clock(2.0)
     assert watch.seconds == 3.0
+    assert watch.aside == 10.0
 
 
 def test_time_that_two_threads_set_aside_at_once_is_left_out_once(clock):

@@ -141,6 +141,7 @@ def _comparison(table: Table, loss: str, results: Any, gaps: Any, **changed: Any
         "looks": 1,
         "interrupted": False,
         "seconds": 12.3,
+        "preparing_seconds": 0.0,
         "command": "bottega compare houses.csv --target price --random-state 17",
         "versions": {"python": "3.11.7", "numpy": "2.4.6"},
         "not_shown": {},

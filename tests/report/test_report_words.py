@@ -192,3 +192,9 @@ def test_small_words():
     assert duration(59.94) == "59.9 s"
     assert data_name("C:\\data\\houses.csv") == "houses.csv"
     assert data_name("x" * 100) == "x" * 79 + "…"
+
+
+def test_time_to_prepare_kernels_is_told_apart(regression):
+    assert said(regression())["repeat"]["seconds"] == "12.3 s"
+    facts = dict(said(regression(preparing_seconds=40.0))["head"]["facts"])
+    assert facts["Took"] == "12.3 s, and 40.0 s to prepare kernels"

@@ -60,7 +60,7 @@ def listen(listener: Callable[[Event], None]) -> Iterator[None]:
 
 
 class Stopwatch:
-    """Measure the seconds of a work, without those that were set aside in it.
+    """Measure the seconds of a work, without those (`aside`) that were set aside in it.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class Stopwatch:
     def __init__(self) -> None:
         self._lock = Lock()
         self._paused_by = 0  # threads that set time aside at the moment
-        self._paused_at = self._aside = 0.0
+        self._paused_at = self.aside = 0.0
 
     def __enter__(self) -> Self:
         self._token: Token[tuple[Stopwatch, ...]] = _watches.set((*_watches.get(), self))
@@ -84,7 +84,7 @@ class Stopwatch:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.seconds = perf_counter() - self._start - self._aside
+        self.seconds = perf_counter() - self._start - self.aside
         _watches.reset(self._token)
 
     def _pause(self, threads: int) -> None:
@@ -93,7 +93,7 @@ class Stopwatch:
                 self._paused_at = perf_counter()
             self._paused_by += threads
             if self._paused_by == 0:
-                self._aside += perf_counter() - self._paused_at
+                self.aside += perf_counter() - self._paused_at
 
 
 _watches: ContextVar[tuple[Stopwatch, ...]] = ContextVar("watches", default=())

@@ -56,7 +56,7 @@ def content(comparison: Any, date: datetime) -> dict[str, Any]:
         "repeat": {
             "command": comparison.command,
             "seed": comparison.random_state,
-            "seconds": words.duration(comparison.seconds),
+            "seconds": words.took(comparison),
             "versions": dict(comparison.versions),
             "date": f"{date:%Y-%m-%d %H:%M %Z}".strip(),
         },
@@ -104,7 +104,7 @@ def _head(comparison: Any) -> dict[str, Any]:
             ("Rows", f"{table.n_rows:,}"),
             ("Columns used", f"{features:,}"),
             ("Methods", f"{len(comparison.results):,}"),
-            ("Took", words.duration(comparison.seconds)),
+            ("Took", words.took(comparison)),
         ],
     }
 

@@ -59,6 +59,13 @@ def duration(seconds: float) -> str:
     return f"{whole // 60} min {whole % 60} s"
 
 
+def took(comparison: Any) -> str:
+    """Write how long a comparison took, and apart from it what is done once on a machine."""
+    once = comparison.preparing_seconds
+    added = f", and {duration(once)} to prepare kernels" if once >= 0.1 else ""
+    return duration(comparison.seconds) + added
+
+
 def data_name(source: Any) -> str:
     """Return the data's name without the folders that led to it.
 

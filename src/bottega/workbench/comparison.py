@@ -51,7 +51,9 @@ class Comparison:
     versions : dict of str to str
         Versions of the libraries.
     seconds : float
-        Wall-clock time of the whole comparison.
+        Wall-clock time of the whole comparison, without `preparing_seconds`.
+    preparing_seconds : float
+        Time in which kernels were compiled, which is done once on a machine.
     certificate : Certificate or None
         Set by `certify`.
     """
@@ -69,6 +71,7 @@ class Comparison:
     command: str
     versions: dict[str, str]
     seconds: float
+    preparing_seconds: float
     certificate: Certificate | None = field(default=None)
 
     @property
