@@ -162,7 +162,7 @@ def test_the_greatest_of_several_maxima_is_found():
     heights = evidence(ratios * noise, noise)
     inner = (heights[1:-1] > heights[:-2]) & (heights[1:-1] > heights[2:])
     assert np.count_nonzero(inner) >= 2
-    assert evidence(found.alpha, found.beta) >= heights.max() - 1e-9
+    assert evidence(found.weight_precision, found.noise_precision) >= heights.max() - 1e-9
 
 
 def test_a_fit_without_error_is_said():

@@ -229,7 +229,7 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
             triangle.weight - flat,
         )
         found = self._precisions(evidence, triangle.count, float(np.sum(whole[:, d] ** 2)))
-        self.lambda_, self.alpha_ = found.alpha, found.beta
+        self.lambda_, self.alpha_ = found.weight_precision, found.noise_precision
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         self.gamma_ = evidence.gamma(self.lambda_, self.alpha_)
         self.df_ = float(self.gamma_ + self.fit_intercept)
@@ -253,32 +253,32 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
         self.n_samples_seen_ = triangle.count
 
     def _precisions(self, evidence: Evidence, seen: int, square: float) -> Maximum:
-        alpha = None if isinstance(self.weight_precision, str) else float(self.weight_precision)
+        weight = None if isinstance(self.weight_precision, str) else float(self.weight_precision)
         if self.prior_covariance is not None:
-            if alpha is not None:
+            if weight is not None:
                 raise InputError(
-                    f"Give weight_precision={alpha:g} or a prior_covariance, not both: leave "
+                    f"Give weight_precision={weight:g} or a prior_covariance, not both: leave "
                     "weight_precision at 'auto'."
                 )
-            alpha = 1.0
-        beta = None if isinstance(self.noise_precision, str) else float(self.noise_precision)
+            weight = 1.0
+        noise = None if isinstance(self.noise_precision, str) else float(self.noise_precision)
         total = evidence.rest + float(evidence.power.sum())
-        if beta is None and not (evidence.n > 0 and total > _ROUNDING * square):
+        if noise is None and not (evidence.n > 0 and total > _ROUNDING * square):
             raise InputError(
                 f"The precision of the noise cannot be told from n_samples = {seen}: there are "
                 "too few, or y does not vary. Give more rows, or a number as noise_precision."
             )
-        if alpha is None and not len(evidence.lam):
+        if weight is None and not len(evidence.lam):
             raise InputError(
                 "The precision of the prior cannot be told from these rows: no input varies. Give "
                 "more rows, or a number as weight_precision."
             )
-        found = evidence.maximize(alpha, beta)
+        found = evidence.maximize(weight, noise)
         if not found.converged:
             warnings.warn(
                 "The evidence has no maximum, it only rises with the precision of the noise: the "
-                f"inputs fit y without error. lambda_={found.alpha:.3g} and "
-                f"alpha_={found.beta:.3g} are where the search ended; give a number as "
+                f"inputs fit y without error. lambda_={found.weight_precision:.3g} and "
+                f"alpha_={found.noise_precision:.3g} are where the search ended; give a number as "
                 "noise_precision, or fewer inputs.",
                 ConvergenceWarning,
                 stacklevel=4,
