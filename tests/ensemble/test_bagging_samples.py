@@ -12,8 +12,9 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.seeds import seeds_of
 from bottega.ensemble import BaggingClassifier, BaggingRegressor
-from bottega.ensemble._resampling.draws import draw_rows, own_order, seed_parts, seeds
+from bottega.ensemble._resampling.draws import draw_rows, own_order, seed_parts
 from bottega.tree import TreeClassifier
 
 
@@ -37,7 +38,7 @@ def test_the_prediction_is_the_mean_of_fits_to_the_drawn_rows():
     new = curve(40, seed=1)[0]
     total = np.zeros(40)
     bag, count = np.zeros(len(y)), np.zeros(len(y))
-    for seed in seeds(4, 6):
+    for seed in seeds_of(4, 6):
         drawn = draw_rows(len(y), len(y), seed)
         assert drawn.sum() == len(y)
         rows = np.repeat(np.arange(len(y)), drawn)
@@ -79,7 +80,7 @@ def test_an_even_vote_goes_to_the_first_class():
 def test_about_a_third_of_the_models_have_not_seen_a_row():
     # (1 - 1/n)^n is 0.3660 at n = 100. Share over 100 rows and 300 samples: the standard error is
     # below 0.0028, so five of them are passed with probability under 1e-6.
-    left_out = [np.mean(draw_rows(100, 100, seed) == 0) for seed in seeds(0, 300)]
+    left_out = [np.mean(draw_rows(100, 100, seed) == 0) for seed in seeds_of(0, 300)]
     assert np.mean(left_out) == pytest.approx(0.366, abs=0.014)
 
 
@@ -212,7 +213,7 @@ def test_importance_by_hand():
     order = counted[own_order(X[counted], y[counted])]
     X_own, y_own, w_own = X[order], y[order], w[order].astype(float)
     rises = []
-    for fit, seed, shuffle in zip(model.estimators_, seeds(0, 4), seeds(5, 4), strict=True):
+    for fit, seed, shuffle in zip(model.estimators_, seeds_of(0, 4), seeds_of(5, 4), strict=True):
         out = draw_rows(len(order), round(w_own.sum()), seed, weight=w_own) == 0
         rng = np.random.default_rng(shuffle)
 

@@ -1,4 +1,4 @@
-"""A seed from whatever `random_state` takes."""
+"""Seeds from whatever `random_state` takes."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from bottega.core.params import Seed
 
-__all__ = ["seed_of"]
+__all__ = ["seed_of", "seeds_of"]
 
 _MOST = 2**31
 
@@ -28,3 +28,10 @@ def seed_of(random_state: Any, owner: str = "random_state") -> int:
     if random_state is None or isinstance(random_state, np.random.Generator):
         return int(np.random.default_rng(random_state).integers(_MOST))
     return int(random_state)
+
+
+def seeds_of(random_state: Any, count: int) -> list[int]:
+    """Return `count` seeds, one per model, from whatever `random_state` takes."""
+    given = isinstance(random_state, np.random.Generator)
+    rng = np.random.default_rng(random_state if given else seed_of(random_state))
+    return [int(seed) for seed in rng.integers(_MOST, size=count)]

@@ -17,7 +17,7 @@ from bottega.core.losses import ZERO_ONE, Loss
 from bottega.core.params import Anything, Auto, Choice, Integer, Parameter, Real, Seed
 from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
-from bottega.core.seeds import seed_of
+from bottega.core.seeds import seed_of, seeds_of
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._boosting.inspection import BoostReading
@@ -36,7 +36,7 @@ from bottega.ensemble._boosting.rounds import (
 )
 from bottega.ensemble._combination.models import Model
 from bottega.ensemble._forest.estimator_of_tree import ranges_of
-from bottega.ensemble._resampling.draws import seed_parts, seeds
+from bottega.ensemble._resampling.draws import seed_parts
 from bottega.tree._grow.binned import grow_binned
 from bottega.tree._grow.column_reader import read_columns
 from bottega.tree._grow.columns import Columns
@@ -98,7 +98,7 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
         Share of each class that is held out with ``estimate="validation"``, in twentieths.
     select : {"min", "one_se"}
         Rule that picks the rounds from the path.
-    random_state : int, generator or None
+    random_state : int, RandomState, Generator or None
         Seed of the bootstrap samples and of the base; None is different every time. Without these
         nothing is random.
 
@@ -283,7 +283,7 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
 
     def _model_learner(self, rows: Rows, rounds: int) -> Callable[..., Any]:
         y = self._responses(rows)
-        each_seed = iter(seeds(self._seed, rounds))
+        each_seed = iter(seeds_of(self._seed, rounds))
 
         def learn(w: FloatArray) -> tuple[Any, IntArray]:
             model = seed_parts(clone(self.estimator), next(each_seed))
@@ -329,7 +329,7 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
             def predict(drawn: Rows, X_new: Any) -> Array:
                 return self._predictions(BoostWork(drawn), settings, X_new, loss.method)
 
-            error, error_se = judge_by_samples(rows, seeds(self._seed, self.cv), loss, predict)
+            error, error_se = judge_by_samples(rows, seeds_of(self._seed, self.cv), loss, predict)
         return Path(
             settings,
             complexity=rounds.astype(np.float64),

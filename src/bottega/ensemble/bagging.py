@@ -117,7 +117,7 @@ class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
         Keep the models of the last fit, and fit those that are lacking to `n_estimators`.
     n_jobs : int, optional
         Threads; all cores by default.
-    random_state : int, generator or None
+    random_state : int, RandomState, Generator or None
         Seed of the draws (and of the base); None draws other samples in every fit.
     verbose : int
         Accepted as in scikit-learn; nothing is printed.

@@ -12,10 +12,10 @@ from bottega.core.documents import documented_like
 from bottega.core.losses import get_loss
 from bottega.core.parallel import in_threads
 from bottega.core.params import Integer, Parameter, Seed
+from bottega.core.seeds import seeds_of
 from bottega.core.typing import Array, FloatArray
 from bottega.ensemble._combination.estimator import Combination
 from bottega.ensemble._combination.models import Model, class_shares
-from bottega.ensemble._resampling.draws import seeds
 from bottega.ensemble._resampling.samples import OrderedRows
 from bottega.tree import TreeClassifier, TreeRegressor
 
@@ -81,7 +81,7 @@ class _Bumping(Combination):
             losses = loss.of_rows(work.y, model.predict(work.X))
             return model, float(np.average(losses, weights=work.weight))
 
-        candidates = list(enumerate(seeds(self.random_state, self.n_estimators + 1)))
+        candidates = list(enumerate(seeds_of(self.random_state, self.n_estimators + 1)))
         fitted = in_threads(fit_one, candidates, stage="models")
         self.errors_ = np.array([error for _, error in fitted])
         # Errors equal but for rounding are equal, and the first of them is kept.
@@ -115,7 +115,7 @@ class BumpingClassifier(ClassifierMixin, _Bumping):
         models of any size the largest wins.
     n_estimators : int
         Number of samples.
-    random_state : int, generator or None
+    random_state : int, RandomState, Generator or None
         Seed of the draws (and of the base); None draws other samples in every fit.
 
     Attributes

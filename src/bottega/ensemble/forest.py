@@ -68,7 +68,7 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
         `oob_score_` in place of the accuracy.
     n_jobs : int, optional
         Threads; all cores by default.
-    random_state : int, generator or None
+    random_state : int, RandomState, Generator or None
         Seed. None draws anew in every fit.
     verbose : int
         Accepted as in scikit-learn; nothing is printed.

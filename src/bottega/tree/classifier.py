@@ -131,7 +131,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
         the error of the other part, and refits the leaves on all rows; `ccp_alpha_` is then NaN.
     delta : float, default=0.05
         Probability with which the bound of ``"srm"`` and `certificate_` may fail.
-    random_state : int or generator, optional
+    random_state : int, RandomState, Generator or None
         Seed of the columns and thresholds that are drawn. Nothing else is random: of splits that
         are equally good the first column and the lowest threshold win.
 

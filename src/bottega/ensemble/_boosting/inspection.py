@@ -11,13 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.classes import decided
 from bottega.core.errors import InputError
 from bottega.core.rows import check_weight
+from bottega.core.seeds import seeds_of
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._boosting.effects import StumpEffects, stump_effects
 from bottega.ensemble._boosting.learners import Stumps, WeakModels
 from bottega.ensemble._boosting.rounds import staged_votes
 from bottega.ensemble._combination.estimator import Combination
 from bottega.ensemble._forest.estimator_of_tree import estimator_of_tree
-from bottega.ensemble._resampling.draws import seeds
 from bottega.plot import error_against_trees_chart
 from bottega.tree import TreeClassifier
 
@@ -91,7 +91,7 @@ class BoostReading(Combination):
         check_is_fitted(self)
         if isinstance(self._learners, WeakModels):
             return self._learners.members
-        made = seeds(self._seed, len(self._learners))
+        made = seeds_of(self._seed, len(self._learners))
         return [
             estimator_of_tree(
                 TreeClassifier(

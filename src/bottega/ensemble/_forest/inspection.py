@@ -12,13 +12,13 @@ from bottega.core.errors import InputError, NotKept
 from bottega.core.losses import get_loss
 from bottega.core.parallel import in_threads
 from bottega.core.rows import Rows
+from bottega.core.seeds import seeds_of
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray, IntArray
 from bottega.ensemble._forest.estimator import ForestBase
 from bottega.ensemble._forest.estimator_of_tree import estimator_of_tree
 from bottega.ensemble._forest.packed import columns_of
 from bottega.ensemble._kernels.judge import permuted_loss
-from bottega.ensemble._resampling.draws import seeds
 from bottega.ensemble._resampling.left_out import importance_columns, proximity_of
 from bottega.plot import error_against_trees_chart
 from bottega.tree._grow.structure import Tree
@@ -187,7 +187,7 @@ class ForestReading(ForestBase):
 
         Parameters
         ----------
-        random_state : int or generator
+        random_state : int, RandomState, Generator or None
             Seed of the shuffles.
 
         Returns
@@ -199,7 +199,7 @@ class ForestReading(ForestBase):
             column.
         """
         self._check_packed()
-        shuffles = seeds(random_state, self.n_estimators_)
+        shuffles = seeds_of(random_state, self.n_estimators_)
         rows, forest = self._rows_in, self.forest_
         grower = self._grower(rows, self.max_features_)
         p = rows.codes.shape[1]

@@ -17,10 +17,11 @@ from bottega.core.parallel import in_threads
 from bottega.core.path import Path, along
 from bottega.core.results import term_names
 from bottega.core.rows import Rows
+from bottega.core.seeds import seeds_of
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._combination.average import Average
 from bottega.ensemble._combination.models import losses_of_rows
-from bottega.ensemble._resampling.draws import draw_rows, sample_size, seeds
+from bottega.ensemble._resampling.draws import draw_rows, sample_size
 from bottega.ensemble._resampling.left_out import (
     OutOfBag,
     WarmStart,
@@ -162,7 +163,7 @@ class Bagged(OutOfBag, WarmStart, Average):
         ----------
         X, y, sample_weight : array-like
             The training rows, which the model does not keep, in any order.
-        random_state : int or generator
+        random_state : int, RandomState, Generator or None
             Seed of the shuffles.
 
         Returns
@@ -199,7 +200,7 @@ class Bagged(OutOfBag, WarmStart, Average):
             columns = range(len(names))
             return np.array([judged(_shuffled(X_out, j, rng)) - plain for j in columns])
 
-        shuffles = seeds(random_state, len(self.estimators_))
+        shuffles = seeds_of(random_state, len(self.estimators_))
         rise = np.array(in_threads(of_model, list(enumerate(shuffles)), stage="importance"))
         return self._make_frame(importance_columns(names, rise))
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from bottega.core.errors import ParameterError
 from bottega.core.frames import is_frame
+from bottega.core.seeds import seeds_of
 from bottega.core.typing import Array, FloatArray, IntArray
 
 
@@ -117,13 +118,6 @@ def draw_rows(
     return np.bincount(rows, minlength=n)
 
 
-def seeds(random_state: Any, count: int) -> list[int]:
-    """Return `count` seeds, one per model, from a seed or a generator."""
-    if isinstance(random_state, np.random.RandomState):
-        random_state = random_state.randint(2**31)
-    return np.random.default_rng(random_state).integers(2**31, size=count).tolist()
-
-
 def seed_parts(model: Any, seed: int) -> Any:
     """Set every `random_state` of an estimator, those of its parts included, and return it."""
     names = sorted(
@@ -131,7 +125,7 @@ def seed_parts(model: Any, seed: int) -> Any:
         for name in model.get_params(deep=True)
         if name == "random_state" or name.endswith("__random_state")
     )
-    return model.set_params(**dict(zip(names, seeds(seed, len(names)), strict=True)))
+    return model.set_params(**dict(zip(names, seeds_of(seed, len(names)), strict=True)))
 
 
 def _columns(data: Any) -> Iterator[Array]:

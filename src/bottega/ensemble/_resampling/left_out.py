@@ -13,9 +13,9 @@ from bottega.core.errors import DataWarning, InputError, ParameterError
 from bottega.core.estimator import Estimator
 from bottega.core.params import AnyOf, Boolean, Choice, Function
 from bottega.core.rows import Rows
+from bottega.core.seeds import seeds_of
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._kernels.proximity import same_leaf
-from bottega.ensemble._resampling.draws import seeds
 
 _MOST_ROWS = 10_000
 
@@ -148,7 +148,7 @@ class WarmStart(Estimator):
     def _begin(self) -> tuple[dict[str, Any] | None, list[int]]:
         """Return what an earlier fit left, and the seeds of all parts."""
         earlier = self.__dict__.pop("_earlier", None)
-        found = seeds(self.random_state, self.n_estimators)
+        found = seeds_of(self.random_state, self.n_estimators)
         if earlier is None:
             return None, found
         old = earlier["_seeds"]
