@@ -251,7 +251,7 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         if self.method == "auto":
             # The rows that a fold leaves must be more than the columns, too; folds that are given
             # are taken to leave half.
-            k = min(self.cv, n) if isinstance(self.cv, Integral) else 2
+            k = min(int(self.cv), n) if isinstance(self.cv, Integral) else 2
             feasible = p <= _FEASIBLE and p + self.fit_intercept < n - n // k
             self.method_ = "best" if feasible else "forward"
         if self.method_ in ("best", "backward") and p + self.fit_intercept > n:
