@@ -173,7 +173,7 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
                 f"cv={self.cv!r} needs all rows at once, and a fit in chunks has folds of its own: "
                 "give cv= a number of folds, or n_components= a number."
             )
-        return FoldMoments(X, y, w, self.cv, start)
+        return FoldMoments(X, y, w, int(self.cv), start)
 
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> DecomposedProblem:
         problem = super()._prepare_merged(statistics.total(), chunks)

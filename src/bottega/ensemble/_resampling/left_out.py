@@ -99,16 +99,15 @@ class OutOfBag(Estimator):
         if not seen.any():
             return
         y, found, weight = y[seen], found[seen], None if weight is None else weight[seen]
-        if is_classifier(self):
-            found = decided(np.moveaxis(found, 1, -1))
+        answer: Array = decided(np.moveaxis(found, 1, -1)) if is_classifier(self) else found
         if callable(self.oob_score):
-            self.oob_score_ = self.oob_score(self._shown(y), self._shown(found))
+            self.oob_score_ = self.oob_score(self._shown(y), self._shown(answer))
         elif is_classifier(self):
-            right = found == y
+            right = answer == y
             right = right.all(axis=1) if right.ndim == 2 else right
             self.oob_score_ = float(np.average(right, weights=weight))
         elif len(y) > 1:
-            self.oob_score_ = float(r2_score(y, found, sample_weight=weight))
+            self.oob_score_ = float(r2_score(y, answer, sample_weight=weight))
 
     def _shown(self, codes: Array) -> Array:
         """Return the labels of class codes; numbers as they are."""

@@ -53,7 +53,7 @@ def count_features(max_features: Any, p: int) -> int:
         return max(1, int(np.sqrt(p) if max_features == "sqrt" else np.log2(p)))
     if not isinstance(max_features, Integral):
         return max(1, int(max_features * p))
-    if not 1 <= max_features <= p:
+    if not 1 <= int(max_features) <= p:
         raise ParameterError(
             f"max_features={max_features!r} is not allowed; X has {p} columns, so give a whole "
             f"number from 1 to {p}."
