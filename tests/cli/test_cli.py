@@ -376,7 +376,8 @@ def test_ctrl_c_stops_without_a_traceback(tmp_path):
         text=True,
     )
     try:
-        assert process.stdout.readline() == "fitting\n"  # the many fits to come take seconds
+        # Two threads may say it at once; the many fits to come take seconds.
+        assert process.stdout.readline().startswith("fitting")
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=200)
     finally:

@@ -7,8 +7,10 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor as PeerRegressor
 from sklearn.metrics import balanced_accuracy_score, mean_absolute_error
 
+from bottega.core import classes
 from bottega.core.errors import DataWarning, InputError, NotKept, ParameterError
 from bottega.ensemble import RandomForestClassifier, RandomForestRegressor
+from bottega.ensemble._kernels import judge
 
 
 def sample(n=150, seed=0):
@@ -186,3 +188,7 @@ def test_pruned_and_monotone_forests():
     line = np.zeros((50, 4))
     line[:, 0] = np.linspace(-2, 2, 50)
     assert np.all(np.diff(rising.predict(line)) >= 0)
+
+
+def test_a_tie_in_the_kernel_is_a_tie_elsewhere():
+    assert judge.TIE == classes.TIE

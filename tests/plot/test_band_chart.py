@@ -20,7 +20,7 @@ def test_posterior_of_a_line(rows_of, layers_of):
     grid = np.linspace(-1, 1, 9)
     mean = model.predict(grid[:, None])
     band = model.interval(grid[:, None], kind="prediction")
-    lines = model.sample(6, seed=0) @ np.stack([np.ones(9), grid])
+    lines = model.sample(6, random_state=0) @ np.stack([np.ones(9), grid])
     chart = band_chart(
         grid, mean, band, points=(x, -0.3 + 0.5 * x), truth=-0.3 + 0.5 * grid, curves=lines
     )

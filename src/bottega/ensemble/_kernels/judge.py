@@ -3,8 +3,9 @@
 import numpy as np
 
 from bottega._jit import kernel
-from bottega.core.classes import TIE
 from bottega.ensemble._kernels.words import LANES, LOW, walk
+
+TIE = 1e-12  # that of bottega.core.classes
 
 
 @kernel
