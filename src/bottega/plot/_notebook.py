@@ -12,7 +12,7 @@ __all__ = ["NAME", "show_offline"]
 
 NAME = "bottega"
 _SCALE = 2  # pixels of the picture for one of the screen
-_sent: set[str] = set()  # not empty once a chart of this session has carried the library
+_sent: set[str] = set()  # not empty once a chart of this process has carried the library
 
 # The picture is replaced by the live chart, with its tooltips, where the page can draw it.
 _START = """
@@ -30,7 +30,7 @@ def show_offline(altair: Any) -> None:
     """Let Altair's charts show themselves offline, unless another renderer was chosen.
 
     Altair's own default loads its drawing library from a public host. Here the first chart of a
-    session carries the library, and every chart a picture of itself, which stays where a page runs
+    process carries the library, and every chart a picture of itself, which stays where a page runs
     no script. ``altair.renderers.enable("default")`` brings Altair's own way back.
     """
     if NAME not in altair.renderers.names():
