@@ -13,6 +13,8 @@ from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels.exact_inputs import Data, Levels, Rules, Scratch
 from bottega.tree._kernels.grow_exact import grow_exact
 
+_NEAR = 16_384  # rows whose inputs and responses fit into the cache of a processor's core
+
 
 def grow(
     columns: Columns,
@@ -28,8 +30,8 @@ def grow(
     Cost: one sort of each column (kept in `columns`), then a scan and a partition of every column
     at each level of the tree: n p (log n + depth). Rows of weight 0 do not count. y are numbers
     (`n_classes` is 0) or class codes. `class_scale` is the prior of each class over its share of
-    the weight: its rows count that many times. ``cost[c, j]`` is what it costs to say j when c is
-    true: rows of class c then count ``cost[c].sum()`` times in the choice of splits (altered
+    the weight: its rows count that many times. ``cost[i, c]`` is what it costs to say i when c is
+    true: rows of class c then count ``cost[:, c].sum()`` times in the choice of splits (altered
     priors), and the risk is the least expected cost. Risk and gain are means over the weight.
 
     Examples
@@ -73,7 +75,7 @@ def grow(
     work = np.empty((p, 0 if once else n), dtype=np.int32)
     child_of = np.empty(n, dtype=np.uint8 if rules.multiway == 2 else np.int32)
     nodes, sums, tests, levels = grow_exact(
-        data, rules, *_buffers(data, rules), work, child_of, _most_nodes(rules, n)
+        data, _near(data), rules, *_buffers(data, rules), work, child_of, _most_nodes(rules, n)
     )
     *frame, weight, mean, loss, gain, lo, hi = nodes
     total = weight[0]
@@ -106,6 +108,14 @@ def _class_rows(code: Any, weight: FloatArray, counted_by: str) -> dict[str, Any
         table = np.arange(len(code) + 1, dtype=np.float64)
         table[1:] *= np.log2(table[1:])
     return {"wz": wz, "w": weight, "code": code, "xlogx": table}
+
+
+def _near(data: Data) -> Data:
+    """Return room for the rows of a subtree, next to none if all rows are near enough."""
+    n, p = data.X.shape
+    room = _NEAR if n > 4 * _NEAR else min(n, 2)  # two rows have the layout of many
+    X, wz = np.empty((room, p), order="F"), np.empty((room, 2))
+    return data._replace(X=X, wz=wz, w=np.empty(room), code=np.empty(room, dtype=np.int32))
 
 
 def _rules(o: GrowOptions, n: int, p: int, total: float) -> Rules:

@@ -9,7 +9,7 @@ from bottega.tree._kernels.exact_inputs import ASTRAY, EXACT
 from bottega.tree._kernels.frontier import pop, push
 from bottega.tree._kernels.growing_tests import list_levels, with_room
 from bottega.tree._kernels.impurity import ERROR, GINI, LIGHT, TIE
-from bottega.tree._kernels.node_rows import describe, partition
+from bottega.tree._kernels.node_rows import describe, gather, partition
 from bottega.tree._kernels.numeric_split import scan_moments, scan_number
 from bottega.tree._kernels.random import uniform
 from bottega.tree._kernels.surrogates import add_surrogates
@@ -79,9 +79,10 @@ def _splittable(t, n, depth, pure, weight, loss, rules):
 
 
 @kernel
-def grow_exact(data, rules, scratch, levels, surrogates, work, child_of, most):
+def grow_exact(data, near, rules, scratch, levels, surrogates, work, child_of, most):
     """Grow a tree; return the arrays of nodes, of tests and of levels.
 
+    near : Data with room for the rows of a subtree that fits into the processor's cache
     levels : Levels, or None if no column is a category
     surrogates : buffers of column, threshold, reverse, agreement; None: missing rows have a side
     work : (p, n) int32 to partition in (may be empty if only the root can be split)
@@ -90,6 +91,7 @@ def grow_exact(data, rules, scratch, levels, surrogates, work, child_of, most):
     """
     order = data.order
     n_rows = order.shape[1]
+    far, below = data, -1
     # Nodes.
     parent = np.full(most, -1, dtype=np.int32)
     depth = np.zeros(most, dtype=np.int32)
@@ -135,6 +137,7 @@ def grow_exact(data, rules, scratch, levels, surrogates, work, child_of, most):
     waiting = 0
     # With no limit on leaves the order of splits does not matter: the newest node is in the cache.
     best_first = rules.max_leaves < n_rows
+    gathers = not best_first and n_rows > 4 * near.X.shape[0] > 8
 
     child_of[:] = 0
     stop[0] = n_rows
@@ -161,6 +164,11 @@ def grow_exact(data, rules, scratch, levels, surrogates, work, child_of, most):
         if waiting == 0 or n_leaves >= rules.max_leaves:
             break
         waiting, t = pop(frontier, waiting, split_gain, best_first)
+        if waiting < below:  # the subtree is done
+            data, below = far, -1
+        if gathers and below < 0 and n[t] <= near.X.shape[0]:
+            gather(far, near, rows_of, start[t], stop[t], buffer)
+            data, below = near, waiting
         j = np.int64(split_column[t])
         rows = rows_of[j, start[t] : stop[t]]
         width, n_present = 2, 0

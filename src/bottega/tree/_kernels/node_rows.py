@@ -85,3 +85,23 @@ def partition(source, target, start, stop, at, child_of, n_children, keep, buffe
                     place[c] += 1
             for i in range(m):
                 target[j, at + i] = buffer[i]
+
+
+@kernel
+def gather(far, near, rows_of, start, stop, place):
+    """Copy the rows of a node together, and number them anew in its segments.
+
+    What is far apart in memory is waited for: below this node every look at a row finds it near.
+    """
+    p = far.X.shape[1]
+    for i in range(start, stop):
+        r, to = rows_of[0, i], i - start
+        place[r] = to
+        near.wz[to, 0], near.wz[to, 1] = far.wz[r, 0], far.wz[r, 1]
+        if far.n_classes:
+            near.w[to], near.code[to] = far.w[r], far.code[r]
+        for j in range(p):
+            near.X[to, j] = far.X[r, j]
+    for j in range(p):
+        for i in range(start, stop):
+            rows_of[j, i] = place[rows_of[j, i]]
