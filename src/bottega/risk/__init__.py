@@ -5,6 +5,7 @@ from bottega.risk import bounds
 from bottega.risk.bounds import *  # noqa: F403 - the bounds are listed there
 from bottega.risk.bounds.sample_size import sample_size
 from bottega.risk.certify import certify, certify_losses
+from bottega.risk.conformal import cross_conformal, jackknife_plus, split_conformal
 from bottega.risk.cost_sensitive import CostSensitiveClassifier
 from bottega.risk.estimate.compare_errors import ErrorComparison, McNemar, compare_errors, mcnemar
 from bottega.risk.estimate.cross_validate import (
@@ -17,6 +18,7 @@ from bottega.risk.estimate.diagnose import Diagnosis, diagnose
 from bottega.risk.estimate.holdout import Holdout, holdout
 from bottega.risk.estimate.nested import nested_cv
 from bottega.risk.estimate.nested_result import NestedComparison, NestedCV
+from bottega.risk.prediction_intervals import PredictionIntervals, PredictionSets
 from bottega.risk.theory.bias_variance import Decomposition, bias_variance
 from bottega.risk.theory.consistency import Consistency, consistency
 from bottega.risk.theory.erm import ClassSize, Minimisers, class_size, empirical_risk, erm
@@ -27,6 +29,7 @@ from bottega.risk.theory.label_noise import annotators, hidden_features, noisy_f
 from bottega.risk.theory.learning_curve import LearningCurve, learning_curve
 from bottega.risk.theory.margin import hard_margin, margin, separable
 from bottega.risk.theory.risk_terms import RiskTerms, risk_terms
+from bottega.risk.threshold import ThresholdClassifier, best_threshold
 
 __all__ = [
     "LOSSES",
@@ -49,15 +52,20 @@ __all__ = [
     "Minimisers",
     "NestedCV",
     "NestedComparison",
+    "PredictionIntervals",
+    "PredictionSets",
     "Quantile",
     "RiskTerms",
+    "ThresholdClassifier",
     "annotators",
+    "best_threshold",
     "bias_variance",
     "certify",
     "certify_losses",
     "class_size",
     "compare_errors",
     "consistency",
+    "cross_conformal",
     "cross_validate",
     "diagnose",
     "empirical_risk",
@@ -67,6 +75,7 @@ __all__ = [
     "hard_margin",
     "hidden_features",
     "holdout",
+    "jackknife_plus",
     "labellings",
     "learning_curve",
     "leave_one_out",
@@ -77,5 +86,6 @@ __all__ = [
     "risk_terms",
     "sample_size",
     "separable",
+    "split_conformal",
 ]
 __all__ += bounds.__all__
