@@ -163,7 +163,7 @@ def test_whole_numbers_that_repeat_in_another_chunk_are_no_key():
     assert chunks(once, target="y", rows=20).kinds == expected == {"x": "number"}
 
 
-def test_what_cannot_be_chunked(folder, frame):
+def test_what_cannot_be_used_in_chunks(folder, frame):
     with pytest.raises(InputError, match="the rows of an executed query come once"):
         chunks(duckdb.sql("SELECT * FROM frame"), target="y")
     with pytest.raises(InputError, match="There is no column 'yy' to use as target"):
@@ -173,8 +173,8 @@ def test_what_cannot_be_chunked(folder, frame):
     with pytest.raises(InputError, match="No column is left to learn from"):
         chunks(frame[["key", "y"]], target="y")
     mixed = pd.DataFrame({"x": ["1", "2", "3", "4", "a"], "y": 1.0})
-    with pytest.raises(InputError, match="'x' mixes numbers and text: 1 of its 5 values"):
-        chunks(mixed, target="y", rows=2)
+    assert (
+        chunks(mixed, target="y", rows=2).kinds == Table(mixed.assign(y=range(5)), target="y").kinds
+    )
     gone = pd.DataFrame({"x": [None, None, None], "z": [1.0, 2, 3], "y": 1.0})
-    with pytest.raises(InputError, match="'x' is missing in every row"):
-        chunks(gone, target="y", rows=2)
+    assert chunks(gone, target="y", rows=2).kinds == {"z": "number"}

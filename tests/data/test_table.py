@@ -35,7 +35,8 @@ def test_roles_kinds_and_warnings(make, columns):
     table = Table(make(columns), target="y")
     assert table.features == ("x", "c", "flag", "day")
     assert table.kinds == {"x": "number", "c": "category", "flag": "boolean", "day": "date"}
-    assert codes(table) == {("id", "key"), ("constant", "flat"), ("text", "note")}
+    left_out = {("id", "key"), ("constant", "flat"), ("text", "note")}
+    assert codes(table) == left_out | {("date", "day")}
     assert table.task == "regression"
     np.testing.assert_array_equal(table.y, columns["y"])
     assert table.classes is None

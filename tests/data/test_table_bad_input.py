@@ -23,6 +23,11 @@ def refused(pattern, frame, **options):
     return message
 
 
+def noted(table, code):
+    (finding,) = [f for f in table.warnings if f.code == code]
+    return finding.message
+
+
 def test_target_that_is_no_column(make):
     refused("no column 'pirce' .* Did you mean 'price'", make({"price": Y}), target="pirce")
 
@@ -54,9 +59,12 @@ def test_target_without_values(make):
 @pytest.mark.parametrize("values", [[None] * 4, [float("nan")] * 4])
 def test_column_missing_in_every_row(make, values):
     frame = make({"x": X, "gone": values, "y": Y})
-    message = refused("Column 'gone' is missing in every row", frame, target="y")
-    assert "ignore=['gone']" in message
-    assert Table(frame, target="y", ignore="gone").features == ("x",)
+    table = Table(frame, target="y")
+    assert noted(table, "empty") == "Column 'gone' is missing in every row and is left out."
+    assert table.features == ("x",)
+    assert table.column("gone").role == "ignore"
+    refused("'gone' is missing in every row", frame, target="y", time="gone")
+    refused("No column is left to learn from", make({"gone": values, "y": Y}), target="y")
 
 
 def test_infinite_values(make):
@@ -82,11 +90,19 @@ def test_duplicate_names():
 
 def test_numbers_and_text_in_one_column(make):
     frame = make({"x": ["1", "2.5", "abc", "3"], "z": X, "y": Y})
-    message = refused("1 of its 4 values is not a number, first 'abc' in row 3", frame, target="y")
-    assert "kinds={'x': 'category'}" in message
-    assert "ignore=['x']" in message
+    table = Table(frame, target="y")
+    assert table.kinds["x"] == "category"
+    assert "mixes numbers and 1 word such as 'abc'" in noted(table, "mixed")
     assert Table(frame, target="y", kinds={"x": "category"}).column("x").distinct == 4
     assert Table(frame, target="y", ignore=["x"]).features == ("z",)
+    refused("1 of its values are not a number, first 'abc'", frame, kinds={"x": "number"})
+
+
+def test_numbers_and_text_in_the_target(make):
+    frame = make({"z": X, "y": ["1", "2.5", "abc", "3"]})
+    message = refused("1 of its 4 values is not a number, first 'abc' in row 3", frame, target="y")
+    assert "kinds={'y': 'category'}" in message
+    assert Table(frame, target="y", kinds={"y": "category"}).task == "classification"
 
 
 def test_half_numbers_are_a_category(make):
@@ -96,7 +112,9 @@ def test_half_numbers_are_a_category(make):
 
 def test_several_python_types_in_one_column():
     frame = pd.DataFrame({"x": pd.Series([1, 2.5, "abc", None], dtype=object), "y": Y})
-    refused(r"mixes types \(2 number, 1 string\): row 3 holds 'abc'", frame, target="y")
+    table = Table(frame, target="y")
+    assert table.kinds == {"x": "category"}
+    assert "'abc'" in noted(table, "mixed")
     assert Table(frame, target="y", kinds={"x": "category"}).X["x"].tolist()[:3] == [
         "1",
         "2.5",
@@ -104,18 +122,23 @@ def test_several_python_types_in_one_column():
     ]
 
 
-def test_values_no_method_can_use():
-    frame = pd.DataFrame({"x": [[1], [2], [3], [4]], "y": Y})
-    refused("Column 'x' holds values of type list", frame, target="y")
-    frame = pd.DataFrame({"x": [dt.time(i) for i in range(4)], "y": Y})
-    refused("Column 'x' holds values of type time", frame, target="y")
+@pytest.mark.parametrize("values", [[[1], [2], [3], [4]], [dt.time(i) for i in range(4)]])
+def test_values_no_method_can_use(values):
+    frame = pd.DataFrame({"x": values, "z": X, "y": Y})
+    table = Table(frame, target="y")
+    assert table.features == ("z",)
+    assert "Column 'x' holds values of a type that no method can use" in noted(table, "unusable")
+    refused("Column 'x' holds values of type", frame, target="x")
 
 
 def test_too_many_categories(make):
     n = 400_000
     frame = make({"c": [f"c{i // 2}" for i in range(n)], "y": np.arange(n) % 97 + 0.5})
-    message = refused("'c' is a category with 200,000 levels", frame, target="y")
+    refused(r"left out are 'c' \(category\)", frame, target="y")
+    message = refused("200,000 levels", frame, target="y", kinds={"c": "category"})
     assert "ignore=['c']" in message
+    few = make({"c": [f"c{i // 2}" for i in range(3000)], "x": [1.0, 2, 4] * 1000, "y": Y * 750})
+    assert "1,500 levels" in noted(Table(few, target="y"), "levels")
 
 
 def test_too_many_classes(make):

@@ -11,7 +11,9 @@ from bottega.core.errors import InputError
 from bottega.data._inspect import convert
 from bottega.data._inspect.chunk_kinds import ChunkedColumn
 from bottega.data._inspect.convert import Frame
-from bottega.data._inspect.examine import assign_roles, check_kinds, class_labels
+from bottega.data._inspect.examine import check_kinds, class_labels
+from bottega.data._inspect.notes import is_left_out
+from bottega.data._inspect.roles import assign_roles
 from bottega.data.columns import UNUSABLE
 from bottega.data.encoder import Encoder
 from bottega.data.read import is_query, read_chunks
@@ -114,9 +116,9 @@ class EncodedChunks:
     ) -> None:
         self._source, self._options = source, dict(options)
         self._target, self._weight = target, weight
-        self.kinds = self._infer(ignore, kinds)
+        self.kinds, decimal = self._infer(ignore, kinds)
         self.encoder = clone(Encoder(standardize=False) if encoder is None else encoder)
-        self.encoder.set_params(kinds=self.kinds).fit_chunks(_Features(self))
+        self.encoder.set_params(kinds=self.kinds, decimal=decimal).fit_chunks(_Features(self))
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         names = [str(name) for name in self.encoder.get_feature_names_out()]
@@ -150,8 +152,10 @@ class EncodedChunks:
             return convert.numbers(series)
         return class_labels(series)
 
-    def _infer(self, ignore: set[str], given: Mapping[str, str]) -> dict[str, str]:
-        """Return the kinds of the columns to learn from."""
+    def _infer(
+        self, ignore: set[str], given: Mapping[str, str]
+    ) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the kinds of the columns to learn from, and decimal signs of written numbers."""
         columns: dict[str, ChunkedColumn] = {}
         names: list[str] = []
         for number, frame in enumerate(self._frames()):
@@ -167,13 +171,16 @@ class EncodedChunks:
                 columns = {name: ChunkedColumn(name) for name in names if name not in given}
             for name, column in columns.items():
                 column.update(frame[name])
-        kinds = {name: given.get(name) or columns[name].kind() for name in names}
+        seen = {name: column.profile() for name, column in columns.items()}
+        used = [name for name in names if name in given or not is_left_out(seen[name])]
+        kinds = {name: given.get(name) or seen[name].kind for name in used}
         kinds = {name: kind for name, kind in kinds.items() if kind not in UNUSABLE}
+        signs = {name: seen[name].decimal for name in used if name in seen}
         if not kinds:
             raise InputError(
                 "No column is left to learn from; give kinds={...} to use one, or add columns."
             )
-        return kinds
+        return kinds, {name: sign for name, sign in signs.items() if sign is not None}
 
 
 class _Features:

@@ -10,14 +10,20 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.data._inspect import convert
 from bottega.data._inspect.convert import Series
+from bottega.data._inspect.written import Writing, writing
 
 __all__ = ["KINDS", "MAX_LEVELS", "ROLES", "Column"]
 
 KINDS = ("number", "category", "boolean", "date", "text", "id", "constant")
 ROLES = ("target", "feature", "weight", "group", "time", "ignore")
-UNUSABLE = ("text", "id", "constant")
+FOREIGN = "foreign"  # what no method can use: lists, times of day, pictures
+UNUSABLE = ("text", "id", "constant", FOREIGN)
 MAX_LEVELS = 1000  # one-hot columns beyond this are noise, and memory
 MIN_ID_ROWS = 20  # fewer rows are often all distinct by chance
+EXACT = 2.0**53  # whole numbers beyond this have no floating-point number of their own
+_ALIKE = 1e-10
+_FEW_NUMBERS = 20  # as many distinct numbers, written as text, may be labels
+_FEW_WORDS = 0.1  # share of words among numbers that are taken for missing values
 _TEXT_LEVELS = 50
 _TEXT_LENGTH = 20
 _NAMED_ID = re.compile(r"(?:^|[^A-Za-z])(?:id|ID|Id|uuid|guid)(?:$|[^A-Za-z])|[a-z]I[Dd]$")
@@ -36,10 +42,14 @@ class Column:
 
         - ``"constant"``: at most one distinct value beside missing ones.
         - ``"boolean"``: stored as booleans, or as the texts yes/no or true/false.
-        - ``"date"``: stored as dates or times of a calendar.
+        - ``"date"``: stored as dates or times of a calendar, or as texts like 2026-01-31.
+        - ``"number"``: texts that are all numbers, some with a currency, a percent sign, parted
+          thousands or a decimal comma; plain numbers as text if over 20 differ and none begins
+          with a zero as codes do; either also if at most one text in ten is a word and over 20
+          numbers differ (the words are missing values then).
         - ``"id"``: texts or whole numbers, none missing, all distinct in 20 rows or more; whole
           numbers must also be consecutive once sorted, or be named like ``id`` or ``user_id``.
-          Fractions are never ids.
+          Fractions are never ids, nor are numbers written as text.
         - ``"text"``: more than 50 distinct texts of 20 characters or more on average, over half of
           them distinct (and written with blanks, when all are distinct).
         - ``"number"``: any other number; ``"category"``: any other text.
@@ -66,19 +76,42 @@ class Column:
 
 @dataclass(frozen=True)
 class Profile:
-    """What one look at a column's values tells."""
+    """What one look at a column's values tells.
+
+    Attributes
+    ----------
+    kind, missing, distinct
+        As in `Column`.
+    writing : Writing, optional
+        How the numbers among texts are written.
+    words : tuple of (str, int, int), optional
+        Where numbers and words are mixed: the first word, its row (-1: not known), and how many
+        values are words.
+    single : int
+        How many levels of a category have one row only.
+    rounded : bool
+        Whether distinct numbers become equal as floating-point numbers.
+    """
 
     kind: str
     missing: int
     distinct: int
-    numbers_as_text: bool = False
+    writing: Writing | None = None
+    words: tuple[str, int, int] | None = None
+    single: int = 0
+    rounded: bool = False
+
+    @property
+    def decimal(self) -> str | None:
+        """The decimal sign of texts that are read as numbers."""
+        return self.writing.decimal if self.writing and self.kind == "number" else None
 
 
 def count(series: Series) -> tuple[int, int]:
     """Count the missing and the distinct values of a column that may hold anything."""
     try:
         stored = convert.storage(series)
-    except InputError:
+    except InputError:  # of a type that no method can use
         stored = "string"
     if stored in ("integer", "number", "boolean"):
         values = convert.numbers(series)
@@ -95,15 +128,20 @@ def count(series: Series) -> tuple[int, int]:
     return missing, int(series.n_unique()) - (nulls > 0) - (missing > nulls)
 
 
-def profile(series: Series) -> Profile:
-    """Infer the kind of a column from its values, or raise for one that has none."""
+def profile(series: Series, decimal: str | None = None, usual: str | None = None) -> Profile:
+    """Infer the kind of a column from its values, or raise for one that has none.
+
+    `decimal` is the decimal sign of numbers written as text where it is known, and `usual` that of
+    the other columns, see `writing`.
+    """
     stored = convert.storage(series)
-    if stored == "string":
-        texts = convert.texts(series)
+    if stored in ("string", "mixed"):
+        texts = convert.labels(series)
         levels = Counter(text for text in texts if text is not None)
-        return text_profile(series.name, levels, len(texts), texts.index)
+        return text_profile(levels, len(texts), texts.index, decimal, usual)
     missing, distinct = count(series)
     n_rows = len(series)
+    rounded = _is_rounded(series, stored)
     if distinct <= 1:
         kind = "constant"
     elif stored in ("boolean", "date"):
@@ -116,7 +154,21 @@ def profile(series: Series) -> Profile:
         kind = "id"
     else:
         kind = "number"
-    return Profile(kind, missing, distinct)
+    return Profile(kind, missing, distinct, rounded=rounded)
+
+
+def _is_rounded(series: Series, stored: str) -> bool:
+    """Return True if distinct numbers become equal as floating-point numbers."""
+    if stored not in ("integer", "number") or not len(series):
+        return False
+    values = convert.numbers(series)
+    if not np.any(np.abs(values) > EXACT):
+        return False
+    if series.dtype.is_float():  # what was lost was lost before: large and all alike is suspicious
+        low, high = np.nanmin(values), np.nanmax(values)
+        return bool(np.isfinite(high - low) and high - low < _ALIKE * np.nanmin(np.abs(values)))
+    exact = {value for value in convert.texts(series) if value is not None}
+    return len(exact) > np.unique(values[~np.isnan(values)]).size
 
 
 def is_key(name: str, n_rows: int, low: int, high: int) -> bool:
@@ -126,11 +178,16 @@ def is_key(name: str, n_rows: int, low: int, high: int) -> bool:
 
 
 def text_profile(
-    name: str, levels: Counter[str], n_values: int, row_of: Callable[[str], int] | None = None
+    levels: Counter[str],
+    n_values: int,
+    row_of: Callable[[str], int] | None = None,
+    decimal: str | None = None,
+    usual: str | None = None,
 ) -> Profile:
     """Infer the kind of a column of texts from how often each occurs, in the order they came.
 
-    `n_values` includes the missing ones; `row_of` finds for messages where a text came first.
+    `n_values` includes the missing ones; `row_of` finds where a text came first; `decimal` and
+    `usual` are decimal signs as in `profile`.
     """
     present = levels.total()
     missing = n_values - present
@@ -138,16 +195,19 @@ def text_profile(
         return Profile("constant", missing, len(levels))
     if {level.strip().lower() for level in levels} in ({"yes", "no"}, {"true", "false"}):
         return Profile("boolean", missing, len(levels))
-    odd = [level for level in levels if not convert.is_number(level)]
-    n_odd = sum(levels[level] for level in odd)
-    if 0 < n_odd < present / 2:
-        where = "" if row_of is None else f" in row {row_of(odd[0]) + 1}"
-        raise InputError(
-            f"Column {name!r} mixes numbers and text: {n_odd:,} of its {present:,} values "
-            f"{'is not a number' if n_odd == 1 else 'are not numbers'}, first "
-            f"{convert.short(odd[0])}{where}; correct them, or give "
-            f"kinds={{{name!r}: 'category'}}, or {convert.leave_out(name)}."
-        )
+    if all(convert.is_date(level) for level in levels):
+        return Profile("date", missing, len(levels))
+    found = writing(levels, decimal, usual)
+    odd = next((level for level in levels if level not in found.values), None)
+    n_odd = present - sum(levels[level] for level in found.values)
+    words = None
+    if odd is not None and n_odd < present / 2:
+        words = odd, -1 if row_of is None else row_of(odd), n_odd
+    many = len(found.values) > _FEW_NUMBERS and not found.codes
+    if many or not found.plain if odd is None else many and n_odd <= _FEW_WORDS * present:
+        missing += n_odd
+        distinct = len(set(found.values.values()))
+        return Profile("number" if distinct > 1 else "constant", missing, distinct, found, words)
     length = sum(len(level) * times for level, times in levels.items()) / present
     wordy = len(levels) > _TEXT_LEVELS and length >= _TEXT_LENGTH and len(levels) > present / 2
     if len(levels) == n_values >= MIN_ID_ROWS:
@@ -155,7 +215,9 @@ def text_profile(
         kind = "text" if wordy and blanks > present / 2 else "id"
     else:
         kind = "text" if wordy else "category"
-    return Profile(kind, missing, len(levels), numbers_as_text=n_odd == 0)
+    single = sum(times == 1 for times in levels.values())
+    as_text = found if odd is None else None
+    return Profile(kind, missing, len(levels), as_text, words, single)
 
 
 def refuse_levels(name: str, distinct: int, what: str = "Column") -> None:

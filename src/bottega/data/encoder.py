@@ -1,7 +1,7 @@
 """From a frame of mixed columns to the matrix of numbers most methods need."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.stored import stored
+from bottega.data._encode.dates import date_parts, part_names
+from bottega.data._encode.layout import Layout
+from bottega.data._encode.levels import Category, Seen, check_policy, split_levels
 from bottega.data._encode.statistics import NumberStatistics
 from bottega.data._inspect import convert
 from bottega.data._inspect.convert import Frame
@@ -17,6 +20,8 @@ from bottega.data._inspect.examine import as_numbers, choose_kinds
 from bottega.data.columns import refuse_levels
 
 __all__ = ["Encoder"]
+
+Labels = list[list[str | None]]
 
 
 @stored
@@ -37,7 +42,8 @@ class Encoder(TransformerMixin, BaseEstimator):
     ----------
     standardize : bool or "min-max"
         True gives numbers and dates mean 0 and standard deviation 1, ``"min-max"`` maps the range
-        seen in `fit` to [0, 1], False leaves them as they are.
+        seen in `fit` to [0, 1], False leaves them as they are (but divides a column beyond 1e100
+        or below 1e-100 by a power of two: squares would be lost).
     one_hot : bool
         False gives one column of integer codes per category, NaN where missing.
     impute : bool
@@ -45,21 +51,40 @@ class Encoder(TransformerMixin, BaseEstimator):
     kinds : dict of str to str, optional
         The kind of each column, as `Table.kinds` has it; inferred for columns not named. Columns of
         kind id, text and constant are refused: a table leaves them out.
-    handle_unknown : {"error", "ignore"}
-        What to do with a level that `fit` has not seen; ``"ignore"`` codes it as all zeros
-        (NaN with ``one_hot=False``).
+    handle_unknown : {"error", "ignore", "infrequent_if_exist"}
+        What to do with a level that `fit` has not seen: ``"ignore"`` codes it as all zeros (NaN
+        with ``one_hot=False``), ``"infrequent_if_exist"`` as the rare levels, and as all zeros
+        where there are none.
+    min_frequency : int or float, optional
+        Levels with fewer rows (a share of all rows, for a float below 1) are rare: they are taken
+        together as one level "other". Missing is never rare.
+    dates : {"days", "parts"}
+        ``"parts"`` adds year, month, weekday (0 for Monday) and hour to the day, each if it varies
+        in `fit`.
+    decimal : dict of str to str, optional
+        The decimal sign of columns whose numbers are written as text, as `Table.decimal` has it;
+        inferred with the kind of columns not named in `kinds`. Currency, percent and thousands are
+        understood there, and words are missing values.
+    keep_categories : bool
+        True gives a data frame in which categories and missing values stay as they are, for methods
+        that take them: only dates, booleans and numbers written as text become numbers.
 
     Attributes
     ----------
     kinds_ : list of str
         The kind of each input column.
+    decimal_ : dict of str to str
+        The decimal sign of columns whose numbers are written as text.
+    date_parts_ : dict of str to list of str
+        What each date becomes.
     fill_, center_, scale_ : ndarray
         What replaces missing values, is subtracted and divided by, for each column that is not a
         category.
     marked_ : ndarray of int
         Which of these columns have a column that marks missing values.
-    levels_ : list of list of str
-        The levels of each category, without the missing one.
+    levels_, infrequent_levels_ : list of list of str
+        The levels of each category, without the missing one: those with a column of their own, and
+        the rare ones.
     missing_level_ : list of bool
         Whether missing is a level, for each category.
     n_features_in_, feature_names_in_
@@ -74,6 +99,11 @@ class Encoder(TransformerMixin, BaseEstimator):
     ['size', 'colour=blue', 'colour=red', 'size is missing']
     >>> encoder.transform(X).tolist()
     [[1.0, 0.0, 1.0, 0.0], [2.0, 1.0, 0.0, 1.0], [3.0, 0.0, 1.0, 0.0]]
+    >>> rare = Encoder(min_frequency=2, handle_unknown="infrequent_if_exist").fit(X[["colour"]])
+    >>> rare.get_feature_names_out().tolist()
+    ['colour=red', 'colour=other']
+    >>> rare.transform(pd.DataFrame({"colour": ["green"]})).tolist()
+    [[0.0, 1.0]]
     """
 
     def __init__(
@@ -84,12 +114,20 @@ class Encoder(TransformerMixin, BaseEstimator):
         impute: bool = True,
         kinds: Mapping[str, str] | None = None,
         handle_unknown: str = "error",
+        min_frequency: float | None = None,
+        dates: str = "days",
+        decimal: Mapping[str, str] | None = None,
+        keep_categories: bool = False,
     ) -> None:
         self.standardize = standardize
         self.one_hot = one_hot
         self.impute = impute
         self.kinds = kinds
         self.handle_unknown = handle_unknown
+        self.min_frequency = min_frequency
+        self.dates = dates
+        self.decimal = decimal
+        self.keep_categories = keep_categories
 
     def fit(self, X: Any, y: Any = None) -> "Encoder":
         """Learn levels, medians and scales; `y` is not used."""
@@ -107,12 +145,12 @@ class Encoder(TransformerMixin, BaseEstimator):
         """
         self._check_params()
         statistics = NumberStatistics()
-        levels: list[set[str | None]] = []
+        levels: list[Seen] = []
         for number, chunk in enumerate(chunks):
             frame = convert.as_frame(chunk)
             if not number:
                 self._read_names(frame)
-                levels = [set() for kind in self.kinds_ if kind == "category"]
+                levels = [Counter() for kind in self.kinds_ if kind == "category"]
             matrix, labels = self._read(frame)
             statistics.update(matrix)
             for seen, values in zip(levels, labels, strict=True):
@@ -127,17 +165,17 @@ class Encoder(TransformerMixin, BaseEstimator):
         self._learn_levels(levels)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Learn from `X` and encode it, reading it once."""
         return self._encode(*self._learn(X))
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> Any:
         """Encode the columns of `X` that `fit` has seen."""
         check_is_fitted(self)
         frame = _frame_or_none(X)
         if frame is None:
-            return self._encode(self._read_array(X, reset=False), [])
-        return self._encode(*self._read(frame))
+            return self._encode(self._read_array(X, reset=False), [], None)
+        return self._encode(*self._read(frame), frame)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns of the matrix."""
@@ -153,36 +191,50 @@ class Encoder(TransformerMixin, BaseEstimator):
             if hasattr(self, "feature_names_in_") and given != names:
                 raise InputError("input_features is not equal to feature_names_in_.")
             names = given
-        numeric = [n for n, kind in zip(names, self.kinds_, strict=True) if kind != "category"]
         result = [name for columns in self._names_out(names) for name in columns]
+        numeric = self._layout().numeric(self._names_out(names))
         result += [f"{numeric[i]} is missing" for i in self.marked_]
         return np.array(result, dtype=object)
 
+    @property
+    def text_columns(self) -> list[str]:
+        """The columns to read from a text file as they are written: labels, written numbers."""
+        check_is_fitted(self)
+        kinds = zip(self._names_in(), self.kinds_, strict=True)
+        return [name for name, kind in kinds if kind == "category" or name in self.decimal_]
+
     def _names_out(self, names: list[str]) -> list[list[str]]:
         """Return the names of the columns that each input column becomes, marks left out."""
-        categories = iter(zip(self.levels_, self.missing_level_, strict=True))
+        categories = iter(self._categories())
         found = []
         for name, kind in zip(names, self.kinds_, strict=True):
-            if kind != "category" or not self.one_hot:
+            category = next(categories) if kind == "category" else None
+            if kind == "date" and self.dates == "parts":
+                found.append(part_names(name, self.date_parts_[name], names))
+            elif category is None or not self.one_hot or self.keep_categories:
                 found.append([name])
-                continue
-            levels, gaps = next(categories)
-            # A level may itself be called "missing".
-            word = "(missing)" if "missing" in levels else "missing"
-            found.append([f"{name}={level}" for level in (*levels, *[word] * gaps)])
+            else:
+                found.append([f"{name}={title}" for title in category.titles])
         return found
 
+    def _layout(self) -> Layout:
+        return Layout(self._names_in(), self.kinds_, self.dates == "parts")
+
+    def _categories(self) -> list[Category]:
+        names = self._layout().named("category")
+        learnt = (self.levels_, self.infrequent_levels_, self.missing_level_)
+        return [Category(*each) for each in zip(names, *learnt, strict=True)]
+
     def _check_params(self) -> None:
-        if self.handle_unknown not in ("error", "ignore"):
-            raise ParameterError(
-                f"handle_unknown is 'error' or 'ignore', not {self.handle_unknown!r}."
-            )
+        check_policy(self.handle_unknown, self.min_frequency)
         if not isinstance(self.standardize, bool) and self.standardize != "min-max":
             raise ParameterError(
                 f"standardize is True, False or 'min-max', not {self.standardize!r}."
             )
+        if self.dates not in ("days", "parts"):
+            raise ParameterError(f"dates is 'days' or 'parts', not {self.dates!r}.")
 
-    def _learn(self, X: Any) -> tuple[np.ndarray, list[list[str | None]]]:
+    def _learn(self, X: Any) -> tuple[np.ndarray, Labels, Frame | None]:
         self._check_params()
         frame = _frame_or_none(X)
         if frame is None:
@@ -190,7 +242,8 @@ class Encoder(TransformerMixin, BaseEstimator):
                 raise InputError("kinds needs a data frame; the columns of an array are numbers.")
             matrix = self._read_array(X, reset=True)
             self.kinds_ = ["number"] * matrix.shape[1]
-            labels: list[list[str | None]] = []
+            self.decimal_: dict[str, str] = {}
+            labels: Labels = []
         else:
             if not len(frame) or not frame.columns:
                 raise InputError(
@@ -200,103 +253,83 @@ class Encoder(TransformerMixin, BaseEstimator):
             self._read_names(frame)
             matrix, labels = self._read(frame)
         self._learn_numbers(NumberStatistics().update(matrix))
-        self._learn_levels([set(values) for values in labels])
-        return matrix, labels
+        self._learn_levels([Counter(values) for values in labels])
+        return matrix, labels, frame
 
     def _read_names(self, frame: Frame) -> None:
-        self.kinds_ = choose_kinds(frame, self.kinds)
+        self.kinds_, self.decimal_ = choose_kinds(frame, self.kinds, self.decimal)
         self.feature_names_in_ = np.array(frame.columns, dtype=object)
         self.n_features_in_ = len(frame.columns)
 
     def _learn_numbers(self, statistics: NumberStatistics, passes: Any = None) -> None:
-        kinds = [kind for kind in self.kinds_ if kind != "category"]
-        boolean = np.array([kind == "boolean" for kind in kinds], dtype=bool)
-        self.fill_ = np.full(len(kinds), np.nan)
+        layout = self._layout()
+        self.date_parts_ = layout.varying_parts(statistics)
+        kept = layout.kept(self.date_parts_)
+        kinds = layout.numeric_kinds
+        boolean = np.array([kind == "boolean" for kind in kinds], dtype=bool)[kept]
+        self.fill_ = np.full(len(kept), np.nan)
         self.marked_ = np.arange(0)
-        if self.impute:
-            medians = statistics.medians(passes)
-            self.fill_ = np.where(boolean, statistics.mean > 0.5, medians).astype(np.float64)
-            self.marked_ = np.flatnonzero(statistics.seen < statistics.rows)
-        self.center_ = np.zeros(len(kinds))
-        self.scale_ = np.ones(len(kinds))
-        if not self.standardize or not kinds:
+        seen = statistics.seen[kept]
+        if self.impute and not self.keep_categories:
+            medians = statistics.medians(passes)[kept]
+            self.fill_ = np.where(boolean, statistics.mean[kept] > 0.5, medians).astype(np.float64)
+            # A date is missing with all its parts: one column marks it.
+            first = np.array([kind != "part" for kind in kinds], dtype=bool)[kept]
+            self.marked_ = np.flatnonzero((seen < statistics.rows) & first)
+        self.center_ = np.zeros(len(kept))
+        self.scale_ = statistics.unit[kept]
+        if not self.standardize or not kinds or self.keep_categories:
             return
-        scaled = ~boolean & (statistics.seen > 0)
+        scaled = ~boolean & (seen > 0)
         if self.standardize == "min-max":
-            center, width = statistics.low, statistics.high - statistics.low
+            center, width = statistics.low[kept], (statistics.high - statistics.low)[kept]
             steady = width == 0
         else:
-            center, width = statistics.filled_moments(self.fill_)
+            fill = np.full(len(statistics.seen), np.nan)
+            fill[kept] = self.fill_
+            center, width = (each[kept] for each in statistics.filled_moments(fill))
             # Rounding leaves a constant column a tiny deviation: it must not be blown up.
             steady = ~(width > 10 * np.finfo(float).eps * np.abs(center))
         self.center_[scaled] = center[scaled]
         self.scale_[scaled & ~steady] = width[scaled & ~steady]
 
-    def _learn_levels(self, seen: list[set[str | None]]) -> None:
-        names = [
-            n for n, kind in zip(self._names_in(), self.kinds_, strict=True) if kind == "category"
-        ]
+    def _learn_levels(self, seen: list[Seen]) -> None:
         self.missing_level_ = [None in values and self.one_hot for values in seen]
-        self.levels_ = [sorted(level for level in values if level is not None) for values in seen]
-        if self.one_hot:  # codes are one column, however many levels there are
-            for name, levels in zip(names, self.levels_, strict=True):
+        split = [split_levels(values, self.min_frequency) for values in seen]
+        self.levels_ = [levels for levels, _ in split]
+        self.infrequent_levels_ = [rare for _, rare in split]
+        if self.one_hot and not self.keep_categories:  # codes are one column, whatever the levels
+            for name, levels in zip(self._layout().named("category"), self.levels_, strict=True):
                 refuse_levels(name, len(levels))
 
-    def _encode(self, matrix: np.ndarray, labels: list[list[str | None]]) -> np.ndarray:
+    def _encode(self, matrix: np.ndarray, labels: Labels, frame: Frame | None) -> Any:
+        if self.date_parts_:
+            matrix = matrix[:, self._layout().kept(self.date_parts_)]
+        if self.keep_categories and frame is not None:
+            names_out = self._names_out(self._names_in())
+            return self._layout().frame(names_out, matrix, labels, frame.implementation)
         absent = np.isnan(matrix) if self.impute else None
         if absent is not None and absent.any():
             matrix = np.where(absent, self.fill_, matrix)
         numeric = (matrix - self.center_) / self.scale_
         if not labels and not self.marked_.size:
             return numeric
-        names = self._names_in()
-        starts = np.cumsum([0, *map(len, self._names_out(names))])
-        of_numbers = [s for s, k in zip(starts, self.kinds_, strict=False) if k != "category"]
+        widths = [len(columns) for columns in self._names_out(self._names_in())]
+        starts = np.cumsum([0, *widths])
+        places = [list(range(s, s + w)) for s, w in zip(starts, widths, strict=False)]
         out = np.zeros((len(matrix), starts[-1] + self.marked_.size))
-        out[:, of_numbers] = numeric
-        places = [j for j, kind in enumerate(self.kinds_) if kind == "category"]
-        for category, j in enumerate(places):
-            codes = self._codes(names[j], category, labels[category])
+        out[:, self._layout().numeric(places)] = numeric
+        first = [s for s, kind in zip(starts, self.kinds_, strict=False) if kind == "category"]
+        for start, category, values in zip(first, self._categories(), labels, strict=True):
+            codes = category.codes(values, self.handle_unknown, self.one_hot)
             if self.one_hot:
                 seen = np.flatnonzero(codes >= 0)
-                out[seen, starts[j] + codes[seen]] = 1.0
+                out[seen, start + codes[seen]] = 1.0
             else:
-                out[:, starts[j]] = np.where(codes < 0, np.nan, codes)
+                out[:, start] = np.where(codes < 0, np.nan, codes)
         if absent is not None and self.marked_.size:
             out[:, starts[-1] :] = absent[:, self.marked_]
         return out
-
-    def _codes(self, name: str, category: int, values: list[str | None]) -> np.ndarray:
-        """Return the place of each value among the levels, -1 for a new one."""
-        levels = self.levels_[category]
-        known: dict[str | None, int] = {level: i for i, level in enumerate(levels)}
-        if self.missing_level_[category]:
-            known[None] = len(levels)
-        # A hash of each value: measured twice as fast as a binary search among the levels.
-        codes = np.fromiter(map(known.get, values, repeat(-1)), dtype=np.int64, count=len(values))
-        new = np.flatnonzero(codes < 0)
-        if new.size and self.handle_unknown == "error":
-            self._refuse_new(name, category, [values[i] for i in new], int(new[0]))
-        return codes
-
-    def _refuse_new(self, name: str, category: int, values: list[str | None], row: int) -> None:
-        present = [value for value in values if value is not None]
-        if present:
-            distinct = len(set(present))
-            raise InputError(
-                f"Column {name!r} holds {distinct:,} "
-                f"categor{'y' if distinct == 1 else 'ies'} never seen when the model was learnt, "
-                f"{convert.short(present[0])} among them, in {len(present):,} "
-                f"row{'' if len(present) == 1 else 's'}"
-                f"; correct them, or give handle_unknown='ignore'."
-                f"{did_you_mean(present[0], self.levels_[category])}"
-            )
-        if self.one_hot:
-            raise InputError(
-                f"Column {name!r} is missing in {len(values):,} rows, first in row {row + 1}, and "
-                "had no missing value when the model was learnt; fill it in, or give "
-                "handle_unknown='ignore'."
-            )
 
     def _names_in(self) -> list[str]:
         if hasattr(self, "feature_names_in_"):
@@ -306,12 +339,14 @@ class Encoder(TransformerMixin, BaseEstimator):
     def _read_array(self, X: Any, *, reset: bool) -> np.ndarray:
         if reset and hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+        if np.ma.isMaskedArray(X):  # what is under the mask is missing
+            X = np.ma.filled(X.astype(np.float64), np.nan)
         matrix = validate_data(
             self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"
         )
         return np.asarray(matrix)
 
-    def _read(self, frame: Frame) -> tuple[np.ndarray, list[list[str | None]]]:
+    def _read(self, frame: Frame) -> tuple[np.ndarray, Labels]:
         """Return the numbers of a frame, and the labels of its categories."""
         names = self._names_in()
         if frame.columns != names:
@@ -342,9 +377,11 @@ class Encoder(TransformerMixin, BaseEstimator):
                     return matrix
         columns = []
         for name, kind in chosen:
-            values = as_numbers(frame[name], kind)
+            values = as_numbers(frame[name], kind, self.decimal_.get(name))
             convert.refuse_infinite(values, name)
-            columns.append(values)
+            columns.append(
+                date_parts(values) if kind == "date" and self.dates == "parts" else values
+            )
         return np.column_stack(columns)
 
     def __sklearn_tags__(self) -> Any:

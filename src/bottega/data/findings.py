@@ -19,9 +19,12 @@ class Finding:
     Attributes
     ----------
     code : str
-        ``"id"``, ``"constant"``, ``"text"`` (columns left out), ``"number_as_text"``,
+        ``"time_order"`` (the rows look as if they were in order of time, and a split by time is
+        proposed); ``"id"``, ``"constant"``, ``"text"``, ``"empty"``, ``"levels"``,
+        ``"unusable"`` (columns left out); ``"date"``, ``"mixed"``, ``"number_format"``,
+        ``"number_as_text"``, ``"rare_levels"``, ``"precision"`` (how columns are read);
         ``"missing_target"``, ``"few_rows"``, ``"wide"`` (more inputs than rows),
-        ``"imbalance"``, ``"rare_class"``, ``"target_as_number"`` or ``"leaker"``.
+        ``"imbalance"``, ``"rare_class"``, ``"target_as_number"``, ``"count"`` or ``"leaker"``.
     column : str or None
         The column it is about, if it is about one.
     message : str
@@ -76,9 +79,21 @@ def about_classes(y: np.ndarray, name: str) -> Iterator[Finding]:
         )
 
 
+def is_count(values: np.ndarray) -> bool:
+    """Return True if all values are whole numbers, none below zero."""
+    return bool(np.all(values >= 0) and np.all(values == np.round(values)))
+
+
 def about_numbers(y: np.ndarray, name: str) -> Iterator[Finding]:
-    """Report a numeric target that looks like class labels."""
+    """Report a numeric target that looks like class labels, or like counts."""
     values = np.unique(y)
+    if values[0] == 0 and is_count(values):
+        yield Finding(
+            "count",
+            name,
+            f"Target {name!r} holds whole numbers from 0 on: if they count something, judge "
+            "methods by the measure 'poisson'.",
+        )
     if values.size <= _FEW_VALUES and np.all(values == np.round(values)):
         yield Finding(
             "target_as_number",

@@ -11,15 +11,32 @@ from bottega.data.table import Table
 __all__ = ["encoder_for", "prepare"]
 
 
+MIN_FREQUENCY = 2  # a level of one row says nothing beside that row's own response
+
+
 def encoder_for(card: Card, table: Table) -> Encoder | None:
-    """Return the encoder that a method needs for this table, or None when it needs none."""
+    """Return the encoder that a method needs for this table, or None when it needs none.
+
+    Levels of one row are taken together, and levels that are new in the folds, in the locked rows
+    or in rows to predict are taken with them: no level stops anything. Dates become parts. Methods
+    that take categories and missing values get a frame, where there is something to convert.
+    """
+    policy: dict[str, Any] = {
+        "kinds": table.kinds,
+        "decimal": table.decimal,
+        "dates": "parts",
+        "handle_unknown": "infrequent_if_exist",
+    }
     if card.missing and card.categories:
-        return None
+        if "date" not in table.kinds.values() and not table.decimal:
+            return None
+        return Encoder(keep_categories=True, standardize=False, impute=False, **policy)
     return Encoder(
         standardize=card.standardize,
         one_hot=not card.categories,
         impute=not card.missing,
-        kinds=table.kinds,
+        min_frequency=MIN_FREQUENCY,
+        **policy,
     )
 
 

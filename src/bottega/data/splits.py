@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from bottega.data.table import Table
 
 __all__ = ["LockedPart", "Split", "folds"]
 
+_TRIED = 10_000
 _EPSILON = 1e-9  # 100 * 0.29 is a hair under 29
 
 
@@ -269,16 +269,15 @@ def _assign(
     if groups is None:
         part = _by_class(codes, shares, rng)
         if np.unique(part).size < shares.size:
-            nothing = np.zeros(shares.size)
-            least = next(n for n in count(shares.size) if _allot(n, shares, nothing).all())
+            least = _least_rows(shares)
             if codes.any():
                 raise InputError(
-                    f"The {what} that keeps class shares needs at least {least} rows of one class, "
-                    f"and no class has more than {np.bincount(codes).max()}; add rows, or give "
-                    f"stratify=False, which needs {least} rows in all."
+                    f"The {what} that keeps class shares needs at least {least:,} rows of one "
+                    f"class, and no class has more than {np.bincount(codes).max()}; add rows, or "
+                    f"give stratify=False, which needs {least:,} rows in all."
                 )
             raise InputError(
-                f"The {what} needs at least {least} rows and the table has {table.n_rows}; add "
+                f"The {what} needs at least {least:,} rows and the table has {table.n_rows}; add "
                 "rows or leave a part out."
             )
         return part
@@ -348,6 +347,18 @@ def _by_class(codes: np.ndarray, shares: np.ndarray, rng: np.random.Generator) -
         behind += rows.size * shares - given
         part[rows] = np.repeat(np.arange(shares.size), given)
     return part
+
+
+def _least_rows(shares: np.ndarray) -> int:
+    """Return about how many rows it takes for each part to get one.
+
+    A part of share s among k gets a row at 1 / s rows at the latest, and not below 1 / (k s).
+    """
+    latest = math.ceil(1 / max(shares.min(), 1e-18))
+    start = max(shares.size, math.floor(latest / shares.size))
+    sizes = range(start, min(latest, start + _TRIED))
+    nothing = np.zeros(shares.size)
+    return next((n for n in sizes if _allot(n, shares, nothing).all()), latest)
 
 
 def _allot(size: int, shares: np.ndarray, behind: np.ndarray) -> np.ndarray:

@@ -11,16 +11,13 @@ from bottega.core.frames import make_frame
 from bottega.data import findings
 from bottega.data._inspect import convert
 from bottega.data._inspect.display import as_html, as_text
-from bottega.data._inspect.examine import (
-    about_feature,
-    assign_roles,
-    check_kinds,
-    class_labels,
-    examine,
-    extent,
-)
+from bottega.data._inspect.examine import check_kinds, examine_all, extent
 from bottega.data._inspect.leakage import search_leakers
-from bottega.data.columns import MAX_LEVELS, MIN_ID_ROWS, UNUSABLE, Column, count
+from bottega.data._inspect.notes import about_feature, about_kinds, is_left_out
+from bottega.data._inspect.order import about_order
+from bottega.data._inspect.roles import assign_roles, with_roles
+from bottega.data._inspect.target import read_target
+from bottega.data.columns import Column, count
 from bottega.data.findings import Finding
 
 if TYPE_CHECKING:
@@ -33,8 +30,9 @@ class Table:
     """A data frame with the kind and the role of each column.
 
     Nothing is imputed or encoded: missing values stay missing, and `X` is the user's own kind of
-    frame. Rows whose target is missing are dropped, and `warnings` says how many. Cost: one pass
-    over each column, and a sort of each column for the search for leakers.
+    frame. Rows whose target is missing are dropped, columns that cannot be used are left out, and
+    numbers and dates written as text are converted: `warnings` says so. Cost: one pass over each
+    column, and a sort of each column for the search for leakers.
 
     Parameters
     ----------
@@ -45,16 +43,20 @@ class Table:
     kinds : dict of str to str, optional
         Kinds that override the inferred ones (see `Column`). ``"number"`` and ``"date"`` convert
         texts; ``"category"`` turns numbers into labels.
-    weight, group, time : str, optional
-        The column of row weights; of groups that must not be split; of the time order.
+    weight, group, time : str or array-like, optional
+        The column of row weights; of groups that must not be split; of the time order. Or their
+        values, one per row, which become a column. ``time=True`` is the order of the rows.
     ignore : str or iterable of str
-        Columns to leave out. Columns of kind id, constant and text are left out anyway, unless
-        `kinds` gives them another kind.
+        Columns to leave out. Columns of kind id, constant and text, and those without a value or
+        with too many levels, are left out anyway, unless `kinds` gives them another kind.
     task : {"regression", "classification"}, optional
         Overrides the rule: a category, a boolean or a number with exactly two values is a
         classification target, any other number a regression target.
     source : str, optional
         Where the data came from, for reports.
+    decimal : {".", ","}, optional
+        The decimal sign of numbers that are written as text; by default it is found column by
+        column, and a finding says how a column was read.
 
     Attributes
     ----------
@@ -72,6 +74,8 @@ class Table:
         The sorted labels.
     weight, groups, time : ndarray or None
         The columns of those roles (`time` as numbers; dates as days since 1970-01-01).
+    decimal : dict of str to str
+        The decimal sign of each feature whose numbers were written as text.
     warnings : tuple of Finding
         What to know before trusting a model.
 
@@ -95,14 +99,19 @@ class Table:
         *,
         target: str | None = None,
         kinds: Mapping[str, str] | None = None,
-        weight: str | None = None,
-        group: str | None = None,
-        time: str | None = None,
+        weight: Any = None,
+        group: Any = None,
+        time: Any = None,
         ignore: str | Iterable[str] = (),
         task: str | None = None,
         source: str | None = None,
+        decimal: str | None = None,
     ) -> None:
+        if decimal not in (None, ".", ","):
+            raise InputError(f"decimal is '.' or ',', not {decimal!r}.")
         data = convert.as_frame(frame)
+        given = set(data.columns)
+        data, weight, group, time = with_roles(data, weight, group, time)
         kinds = {str(name): kind for name, kind in (kinds or {}).items()}
         left_out = {ignore} if isinstance(ignore, str) else set(ignore)
         roles = assign_roles(data, target, weight, group, time, left_out)
@@ -116,23 +125,27 @@ class Table:
         self._asked: dict[str, Any] = {
             "kinds": kinds, "weight": weight, "group": group, "time": time, "ignore": left_out,
         }  # fmt: skip
-        self._roles = roles
-        self._kinds: dict[str, str] = {}
+        self._made = set(data.columns) - given  # columns of roles that came as values
+        n_given = len(data)
+        data, profiles = examine_all(data, roles, kinds, decimal)
         notes: list[Finding] = []
         columns: list[Column] = []
-        for name in data.columns:
-            series, seen = examine(data[name], roles[name], kinds.get(name))
-            if series is not None:
-                data = data.with_columns(series)
-            self._kinds[name] = seen.kind
+        for name, seen in profiles.items():
             if roles[name] == "feature":
                 notes += about_feature(name, seen, chosen=name in kinds)
-                if seen.kind in UNUSABLE:
+                if is_left_out(seen):
                     roles[name] = "ignore"
             columns.append(Column(name, seen.kind, roles[name], seen.missing, seen.distinct))
+        self._roles = roles
+        self._kinds = {name: seen.kind for name, seen in profiles.items()}
+        self.decimal = {
+            name: seen.decimal
+            for name, seen in profiles.items()
+            if roles[name] == "feature" and seen.decimal is not None
+        }
         self._data = data
         self._read_roles(task, notes)
-        if self.n_rows == len(frame):  # every row was kept, so the counts stand
+        if self.n_rows == n_given:  # every row was kept, so the counts stand
             self.columns = tuple(columns)
         if not self.features:
             reasons = [f"{c.name!r} ({c.kind})" for c in self.columns if c.role == "ignore"]
@@ -141,7 +154,9 @@ class Table:
                 + (f": left out are {', '.join(reasons[:10])}" if reasons else "")
                 + "; give kinds={...} to use one of them, or add columns."
             )
+        notes += about_kinds({name: profiles[name] for name in self.features})
         notes += findings.about_width(self._encoded_width(), self.n_rows)
+        notes += about_order(self)
         notes += search_leakers(self)
         self.warnings = tuple(notes)
 
@@ -164,52 +179,16 @@ class Table:
                 )
         notes += findings.about_size(len(self._data))
         self.n_rows = len(self._data)
-        self.y, self.task, self.classes = self._read_target(task, notes)
+        self.y, self.task, self.classes = None, None, None
+        if self.target is not None:
+            series = self._data[self.target]
+            self.y, self.task, self.classes, found = read_target(
+                series, self._kinds[self.target], task
+            )
+            notes += found
         self.weight = self._read_weight()
         self.groups = self.labels_of("group")
         self.time = self.order_of("time")
-
-    def _read_target(
-        self, task: str | None, notes: list[Finding]
-    ) -> tuple[np.ndarray | None, str | None, np.ndarray | None]:
-        name = self.target
-        if name is None:
-            return None, None, None
-        series, kind = self._data[name], self._kinds[name]
-        distinct = count(series)[1]
-        if distinct == 1:
-            value = convert.short(series.to_list()[0])
-            raise InputError(
-                f"Target {name!r} has one value only ({value}): there is nothing to learn; "
-                "choose another target or add rows."
-            )
-        if kind in ("date", "text"):
-            raise InputError(
-                f"Target {name!r} holds {'dates' if kind == 'date' else 'free text'}, which no "
-                "method predicts; choose another target or turn it into numbers or labels."
-            )
-        if kind == "number" and task != "classification" and (task or distinct > 2):
-            y = convert.numbers(series)
-            notes += findings.about_numbers(y, name)
-            return y, "regression", None
-        if task == "regression":
-            raise InputError(
-                f"Target {name!r} is of kind {kind}, and regression needs numbers; leave task out "
-                f"or give kinds={{{name!r}: 'number'}}."
-            )
-        if distinct == self.n_rows >= MIN_ID_ROWS:
-            raise InputError(
-                f"Target {name!r} has a different value in each of the {distinct:,} rows: no class "
-                "can be learnt from one row; choose another target."
-            )
-        if distinct > MAX_LEVELS:
-            raise InputError(
-                f"Target {name!r} has {distinct:,} classes, and {MAX_LEVELS:,} are the most that "
-                "can be used; group its rare classes, or choose another target."
-            )
-        y = class_labels(series)
-        notes += findings.about_classes(y, name)
-        return y, "classification", np.unique(y)
 
     def _read_weight(self) -> np.ndarray | None:
         name = self._name_of("weight")
@@ -266,6 +245,15 @@ class Table:
         return name
 
     @property
+    def is_count(self) -> bool:
+        """Whether the target is a number and all its values are whole, none below zero."""
+        return self.task == "regression" and self.y is not None and findings.is_count(self.y)
+
+    def series(self, name: str) -> convert.Series:
+        """Return one column as it is kept."""
+        return self._data[self._known(name)]
+
+    @property
     def frame(self) -> Any:
         """All columns, as the user's own kind of frame."""
         return self._data.to_native()
@@ -306,12 +294,30 @@ class Table:
         self._known(name)
         return next(column for column in self.columns if column.name == name)
 
-    def aimed_at(self, target: str | None = None, task: str | None = None) -> "Table":
-        """Return the same rows with another target or task; kinds and the other roles stay."""
-        target = self.target if target is None else target
-        if target == self.target and task in (None, self.task):
-            return self
-        return Table(self.frame, target=target, task=task, source=self.source, **self._asked)
+    def aimed_at(
+        self,
+        target: str | None = None,
+        task: str | None = None,
+        *,
+        weight: Any = None,
+        group: Any = None,
+        time: Any = None,
+    ) -> "Table":
+        """Return the same rows with another target, task, weight, group or time; the rest stays."""
+        roles = {"weight": weight, "group": group, "time": time}
+        roles = {role: given for role, given in roles.items() if given is not None}
+        if target in (None, self.target):
+            if task in (None, self.task) and not roles:
+                return self
+            target, task = self.target, task or self.task
+        gone = self._made.intersection(self._asked[role] for role in roles)
+        frame = self._data.drop(*gone).to_native() if gone else self.frame
+        found = Table(
+            frame, target=target, task=task, source=self.source, **{**self._asked, **roles}
+        )
+        found._made |= self._made - gone
+        found.decimal |= {name: self.decimal[name] for name in self.decimal if name in found.kinds}
+        return found
 
     def take(self, rows: Any) -> "Table":
         """Return the given rows (positions or a mask); kinds, roles and warnings stay."""
@@ -321,7 +327,8 @@ class Table:
         part = object.__new__(Table)
         part.target, part.source, part.task = self.target, self.source, self.task
         part._roles, part._kinds, part._asked = self._roles, self._kinds, self._asked
-        part.warnings, part.classes = self.warnings, self.classes
+        part._made = self._made
+        part.warnings, part.classes, part.decimal = self.warnings, self.classes, self.decimal
         part._data = self._data[rows.astype(np.int64), :]
         part.n_rows = rows.size
         for name in ("y", "weight", "groups", "time"):

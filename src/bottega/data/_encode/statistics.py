@@ -19,52 +19,78 @@ _DIGIT = 16  # bits of a digit of the selection
 class NumberStatistics:
     """Count, mean, scatter, range and median of each column, missing values left out.
 
+    Columns whose squares would be beyond the range of floating-point numbers are held in a unit of
+    their own, a power of two.
+
     Attributes
     ----------
     rows : int
         Rows seen.
     seen : ndarray of int
         Values present in each column.
-    mean, scatter, low, high : ndarray
-        Of these values; the scatter is the sum of squares about the mean.
+    unit : ndarray
+        What the values of each column are divided by before they are squared: 1 for most.
+    mean, low, high : ndarray
+        Of these values.
     """
 
     def __init__(self) -> None:
         self.rows = 0
         self.seen: IntArray = np.zeros(0, dtype=np.int64)
-        self.mean: FloatArray = np.zeros(0)
-        self.scatter: FloatArray = np.zeros(0)
-        self.low: FloatArray = np.zeros(0)
-        self.high: FloatArray = np.zeros(0)
+        self.unit: FloatArray = np.ones(0)
+        self._mean: FloatArray = np.zeros(0)
+        self._scatter: FloatArray = np.zeros(0)  # the sum of squares about the mean
+        self._low: FloatArray = np.zeros(0)
+        self._high: FloatArray = np.zeros(0)
         self._held: list[FloatArray] | None = []
+
+    @property
+    def mean(self) -> FloatArray:
+        """The mean of each column."""
+        return self._mean * self.unit
+
+    @property
+    def low(self) -> FloatArray:
+        """The least value of each column."""
+        return self._low * self.unit
+
+    @property
+    def high(self) -> FloatArray:
+        """The greatest value of each column."""
+        return self._high * self.unit
 
     def update(self, matrix: FloatArray) -> "NumberStatistics":
         """Take in a block of rows, at least one."""
-        present = ~np.isnan(matrix)
-        seen = present.sum(axis=0)
-        if seen.sum() == matrix.size:
-            mean = matrix.mean(axis=0)
-            gap = matrix - mean
-            low, high = matrix.min(axis=0), matrix.max(axis=0)
-        else:
-            mean = np.where(present, matrix, 0.0).sum(axis=0) / np.maximum(seen, 1)
-            gap = np.where(present, matrix - mean, 0.0)
-            low = np.where(present, matrix, np.inf).min(axis=0)
-            high = np.where(present, matrix, -np.inf).max(axis=0)
-        scatter = np.einsum("ij,ij->j", gap, gap)
-        if not self.rows:
-            self.seen, self.mean, self.scatter, self.low, self.high = seen, mean, scatter, low, high
-        else:
-            total = np.maximum(self.seen + seen, 1)
-            apart = mean - self.mean
-            self.scatter = self.scatter + scatter + apart**2 * (self.seen * seen / total)
-            self.mean = self.mean + apart * (seen / total)
-            self.low, self.high = np.minimum(self.low, low), np.maximum(self.high, high)
-            self.seen = self.seen + seen
         if self._held is not None:
             self._held.append(matrix)
             if self.rows and (self.rows + len(matrix)) * matrix.shape[1] > HELD:
                 self._held = None
+        present = ~np.isnan(matrix)
+        seen = present.sum(axis=0)
+        whole = seen.sum() == matrix.size
+        low = matrix.min(axis=0) if whole else np.where(present, matrix, np.inf).min(axis=0)
+        high = matrix.max(axis=0) if whole else np.where(present, matrix, -np.inf).max(axis=0)
+        if not self.rows:
+            self.unit = _units(low, high)
+        if np.any(self.unit != 1):
+            matrix, low, high = matrix / self.unit, low / self.unit, high / self.unit
+        if whole:
+            mean = matrix.mean(axis=0)
+            gap = matrix - mean
+        else:
+            mean = np.where(present, matrix, 0.0).sum(axis=0) / np.maximum(seen, 1)
+            gap = np.where(present, matrix - mean, 0.0)
+        scatter = np.einsum("ij,ij->j", gap, gap)
+        if not self.rows:
+            self.seen, self._mean, self._scatter = seen, mean, scatter
+            self._low, self._high = low, high
+        else:
+            total = np.maximum(self.seen + seen, 1)
+            apart = mean - self._mean
+            self._scatter = self._scatter + scatter + apart**2 * (self.seen * seen / total)
+            self._mean = self._mean + apart * (seen / total)
+            self._low, self._high = np.minimum(self._low, low), np.maximum(self._high, high)
+            self.seen = self.seen + seen
         self.rows += len(matrix)
         return self
 
@@ -74,11 +100,11 @@ class NumberStatistics:
         NaN in `fill` leaves the missing values of a column out.
         """
         gaps = np.where(np.isnan(fill), 0, self.rows - self.seen)
-        value = np.where(gaps > 0, fill, 0.0)
+        value = np.where(gaps > 0, fill / self.unit, 0.0)
         total = np.maximum(self.seen + gaps, 1)
-        mean = (self.seen * self.mean + gaps * value) / total
-        scatter = self.scatter + self.seen * (self.mean - mean) ** 2 + gaps * (value - mean) ** 2
-        return mean, np.sqrt(scatter / total)
+        mean = (self.seen * self._mean + gaps * value) / total
+        scatter = self._scatter + self.seen * (self._mean - mean) ** 2 + gaps * (value - mean) ** 2
+        return mean * self.unit, np.sqrt(scatter / total) * self.unit
 
     def medians(self, passes: Passes | None = None) -> FloatArray:
         """Return the median of each column, 0 for one without values.
@@ -134,3 +160,15 @@ def _ordered_keys(values: FloatArray) -> np.ndarray:
 def _values_of_keys(keys: np.ndarray) -> FloatArray:
     """Return the floats that keys stand for."""
     return np.asarray(np.where(keys & _SIGN, keys ^ _SIGN, ~keys)).view(np.float64)
+
+
+_SAFE = 1e100  # the square is far inside the range of floating-point numbers
+
+
+def _units(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return for each column a power of two near its largest number, 1 where that is moderate."""
+    size = np.maximum(np.abs(low), np.abs(high))
+    extreme = np.isfinite(size) & (size > 0) & ((size > _SAFE) | (size < 1 / _SAFE))
+    if not extreme.any():
+        return np.ones(len(size))
+    return np.ldexp(1.0, np.where(extreme, np.frexp(np.where(extreme, size, 1.0))[1] - 1, 0))

@@ -7,7 +7,7 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.data._inspect import convert
 from bottega.data._inspect.convert import Series
-from bottega.data.columns import is_key, text_profile
+from bottega.data.columns import FOREIGN, Profile, is_key, text_profile
 
 
 class ChunkedColumn:
@@ -27,20 +27,25 @@ class ChunkedColumn:
 
     def update(self, series: Series) -> None:
         """Take in the values of a chunk."""
-        stored = convert.storage(series)
         self.n_rows += len(series)
+        try:
+            stored = convert.storage(series)
+        except InputError:  # of a type that no method can use
+            self._stored = {FOREIGN}
+        if FOREIGN in self._stored:
+            return
         if stored == "empty":
             self.missing += len(series)
             return
-        self._stored.add("number" if stored == "integer" else stored)
+        self._stored.add({"integer": "number", "mixed": "string"}.get(stored, stored))
         if len(self._stored) > 1:
             raise InputError(
                 f"Column {self.name!r} holds {' and '.join(sorted(self._stored))} values in "
                 f"different chunks; give kinds={{{self.name!r}: ...}}, or "
                 f"{convert.leave_out(self.name)}."
             )
-        if stored == "string":
-            texts = convert.texts(series)
+        if stored in ("string", "mixed"):
+            texts = convert.labels(series)
             self.levels.update(text for text in texts if text is not None)
             self.missing += texts.count(None)
             return
@@ -54,15 +59,18 @@ class ChunkedColumn:
             distinct = stored == "integer" and not self.missing and series.n_unique() == len(series)
             self._keys = [*self._keys, series.to_numpy()] if distinct else None
 
-    def kind(self) -> str:
-        """Return the kind, or raise for a column that has none."""
+    def profile(self) -> Profile:
+        """Return what the column holds; `distinct` is known for texts only."""
+        if FOREIGN in self._stored:
+            return Profile(FOREIGN, 0, 0)
         if self.missing == self.n_rows:
-            raise InputError(
-                f"Column {self.name!r} is missing in every row; {convert.leave_out(self.name)}."
-            )
+            return Profile("constant", self.missing, 0)
         (stored,) = self._stored
         if stored == "string":
-            return text_profile(self.name, self.levels, self.n_rows).kind
+            return text_profile(self.levels, self.n_rows)
+        return Profile(self._kind(stored), self.missing, 1)
+
+    def _kind(self, stored: str) -> str:
         if self.low == self.high:
             return "constant"
         if stored in ("boolean", "date"):

@@ -15,12 +15,14 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 
 from bottega.core.errors import InputError
+from bottega.data._inspect import written
 
 Series = nw.Series[Any]
 Frame = nw.DataFrame[Any]
 MICROSECONDS_A_DAY = 86_400_000_000
+_FAMILIES = ("number", "boolean", "date", "string")
 TRUTH = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:.*)?")
 
 
 def as_frame(data: Any) -> Frame:
@@ -61,7 +63,7 @@ def _repeated(names: list[str]) -> str:
 
 
 def storage(series: Series) -> str:
-    """Return how the values are stored: integer, number, boolean, date, string or empty."""
+    """Return how values are stored: integer, number, boolean, date, string, mixed or empty."""
     dtype = series.dtype
     if dtype.is_integer():
         return "integer"
@@ -81,22 +83,13 @@ def _storage_of_objects(series: Series) -> str:
     found = Counter(_family(value) for value in values if value is not None)
     if not found:
         return "empty"
-    common = found.most_common(1)[0][0]
-    if len(found) > 1:
-        odd = next(i for i, v in enumerate(values) if v is not None and _family(v) != common)
-        counts = ", ".join(f"{count:,} {name}" for name, count in found.most_common())
+    foreign = next((name for name in found if name not in _FAMILIES), None)
+    if foreign is not None:
         raise InputError(
-            f"Column {series.name!r} mixes types ({counts}): "
-            f"row {odd + 1} holds {short(values[odd])} among values of type {common}; "
-            f"correct them, or give kinds={{{series.name!r}: 'category'}}, or "
+            f"Column {series.name!r} holds values of type {foreign}, which no method can use; "
             f"{leave_out(series.name)}."
         )
-    if common not in ("number", "boolean", "date", "string"):
-        raise InputError(
-            f"Column {series.name!r} holds values of type {common}, which no method can use; "
-            f"{leave_out(series.name)}."
-        )
-    return common
+    return found.most_common(1)[0][0] if len(found) == 1 else "mixed"
 
 
 def _family(value: Any) -> str:
@@ -139,24 +132,44 @@ def texts(series: Series) -> list[Any]:
     return values
 
 
-def is_number(text: str) -> bool:
-    """Return True if a text is a plain decimal number."""
-    return _NUMBER.fullmatch(text.strip()) is not None
+def is_date(text: str) -> bool:
+    """Return True if a text is a date like 2026-01-31, with or without a time of day."""
+    return _DATE.fullmatch(text.strip()) is not None and _parse_date(text) is not None
 
 
-def numbers(series: Series) -> np.ndarray:
-    """Read a column as float64, NaN where missing; numbers written as text are understood."""
+def numbers(series: Series, decimal: str | None = None) -> np.ndarray:
+    """Read a column as float64, NaN where missing; numbers written as text are understood.
+
+    With the `decimal` sign of a column, numbers are read as people write them, and words are
+    missing values; what is a number with the other decimal sign only is refused.
+    """
     stored = storage(series)
     if stored in ("integer", "number", "boolean"):
         if series.dtype.is_numeric() and not series.dtype.is_decimal():
             return np.asarray(series.to_numpy(), dtype=np.float64)
-        floats = (math.nan if value is None else float(value) for value in texts(series))
+        floats = (math.nan if value is None else _float(value) for value in texts(series))
         return np.fromiter(floats, dtype=np.float64, count=len(series))
     if stored == "empty":
         return np.full(len(series), np.nan)
     if stored == "date":
         raise InputError(f"Column {series.name!r} holds dates where numbers are needed.")
-    return _lookup(series, _parse_number, "a number")
+    if decimal is None:
+        return _lookup(series, _parse_number, "a number")
+
+    other = "," if decimal == "." else "."
+
+    def parse(text: str) -> float | None:
+        value = written.number(text, decimal)
+        return math.nan if value is None and written.number(text, other) is None else value
+
+    return _lookup(series, parse, f"a number with the decimal sign {decimal!r}")
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond 1e308
+        return math.inf if value > 0 else -math.inf
 
 
 def days(series: Series) -> np.ndarray:
@@ -164,7 +177,7 @@ def days(series: Series) -> np.ndarray:
     stored = storage(series)
     if stored == "empty":
         return np.full(len(series), np.nan)
-    if stored == "string":
+    if stored in ("string", "mixed"):
         return _lookup(series, _parse_date, "a date like 2026-01-31")
     if stored != "date":
         raise InputError(f"Column {series.name!r} holds {stored} values where dates are needed.")
@@ -186,7 +199,7 @@ def _naive(value: Any) -> Any:
 def truths(series: Series) -> np.ndarray:
     """Read a column of two values as 0 and 1, NaN where missing: bool, 0/1, yes/no, true/false."""
     stored = storage(series)
-    if stored == "string":
+    if stored in ("string", "mixed"):
         return _lookup(series, lambda text: TRUTH.get(text.strip().lower()), "yes, no, true, false")
     values = numbers(series)
     wrong = np.flatnonzero(~np.isnan(values) & (values != 0) & (values != 1))
@@ -202,7 +215,9 @@ def labels(series: Series) -> list[str | None]:
     """Read any column as text labels, None where missing; 3 and 3.0 are both '3'."""
     try:
         stored = storage(series)
-    except InputError:  # of several types: the user asked for a category, so each prints itself
+    except InputError:  # of any type: the user asked for a category, so each prints itself
+        stored = "mixed"
+    if stored == "mixed":
         return [None if value is None else str(value) for value in texts(series)]
     if stored == "string":
         return texts(series)
@@ -231,7 +246,7 @@ def name_of_day(value: float) -> str:
 
 
 def _parse_number(text: str) -> float | None:
-    return float(text) if is_number(text) else None
+    return float(text) if written.is_number(text) else None
 
 
 def _parse_date(text: str) -> float | None:
@@ -244,7 +259,7 @@ def _parse_date(text: str) -> float | None:
 
 def _lookup(series: Series, parse: Any, wanted: str) -> np.ndarray:
     """Translate each distinct text once, then spread the answers over the rows."""
-    values = texts(series)
+    values = labels(series)
     known: dict[str | None, Any] = {text: parse(text) for text in set(values) if text is not None}
     bad = {text for text, value in known.items() if value is None}
     if bad:

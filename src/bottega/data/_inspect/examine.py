@@ -1,6 +1,7 @@
-"""One look at each column of a new table: its role, its kind, and whether it can be used."""
+"""One look at each column of a new table: its kind, and its values as that kind asks for."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -9,38 +10,8 @@ import numpy as np
 from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.data._inspect import convert
 from bottega.data._inspect.convert import Frame, Series
-from bottega.data.columns import KINDS, UNUSABLE, Profile, count, profile, refuse_levels
-from bottega.data.findings import Finding
-
-
-def assign_roles(
-    data: Frame,
-    target: str | None,
-    weight: str | None,
-    group: str | None,
-    time: str | None,
-    ignore: set[str],
-) -> dict[str, str]:
-    """Give each column its role, or say which name is wrong."""
-    roles = dict.fromkeys(data.columns, "feature")
-    wanted = [("target", target), ("weight", weight), ("group", group), ("time", time)]
-    wanted += [("ignore", name) for name in sorted(ignore, key=str)]
-    for role, name in wanted:
-        if name is None:
-            continue
-        if name not in roles:
-            known = ", ".join(repr(column) for column in data.columns[:8])
-            more = ", ..." if len(data.columns) > 8 else ""
-            raise InputError(
-                f"There is no column {name!r} to use as {role}.{did_you_mean(name, roles)} "
-                f"The columns are {known}{more}."
-            )
-        if roles[name] != "feature":
-            raise InputError(
-                f"Column {name!r} cannot be both {roles[name]} and {role}; give it one role."
-            )
-        roles[name] = role
-    return roles
+from bottega.data._inspect.written import usual_sign, writing
+from bottega.data.columns import FOREIGN, KINDS, UNUSABLE, Profile, count, profile, refuse_levels
 
 
 def check_kinds(kinds: Mapping[str, str], names: list[str]) -> None:
@@ -57,78 +28,160 @@ def check_kinds(kinds: Mapping[str, str], names: list[str]) -> None:
             )
 
 
-def choose_kinds(frame: Frame, kinds: Mapping[str, str] | None) -> list[str]:
-    """Return the kind of each column to encode: as given, or inferred; raise where it has none."""
+def choose_kinds(
+    frame: Frame, kinds: Mapping[str, str] | None, decimal: Mapping[str, str] | None
+) -> tuple[list[str], dict[str, str]]:
+    """Return the kind of each column to encode, and the decimal signs of numbers that are texts.
+
+    They are as given, or inferred; a column that has no kind is refused.
+    """
     given = {str(name): kind for name, kind in (kinds or {}).items()}
+    signs = {str(name): sign for name, sign in (decimal or {}).items()}
     check_kinds(given, frame.columns)
     chosen = []
     for name, dtype in frame.schema.items():
         kind = given.get(name)
         if kind is None:
-            kind = "number" if dtype.is_numeric() else _infer(frame[name])
+            kind = "number" if dtype.is_numeric() else _infer(frame[name], signs)
         if kind in UNUSABLE:
             raise InputError(
                 f"Column {name!r} is of kind {kind}, which cannot be encoded; drop it, or give "
                 f"kinds={{{name!r}: 'category'}}."
             )
         chosen.append(kind)
-    return chosen
+    return chosen, signs
 
 
-def _infer(series: Series) -> str:
-    """Infer the kind of a column that is not stored as numbers.
+def _infer(series: Series, signs: dict[str, str]) -> str:
+    """Infer the kind of a column that is not stored as numbers; add its decimal sign to `signs`.
 
     A part of a table may lack what the whole has: a column constant in it is no reason to stop.
     """
     stored = convert.storage(series)
-    if stored != "string":
+    if stored not in ("string", "mixed"):
         return "number" if stored in ("empty", "integer") else stored
-    levels = {text.strip().lower() for text in convert.texts(series) if text is not None}
+    levels = {text.strip().lower() for text in convert.labels(series) if text is not None}
     if levels and (levels <= {"yes", "no"} or levels <= {"true", "false"}):
         return "boolean"
-    kind = profile(series).kind
-    return "category" if kind == "constant" else kind
+    seen = profile(series, signs.get(series.name))
+    if seen.decimal is not None:
+        signs[series.name] = seen.decimal
+    return "category" if seen.kind == "constant" else seen.kind
 
 
-def examine(series: Series, role: str, kind: str | None) -> tuple[Series | None, Profile]:
+def examine_all(
+    data: Frame, roles: Mapping[str, str], kinds: Mapping[str, str], decimal: str | None
+) -> tuple[Frame, dict[str, Profile]]:
+    """Return the data with converted columns, and what each column holds.
+
+    Numbers written as text that can be read with either decimal sign are read with that of the
+    other columns.
+    """
+    usual = None
+    profiles: dict[str, Profile] = {}
+    converted: list[Series] = []
+    unsure: list[str] = []
+    for name in data.columns:
+        series, seen = examine(data[name], roles[name], kinds.get(name), decimal)
+        profiles[name] = seen
+        if seen.decimal is not None and seen.writing is not None and not seen.writing.sure:
+            unsure.append(name)
+        elif series is not None:
+            converted.append(series)
+    if unsure:
+        others = (convert.labels(data[name]) for name in profiles if profiles[name].decimal)
+        usual = usual_sign({text for text in texts if text is not None} for texts in others)
+    for name in unsure:
+        series, profiles[name] = examine(data[name], roles[name], kinds.get(name), decimal, usual)
+        if series is not None:
+            converted.append(series)
+    return (data.with_columns(*converted) if converted else data), profiles
+
+
+def examine(
+    series: Series,
+    role: str,
+    kind: str | None,
+    decimal: str | None = None,
+    usual: str | None = None,
+) -> tuple[Series | None, Profile]:
     """Return the converted column (None: it stays as it is) and what it holds."""
     if role == "ignore":
         try:
             return None, profile(series)
         except InputError:  # it is left out: what is wrong with it does not matter
             return None, Profile(kind or "text", *count(series))
-    converted = None
     if kind is not None or role == "group":
-        seen = Profile(kind or "category", *count(series))
+        seen = _asked_for(series, kind or "category", decimal, usual)
     else:
-        seen = profile(series)
-        if role != "feature" and seen.kind in ("id", "constant"):
-            # Only a feature can be useless for being constant or all distinct.
-            text = convert.storage(series) == "string"
-            seen = Profile("category" if text else "number", seen.missing, seen.distinct)
-    if seen.distinct == 0 and role != "target":
+        seen = _inferred(series, role, decimal, usual)
+    if seen.distinct == 0 and role not in ("target", "feature"):
         raise InputError(
             f"Column {series.name!r} is missing in every row; {convert.leave_out(series.name)}."
         )
-    if kind is not None:
-        converted = _convert(series, role, kind)
-    elif series.dtype == nw.Object and seen.kind == "number":
-        converted = _replace(series, convert.numbers(series), nw.Float64)
+    if seen.distinct == 0 or (seen.kind in UNUSABLE and kind is None):
+        return None, seen
+    converted = _convert(series, role, seen, asked=kind is not None)
     if seen.kind in ("number", "boolean"):
-        convert.refuse_infinite(as_numbers(series, seen.kind), series.name)
-    if seen.kind == "category" and role == "feature":
+        read_from = series if converted is None else converted
+        convert.refuse_infinite(as_numbers(read_from, seen.kind), series.name)
+    if seen.kind == "category" and role == "feature" and kind is not None:
         refuse_levels(series.name, seen.distinct)
     return converted, seen
 
 
-def _convert(series: Series, role: str, kind: str) -> Series | None:
-    """Make a column be of the kind the user asked for, or say why it cannot be."""
+def _asked_for(series: Series, kind: str, decimal: str | None, usual: str | None) -> Profile:
+    """Return what is in a column of a kind that the user chose."""
+    seen = Profile(kind, *count(series))
+    if kind != "number" or convert.storage(series) not in ("string", "mixed"):
+        return seen
+    texts = {text for text in convert.labels(series) if text is not None}
+    found = writing(sorted(texts), decimal, usual)
+    if len(found.values) < len(texts):
+        return seen  # and the conversion says what is wrong
+    return Profile(kind, seen.missing, len(set(found.values.values())), found)
+
+
+def _inferred(series: Series, role: str, decimal: str | None, usual: str | None) -> Profile:
+    """Return what is in a column; only a feature may hold what cannot be used."""
+    try:
+        seen = profile(series, decimal, usual)
+    except InputError:
+        if role != "feature":
+            raise
+        return Profile(FOREIGN, *count(series))
+    if role == "feature":
+        return seen
+    if role == "target" and seen.words is not None:
+        word, row, n_words = seen.words
+        raise InputError(
+            f"Column {series.name!r} mixes numbers and text: {n_words:,} of its "
+            f"{len(series) - series.null_count():,} values "
+            f"{'is not a number' if n_words == 1 else 'are not numbers'}, first "
+            f"{convert.short(word)} in row {row + 1}; correct them, or give "
+            f"kinds={{{series.name!r}: 'category'}} if they are labels."
+        )
+    if seen.kind in ("id", "constant"):
+        # Only a feature can be useless for being constant or all distinct.
+        text = convert.storage(series) in ("string", "mixed")
+        return replace(seen, kind="category" if text else "number")
+    return seen
+
+
+def _convert(series: Series, role: str, seen: Profile, *, asked: bool) -> Series | None:
+    """Make a column be of its kind, or say why it cannot be."""
+    kind = seen.kind
     stored = "mixed"
     if kind not in (*UNUSABLE, "category"):
         stored = convert.storage(series)
     if kind == "number":
-        values = convert.numbers(series)
-        return None if stored in ("number", "integer") else _replace(series, values, nw.Float64)
+        if seen.writing is not None:
+            known: dict[str | None, float] = dict(seen.writing.values)
+            floats = [known.get(text, np.nan) for text in convert.labels(series)]
+            return _replace(series, np.array(floats), nw.Float64)
+        if stored in ("number", "integer") and series.dtype != nw.Object:
+            return None
+        return _replace(series, convert.numbers(series), nw.Float64)
     if kind == "boolean":
         convert.truths(series)
     elif kind == "date":
@@ -140,7 +193,8 @@ def _convert(series: Series, role: str, kind: str) -> Series | None:
             dates[np.isnan(stamps)] = np.datetime64("NaT")
             return _replace(series, dates, nw.Datetime("us"))
     elif kind == "category" and role == "feature" and series.dtype != nw.String:
-        return _replace(series, convert.labels(series), nw.String)
+        keep = not asked and convert.storage(series) != "mixed"
+        return None if keep else _replace(series, convert.labels(series), nw.String)
     return None
 
 
@@ -148,45 +202,26 @@ def _replace(series: Series, values: Any, dtype: Any) -> Series:
     return nw.new_series(series.name, values, dtype, backend=series.implementation)
 
 
-def as_numbers(series: Series, kind: str) -> np.ndarray:
+def as_numbers(series: Series, kind: str, decimal: str | None = None) -> np.ndarray:
     """Read a column of kind number, boolean or date as float64."""
-    read = {"boolean": convert.truths, "date": convert.days}.get(kind, convert.numbers)
-    return read(series)
+    if kind == "number":
+        return convert.numbers(series, decimal)
+    return convert.truths(series) if kind == "boolean" else convert.days(series)
 
 
 def class_labels(series: Series) -> np.ndarray:
     """Return labels as the user wrote them: text, booleans or numbers (whole ones as int)."""
     try:
         stored = convert.storage(series)
-    except InputError:  # of several types, and the user called it a category: labels are text
+    except InputError:  # of any type, and the user called it a category: labels are text
+        stored = "mixed"
+    if stored in ("string", "mixed"):
         return np.array(convert.labels(series))
-    if stored == "string":
-        return np.array(convert.texts(series))
     values = convert.numbers(series)
     if stored == "boolean":
         return values.astype(bool)
     convert.refuse_infinite(values, series.name)
     return values.astype(np.int64) if np.all(values == np.round(values)) else values
-
-
-def about_feature(name: str, seen: Profile, *, chosen: bool) -> Iterable[Finding]:
-    """Say why a feature is left out, or may be misread."""
-    if seen.numbers_as_text:
-        yield Finding(
-            "number_as_text",
-            name,
-            f"Column {name!r} holds numbers written as text and is not used as a number; give "
-            f"kinds={{{name!r}: 'number'}} if it should be.",
-        )
-    if chosen or seen.kind not in UNUSABLE:
-        return
-    reason = {
-        "id": "has a different value in every row, like a key,",
-        "constant": "has the same value in every row",
-        "text": "holds free text",
-    }[seen.kind]
-    cure = "" if seen.kind == "constant" else f"; give kinds={{{name!r}: ...}} to use it"
-    yield Finding(seen.kind, name, f"Column {name!r} {reason} and is left out{cure}.")
 
 
 def extent(series: Series, kind: str) -> tuple[str, str, str]:

@@ -19,6 +19,7 @@ def read_chunks(
     table: str | None = None,
     query: str | None = None,
     encoding: str = "utf-8",
+    decimal: str | None = None,
     text: Iterable[str] = (),
 ) -> Iterator[Any]:
     """Yield the rows of a file, a query or a frame as frames of about `rows` rows each.
@@ -35,6 +36,9 @@ def read_chunks(
         For a DuckDB file: the table to read, or the query to run. The file is opened read-only.
     encoding : str
         The encoding of a text file.
+    decimal : {".", ","}, optional
+        The decimal sign of the numbers in a text file, or written as text; by default it is found
+        from the numbers.
     text : iterable of str
         Columns of a CSV file to read as they are written.
 
@@ -56,7 +60,7 @@ def read_chunks(
         return
     frame, path = frame_or_path(source)
     if frame is None:
-        with open_query(path, table, query, encoding, set(text)) as result:
+        with open_query(path, table, query, encoding, set(text), decimal) as result:
             yield from result.pieces(rows)
         return
     frame = convert.as_frame(frame)

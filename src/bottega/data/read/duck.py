@@ -16,8 +16,14 @@ from bottega.data.read import text as text_files
 from bottega.data.read.files import find_files, kind_of
 from bottega.data.read.text import File
 
-MISSING_MARKERS = ("", "NA", "NaN", "null", "None", "?")
 _SETTINGS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+# A query may not touch other files, nor what Python holds, nor allow itself to.
+_CLOSED = _SETTINGS | {
+    "enable_external_access": "false",
+    "python_enable_replacements": "false",
+    "lock_configuration": "true",
+}
+_THOUSANDS = r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+\s*"
 _VECTOR = 2048  # rows that DuckDB hands over at once
 
 
@@ -51,12 +57,20 @@ class QueryResult:
 
 @contextmanager
 def open_query(
-    path: str, table: str | None, query: str | None, encoding: str, text: set[str]
+    path: str,
+    table: str | None,
+    query: str | None,
+    encoding: str,
+    text: set[str],
+    decimal: str | None = None,
 ) -> Iterator[QueryResult]:
     """Open the answer to a query on a database, or the rows of data files.
 
-    Columns of a CSV file named in `text` are read as they are written.
+    Columns of a CSV file named in `text` are read as they are written. `decimal` is the decimal
+    sign of its numbers, found from them if it is not given.
     """
+    if decimal not in (None, ".", ","):
+        raise InputError(f"decimal is '.' or ',', not {decimal!r}.")
     paths = find_files(path)
     kind = kind_of(paths)
     duckdb = require("duckdb", "data")
@@ -66,12 +80,13 @@ def open_query(
             raise InputError("Read one DuckDB file at a time.")
         connection = _open_database(duckdb, paths[0], table, query)
         try:
-            sql = query or f"SELECT * FROM {_table_name(connection, paths[0], table)}"
+            if query is None:
+                sql = f"SELECT * FROM {_table_name(connection, paths[0], table)}"
+            else:
+                sql = _checked(duckdb, query)
             yield QueryResult(connection.execute(sql), [], kind)
         except duckdb.Error as error:
-            raise InputError(
-                f"The query on {paths[0]!r} failed: {_sentence(str(error))}."
-            ) from error
+            raise InputError(_refusal(duckdb, error, paths[0])) from error
         finally:
             connection.close()
         return
@@ -84,9 +99,9 @@ def open_query(
         if kind in ("csv", "tsv"):
             files = text_files.as_utf8(files, encoding, folder)
             text_files.check_headers(files, kind)
-        sql, options = _scan_query(files, kind, text)
         connection = duckdb.connect(":memory:", config=_SETTINGS)
         try:
+            sql, options = _scan_query(connection, files, kind, text, decimal)
             yield QueryResult(connection.execute(sql, options), files, kind)
         except duckdb.Error as error:
             raise InputError(_explain(error, files, kind)) from error
@@ -103,29 +118,54 @@ def fetch_pieces(connection: Any, rows: int) -> Iterator[Any]:
         yield _plain(frame)
 
 
-def _scan_query(files: list[File], kind: str, text: set[str]) -> tuple[str, list[Any]]:
+def _scan_query(
+    connection: Any, files: list[File], kind: str, text: set[str], decimal: str | None
+) -> tuple[str, list[Any]]:
     """Return the query that reads the files; names and options travel as its parameters."""
-    options: list[Any] = [[_literal(file.path) for file in files]]
+    paths = [_literal(file.path) for file in files]
     if kind == "parquet":
-        call = "read_parquet(?, union_by_name=true)"
-    elif kind == "json":
-        call = "read_json(?, union_by_name=true, sample_size=-1)"
-    else:
-        separators = {text_files.header(file, kind)[1] for file in files}
-        if len(separators) > 1:
-            raise InputError("The files use different separators; save them all with commas.")
-        call = (
-            "read_csv(?, delim=?, decimal_separator=?, nullstr=?, header=true, skip=0, "
-            "sample_size=-1, quote='\"', escape='\"', union_by_name=true)"
+        return "SELECT * FROM read_parquet(?, union_by_name=true)", [paths]
+    if kind == "json":
+        return "SELECT * FROM read_json(?, union_by_name=true, sample_size=-1)", [paths]
+    headers = [text_files.header(file, kind) for file in files]
+    separators = {separator for _, separator in headers}
+    if len(separators) > 1:
+        raise InputError("The files use different separators; save them all with commas.")
+    call = (
+        "read_csv(?, delim=?, decimal_separator=?, nullstr=?, header=true, skip=0, "
+        "sample_size=-1, quote='\"', escape='\"', union_by_name=true{})"
+    )
+    options: list[Any] = [paths, separators.pop(), ".", list(text_files.MISSING_MARKERS)]
+    if decimal is None:
+        habits = [text_files.number_habits(file, kind) for file in files]
+        text = text.union(*(columns for _, columns in habits))
+        # A comma that may part thousands is no business of DuckDB's: those columns come as text.
+        commas = {sign for sign, _ in habits} == {","}
+        if commas and not _has_thousands(connection, call.format(", all_varchar=true"), options):
+            options[2] = ","
+    elif options[1] != ",":
+        options[2] = decimal
+    named = text & {name for header, _ in headers for name in header}
+    if named:
+        options.append(dict.fromkeys(named, "VARCHAR"))
+    return f"SELECT * FROM {call.format(', types=?' if named else '')}", options
+
+
+def _has_thousands(connection: Any, call: str, options: list[Any]) -> bool:
+    """Return True if some value of a text file may have commas between thousands."""
+    some = f"bool_or(coalesce(regexp_full_match(COLUMNS(*), '{_THOUSANDS}'), false))"
+    (found,) = connection.execute(f"SELECT {some} FROM {call}", options).fetchall()
+    return any(found)
+
+
+def _checked(duckdb: Any, query: str) -> str:
+    """Return a query that is one SELECT statement; refuse any other."""
+    statements = duckdb.extract_statements(query)
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise InputError(
+            "query= takes one SELECT statement, which reads from the file and nothing else."
         )
-        separator = separators.pop()
-        decimals = {text_files.decimal_sign(file, separator) for file in files}
-        options += [separator, "," if decimals == {","} else ".", list(MISSING_MARKERS)]
-        named = {name for file in files for name in text_files.header(file, kind)[0]}
-        if text & named:
-            call = call[:-1] + ", types=?)"
-            options.append(dict.fromkeys(text & named, "VARCHAR"))
-    return f"SELECT * FROM {call}", options
+    return query
 
 
 def _literal(path: str) -> str:
@@ -160,7 +200,7 @@ def _open_database(duckdb: Any, path: str, table: str | None, query: str | None)
     text_files.check_readable(path)
     try:
         # An absolute path: ':memory:' and the like cannot be meant.
-        return duckdb.connect(str(Path(path).absolute()), read_only=True, config=_SETTINGS)
+        return duckdb.connect(str(Path(path).absolute()), read_only=True, config=_CLOSED)
     except duckdb.Error as error:
         raise InputError(
             f"The file {path!r} cannot be opened as a DuckDB database: {_sentence(str(error))}."
@@ -202,3 +242,13 @@ def _plain(frame: Any) -> Any:
         if dtype.is_integer() and str(frame.dtypes[name])[0] in "IU"
     ]
     return frame.astype(dict.fromkeys(gaps, "float64")) if gaps else frame
+
+
+def _refusal(duckdb: Any, error: Exception, path: str) -> str:
+    """Say why a query failed."""
+    if isinstance(error, duckdb.PermissionException):
+        return (
+            f"The query on {path!r} reads or writes outside this file, directly or through a view, "
+            "which is not allowed; copy what it needs into a table of the file."
+        )
+    return f"The query on {path!r} failed: {_sentence(str(error))}."

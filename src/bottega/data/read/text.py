@@ -3,20 +3,24 @@
 import codecs
 import csv
 import gzip
+import io
 import os
 import re
 import zlib
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
 from bottega.core.errors import InputError
-from bottega.data._inspect import convert
+from bottega.data._inspect import written
 
 _CHUNK = 1 << 20
-_POINT = re.compile(r"\s*[+-]?\d*\.\d+\s*")
-_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
+_LONGEST_LINE = 2_000_000  # what DuckDB takes
+_LOOKED_AT = 1000  # lines that show how numbers are written
+
+
+MISSING_MARKERS = ("", "NA", "NaN", "null", "None", "?")
 
 
 class File(NamedTuple):
@@ -49,9 +53,15 @@ def as_utf8(files: list[File], encoding: str, folder: str) -> list[File]:
     """Check that text files are UTF-8, or write UTF-8 copies of them into `folder`."""
     try:
         codec = codecs.lookup(encoding)
-    except LookupError as error:
+    except (LookupError, TypeError, ValueError) as error:
         raise InputError(
             f"The encoding {encoding!r} is not known; try 'utf-8', 'latin-1' or 'utf-16'."
+        ) from error
+    try:
+        io.TextIOWrapper(io.BytesIO(), encoding)
+    except LookupError as error:  # it turns bytes into bytes, or text into text
+        raise InputError(
+            f"{encoding!r} is no encoding of text; try 'utf-8', 'latin-1' or 'utf-16'."
         ) from error
     plain = codec.name in ("utf-8", "utf-8-sig")
     result = []
@@ -65,7 +75,7 @@ def as_utf8(files: list[File], encoding: str, folder: str) -> list[File]:
 def _decode(path: str, encoding: str, copy: str | None) -> None:
     """Read a text file to its end, writing it out as UTF-8 if there is a `copy` to write."""
     decoder = codecs.getincrementaldecoder(encoding)()
-    lines = 0
+    lines = since = 0
     with ExitStack() as stack:
         file = stack.enter_context(_open(path))
         out = stack.enter_context(open(copy, "wb")) if copy else None
@@ -78,16 +88,25 @@ def _decode(path: str, encoding: str, copy: str | None) -> None:
             held = decoder.getstate()[0]
             try:
                 text = decoder.decode(chunk, final=not chunk)
-            except UnicodeDecodeError as error:
-                line = lines + (held + chunk)[: error.start].count(b"\n") + 1
+                recoded = text.encode("utf-8") if out else b""
+            except UnicodeError as error:
+                before = (held + chunk)[: getattr(error, "start", None)]
+                line = lines + before.count(b"\n") + 1
                 cure = "'latin-1'" if encoding.startswith("utf-8") else "'utf-8' or another one"
                 raise InputError(
                     f"The file {path!r} is not {encoding.upper()} text: line {line} holds a byte "
                     f"that cannot be read; give encoding={cure}, or save the file as UTF-8."
                 ) from error
             lines += text.count("\n")
+            end = max(text.rfind("\n"), text.rfind("\r"))
+            since = len(text) - end - 1 + (since if end < 0 else 0)
+            if since > _LONGEST_LINE:
+                raise InputError(
+                    f"Line {lines + 1} of {path!r} is longer than {_LONGEST_LINE:,} characters, so "
+                    "it is no table of rows; save it with one row per line."
+                )
             if out:
-                out.write(text.encode("utf-8"))
+                out.write(recoded)
 
 
 def header(file: File, kind: str) -> tuple[list[str], str]:
@@ -107,21 +126,29 @@ def _separator(header: str) -> str:
     return max(",;\t|", key=bare.count)
 
 
-def decimal_sign(file: File, separator: str) -> str:
-    """Return the decimal sign of a file: a comma where numbers are written 1,5 and never 1.5.
+def number_habits(file: File, kind: str) -> tuple[str | None, set[str]]:
+    """Return the decimal sign that a file uses beyond doubt, and columns to read as written.
 
-    The first thousand lines decide. Between commas a decimal comma cannot be meant.
+    The first thousand lines decide. Between commas a decimal comma cannot be meant, but in quotes,
+    and those come as text anyway. Columns to read as written have points between thousands.
     """
+    names, separator = header(file, kind)
     if separator == ",":
-        return "."
-    commas = 0
-    with _open(file.path) as raw:
+        return None, set()
+    columns: list[set[str]] = [set() for _ in names]
+    with _open(file.path) as raw, suppress(csv.Error):  # what cannot be read is said later
         rows = csv.reader(codecs.getreader("utf-8-sig")(raw), delimiter=separator)
-        for row in islice(rows, 1, 1001):
-            if any(_POINT.fullmatch(field) for field in row):
-                return "."
-            commas += sum(_COMMA.fullmatch(field) is not None for field in row)
-    return "," if commas else "."
+        for row in islice(rows, 1, _LOOKED_AT + 1):
+            for texts, field in zip(columns, row, strict=False):
+                texts.add(field)
+    columns = [texts.difference(MISSING_MARKERS) for texts in columns]
+    sign = written.usual_sign(columns)
+    pointed = set()
+    for name, texts in zip(names, columns, strict=True):
+        found = written.writing(texts, usual=sign)
+        if found.decimal == "," and any("." in text for text in found.values):
+            pointed.add(name)
+    return sign, pointed
 
 
 def check_headers(files: list[File], kind: str) -> None:
@@ -144,7 +171,7 @@ def check_headers(files: list[File], kind: str) -> None:
                     f"{called} {count} times in the header of {file.name!r}; give every column a "
                     "name of its own."
                 )
-        if all(convert.is_number(name) for name in names):
+        if all(written.is_number(name) for name in names):
             raise InputError(
                 f"The first line of {file.name!r} holds only numbers; put a line with the column "
                 "names above it."

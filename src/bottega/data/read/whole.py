@@ -17,22 +17,23 @@ def read(
     *,
     target: str | None = None,
     kinds: Mapping[str, str] | None = None,
-    weight: str | None = None,
-    group: str | None = None,
-    time: str | None = None,
+    weight: Any = None,
+    group: Any = None,
+    time: Any = None,
     ignore: str | Iterable[str] = (),
     task: str | None = None,
     table: str | None = None,
     query: str | None = None,
     encoding: str = "utf-8",
+    decimal: str | None = None,
 ) -> Table:
     """Read data from wherever they are into a `Table`.
 
     Types are inferred from every row, not from a sample. Missing values stay missing; in CSV files
     the marks ``NA``, ``NaN``, ``null``, ``None``, ``?`` and the empty field are missing values.
     Labels of the target stay as they are written.
-    Columns may be separated by commas, semicolons, tabs or bars, and with any but the first numbers
-    may have a decimal comma.
+    Columns may be separated by commas, semicolons, tabs or bars, and numbers may be written as
+    people write them: with a decimal comma, thousands parted, a currency or a percent sign.
     The whole answer is held in memory: larger data are for `bottega.data.chunks`.
 
     Parameters
@@ -48,6 +49,9 @@ def read(
         For a DuckDB file: the table to read, or the query to run. The file is opened read-only.
     encoding : str
         The encoding of a text file.
+    decimal : {".", ","}, optional
+        The decimal sign of the numbers in a text file, or written as text; by default it is found
+        from the numbers.
 
     Returns
     -------
@@ -66,7 +70,9 @@ def read(
     if isinstance(source, str) and is_bundled(source):
         target = target or "target"
     labels = [name for name, kind in (kinds or {}).items() if kind in ("category", "text", "id")]
-    options: dict[str, Any] = {"table": table, "query": query, "encoding": encoding}
+    options: dict[str, Any] = {
+        "table": table, "query": query, "encoding": encoding, "decimal": decimal,
+    }  # fmt: skip
     frame = read_frame(source, text=labels, **options)
     if target is not None and is_boolean(frame, target):
         # Labels stay as they are written: Yes and No in a text file were taken for truth values.
@@ -80,6 +86,7 @@ def read(
         time=time,
         ignore=ignore,
         task=task,
+        decimal=decimal,
         source=os.fspath(source) if isinstance(source, str | os.PathLike) else "a data frame",
     )
 
@@ -90,6 +97,7 @@ def read_frame(
     table: str | None = None,
     query: str | None = None,
     encoding: str = "utf-8",
+    decimal: str | None = None,
     text: Iterable[str] = (),
 ) -> Any:
     """Read data as a plain frame, without kinds and roles: rows to predict, for instance.
@@ -117,7 +125,7 @@ def read_frame(
     frame, path = frame_or_path(source)
     if frame is not None:
         return frame
-    with open_query(path, table, query, encoding, set(text)) as result:
+    with open_query(path, table, query, encoding, set(text), decimal) as result:
         frame = result.whole()
     if not len(frame):
         raise InputError(f"The data in {os.fspath(source)!r} have column names but no rows.")

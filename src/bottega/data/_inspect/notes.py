@@ -1,0 +1,126 @@
+"""What is to be said about the columns of a table: left out, converted, or easily misread."""
+
+from collections.abc import Iterator, Mapping
+
+from bottega.data._inspect import convert
+from bottega.data.columns import FOREIGN, MAX_LEVELS, UNUSABLE, Profile
+from bottega.data.findings import Finding
+
+
+def is_left_out(seen: Profile) -> bool:
+    """Return True if a feature cannot be used."""
+    crowded = seen.kind == "category" and seen.distinct > MAX_LEVELS
+    return seen.kind in UNUSABLE or seen.distinct == 0 or crowded
+
+
+def about_feature(name: str, seen: Profile, *, chosen: bool) -> Iterator[Finding]:
+    """Say why a feature is left out, or how it is read."""
+    if seen.rounded:
+        yield Finding(
+            "precision",
+            name,
+            f"Column {name!r} holds numbers that differ beyond the 16th digit, where floating-point"
+            " numbers end: some of its values, or all, look alike; subtract a constant from them "
+            f"before, or give kinds={{{name!r}: 'category'}} if they are labels.",
+        )
+    if is_left_out(seen):
+        if not chosen:
+            yield _left_out(name, seen)
+    elif seen.words is not None:
+        yield _mixed(name, seen)
+    elif seen.writing is not None and not chosen:
+        yield _as_text(name, seen)
+
+
+def _left_out(name: str, seen: Profile) -> Finding:
+    cure = f"; give kinds={{{name!r}: ...}} to use it"
+    if seen.distinct == 0:
+        return Finding("empty", name, f"Column {name!r} is missing in every row and is left out.")
+    if seen.kind == "category":
+        return Finding(
+            "levels",
+            name,
+            f"Column {name!r} is a category with {seen.distinct:,} levels, more than the "
+            f"{MAX_LEVELS:,} that can be used, and is left out; group its rare levels to use it.",
+        )
+    if seen.kind == FOREIGN:
+        return Finding(
+            "unusable",
+            name,
+            f"Column {name!r} holds values of a type that no method can use and is left out.",
+        )
+    reason = {
+        "id": "has a different value in every row, like a key,",
+        "constant": "has the same value in every row",
+        "text": "holds free text",
+    }[seen.kind]
+    if seen.kind == "constant":
+        cure = ""
+        if seen.rounded:
+            reason = "has the same first 16 digits in every row"
+    return Finding(seen.kind, name, f"Column {name!r} {reason} and is left out{cure}.")
+
+
+def _mixed(name: str, seen: Profile) -> Finding:
+    assert seen.words is not None
+    word, _, n_words = seen.words
+    what = (
+        f"Column {name!r} mixes numbers and {n_words:,} "
+        f"word{'' if n_words == 1 else 's'} such as {convert.short(word)}"
+    )
+    if seen.kind == "number":
+        how = "is read as numbers, the words as missing values"
+        cure = f"kinds={{{name!r}: 'category'}} if every value is a label"
+    else:
+        how = "is taken as a category"
+        cure = "numbers alone to have it taken as numbers"
+    return Finding("mixed", name, f"{what} and {how}; give {cure}.")
+
+
+def _as_text(name: str, seen: Profile) -> Finding:
+    assert seen.writing is not None
+    writing = seen.writing
+    if seen.kind != "number":
+        return Finding(
+            "number_as_text",
+            name,
+            f"Column {name!r} holds numbers written as text and is not used as a number; give "
+            f"kinds={{{name!r}: 'number'}} if it should be.",
+        )
+    shown = f"{convert.short(writing.example)} is {writing.values[writing.example]:.12g}"
+    other = "," if writing.decimal == "." else "."
+    cure = (
+        f"give kinds={{{name!r}: 'category'}} if they are labels"
+        if writing.sure
+        else f"it could be read otherwise: give decimal={other!r} if the decimal sign is {other!r}"
+    )
+    return Finding(
+        "number_format",
+        name,
+        f"Column {name!r} holds numbers written as text and is read as numbers ({shown}); {cure}.",
+    )
+
+
+def about_kinds(profiles: Mapping[str, Profile]) -> Iterator[Finding]:
+    """Say what becomes of the dates and of the single levels of the features that are used."""
+    for name, seen in profiles.items():
+        if seen.kind == "date":
+            yield Finding(
+                "date",
+                name,
+                f"Column {name!r} holds dates, from which methods get the day as a number, the "
+                "year, the month and the weekday (and the hour), as far as they vary.",
+            )
+    single = {
+        name: seen for name, seen in profiles.items() if seen.kind == "category" and seen.single
+    }
+    if single:
+        shown = [f"{name!r} ({s.single:,} of {s.distinct:,})" for name, s in single.items()]
+        more = f" and {len(shown) - 5} more columns" if len(shown) > 5 else ""
+        yield Finding(
+            "rare_levels",
+            next(iter(single)) if len(single) == 1 else None,
+            f"Levels seen in one row only, in {', '.join(shown[:5])}{more}, are taken together as "
+            "'other' where levels become columns, and levels seen later for the first time go "
+            "there too.",
+        )
