@@ -185,12 +185,12 @@ def test_the_path_is_judged_by_folds_where_the_method_has_no_estimate():
     assert model.path_.estimate == "cv"
     assert model.share_ == 1.0
     losses = np.empty((60, 3))
-    for train, test in make_folds(10, 60):
+    for train, test in make_folds(10, 60, X=X, y=Y):
         losses[test] = (Y[test, None] - Y[train].mean() * np.array([0.0, 0.5, 1.0])) ** 2
     assert model.path_.error == pytest.approx(losses.mean(axis=0), rel=1e-12)
     # The standard error is that of a mean over rows; the folds' means are kept beside it.
     assert model.path_.error_se == pytest.approx(losses.std(axis=0, ddof=1) / np.sqrt(60))
-    by_fold = [losses[test].mean(axis=0) for _, test in make_folds(10, 60)]
+    by_fold = [losses[test].mean(axis=0) for _, test in make_folds(10, 60, X=X, y=Y)]
     assert model.path_.fold_error == pytest.approx(np.array(by_fold))
 
 
@@ -240,7 +240,7 @@ def test_a_path_is_judged_by_any_loss(loss):
     of = get_loss(loss, "regression")
     shares = np.array([0.0, 0.5, 1.0])
     losses = np.empty((60, 3))
-    for train, test in make_folds(10, 60):
+    for train, test in make_folds(10, 60, X=X, y=Y):
         losses[test] = of.of_rows(Y[test], np.tile(Y[train].mean() * shares, (len(test), 1)))
     assert curve.error == pytest.approx(losses.mean(axis=0), rel=1e-12)
     fitted = of.of_rows(Y, np.tile(Y.mean() * shares, (60, 1)))
@@ -255,7 +255,7 @@ def test_classifiers_are_judged_by_labels_or_by_probabilities(loss):
     codes = (LABELS == "b").astype(int)
     mixes = np.array([1.0, 0.5, 0.0])
     losses = np.empty((60, 3))
-    for train, test in make_folds(10, 60, strata=codes):
+    for train, test in make_folds(10, 60, strata=codes, X=X):
         b = codes[train].mean()
         shares = np.stack([(1 - mixes) * (1 - b) + mixes / 2, (1 - mixes) * b + mixes / 2], axis=1)
         said = shares if of.method == "predict_proba" else np.argmax(shares, axis=1)
@@ -330,9 +330,9 @@ def test_chunks_of_frames_are_taken_by_name():
     seen = []
 
     class Seeing(ShrunkenMean):
-        def _statistics(self, X, y, w, start):
+        def _statistics(self, X, y, w, fold):
             seen.append(X)
-            return super()._statistics(X, y, w, start)
+            return super()._statistics(X, y, w, fold)
 
     Seeing(share=0.5).fit_chunks([(frame[:20], Y[:20]), (frame[20:][["q", "p"]], Y[20:])])
     assert np.array_equal(np.concatenate(seen), X)

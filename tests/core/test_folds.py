@@ -7,8 +7,19 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.model_selection import KFold
 
+from bottega.core import chunks, deal
+from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import InputError, ParameterError
-from bottega.core.folds import FoldDealer, deal_folds, fold_of_rows, is_partition, make_folds
+from bottega.core.folds import (
+    FoldDealer,
+    deal_folds,
+    deal_rows,
+    fold_of_rows,
+    folds_that_count,
+    is_partition,
+    make_folds,
+)
+from bottega.core.rows import Rows
 
 
 @settings(deadline=None, max_examples=50)
@@ -120,3 +131,98 @@ def test_folds_may_be_given_and_are_checked():
             make_folds(wrong, 7)
     with pytest.raises(ParameterError, match="tested more than once"):
         fold_of_rows([(np.array([0]), np.array([1])), (np.array([0]), np.array([1]))], 3)
+
+
+# ---- by what is in the rows ----------------------------------------------------------------------
+
+
+def contents(X, y, fold):
+    """Return what is in each fold, whatever the order of its rows."""
+    return sorted((k, *row) for k, row in zip(fold, np.column_stack([y, X]).tolist(), strict=True))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.integers(2, 60),
+    st.integers(2, 7),
+    st.integers(1, 4),
+    st.sampled_from([2, 4, None]),
+    st.booleans(),
+    st.integers(0, 1000),
+)
+def test_neither_the_order_of_rows_nor_units_change_the_folds(n, k, p, levels, stratified, seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, p)), rng.normal(size=n)
+    if levels is not None:  # rows that are told apart by several columns, or not at all
+        X, y = np.floor(levels * X), np.floor(levels * y)
+    strata = (rng.random(n) < 0.4).astype(int) if stratified else None
+    order = rng.permutation(n)
+    fold = deal_rows(k, n, X, y, strata=strata)
+    moved = deal_rows(
+        k, n, 1e6 * X[order], 1e-3 * y[order], strata=None if strata is None else strata[order]
+    )
+    key = y if strata is None else strata
+    assert contents(X, key, fold) == contents(X[order], key[order], moved)
+    if levels is None:
+        assert np.array_equal(fold[order], moved)
+    sizes = np.bincount(fold, minlength=k)
+    assert sizes.max() - sizes.min() <= 1 + (strata is not None)
+
+
+def test_only_what_is_needed_is_read():
+    class Unread:
+        def iter_columns(self):
+            raise AssertionError("distinct responses tell the rows apart")
+            yield
+
+    y = np.arange(10.0)
+    assert np.array_equal(deal_rows(3, 10, Unread(), y), deal_rows(3, 10, None, y))
+
+
+def test_weights_tell_equal_rows_apart():
+    X, y, w = np.zeros((8, 1)), np.zeros(8), np.arange(1.0, 9.0)
+    fold = deal_rows(3, 8, X, y, w)
+    assert np.array_equal(deal_rows(3, 8, X, y, w[::-1]), fold[::-1])
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=5), st.booleans(), st.integers(0, 1000))
+def test_chunks_are_dealt_what_all_rows_together_are(sizes, ties, seed):
+    n = sum(sizes)
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 12)), rng.normal(size=n)
+    if ties:
+        X, y = np.sign(X), np.sign(y)
+    w = rng.integers(0, 3, n).astype(float)
+    parts = [(X[rows], y[rows], w[rows]) for rows in np.split(np.arange(n), np.cumsum(sizes)[:-1])]
+    counted = w > 0
+    found = list(CheckedChunks(parts, 12, 1).dealt(4))
+    together = (
+        np.zeros(0)
+        if not counted.any()
+        else deal_rows(4, int(counted.sum()), X[counted], y[counted], w[counted])
+    )
+    assert np.array_equal(np.concatenate([np.zeros(0), *(part[3] for part in found)]), together)
+
+
+def test_very_many_rows_are_dealt_by_their_number(monkeypatch):
+    monkeypatch.setattr(deal, "MOST_ORDERED", 20)
+    monkeypatch.setattr(chunks, "MOST_ORDERED", 20)
+    X, y = np.random.default_rng(0).normal(size=(21, 2)), np.arange(21.0)
+    by_number = deal_folds(21, 4)
+    assert np.array_equal(deal_rows(4, 21, X, y), by_number)
+    parts = CheckedChunks([(X[:9], y[:9]), (X[9:], y[9:])], 2, 1).dealt(4)
+    assert np.array_equal(np.concatenate([fold for *_, fold in parts]), by_number)
+    assert not np.array_equal(deal_rows(4, 20, X[:20], y[:20]), deal_folds(20, 4))
+
+
+def test_folds_that_are_given_speak_of_the_rows_as_given():
+    weight = np.array([1.0, 0.0, 2.0, 1.0, 0.0, 1.0])
+    rows = Rows.of(np.arange(12.0).reshape(6, 2), np.arange(6.0), weight)
+    given = [([0, 1, 2], [3, 4, 5]), ([3, 4, 5], [0, 1, 2]), ([0, 2, 3], [1, 4])]
+    found = folds_that_count(given, rows)
+    assert [[part.tolist() for part in pair] for pair in found] == [
+        [[0, 1], [2, 3]],
+        [[2, 3], [0, 1]],
+    ]
+    assert is_partition(folds_that_count(2, rows), 4)

@@ -12,9 +12,10 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.row_order import own_order
 from bottega.core.seeds import seeds_of
 from bottega.ensemble import BaggingClassifier, BaggingRegressor
-from bottega.ensemble._resampling.draws import draw_rows, own_order, seed_parts
+from bottega.ensemble._resampling.draws import draw_rows, seed_parts
 from bottega.tree import TreeClassifier
 
 

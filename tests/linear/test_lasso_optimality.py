@@ -117,10 +117,11 @@ def test_smallest_penalty_without_inputs_is_exact(shape):
     X, y = draw(7, *shape)
     for model in (Lasso(), ElasticNet(l1_ratio=0.3), Lasso(weights=[0.0] + [1.0] * (shape[1] - 1))):
         curve = model.path(X, y)
-        top = curve.values[0]
+        model.set_params(**curve.settings[0])
         free = 0 if model.weights is None else 1
-        assert np.count_nonzero(model.set_params(alpha=top).fit(X, y).coef_) == free
-        assert np.count_nonzero(model.set_params(alpha=top * (1 - 1e-9)).fit(X, y).coef_) > free
+        assert np.count_nonzero(model.fit(X, y).coef_) == free
+        model.set_params(alpha=model.alpha * (1 - 1e-9))
+        assert np.count_nonzero(model.fit(X, y).coef_) > free
 
 
 @pytest.mark.parametrize("shape", [(25, 4), (12, 30)])

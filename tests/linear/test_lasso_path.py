@@ -34,7 +34,7 @@ def test_warm_path_equals_cold_fits(shape):
     for model in models():
         curve = model.path(X, y)
         for k in (0, 20, 60, 99):
-            cold = clone(model).set_params(alpha=curve.values[k]).fit(X, y)
+            cold = clone(model).set_params(**curve.settings[k]).fit(X, y)
             assert cold.converged_
             assert np.array_equal(curve.at(k).coef_, cold.coef_)
             # Both are exact up to rounding times the condition of the picked columns.
@@ -51,7 +51,7 @@ def test_folds_on_the_way_equal_folds_by_hand(shape, weighted):
     w = np.random.default_rng(0).uniform(0.5, 2, shape[0]) if weighted else None
     for model in (*models(alphas=30), AdaptiveLasso(alphas=30)):
         curve = model.path(X, y, sample_weight=w)
-        folds = make_folds(10, len(y))
+        folds = make_folds(10, len(y), X=X, y=y)
         by_hand = model.path(X, y, sample_weight=w, values=curve.values, cv=folds)
         assert curve.error == pytest.approx(by_hand.error, rel=1e-7)
         assert curve.error_se == pytest.approx(by_hand.error_se, rel=1e-6)

@@ -50,7 +50,7 @@ def test_folds_of_the_lasso_under_any_loss(shape, loss):
     X, y = draw(2, *shape)
     curve = Lasso(cv=5).path(X, y, values=[0.5, 0.1], loss=loss)
     losses, means = np.empty((shape[0], 2)), []
-    for train, test in make_folds(5, shape[0]):
+    for train, test in make_folds(5, shape[0], X=X, y=y):
         for k, alpha in enumerate([0.5, 0.1]):
             fit = Lasso(alpha).fit(X[train], y[train])
             losses[test, k] = loss(y[test], fit.predict(X[test]))
@@ -72,7 +72,7 @@ def test_the_standard_error_of_glmnet_follows_from_the_folds():
     """R's cv.glmnet: the standard deviation of the fold means, weighted by the sizes of folds."""
     X, y = draw(4)
     curve = Lasso().path(X, y)
-    folds = make_folds(10, 60)
+    folds = make_folds(10, 60, X=X, y=y)
     sizes = np.array([len(test) for _, test in folds])
     mean = np.average(curve.fold_error, axis=0, weights=sizes)
     assert_allclose(curve.error, mean, rtol=1e-12)
@@ -85,7 +85,7 @@ def test_the_standard_error_of_glmnet_follows_from_the_folds():
 def test_log_loss_and_brier_score_of_the_logistic_lasso():
     X, y = draw(5, n=80)
     labels = np.array(["a", "b", "c"])[np.digitize(y, [-1, 1])]
-    folds = make_folds(4, 80, strata=labels)
+    folds = make_folds(4, 80, strata=labels, X=X)
 
     def brier(truth, shares, labels):
         observed = truth[:, None] == np.array(labels)
@@ -128,7 +128,10 @@ def test_alpha_and_l1_ratio_are_walked_together():
     assert np.array_equal(fixed.coef_, model.coef_)
     for ratio in (0.1, 0.9):
         alone = ElasticNet(l1_ratio=ratio, alphas=20).path(X, y)
-        at = [i for i, setting in enumerate(path.settings) if setting["l1_ratio"] == ratio]
+        share = ratio / (ratio + (1 - ratio) / np.std(y))  # that of a response of unit spread
+        at = [
+            i for i, setting in enumerate(path.settings) if np.isclose(setting["l1_ratio"], share)
+        ]
         assert [path.settings[i]["alpha"] for i in at] == alone.values.tolist()
         for name in ("error", "error_se", "train_error", "df"):
             assert_allclose(getattr(path, name)[at], getattr(alone, name), rtol=1e-9)
@@ -150,7 +153,7 @@ def test_a_given_alpha_leaves_the_share_to_be_chosen():
     assert chunked.l1_ratio_ == whole.l1_ratio_
     assert chunked.alpha_ == pytest.approx(whole.alpha_, rel=1e-10)
     assert_allclose(chunked.path_.error_se, whole.path_.error_se, rtol=1e-7)
-    with_folds = ElasticNet(l1_ratio="auto", alphas=15).path(X, y, cv=make_folds(10, 60))
+    with_folds = ElasticNet(l1_ratio="auto", alphas=15).path(X, y, cv=make_folds(10, 60, X=X, y=y))
     assert_allclose(with_folds.error, whole.path_.error, rtol=1e-7)
 
 

@@ -53,7 +53,7 @@ def test_components_are_computed_anew_in_each_fold():
     X, y, _ = draw(1, n=40)
     path = PrincipalComponentsRegression(cv=4).path(X, y)
     losses = np.zeros((4, 10, 5))
-    for k, (train, test) in enumerate(make_folds(4, 40)):
+    for k, (train, test) in enumerate(make_folds(4, 40, X=X, y=y)):
         center, spread = X[train].mean(axis=0), X[train].std(axis=0)
         A, B = (X[train] - center) / spread, (X[test] - center) / spread
         V = np.linalg.svd(A)[2].T

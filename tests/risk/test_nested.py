@@ -203,7 +203,7 @@ def test_inner_folds_are_dealt_alike_for_all_methods_or_left_to_the_method():
     train = FOLDS[0][0]
     X, y = LINE.X[train], LINE.y[train]
     found = nested_cv(Ridge(), LINE.X, LINE.y, outer=FOLDS, inner=4, interval="naive")
-    dealt = Ridge().path(X, y, cv=make_folds(4, len(y)))
+    dealt = Ridge().path(X, y, cv=make_folds(4, len(y), X=X, y=y))
     assert found.inner_least[0, 0] == pytest.approx(dealt.error.min())
     exact = nested_cv(Ridge(), LINE.X, LINE.y, outer=FOLDS, inner=None, interval="naive")
     assert exact.inner_least[0, 0] == pytest.approx(Ridge().path(X, y).error.min())
@@ -274,7 +274,7 @@ def test_the_least_inner_error_is_too_low():
 
 def test_refit_chooses_on_all_rows():
     found = nested_cv(Ridge(), LINE.X, LINE.y, inner=5, select="min", n_repeats=1)
-    curve = Ridge().path(LINE.X, LINE.y, cv=make_folds(5, 60))
+    curve = Ridge().path(LINE.X, LINE.y, cv=make_folds(5, 60, X=LINE.X, y=LINE.y))
     assert found.refit().alpha_ == pytest.approx(curve.values[curve.best("min")])
 
 

@@ -209,7 +209,7 @@ def test_cross_validated_error_is_the_mean_over_held_out_rows(weighted):
     w = np.random.default_rng(2).uniform(0.2, 2, 80) if weighted else None
     model = TreeRegressor(cv=4)
     curve = model.path(X, y, sample_weight=w)
-    folds = make_folds(4, 80)
+    folds = make_folds(4, 80, X=X, y=y)
     tree = grow(Columns.numeric(X), y, w, GrowOptions(criterion="squared_error"))
     sequence = pruning_sequence(tree)
     betas = sequence.beta[::-1]
@@ -271,7 +271,7 @@ def test_the_path_is_judged_by_any_loss(classes, name, weighted):
     tree = grow(Columns.numeric(X), y, w, options, n_classes=classes)
     betas = pruning_sequence(tree).beta[::-1]
     held = np.empty((90, len(curve)))
-    for train, test in make_folds(3, 90, strata=y if classes else None):
+    for train, test in make_folds(3, 90, strata=y if classes else None, X=X, y=y):
         part = None if w is None else w[train]
         own = grow(Columns.numeric(X[train]), y[train], part, options, n_classes=classes)
         held[test] = losses(own, betas, X[test], y[test])

@@ -43,17 +43,17 @@ class Chunked(Estimator):
 
     def _fit_checked(self, checked: CheckedChunks) -> None:
         statistics: Any = None
-        start = 0
-        for X, y, w in checked:
-            block = self._statistics(X, y, w, start)
+        count = 0
+        for X, y, w, fold in checked.dealt(self._folds_of_chunks()):
+            block = self._statistics(X, y, w, fold)
             statistics = block if statistics is None else statistics.merge(block)
-            start += len(X)
+            count += len(X)
         if statistics is None:
             raise InputError("The chunks have no rows to fit; give at least one row that counts.")
-        if start < self._least_rows:
+        if count < self._least_rows:
             raise InputError(
                 f"{type(self).__name__} requires at least {self._least_rows} rows with positive "
-                f"weight; the chunks have {start}."
+                f"weight; the chunks have {count}."
             )
         work = self._prepare_merged(statistics, checked)
         self._finish(work, None, self._choose(work, None, AS_IT_IS))
@@ -82,12 +82,16 @@ class Chunked(Estimator):
         names = getattr(self, "feature_names_in_", None)
         return CheckedChunks(chunks, self.n_features_in_, np.ndim(y), classes, names)
 
+    def _folds_of_chunks(self) -> int:
+        """Return how many folds of the rows the statistics are wanted for."""
+        return 1
+
     @abstractmethod
-    def _statistics(self, X: Any, y: Any, w: Any, start: int) -> Mergeable:
-        """Return the statistics of one block of rows, `start` rows being before it.
+    def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> Mergeable:
+        """Return the statistics of one block of rows, by `fold` where there are several.
 
         `y` has two axes for a regression, the codes of the classes for a classification, and is
-        None for a method without responses.
+        None for a method without responses. `fold` is the number of the fold of each row, or None.
         """
 
     @abstractmethod

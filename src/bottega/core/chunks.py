@@ -11,12 +11,16 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.utils import check_array, check_X_y
 
+from bottega.core.deal import MOST_ORDERED, FoldDealer, deal_rows
 from bottega.core.errors import InputError
 from bottega.core.frames import is_frame
 from bottega.core.rows import check_weight
-from bottega.core.typing import FloatArray
+from bottega.core.typing import FloatArray, IntArray
+from bottega.core.validate import refuse_masked
 
 __all__ = ["CheckedChunks", "Mergeable", "Moments", "parts_of", "split_rows"]
+
+_COLUMNS = 8  # read with one pass over chunks, after the first
 
 
 @runtime_checkable
@@ -160,9 +164,50 @@ class CheckedChunks:
         self.y_ndim = y_ndim
         self.classes = classes
 
+        self._folds: dict[int, IntArray | None] = {}  # of all rows, by their number
+
+    def dealt(self, count: int) -> Iterator[tuple[FloatArray, Any, Any, IntArray | None]]:
+        """Yield ``(X, y, w, fold)``, with the fold of each row; None for one fold.
+
+        The folds are those that the rows get together (`bottega.core.deal`), for which the
+        responses are read beforehand, and columns where responses are equal.
+        """
+        if count > 1 and count not in self._folds:
+            self._folds[count] = self._deal(count)
+        dealer, start = FoldDealer(count), 0
+        for X, y, w in self:
+            fold = None
+            if count > 1:
+                known = self._folds[count]
+                fold = dealer.deal(len(X)) if known is None else known[start : start + len(X)]
+            start += len(X)
+            yield X, y, w, fold
+
+    def _deal(self, count: int) -> IntArray | None:
+        """Return the fold of each row, or None where there are too many to put them in order."""
+        responses, weights, n = [], [], 0
+        for X, y, w in self:
+            n += len(X)
+            if n > MOST_ORDERED:
+                return None
+            responses.append(y)
+            weights.append(np.ones(len(X)) if w is None else w)
+        if not n:
+            return None
+        return deal_rows(count, n, self, np.concatenate(responses), np.concatenate(weights))
+
+    def iter_columns(self) -> Iterator[FloatArray]:
+        """Yield the columns of the inputs, a few with each pass over the chunks."""
+        start, size = 0, 1
+        while start < self.n_features:
+            block = np.concatenate([X[:, start : start + size] for X, _, _ in self])
+            yield from block.T
+            start, size = start + size, _COLUMNS
+
     def __iter__(self) -> Iterator[tuple[FloatArray, Any, Any]]:
         for number, chunk in enumerate(self.chunks, start=1):
             X, y, w = parts_of(chunk)
+            refuse_masked(X=X, y=y, w=w)
             X = np.asarray(self._in_order(X, number), dtype=np.float64)
             if X.ndim == 2 and not len(X):
                 continue

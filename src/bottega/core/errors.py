@@ -1,5 +1,8 @@
 """The errors a user can meet. Each message says what is wrong, where, and what to do about it."""
 
+import os
+import sys
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import import_module
@@ -19,7 +22,10 @@ __all__ = [
     "TestSetAlreadyUsed",
     "did_you_mean",
     "require",
+    "warn_caller",
 ]
+
+_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 
 
 class BottegaError(Exception):
@@ -64,8 +70,9 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
     >>> did_you_mean("pirce", ["price", "rooms"])
     " Did you mean 'price'?"
     """
-    near = get_close_matches(str(given), [str(name) for name in known], n=1, cutoff=0.5)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    names = {str(name).casefold(): str(name) for name in known}
+    near = get_close_matches(str(given).casefold(), names, n=1, cutoff=0.6)
+    return f" Did you mean {names[near[0]]!r}?" if near else ""
 
 
 def require(module: str, extra: str) -> ModuleType:
@@ -79,3 +86,12 @@ def require(module: str, extra: str) -> ModuleType:
             f"This needs the library {module.split('.')[0]!r}, which is not installed: "
             f"run  pip install 'bottega[{extra}]'."
         ) from error
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside of bottega that led here: a place the user knows."""
+    level = 2
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

@@ -28,6 +28,7 @@ from bottega.core.frames import backend_of, is_frame, make_frame
 from bottega.core.parallel import at_most
 from bottega.core.params import Parameter, check_params
 from bottega.core.rows import Rows, check_weight
+from bottega.core.validate import check_response, refuse_doubled_names, refuse_masked
 from bottega.core.words import unknown_word
 
 __all__ = ["AS_IT_IS", "Estimator", "Unweighted", "Walk"]
@@ -149,8 +150,12 @@ class Estimator(BaseEstimator):
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """Return the rows that count, checked; classes as codes."""
+        refuse_masked(X=X, y=y, sample_weight=sample_weight)
+        refuse_doubled_names(X)
         self._remember_frame(X)
         X, y = self._check_rows(X, y)
+        if is_regressor(self) and y is not None:
+            check_response(y)
         n = int(X.shape[0]) if hasattr(X, "shape") else len(X)
         rows = Rows.of(X, y, self._class_weighted(y, check_weight(sample_weight, n)))
         if len(rows) < self._least_rows:
@@ -204,6 +209,8 @@ class Estimator(BaseEstimator):
     def _check_new(self, X: Any) -> Any:
         """Return the inputs of rows to predict, checked; refused before a fit."""
         check_is_fitted(self)
+        refuse_masked(X=X)
+        refuse_doubled_names(X)
         X = validate_data(self, X, reset=False, **self._input_options(new=True))
         return self._check_width(X)
 

@@ -1,10 +1,11 @@
 """Folds: the one place where rows are held out.
 
-A number of folds is dealt like cards, whatever chunks the rows come in: the rows are taken in
-blocks of K, and the K folds are dealt to each block in a shuffled order that depends on nothing but
-the number of the block. So the folds are balanced to one row, rows that come in chunks get the
-folds they would get together, and no pattern of period K can hide in them. With strata (classes)
-each stratum is dealt its own cards. With a seed the rows are shuffled instead.
+A number of folds is dealt like cards. The rows are put in an order that depends on what is in them
+alone (`bottega.core.row_order`), so neither the order they come in nor the units they are measured
+in change the folds. In that order they are taken in blocks of K, and the K folds are dealt to each
+block in a shuffled order that depends on nothing but the number of the block: the folds are
+balanced to one row, and no pattern of period K can hide in them. With strata (classes) each stratum
+is dealt its own cards. With a seed the rows are shuffled by their number instead.
 
 Rows of one group stay together, and with times the folds follow one another: what is held out is
 later than what is learnt from.
@@ -18,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.deal import FoldDealer, deal_folds, deal_rows, scramble
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.params import Integer, Parameter
 from bottega.core.params import Real as Number
@@ -28,7 +30,9 @@ __all__ = [
     "FoldDealer",
     "Folds",
     "deal_folds",
+    "deal_rows",
     "fold_of_rows",
+    "folds_that_count",
     "is_partition",
     "make_folds",
     "parts_by_group",
@@ -83,6 +87,7 @@ def make_folds(
     random_state: int | None = None,
     X: Any = None,
     y: Any = None,
+    weight: Any = None,
 ) -> list[Fold]:
     """Return pairs of training and held-out rows.
 
@@ -101,9 +106,10 @@ def make_folds(
         The rows are cut into ``cv + 1`` stretches of time; each but the first is held out once,
         after training on all stretches before it.
     random_state : int, optional
-        Shuffle the rows; by default the folds are dealt by row number.
-    X, y : array-like, optional
-        What a splitter may look at.
+        Shuffle the rows by their number; by default folds are dealt by what is in the rows.
+    X, y, weight : array-like, optional
+        What is in the rows, which a splitter may look at too. Without X and y the folds are dealt
+        by row number, and so are those of more than a million rows (2^20).
 
     Returns
     -------
@@ -124,9 +130,11 @@ def make_folds(
         rows = np.arange(n)
         return [(np.delete(rows, i), rows[i : i + 1]) for i in rows]
     if isinstance(cv, Integral) and not isinstance(cv, bool):
-        return _numbered(int(cv), n, strata, groups, time, random_state)
+        content = (X, y, weight)
+        return _numbered(int(cv), n, strata, groups, time, random_state, content)
     if isinstance(cv, Real) and not isinstance(cv, bool):
-        return [_validation_part(float(cv), n, strata, groups, time, random_state)]
+        content = (X, y, weight)
+        return [_validation_part(float(cv), n, strata, groups, time, random_state, content)]
     if isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
         raise ParameterError(
             f"cv={cv!r} is not allowed; give a number of folds, the share of rows to hold out, "
@@ -142,7 +150,9 @@ def make_folds(
     return folds
 
 
-def _numbered(k: int, n: int, strata: Any, groups: Any, time: Any, seed: int | None) -> list[Fold]:
+def _numbered(
+    k: int, n: int, strata: Any, groups: Any, time: Any, seed: int | None, content: Any
+) -> list[Fold]:
     if not 2 <= k <= n:
         raise ParameterError(
             f"{k!r} folds are not possible with {n} rows; give a whole number from 2 to {n}."
@@ -156,7 +166,9 @@ def _numbered(k: int, n: int, strata: Any, groups: Any, time: Any, seed: int | N
         rng = np.random.default_rng(0 if seed is None else seed)
         fold = parts_by_group(groups, strata, np.full(k, 1 / k), rng, f"{k} folds")
     elif seed is None:
-        fold = deal_folds(n, k, strata)
+        fold = deal_rows(k, n, *content, strata=strata)
+        if strata is not None and np.all(fold == fold[0]):  # a few rows, each of another class
+            fold = deal_rows(k, n, *content)
     else:
         order = np.random.default_rng(seed).permutation(n)
         if strata is not None:  # stratum after stratum, dealt like cards
@@ -168,7 +180,7 @@ def _numbered(k: int, n: int, strata: Any, groups: Any, time: Any, seed: int | N
 
 
 def _validation_part(
-    share: float, n: int, strata: Any, groups: Any, time: Any, seed: int | None
+    share: float, n: int, strata: Any, groups: Any, time: Any, seed: int | None, content: Any
 ) -> Fold:
     """Return training rows and about `share` of the rows held out, at least one of each."""
     if not 0 < share < 1:
@@ -187,9 +199,10 @@ def _validation_part(
             part = parts_by_group(groups, strata, shares, rng, "a validation part")
         held = part == 1
     elif seed is None:
-        held = deal_folds(n, _DEALT, strata) < min(max(round(_DEALT * share), 1), _DEALT - 1)
+        dealt = deal_rows(_DEALT, n, *content, strata=strata)
+        held = dealt < min(max(round(_DEALT * share), 1), _DEALT - 1)
         if held.all() or not held.any():
-            held = deal_folds(n, 2) == 0
+            held = deal_rows(2, n, *content) == 0
     else:  # a share of each stratum, rounded up, and never all of it
         rng = np.random.default_rng(seed)
         codes, held = _codes(strata, n), np.zeros(n, dtype=bool)
@@ -214,61 +227,20 @@ def _codes(strata: Any, n: int) -> IntArray:
     return np.unique(np.asarray(strata), return_inverse=True)[1].astype(np.intp)
 
 
-class FoldDealer:
-    """Deals folds to rows that come chunk by chunk.
+def folds_that_count(cv: Any, rows: Any, *, strata: Any = None) -> list[Fold]:
+    """Return folds as positions among `rows`, which may have been given among rows of no weight.
 
-    Parameters
-    ----------
-    folds : int
-        How many folds.
-    start : int
-        Number of rows, without strata, that were dealt before.
-
-    Examples
-    --------
-    >>> together = FoldDealer(3).deal(7)
-    >>> dealer = FoldDealer(3)
-    >>> apart = np.concatenate([dealer.deal(2), dealer.deal(5)])
-    >>> bool(np.array_equal(together, apart)), np.bincount(together).tolist()
-    (True, [2, 3, 2])
+    A number of folds, and a share, are of the rows that count (`bottega.core.rows.Rows`). Folds
+    that are given, and splitters, speak of the rows as they were given.
     """
-
-    def __init__(self, folds: int, *, start: int = 0) -> None:
-        self.folds = folds
-        self._dealt: dict[Any, int] = {None: start}
-
-    def deal(self, n: int, strata: Any = None) -> IntArray:
-        """Return the fold of each of the next `n` rows; rows of one stratum are dealt together."""
-        if strata is None:
-            return self._next(None, n)
-        found = np.empty(n, dtype=np.intp)
-        labels, codes = np.unique(np.asarray(strata), return_inverse=True)
-        for code, label in enumerate(labels.tolist()):
-            rows = np.flatnonzero(codes == code)
-            found[rows] = self._next(label, len(rows))
-        return found
-
-    def _next(self, stratum: Any, n: int) -> IntArray:
-        start = self._dealt.get(stratum, 0)
-        self._dealt[stratum] = start + n
-        if n == 0:
-            return np.zeros(0, dtype=np.intp)
-        places = np.arange(start, start + n)
-        block, slot = places // self.folds, places % self.folds
-        cards = np.arange(block[0] * self.folds, (block[-1] + 1) * self.folds, dtype=np.uint64)
-        shuffled = np.argsort(scramble(cards).reshape(-1, self.folds), axis=1, kind="stable")
-        return np.asarray(shuffled[block - block[0], slot], dtype=np.intp)
-
-
-def deal_folds(n: int, folds: int, strata: Any = None, *, start: int = 0) -> IntArray:
-    """Return the fold of each of `n` rows; of a chunk, with `start` rows before it.
-
-    Examples
-    --------
-    >>> np.bincount(deal_folds(10, 5)).tolist()
-    [2, 2, 2, 2, 2]
-    """
-    return FoldDealer(folds, start=start).deal(n, strata)
+    if rows.given is None or isinstance(cv, Real | str):
+        content = {"X": rows.X, "y": rows.y, "weight": rows.weight}
+        return make_folds(cv, len(rows), strata=strata, **content)
+    place = np.full(len(rows.given), -1)
+    place[rows.kept] = np.arange(len(rows))
+    pairs = make_folds(cv, len(rows.given), X=rows.given.X, y=rows.given.y)
+    counted = [tuple(place[part][place[part] >= 0] for part in pair) for pair in pairs]
+    return [(train, test) for train, test in counted if len(train) and len(test)]
 
 
 def parts_by_group(
@@ -366,11 +338,3 @@ def is_partition(folds: list[Fold], n: int) -> bool:
     """Return True if each row is tested in one fold and trained on in all others."""
     fold = fold_of_rows(folds, n)
     return bool(np.all(fold >= 0)) and all(len(train) + len(test) == n for train, test in folds)
-
-
-def scramble(numbers: Any) -> Any:
-    """Return 64 bits that look random for each number (the finaliser of SplitMix64)."""
-    mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))

@@ -12,7 +12,7 @@ from sklearn.base import clone, is_classifier
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.estimator import Estimator, Walk
-from bottega.core.folds import Fold, make_folds
+from bottega.core.folds import Fold, folds_that_count
 from bottega.core.judge import judge_by_folds, row_losses
 from bottega.core.losses import ROW_LOSSES, Loss, get_loss
 from bottega.core.parallel import at_most
@@ -36,6 +36,10 @@ class Tuned(Estimator):
     knobs: ClassVar[tuple[str, ...]]
     select: str
     path_: Path
+
+    # Whether "one_se" finds a simpler model along the path: more trees of a forest, or rounds of
+    # boosting, make no model that is harder to read, so there it picks the least error.
+    simplifies: ClassVar[bool] = True
 
     # Other parameters that fix the knob: they are None in a model taken from the path.
     _instead: ClassVar[tuple[str, ...]] = ()
@@ -88,6 +92,8 @@ class Tuned(Estimator):
             if given is not None:
                 return given
         rule = walk.select or self.select
+        if rule == "one_se" and not self.simplifies:
+            rule = "min"
         # A criterion is computed from the rows of the fit: nothing need be held out for it.
         curve = self._curve(work, rows, walk, honest=rule in ("min", "one_se"))
         self.path_ = replace(curve, select=rule)
@@ -184,15 +190,7 @@ class Tuned(Estimator):
         elif isinstance(cv, Real) and not isinstance(cv, bool):
             estimate = "validation"
         strata = rows.y if is_classifier(self) else None
-        if rows.given is None or isinstance(cv, Real | str):
-            return make_folds(cv, len(rows), strata=strata, X=rows.X, y=rows.y), estimate
-        # Folds that are given speak of the rows as they were given.
-        place = np.full(len(rows.given), -1)
-        place[rows.kept] = np.arange(len(rows))
-        pairs = make_folds(cv, len(rows.given), X=rows.given.X, y=rows.given.y)
-        counted = [tuple(place[part][place[part] >= 0] for part in pair) for pair in pairs]
-        folds = [(train, test) for train, test in counted if len(train) and len(test)]
-        return folds, estimate
+        return folds_that_count(cv, rows, strata=strata), estimate
 
     def path(
         self,

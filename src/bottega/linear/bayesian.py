@@ -1,6 +1,5 @@
 """Bayesian linear regression: a normal prior on the coefficients, a normal posterior."""
 
-import warnings
 from collections.abc import Mapping
 from copy import copy
 from types import SimpleNamespace
@@ -11,7 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
-from bottega.core.errors import ConvergenceWarning, InputError
+from bottega.core.errors import ConvergenceWarning, InputError, warn_caller
 from bottega.core.params import Anything, Auto, Boolean, Parameter, Real
 from bottega.core.results import CoefficientResults, glance_row, term_names, tidy_columns
 from bottega.core.seeds import seed_of
@@ -275,13 +274,12 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
             )
         found = evidence.maximize(weight, noise)
         if not found.converged:
-            warnings.warn(
+            warn_caller(
                 "The evidence has no maximum, it only rises with the precision of the noise: the "
                 f"inputs fit y without error. lambda_={found.weight_precision:.3g} and "
                 f"alpha_={found.noise_precision:.3g} are where the search ended; give a number as "
                 "noise_precision, or fewer inputs.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return found
 

@@ -38,15 +38,22 @@ class ElasticNet(PenalizedRegression):
         Share l of the absolute values in the penalty. 1 is the lasso, 0 ridge regression (at a
         given alpha; `Ridge` is quicker, and has a path).
         ``"auto"`` walks a path of alphas for each of 0.1, 0.5, 0.7, 0.9, 0.95, 0.99 and 1, and
-        picks both.
+        picks both. Along a path with ``standardize=True`` it is the share where the response has
+        unit standard deviation, so that the units of y do not change the fit.
 
     Attributes
     ----------
     l1_ratio_ : float
-        The share in use.
+        The share in use, in the objective as it is written above.
 
     Notes
     -----
+    Absolute values of coefficients are in units of y, and their squares in units of its square. So
+    with another unit of y the same share l is another compromise. A path therefore states l for a
+    response of unit standard deviation :math:`s_y`, as glmnet does: the share in the objective is
+    :math:`l / (l + (1 - l) / s_y)`, which `l1_ratio_` and the settings of the path say. At a given
+    alpha, and with ``standardize=False`` as in scikit-learn, l is the share as it is written.
+
     Solver, degrees of freedom, row weights and folds are those of `Lasso`. With
     ``l1_ratio="auto"`` the path is ordered by degrees of freedom, among equals from the lasso to
     the smallest share. Do not read coefficients as effects: they are biased towards zero.
@@ -68,6 +75,9 @@ class ElasticNet(PenalizedRegression):
     >>> both = ElasticNet(l1_ratio="auto").fit(X, y)
     >>> len(both.path_), both.path_.settings[0]["l1_ratio"]
     (700, 1.0)
+    >>> other = ElasticNet().fit(X, 1000 * y)
+    >>> bool(np.allclose(other.coef_, 1000 * ElasticNet().fit(X, y).coef_))
+    True
     """
 
     knobs: ClassVar[tuple[str, ...]] = ("alpha", "l1_ratio")

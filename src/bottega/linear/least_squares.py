@@ -1,6 +1,5 @@
 """Least squares: the linear model, with everything that is known about it."""
 
-import warnings
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
@@ -15,7 +14,6 @@ from bottega.core.cards import Card
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.documents import documented_like
-from bottega.core.errors import DataWarning
 from bottega.core.params import Boolean, Choice, Jobs, Parameter, Real
 from bottega.core.results import glance_row, glance_section, shown_terms, term_names
 from bottega.core.rows import Rows
@@ -24,7 +22,7 @@ from bottega.core.tables import Section, Summary
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.linear._decomposition.coefficients import SpectralCoefficients
 from bottega.linear._decomposition.problem import DecomposedProblem, decompose_moments, moments_of
-from bottega.linear._decomposition.rank import names_of
+from bottega.linear._decomposition.rank import names_of, warn_collinear
 from bottega.linear._decomposition.unpenalized import flops, solve_unpenalized
 from bottega.linear.ridge import Ridge
 
@@ -201,15 +199,7 @@ class LeastSquares(RegressorMixin, SpectralCoefficients, Chunked):
         left = self.smoother_.df_residual
         self.residual_covariance_ = scatter / left if left > 0 else np.full_like(scatter, np.nan)
         collinear = self.aliased_ & ~problem.centering.constant
-        if collinear.any():
-            warnings.warn(
-                f"Collinear inputs: {names_of(self, collinear)} can be written by the columns "
-                f"before (rank {spectrum.rank} of {len(collinear)} columns, {n} rows). They get a "
-                "zero coefficient (see aliased_); leave them out, or share the effect among "
-                "collinear columns by Ridge.",
-                DataWarning,
-                stacklevel=5,
-            )
+        warn_collinear(self, collinear, spectrum.rank, n)
         return None
 
     @property

@@ -9,6 +9,7 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 
 from bottega.core.cards import Card
+from bottega.core.classes import decided
 from bottega.core.documents import documented_like
 from bottega.core.errors import InputError
 from bottega.core.folds import Folds
@@ -203,11 +204,7 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
         if found is not None and alpha in found.alphas:
             k = int(np.flatnonzero(found.alphas == alpha)[0])
         else:
-            top = problem.alpha_max()
-            steps = max(1, int(np.ceil(np.log(top / alpha) / np.log(_STEP)))) if top > alpha else 1
-            ladder = np.geomspace(min(top, alpha * _STEP**steps), alpha, steps + 1)[1:]
-            ladder[-1] = alpha
-            found = problem.path(ladder, self.tol, self.max_iter)
+            found = problem.path(_ladder(problem.alpha_max(), alpha), self.tol, self.max_iter)
         self.alpha_ = alpha
         self.coef_, self.intercept_ = found.coef[k].copy(), found.intercept[k].copy()
         self.dual_gap_, self.n_iter_ = float(found.gap[k]), int(found.n_iter[k])
@@ -215,7 +212,7 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
         self.df_ = float(np.count_nonzero(self.coef_) + self._intercepts())
         if hasattr(self, "path_"):
             self.gap_path_ = work.path.gap  # type: ignore[union-attr]
-        wrong = np.argmax(_scores(work.rows.X, self.coef_, self.intercept_), axis=1) != work.rows.y
+        wrong = _winners(_scores(work.rows.X, self.coef_, self.intercept_)) != work.rows.y
         self._totals = {
             "n": float(len(work.rows)),
             "deviance": float(found.deviance[k] * problem.weight),
@@ -268,7 +265,7 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
             if found is not None:
                 scores = _scores(X_new, found.coef[k], found.intercept[k])
             if predict:
-                out[:, place] = work.present[np.argmax(scores, axis=1)]
+                out[:, place] = work.present[_winners(scores)]
             else:
                 out[:, place, work.present] = softmax(scores, axis=1)
         return out
@@ -282,9 +279,8 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
         return _scores(self._check_new(X), self.coef_, self.intercept_)
 
     def predict(self, X: Any) -> Array:
-        """Return the most probable class of each row."""
-        best = np.argmax(self._scores(X), axis=1)
-        return np.asarray(self.classes_[best])
+        """Return the most probable class of each row; of equal ones the first."""
+        return np.asarray(self.classes_[_winners(self._scores(X))])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes, one column each."""
@@ -323,6 +319,22 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
         return {name: [column[i] for i in kept] for name, column in terms.items()}
 
 
+def _ladder(top: float, alpha: float) -> FloatArray:
+    """Return penalties from near the strongest useful one down to a given one."""
+    if not top > alpha:
+        return np.array([alpha])
+    steps = max(1, int(np.ceil(np.log(top / alpha) / np.log(_STEP))))
+    ladder = np.geomspace(min(top, alpha * _STEP**steps), alpha, steps + 1)[1:]
+    ladder[-1] = alpha
+    return ladder
+
+
 def _scores(X: Any, coef: FloatArray, intercept: FloatArray) -> FloatArray:
     """Return the score of every class: of two, that of the first is zero."""
     return with_reference(np.asarray(X @ coef.T + intercept))
+
+
+def _winners(scores: FloatArray) -> IntArray:
+    """Return the class of the largest score; of scores equal but for rounding, the first."""
+    # A difference of scores is a ratio of probabilities: it is compared with one.
+    return decided(scores - scores.max(axis=1, keepdims=True) + 1)

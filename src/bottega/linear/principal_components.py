@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ from sklearn.base import RegressorMixin
 
 from bottega.core.cards import Card
 from bottega.core.chunks import CheckedChunks, Moments
+from bottega.core.deal import deal_rows
 from bottega.core.documents import documented_like
 from bottega.core.errors import InputError
 from bottega.core.folds import Folds
@@ -20,7 +22,7 @@ from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.linear._decomposition.centering import Centering, squeeze
 from bottega.linear._decomposition.coefficients import SpectralPath
-from bottega.linear._decomposition.fold_moments import FoldMoments, dealt_blocks, judge_held_out
+from bottega.linear._decomposition.fold_moments import FoldMoments, judge_held_out
 from bottega.linear._decomposition.problem import DecomposedProblem
 from bottega.linear._decomposition.spectrum import by_gram
 from bottega.linear.ridge import Ridge
@@ -165,19 +167,22 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
         # A count above the rank (of a fold) stands for all the components there are.
         return np.asarray(np.arange(problem.spectrum.rank)[:, None] < counts, dtype=np.float64)
 
-    def _statistics(self, X: Any, y: Any, w: Any, start: int) -> Any:
+    def _folds_of_chunks(self) -> int:
         if not isinstance(self.n_components, str):
-            return FoldMoments(X, y, w, 1)
+            return 1
         if not isinstance(self.cv, Integral):
             raise InputError(
                 f"cv={self.cv!r} needs all rows at once, and a fit in chunks has folds of its own: "
                 "give cv= a number of folds, or n_components= a number."
             )
-        return FoldMoments(X, y, w, int(self.cv), start)
+        return int(self.cv)
+
+    def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> Any:
+        return FoldMoments(X, y, w, self._folds_of_chunks(), fold)
 
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> DecomposedProblem:
         problem = super()._prepare_merged(statistics.total(), chunks)
-        return replace(problem, folds=(statistics, chunks))
+        return replace(problem, folds=(statistics, partial(chunks.dealt, len(statistics.parts))))
 
     def _settle(self, problem: DecomposedProblem, setting: Mapping[str, Any]) -> None:
         spectrum = problem.spectrum
@@ -198,16 +203,29 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
         outside = sum(np.sum(block.outside**2, axis=0) for block in problem.blocks())
         rss = outside + (1 - self._kept(problem, counts)).T @ spectrum.rotated**2
         judged = {}
-        if loss is not None and problem.folds is not None:
-            _check_enough_rows(problem.centering.n)
-            judged = self._judge_chunks(problem, counts, loss)
+        if loss is not None:
+            folds = problem.folds or self._moments_by_fold(problem)
+            if folds is not None:
+                _check_enough_rows(problem.centering.n)
+                judged = self._judge_moments(folds, counts, loss)
         return self._gaussian_path(problem, counts, rss, **judged)
 
-    def _judge_chunks(
-        self, problem: DecomposedProblem, counts: Array, loss: Loss
-    ) -> dict[str, Any]:
+    def _moments_by_fold(self, problem: DecomposedProblem) -> Any:
+        """Return moments of the folds of rows in memory, and what yields the rows with their folds.
+
+        None where sums of squares would lose digits, or the rows are few: then those of each fold
+        are decomposed themselves.
+        """
+        rows = problem.rows
+        if rows is None or problem.solver != "gram" or not isinstance(self.cv, Integral):
+            return None
+        X, y, w, count = rows.X, rows.y.reshape(len(rows), -1), rows.weight, int(self.cv)
+        fold = deal_rows(count, len(rows), X, rows.y, w)
+        return FoldMoments(X, y, w, count, fold), lambda: [(X, y, w, fold)]
+
+    def _judge_moments(self, work: Any, counts: Array, loss: Loss) -> dict[str, Any]:
         """Return the cross-validated error of each number of components, by one more pass."""
-        folds, chunks = problem.folds
+        folds, blocks = work
         p = folds.p
 
         def fit(train: Moments) -> tuple[FloatArray, FloatArray]:
@@ -217,7 +235,7 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
             return centering.original(spectrum.coef_keeping(kept))
 
         fits = [None if train is None else fit(train) for train in folds.training()]
-        return {"estimate": "cv", **judge_held_out(dealt_blocks(chunks, len(fits)), fits, loss)}
+        return {"estimate": "cv", **judge_held_out(blocks(), fits, loss)}
 
     def _judge(self, curve: Path, rows: Rows, cv: Any, loss: Loss) -> Path:
         _check_enough_rows(len(rows))

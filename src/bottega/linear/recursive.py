@@ -14,6 +14,7 @@ from bottega.core.params import Boolean, Choice, Parameter, Real
 from bottega.core.results import CoefficientResults, glance_row, term_names, tidy_columns
 from bottega.core.smoother import SmootherSums
 from bottega.core.typing import BoolArray, FloatArray
+from bottega.linear._decomposition.rank import warn_collinear
 from bottega.linear._decomposition.triangle import Triangle, TriangleLearner, TriangleSolution
 from bottega.linear.least_squares import LeastSquares
 
@@ -148,6 +149,13 @@ class RecursiveLeastSquares(CoefficientResults, RegressorMixin, TriangleLearner)
     def _settle(self, triangle: Triangle, setting: Mapping[str, Any]) -> None:
         self._triangle = triangle
         self.n_samples_seen_ = triangle.count
+
+    def _finish(self, work: Triangle, rows: Any, setting: Mapping[str, Any]) -> None:
+        super()._finish(work, rows, setting)
+        if self.start == "exact" and work.count > len(work.R):  # fewer rows may yet be joined
+            aliased = self.aliased_
+            collinear = aliased & ~work.constant()
+            warn_collinear(self, collinear, int(np.sum(~aliased)), work.count)
 
     def partial_fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, row_by_row: bool = False

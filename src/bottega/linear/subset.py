@@ -1,6 +1,5 @@
 """Subset selection: least squares on a few of the columns, as many as the data ask for."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -11,7 +10,7 @@ from sklearn.base import RegressorMixin
 
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
-from bottega.core.errors import DataWarning, InputError
+from bottega.core.errors import DataWarning, InputError, warn_caller
 from bottega.core.folds import Folds
 from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import Loss
@@ -278,12 +277,11 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         df = self.n_features_to_select_ + self.fit_intercept
         self._keep_totals(totals_of(work.rows), rss=found.rss[place], df=df)
         if len(found.left_out) and self.method_ in ("best", "backward"):
-            warnings.warn(
+            warn_caller(
                 f"Columns {found.left_out.tolist()} are linear combinations of earlier columns and "
                 f"are left out by method={self.method_!r}, which starts from all columns: leave "
                 "out the columns you care less about, or use method='forward'.",
                 DataWarning,
-                stacklevel=5,
             )
 
     def _path(self, work: _Searched, values: Any, loss: Loss | None) -> Path:

@@ -116,11 +116,3 @@ def not_unique(what: str) -> InputError:
         f"{what} are linearly dependent, so their coefficients without a penalty are not unique: "
         "give alpha > 0 (and weights > 0), or drop columns."
     )
-
-
-def check_squares(*squares: Any) -> None:
-    """Raise `InputError` where sums of squares are not finite."""
-    if not all(np.all(np.isfinite(each)) for each in squares):
-        raise InputError(
-            "The squares of these numbers overflow: bring inputs and response to a smaller scale."
-        )

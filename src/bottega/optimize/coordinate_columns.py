@@ -8,8 +8,8 @@ from scipy import sparse
 
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import BoolArray, FloatArray, IntArray
+from bottega.core.validate import check_columns
 from bottega.optimize._kernels import coordinate as kernels
-from bottega.optimize.coordinate import check_squares
 
 __all__ = ["InputColumns", "columns_of"]
 
@@ -54,7 +54,7 @@ class InputColumns(ABC):
         Without an intercept nothing is taken off. Columns that do not vary are multiplied by zero.
         """
         mean, variance = self.moments(v)
-        check_squares(variance)
+        check_columns(variance, mean=mean)
         size, spread = np.sqrt(variance + mean**2), np.sqrt(variance)
         if not fit_intercept:
             mean, spread = np.zeros_like(mean), size
@@ -91,7 +91,7 @@ class _DenseColumns(InputColumns):
         self.factor = np.ones(p)
         if standardize:
             spread = np.sqrt(w @ self.A**2 / w.sum())
-            check_squares(spread)
+            check_columns(spread**2, mean=self.shift)
             self.factor = 1 / np.where(spread > 0, spread, 1.0)
             self.A *= self.factor
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from bottega.core import progress
 from bottega.core.typing import FloatArray, IntArray
+from bottega.core.validate import check_columns
 from bottega.optimize._kernels import coordinate as kernels
 from bottega.optimize._kernels.coordinate_positive import solve_positive_on_gram
 from bottega.optimize.coordinate import (
@@ -19,7 +20,6 @@ from bottega.optimize.coordinate import (
     Descent,
     PenalizedFits,
     Penalty,
-    check_squares,
     not_unique,
     pull_of,
     strongest,
@@ -56,7 +56,7 @@ class WorkingSetProblem:
         self.y_mean = float(v @ y) / self.weight if fit_intercept else 0.0
         self.y = np.where(v > 0, y - self.y_mean, 0.0)
         self.yy = float(v @ self.y**2) / self.weight
-        check_squares(self.mean, self.inverse, self.yy)
+        check_columns(self.mean, self.inverse, self.yy)
         self.residual = self.y.copy()
         self.c = self.q = np.zeros(0)  # products with y and with the residual, all columns
         self.positive = self.restarted = False

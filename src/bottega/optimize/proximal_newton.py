@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax
 
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray, IntArray
@@ -18,13 +17,18 @@ from bottega.optimize.coordinate_columns import InputColumns
 
 __all__ = ["LogisticProblem", "LogisticSolution", "with_reference"]
 
-# Products of two probabilities below this would divide by nothing.
+# Products of two probabilities below this would divide by nothing. They are taken to be so large
+# for rows of ordinary weight: a row of large weight may be fitted much closer.
 _LEAST = 1e-9
 _HALVINGS = 30
 # Fall of the objective, against a small step, that is none.
 _LEVEL = 1e-4
 # Sweeps of coordinate descent within a Newton step.
 _SWEEPS = 10_000
+# Duality gap that may be rounding of logarithms of probabilities near one.
+_ROUNDING = 16 * np.finfo(np.float64).eps
+# Numbers in the products of all pairs of scores up to which they are computed at once.
+_TOGETHER = 2**19
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,10 @@ class LogisticProblem:
         self.columns, self.v, self.fit_intercept = columns, v, fit_intercept
         self.l1_ratio = l1_ratio
         self.weight = float(v.sum())
+        self._least = _LEAST * np.minimum(v, np.median(v))
         K = int(codes.max()) + 1
         self.Y = (codes[:, None] == np.arange(K)).astype(np.float64)
+        self._own = np.arange(len(codes)), codes  # where each row's own class stands
         self.scores = 1 if K == 2 else K
         self.mean, self.inverse, self.constant = columns.scaling(
             v, standardize=standardize, fit_intercept=fit_intercept
@@ -80,9 +86,12 @@ class LogisticProblem:
         self.screen()
 
     def _likelihood(self) -> None:
-        logs = log_softmax(with_reference(self.eta), axis=1)
-        self.P = np.exp(logs)
-        self.nll = -float(self.v @ np.sum(self.Y * logs, axis=1)) / self.weight
+        scores = with_reference(self.eta)
+        scores = scores - scores.max(axis=1, keepdims=True)
+        odds = np.exp(scores)
+        total = odds.sum(axis=1)
+        self.P = odds / total[:, None]
+        self.nll = float(self.v @ (np.log(total) - scores[self._own])) / self.weight
 
     def _penalty(self, alpha: float) -> float:
         size = np.abs(self.B).sum() * self.l1_ratio
@@ -118,7 +127,8 @@ class LogisticProblem:
         dual = float(self.v @ entropy) / self.weight
         if l2 > 0:
             dual -= float(np.sum(np.maximum(np.abs(self.Q) - l1, 0.0) ** 2)) / (2 * l2)
-        return max(self.nll + self._penalty(alpha) - dual, 0.0) / self.null
+        found = self.nll + self._penalty(alpha) - dual
+        return found / self.null if found > _ROUNDING else 0.0
 
     def _newton(self, alpha: float, W: IntArray) -> float:
         """Take a step for the coefficients of the columns W; return its squared size.
@@ -129,17 +139,7 @@ class LogisticProblem:
         T, m, Z = self.scores, len(W), self._block(W)
         residual = self._residual()
         pull = residual.sum(axis=0)
-        G = np.zeros((T, m, T, m))
-        toward = np.zeros((T, m, T))
-        total = np.zeros((T, T))
-        for t in range(T):
-            for u in range(t, T):
-                h = self._curvature(t, u)
-                total[t, u] = total[u, t] = h.sum()
-                if m:
-                    G[t, :, u, :] = _gram(Z, h)
-                    G[u, :, t, :] = G[t, :, u, :]
-                    toward[t, :, u] = toward[u, :, t] = Z.T @ h
+        G, toward, total = self._hessian(Z, m)
         inverse = np.tile(self.inverse[W], T)
         b = self.B[:, W].ravel()
         step, solved = np.zeros(T * m), _inverse(total)
@@ -157,6 +157,39 @@ class LogisticProblem:
         change = np.asarray(Z @ beta.T) + shift
         return self._line_search(alpha, W, step.reshape(T, m), shift, change)
 
+    def _hessian(self, Z: Any, m: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return second derivatives: of coefficients, of these and intercepts, of intercepts."""
+        T, n = self.scores, len(self.v)
+        if n * T * T * (m + 1) <= _TOGETHER and not is_sparse(Z):
+            h = self._curvatures()
+            flat = h.reshape(n, T * T)
+            weighted = (flat[:, :, None] * Z[:, None, :]).reshape(n, T * T * m)
+            G = (Z.T @ weighted).reshape(m, T, T, m).transpose(1, 0, 2, 3)
+            toward = (Z.T @ flat).reshape(m, T, T).transpose(1, 0, 2)
+            return np.ascontiguousarray(G), np.ascontiguousarray(toward), h.sum(axis=0)
+        G, toward, total = np.zeros((T, m, T, m)), np.zeros((T, m, T)), np.zeros((T, T))
+        for t in range(T):
+            for u in range(t, T):
+                h = self._curvature(t, u)
+                total[t, u] = total[u, t] = h.sum()
+                if m:
+                    G[t, :, u, :] = _gram(Z, h)
+                    G[u, :, t, :] = G[t, :, u, :]
+                    toward[t, :, u] = toward[u, :, t] = Z.T @ h
+        return G, toward, total
+
+    def _curvatures(self) -> FloatArray:
+        """Return `_curvature` of all pairs of scores, (n, T, T)."""
+        if self.scores == 1:
+            return self._curvature(0, 0)[:, None, None]
+        weighted = self.P * self.v[:, None]
+        found = np.maximum(self.P[:, :, None] * weighted[:, None, :], self._least[:, None, None])
+        each = np.arange(self.scores)
+        found[:, each, each] = 0.0
+        np.negative(found, out=found)
+        found[:, each, each] = -found.sum(axis=2)
+        return np.asarray(found)
+
     def _block(self, W: IntArray) -> Any:
         """Return the columns W, kept from one Newton step to the next."""
         if self._kept is None or not np.array_equal(self._kept[0], W):
@@ -166,11 +199,11 @@ class LogisticProblem:
     def _curvature(self, t: int, u: int) -> FloatArray:
         """Return each row's second derivative by two scores; over all scores the sum is 0."""
         if self.scores == 1:
-            return self.v * np.maximum(self.P[:, 0] * self.P[:, 1], _LEAST)
+            return np.maximum(self.v * self.P[:, 0] * self.P[:, 1], self._least)
         if t != u:
-            return -self.v * np.maximum(self.P[:, t] * self.P[:, u], _LEAST)
-        others = np.delete(self.P, t, axis=1)
-        return self.v * np.maximum(self.P[:, [t]] * others, _LEAST).sum(axis=1)
+            return -np.maximum(self.v * self.P[:, t] * self.P[:, u], self._least)
+        others = np.delete(self.P, t, axis=1) * self.v[:, None]
+        return np.maximum(self.P[:, [t]] * others, self._least[:, None]).sum(axis=1)
 
     def _lasso(self, alpha: float, H: FloatArray, g: FloatArray, b: FloatArray) -> FloatArray:
         """Return the minimum of the quadratic approximation with its penalty."""

@@ -1,7 +1,7 @@
 """What stacked classifiers and regressors share: unseen predictions, weights, final estimators."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError, NotKept, ParameterError
-from bottega.core.folds import Fold, Folds, make_folds
+from bottega.core.folds import Fold, Folds, folds_that_count, make_folds
 from bottega.core.frames import take_rows
 from bottega.core.judge import mean_and_se
 from bottega.core.leave_one_out import loo_by_leverages
@@ -116,14 +116,10 @@ class Stacked(NamedParts, TransformerMixin, Average):
             return StackWork(
                 work, make_folds(cv if isinstance(cv, str) else min(int(cv), n), n, strata=strata)
             )
-        # Folds that are given speak of the rows as they came, those of weight zero included.
-        given = rows if rows.given is None else rows.given
-        place = np.full(len(given), -1)
-        place[np.arange(n) if rows.kept is None else rows.kept] = np.argsort(work.order)
-        y = self._responses(rows) if rows.given is None else given.y
-        pairs = make_folds(cv, len(given), X=given.X, y=y)
-        counted = [tuple(place[part][place[part] >= 0] for part in pair) for pair in pairs]
-        return StackWork(work, [(train, test) for train, test in counted if len(train)])
+        place = np.argsort(work.order)
+        own = rows if rows.given is not None else replace(rows, y=self._responses(rows))
+        folds = folds_that_count(cv, own)
+        return StackWork(work, [(place[train], place[test]) for train, test in folds])
 
     def _settle(self, work: StackWork, setting: Mapping[str, Any]) -> None:
         rows = work.rows

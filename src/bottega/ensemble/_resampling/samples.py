@@ -11,9 +11,10 @@ from sklearn.utils.validation import has_fit_parameter
 
 from bottega.core.errors import ParameterError
 from bottega.core.frames import is_frame, take_rows
+from bottega.core.row_order import own_order
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.ensemble._resampling.draws import draw_rows, fingerprint, own_order, seed_parts
+from bottega.ensemble._resampling.draws import draw_rows, fingerprint, seed_parts
 
 
 @dataclass(frozen=True, eq=False)

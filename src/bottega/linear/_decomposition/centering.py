@@ -8,7 +8,7 @@ import numpy as np
 from bottega.core.chunks import Moments
 from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray
-from bottega.optimize.coordinate import check_squares
+from bottega.core.validate import check_columns
 
 # A column whose spread is a few units in the last place of its mean holds nothing but rounding.
 ROUNDING = 10 * np.finfo(np.float64).eps
@@ -46,7 +46,7 @@ class Centering:
         _weigh(w, A, Y)
         weight = float(len(X)) if w is None else float(w.sum())
         square = np.einsum("ij,ij->j", A, A) / weight
-        check_squares(square, np.einsum("ij,ij->j", Y, Y))
+        check_columns(square, np.einsum("ij,ij->j", Y, Y), mean=mean)
         scale, constant = _scale(mean, square, standardize)
         found = cls(len(X), weight, mean, scale, constant, y_mean, fit_intercept)
         A *= found.inverse_scale
@@ -62,7 +62,7 @@ class Centering:
             scatter = scatter + moments.weight * np.outer(mean, mean)
             mean = np.zeros_like(mean)
         square = np.diag(scatter)[:p] / moments.weight
-        check_squares(np.diag(scatter))
+        check_columns(square, np.diag(scatter)[p:], mean=moments.mean[:p])
         scale, constant = _scale(mean[:p], square, standardize)
         found = cls(
             moments.count, moments.weight, mean[:p], scale, constant, mean[p:], fit_intercept

@@ -87,7 +87,7 @@ class SpectralCoefficients(CoefficientResults, LinearPrediction, LinearSmoother)
         X, y = super()._check_rows(X, y)  # type: ignore[misc]
         return small_as_dense(X), y
 
-    def _statistics(self, X: Any, y: Any, w: Any, start: int) -> Any:
+    def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> Any:
         return moments_of([(X, y, w)])
 
     def _keep(

@@ -11,7 +11,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from bottega.core.chunks import Moments, split_rows
-from bottega.core.folds import deal_folds
 from bottega.core.judge import LossSums, row_losses
 from bottega.core.losses import Loss
 from bottega.core.parallel import in_threads
@@ -33,12 +32,12 @@ _LARGE = 10**6
 
 
 class FoldMoments:
-    """Moments of ``[X, y]`` of each of `count` folds of some rows; `start` rows were before."""
+    """Moments of ``[X, y]`` of each of `count` folds of some rows; without `fold`, of all rows."""
 
-    def __init__(self, X: Any, y: FloatArray, w: Any, count: int, start: int = 0) -> None:
+    def __init__(self, X: Any, y: FloatArray, w: Any, count: int = 1, fold: Any = None) -> None:
         self.p = X.shape[1]
         self.log_weights = 0.0 if w is None else float(np.sum(np.log(w)))
-        self.parts = _moments_by_fold(X, y.reshape(len(y), -1), w, count, start)
+        self.parts = _moments_by_fold(X, y.reshape(len(y), -1), w, count, fold)
 
     def merge(self, other: Self) -> Self:
         """Take in the moments of other rows."""
@@ -68,14 +67,6 @@ class FoldMoments:
             rest = Moments().merge(ahead).merge(behind.pop())
             yield rest if part.count else None
             ahead = ahead.merge(part)
-
-
-def dealt_blocks(chunks: Iterable[Any], count: int) -> Iterator[tuple[Any, Any, Any, IntArray]]:
-    """Yield chunks of rows with the fold of each row."""
-    start = 0
-    for X, y, w in chunks:
-        yield X, y, w, deal_folds(len(y), count, start=start)
-        start += len(y)
 
 
 def judge_held_out(
@@ -121,8 +112,8 @@ def _for_folds(task: Callable[[int], Any], count: int, numbers: int) -> list[Any
     return in_threads(task, range(count), stage="folds")
 
 
-def _moments_by_fold(X: Any, y: FloatArray, w: Any, count: int, start: int) -> list[Moments]:
-    folds = deal_folds(len(y), count, start=start) if count > 1 else np.zeros(len(y), np.intp)
+def _moments_by_fold(X: Any, y: FloatArray, w: Any, count: int, fold: Any) -> list[Moments]:
+    folds = np.zeros(len(y), np.intp) if fold is None else fold
     if is_sparse(X):
         X = csr_array(X)
         which = [np.flatnonzero(folds == k) for k in range(count)]

@@ -22,6 +22,7 @@ from bottega.core.rows import Rows, check_weight
 from bottega.core.stored import stored
 from bottega.core.threads import one_thread
 from bottega.core.typing import BoolArray, FloatArray
+from bottega.core.validate import check_columns, refuse_masked
 from bottega.linear._decomposition.centering import ROUNDING
 from bottega.linear._decomposition.coefficients import LinearPrediction
 from bottega.linear._decomposition.rank import independent_columns
@@ -204,18 +205,28 @@ class Triangle:
     def _independent(self) -> BoolArray:
         """Return which columns are not combinations of those before them."""
         d, first = len(self.R) - 1, int(self.intercept)
-        centred = self.R[first:d, first:d]
-        kept = independent_columns(centred)
-        if first:  # a spread that is rounding of the level is none
-            level = np.abs(self.origin[:-1] * self.R[0, 0])
-            kept &= np.linalg.norm(centred, axis=0) > ROUNDING * level
+        kept = independent_columns(self.R[first:d, first:d]) & ~self.constant()
         return np.append(np.ones(first, dtype=np.bool_), kept)
+
+    def constant(self) -> BoolArray:
+        """Return which inputs do not vary: a spread that is rounding of the level is none."""
+        d, first = len(self.R) - 1, int(self.intercept)
+        spread = np.linalg.norm(self.R[first:d, first:d], axis=0)
+        if not first:
+            return np.asarray(spread == 0)
+        return np.asarray(spread <= ROUNDING * np.abs(self.origin[:-1] * self.R[0, 0]))
 
 
 def _factor(rows: FloatArray) -> FloatArray:
     """Return the triangle of the QR decomposition."""
     with one_thread():
         return np.asarray(np.linalg.qr(rows, mode="r"))
+
+
+def _check_sizes(X: FloatArray) -> None:
+    size = np.max(np.abs(X), axis=0, initial=0.0)
+    with np.errstate(over="ignore"):
+        check_columns(size**2, mean=size)
 
 
 class TriangleLearner(LinearPrediction, Intervals, Chunked):
@@ -233,9 +244,11 @@ class TriangleLearner(LinearPrediction, Intervals, Chunked):
         )
 
     def _prepare(self, rows: Rows) -> Triangle:
+        _check_sizes(rows.X)
         return self._new_triangle().update(rows.X, rows.y, rows.weight)
 
-    def _statistics(self, X: Any, y: Any, w: Any, start: int) -> Any:
+    def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> Any:
+        _check_sizes(X)
         return self._new_triangle().update(X, y[:, 0], w)
 
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> Any:
@@ -252,6 +265,7 @@ class TriangleLearner(LinearPrediction, Intervals, Chunked):
                 "afresh."
             )
         if not self._is_plain(X, y):
+            refuse_masked(X=X, y=y, sample_weight=sample_weight)
             self._remember_frame(X)
             X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=False)
             y = np.asarray(y, dtype=np.float64)

@@ -1,12 +1,11 @@
 """The exact piecewise-linear path of least angle regression, from rows in memory."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import qr
 
-from bottega.core.errors import ConvergenceWarning
+from bottega.core.errors import ConvergenceWarning, warn_caller
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray, IntArray
 from bottega.linear._decomposition.centering import Centering
@@ -81,12 +80,11 @@ def angle_path(
         room = min(4 * room, limit)
     alphas, coef, count, entered, left, state = walk
     if state != ENDED and max_iter is None:
-        warnings.warn(
+        warn_caller(
             f"The lasso path was cut after {room} steps at alpha = {alphas[-1]:.3g}: columns tie, "
             "or nearly so, and enter and leave in turn. Give max_iter= to say where to stop, "
             "or leave out columns that repeat others.",
             ConvergenceWarning,
-            stacklevel=6,
         )
     rss = outside + np.sum((response[:, None] - A @ coef.T) ** 2, axis=0)
     full_rss, rank = float(rss[-1]), int(count[-1])

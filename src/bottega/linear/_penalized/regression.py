@@ -1,6 +1,5 @@
 """What the estimators of the lasso family share: parameters, folds, path, fit."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, ClassVar
@@ -13,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
-from bottega.core.errors import ConvergenceWarning, InputError
+from bottega.core.errors import ConvergenceWarning, InputError, warn_caller
 from bottega.core.folds import Folds
 from bottega.core.likelihood import gaussian_path
 from bottega.core.lists import Alphas, alphas_of
@@ -94,12 +93,11 @@ class PenalizedResults(AllTerms):
         late = np.flatnonzero(~(gap <= self.tol))
         if len(late):
             k = late[np.argmax(gap[late])]
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__}: {len(late)} of {len(gap)} penalties did not converge; the "
                 f"worst is alpha={alphas[k]:.4g} with a relative duality gap of {gap[k]:.2g} after "
                 f"{n_iter[k]} {steps}, above tol={self.tol:g}. Increase max_iter{advice}.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     def __sklearn_tags__(self) -> Tags:
@@ -148,10 +146,15 @@ class PenalizedRegression(
         settings = self._settings(len(rows))
         return (GramWork if uses_gram(*rows.X.shape) else RowsWork)(rows, settings)
 
-    def _statistics(self, X: Any, y: Any, w: Any, start: int) -> Any:
-        if self.cv is not None and not isinstance(self.cv, Integral) and self._given(None) is None:
+    def _folds_of_chunks(self) -> int:
+        if self._given(None) is not None:
+            return 1
+        if self.cv is not None and not isinstance(self.cv, Integral):
             raise InputError("A fit in chunks has folds of its own: give cv= their number.")
-        return FoldMoments(X, y, w, self._settings(None).folds, start)
+        return self._settings(None).folds
+
+    def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> Any:
+        return FoldMoments(X, y, w, self._folds_of_chunks(), fold)
 
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> PenalizedWork:
         return GramWork(chunks, self._settings(None), statistics)
@@ -181,6 +184,17 @@ class PenalizedRegression(
     def _ratio(self, setting: Mapping[str, Any]) -> float:
         return float(setting.get("l1_ratio", self.l1_ratio))
 
+    def _in_units_of(self, work: PenalizedWork, ratio: float) -> float:
+        """Return the share that is `ratio` where the response has unit standard deviation.
+
+        Absolute values are in units of the response and squares in units of its square: with the
+        same share, another unit would be another compromise, and the path would depend on it.
+        """
+        if not self.standardize or not 0 < ratio < 1:
+            return ratio
+        spread = np.sqrt(work.totals["tss"] / work.totals["weight"])
+        return float(ratio / (ratio + (1 - ratio) / spread)) if spread > 0 else ratio
+
     @property
     def _folds_by(self) -> Any:
         return 10 if self.cv is None else self.cv
@@ -197,7 +211,8 @@ class PenalizedRegression(
             values = [self.alpha] if isinstance(self.l1_ratio, str) else None
         values = alphas_of(values, self.alphas)
         walks, folds, settings, n = [], [], [], work.totals["n"]
-        for ratio in self._ratios():
+        for stated in self._ratios():
+            ratio = self._in_units_of(work, stated)
             if values is None:
                 if ratio == 0:
                     raise InputError(
@@ -214,7 +229,7 @@ class PenalizedRegression(
             self._warn(fits, "sweeps", _ADVICE)
             walks.append(fits)
             folds.append(without_fold)
-            both = {"l1_ratio": ratio} if isinstance(self.l1_ratio, str) else {}
+            both = {"l1_ratio": ratio} if "l1_ratio" in self.knobs else {}
             settings += [{"alpha": float(alpha), **both} for alpha in alphas]
         coef = np.concatenate([fits.coef for fits in walks])
         # A column may leave on the way down; the path counts what has been looked at so far.

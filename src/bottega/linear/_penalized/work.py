@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from bottega.core.chunks import CheckedChunks, Moments
+from bottega.core.deal import deal_rows
 from bottega.core.errors import InputError
-from bottega.core.folds import deal_folds
 from bottega.core.rows import Rows
 from bottega.core.sparse import is_sparse, small_as_dense
-from bottega.core.typing import FloatArray
-from bottega.linear._decomposition.fold_moments import FoldMoments, dealt_blocks
+from bottega.core.typing import FloatArray, IntArray
+from bottega.linear._decomposition.fold_moments import FoldMoments
 from bottega.linear._penalized.gram import GramProblem
 from bottega.linear._selected.coefficients import totals_of
 from bottega.linear.ridge import Ridge
@@ -78,15 +78,18 @@ class GramWork:
     ) -> None:
         self.source, self.settings, self._by_fold = source, settings, moments
 
-    def _moments(self, folds: int) -> FoldMoments:
-        rows: Any = self.source
-        return FoldMoments(rows.X, rows.y, rows.weight, folds)
+    @cached_property
+    def _fold(self) -> Any:
+        """The fold of each row in memory; None for one fold."""
+        return None if self.settings.folds < 2 else _dealt(self.source, self.settings.folds)
 
     @property
     def by_fold(self) -> FoldMoments:
         """Moments of the folds."""
         if self._by_fold is None:
-            self._by_fold = self._moments(self.settings.folds)
+            rows, count = self.source, self.settings.folds
+            assert isinstance(rows, Rows)
+            self._by_fold = FoldMoments(rows.X, rows.y, rows.weight, count, self._fold)
         return self._by_fold
 
     def prepare_folds(self) -> None:
@@ -101,7 +104,10 @@ class GramWork:
     @cached_property
     def total(self) -> Moments:
         """Moments of all rows."""
-        return (self._by_fold or self._moments(1)).total()
+        if self._by_fold is not None:
+            return self._by_fold.total()
+        rows: Any = self.source
+        return FoldMoments(rows.X, rows.y, rows.weight).total()
 
     @cached_property
     def problem(self) -> GramProblem:
@@ -143,10 +149,11 @@ class GramWork:
         return self.walk(alphas, l1_ratio), without
 
     def blocks(self) -> Iterable[Any]:
-        chunks: Any = self.source
-        if isinstance(chunks, Rows):
-            chunks = [(chunks.X, chunks.y[:, None], chunks.weight)]
-        return dealt_blocks(((X, y[:, 0], w) for X, y, w in chunks), self.settings.folds)
+        if isinstance(self.source, Rows):
+            yield self.source.X, self.source.y, self.source.weight, self._fold
+            return
+        for X, y, w, fold in self.source.dealt(self.settings.folds):
+            yield X, y[:, 0], w, fold
 
 
 class RowsWork:
@@ -161,6 +168,10 @@ class RowsWork:
 
     def prepare_folds(self) -> None:
         """Do nothing: what is prepared serves the folds too."""
+
+    @cached_property
+    def _fold(self) -> IntArray:
+        return _dealt(self.rows, self.settings.folds)
 
     @cached_property
     def totals(self) -> dict[str, Any]:
@@ -198,7 +209,7 @@ class RowsWork:
     def walk_folds(self, alphas: FloatArray, l1_ratio: float) -> WalkWithFolds:
         self._check_unique(alphas)
         weight, n, p = self.rows.weights, len(self.rows), len(self.settings.weights)
-        folds = deal_folds(n, self.settings.folds)
+        folds = self._fold
         used = np.unique(folds)
         size = max(1, _TOGETHER // min(n, p) ** 2)
         fits: list[PenalizedFits] = []
@@ -247,4 +258,8 @@ class RowsWork:
             return np.where(problem.constant, 0.0, pilot.coef_ / problem.original_inverse)
 
     def blocks(self) -> Iterable[Any]:
-        return dealt_blocks([(self.rows.X, self.rows.y, self.rows.weight)], self.settings.folds)
+        return [(self.rows.X, self.rows.y, self.rows.weight, self._fold)]
+
+
+def _dealt(rows: Rows, folds: int) -> IntArray:
+    return deal_rows(folds, len(rows), rows.X, rows.y, rows.weight)

@@ -1,0 +1,76 @@
+"""What is refused wherever rows are read: masks, names that stand twice, numbers out of range."""
+
+from typing import Any
+
+import numpy as np
+
+from bottega.core.errors import InputError
+from bottega.core.typing import FloatArray
+
+__all__ = ["check_columns", "check_response", "refuse_doubled_names", "refuse_masked"]
+
+# Sizes whose squares, and the squares of what a good fit leaves of them, are ordinary numbers.
+_SMALLEST, _LARGEST = 1e-145, 1e145
+
+
+def refuse_masked(**tables: Any) -> None:
+    """Refuse tables with masked values: what stands under the mask is not to be learnt from.
+
+    Examples
+    --------
+    >>> refuse_masked(X=np.ma.masked_equal([1.0, 2.0], 2.0))
+    Traceback (most recent call last):
+        ...
+    bottega.core.errors.InputError: X has 1 masked value; fill masked values in (as missing: \
+X.filled(np.nan)), or leave those rows out.
+    """
+    for name, table in tables.items():
+        if isinstance(table, np.ma.MaskedArray) and np.ma.is_masked(table):
+            count = int(np.ma.count_masked(table))
+            raise InputError(
+                f"{name} has {count} masked value{'s' * (count > 1)}; fill masked values in (as "
+                f"missing: {name}.filled(np.nan)), or leave those rows out."
+            )
+
+
+def refuse_doubled_names(X: Any) -> None:
+    """Refuse a data frame in which two columns have one name."""
+    names = getattr(X, "columns", None)
+    if names is None or getattr(names, "is_unique", True):
+        return
+    seen: set[Any] = set()
+    for name in names:
+        if name in seen:
+            raise InputError(
+                f"X has more than one column named {name!r}; give every column a name of its own."
+            )
+        seen.add(name)
+
+
+def check_columns(*squares: Any, mean: Any = None) -> None:
+    """Refuse columns whose (mean) squares overflow, or vanish although their `mean` is not zero."""
+    if not all(np.all(np.abs(each) <= _LARGEST**2) for each in squares):
+        raise InputError(
+            "The squares of these numbers overflow: bring inputs and response to a smaller scale."
+        )
+    if mean is not None:
+        size = np.abs(mean)
+        lost = (squares[0] < _SMALLEST**2) & (size > 0) & (size < _SMALLEST)
+        if np.any(lost):
+            raise InputError(
+                f"The squares of the numbers in column {int(np.argmax(lost))} of X (counted from "
+                "0) vanish: bring it to a larger scale."
+            )
+
+
+def check_response(y: FloatArray) -> None:
+    """Refuse responses of a regression whose squares vanish or overflow."""
+    size = float(np.max(np.abs(y), initial=0.0))
+    if size == 0 or _SMALLEST <= size <= _LARGEST:
+        return
+    low = size < _SMALLEST
+    raise InputError(
+        f"y is {'at most' if low else 'up to'} {size:.3g} in size, and the squares of these "
+        f"numbers {'vanish' if low else 'overflow'}: measure it in "
+        f"{'smaller' if low else 'larger'} units."
+    )

@@ -1,0 +1,80 @@
+"""Masks, names that stand twice and numbers without squares are refused where rows are read."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bottega.core import BaselineRegressor
+from bottega.core.errors import InputError
+from bottega.linear import Lasso, LeastSquares, RecursiveLeastSquares
+from bottega.registry import estimators
+
+ALL = [each for each in estimators() if each.card.task in ("regression", "classification")]
+
+
+def sample(each):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    y = X[:, 0] + rng.normal(size=30)
+    X = X[:, : each.card.n_inputs]
+    return X, y if each.card.task == "regression" else np.where(y > 0, "yes", "no")
+
+
+@pytest.mark.parametrize("each", ALL, ids=lambda each: each.__name__)
+def test_masked_values_are_never_learnt_from(each):
+    X, y = sample(each)
+    mask = np.zeros(X.shape, dtype=bool)
+    mask[3, 0] = True
+    with pytest.raises(InputError, match="X has 1 masked value;"):
+        each().fit(np.ma.array(X, mask=mask), y)
+    with pytest.raises(InputError, match="y has 2 masked values;"):
+        each().fit(X, np.ma.array(y, mask=np.arange(30) < 2))
+
+
+def test_a_mask_without_masked_values_is_an_array():
+    X, y = sample(LeastSquares)
+    plain = LeastSquares().fit(X, y)
+    assert np.array_equal(LeastSquares().fit(np.ma.array(X), np.ma.array(y)).coef_, plain.coef_)
+    mask = np.zeros(X.shape, dtype=bool)
+    mask[0, 0] = True
+    with pytest.raises(InputError, match="X has 1 masked value;"):
+        plain.predict(np.ma.array(X, mask=mask))
+    with pytest.raises(InputError, match="sample_weight has 1 masked value;"):
+        LeastSquares().fit(X, y, np.ma.array(np.ones(30), mask=np.arange(30) == 4))
+    with pytest.raises(InputError, match="X has 1 masked value;"):
+        Lasso().fit_chunks([(np.ma.array(X, mask=mask), y)])
+    with pytest.raises(InputError, match="X has 1 masked value;"):
+        RecursiveLeastSquares().fit(X, y).partial_fit(np.ma.array(X, mask=mask), y)
+
+
+@pytest.mark.parametrize("each", ALL, ids=lambda each: each.__name__)
+def test_columns_of_one_name_are_refused(each):
+    X, y = sample(each)
+    frame = pd.DataFrame(np.hstack([X[:, :1], X[:, :1] ** 2]), columns=["size", "size"])
+    with pytest.raises(InputError, match="more than one column named 'size'"):
+        each().fit(frame, y)
+
+
+def test_new_rows_with_columns_of_one_name_are_refused():
+    X, y = sample(LeastSquares)
+    model = LeastSquares().fit(pd.DataFrame(X, columns=["a", "b", "c"]), y)
+    with pytest.raises(InputError, match="more than one column named 'b'"):
+        model.predict(pd.DataFrame(X, columns=["a", "b", "b"]))
+
+
+def test_responses_must_have_squares():
+    X, y = sample(BaselineRegressor)
+    for unit, words in ((1e-160, "squares of these numbers vanish"), (1e200, "overflow")):
+        with pytest.raises(InputError, match=words):
+            BaselineRegressor().fit(X, y * unit)
+    assert BaselineRegressor().fit(X, 0 * y).constant_ == 0
+
+
+@pytest.mark.parametrize(
+    "each", [each for each in ALL if each.card.weights], ids=lambda each: each.__name__
+)
+@pytest.mark.parametrize("size", [1e-300, 1e300])
+def test_weights_beyond_what_sums_hold_are_refused(each, size):
+    X, y = sample(each)
+    with pytest.raises(InputError, match="sample_weight runs from"):
+        each().fit(X, y, sample_weight=np.full(30, size))
