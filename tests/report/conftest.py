@@ -13,9 +13,13 @@ import pytest
 from bottega.core.baseline import BaselineClassifier, BaselineRegressor
 from bottega.core.cards import Card
 from bottega.core.certificate import Certificate
+from bottega.core.losses import SQUARED_ERROR, ZERO_ONE
 from bottega.core.path import Path, along
 from bottega.data import Table
 from bottega.neighbors import NearestNeighborsRegressor
+from bottega.plot import importance_chart, roc_chart
+from bottega.workbench.leaderboard import Rival, Verdict
+from bottega.workbench.measures import Measure
 from bottega.workbench.results import chosen_in_words
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -100,6 +104,9 @@ def _result(card: Card, error: float, se: float, path: Any, predicted: Any, **mo
         path=path,
         fold_settings=[] if path is None else [path.settings[i] for i in (1, 1, 2)],
         predicted=predicted,
+        partial=False,
+        folds_done=3,
+        both_picks={} if path is None or path.best("min") == path.best("one_se") else {"min": {}},
         **{"probability": None, "classes": None, **more},
     )
 
@@ -127,11 +134,83 @@ def _board(results: dict[str, Any], gaps: dict[str, tuple[float, float]]) -> pd.
     )
 
 
+def _verdict(results: Any, gaps: Any, simpler: tuple[str, ...]) -> Verdict:
+    best = min(results, key=lambda method: results[method].error)
+    margin = 0.02 * results["baseline"].error
+    rivals = tuple(
+        Rival(
+            method,
+            result.card.title,
+            result.error - results[best].error,
+            *gaps[method],
+            method in simpler,
+            "its rules can be read",
+            gaps[method][1] <= margin,
+        )
+        for method, result in results.items()
+        if method not in (best, "baseline")
+    )
+    near = [rival.method for rival in rivals if rival.simpler and rival.within_margin]
+    named = near[0] if near else None
+    return Verdict(best, margin, "2 % of the baseline's error", rivals, named)
+
+
+class Shown:
+    """A part of an explanation: a frame, and a chart where it is drawn."""
+
+    def __init__(self, frame: pd.DataFrame, chart: Any = None, **more: Any) -> None:
+        self.frame, self.chart = frame, chart
+        self.notes: tuple[str, ...] = ()
+        self.__dict__.update(more)
+
+    def to_frame(self) -> pd.DataFrame:
+        return self.frame
+
+    def plot(self) -> Any:
+        return self.chart
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+
+def explanation(table: Table) -> Any:
+    """Return the winner explained: the first input matters, the others may not."""
+    names = list(table.features)
+    increase = np.array([0.5, 0.01, 0.001])[: len(names)]
+    increase = np.resize(increase, len(names))
+    low, high = increase - 0.05, increase + 0.05
+    frame = pd.DataFrame({"column": names, "increase": increase, "lower": low, "upper": high})
+    chart = importance_chart(names, increase, np.column_stack([low, high]))
+    worst = pd.DataFrame(
+        {"row": [7], "observed": [9.5], "predicted": [1.25], "loss": [68.1], names[0]: ["=A1"]}
+    )
+    terms = pd.DataFrame({"term": names, "estimate": increase, "p_value": np.nan})
+    scores = np.array([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]])
+    two = roc_chart(np.array(["a", "b", "a"]), scores, np.array(["a", "b"]))
+    return SimpleNamespace(
+        importance=Shown(frame, chart, together=None, leading=lambda most: names[:most]),
+        effects=Shown(frame, chart),
+        calibration=Shown(frame, two),
+        lift=None if table.task == "regression" else Shown(frame, two),
+        worst_rows=Shown(worst),
+        terms=Shown(terms, kind="coefficients", notes=("Per standard deviation.",)),
+    )
+
+
+SQUARED = Measure("squared_error", SQUARED_ERROR.title, SQUARED_ERROR)
+WRONG = Measure("zero_one", ZERO_ONE.title, ZERO_ONE)
+
+
 def _comparison(table: Table, loss: str, results: Any, gaps: Any, **changed: Any) -> Any:
     told = {
         "table": table,
         "task": table.task,
         "loss": loss,
+        "measure": SQUARED if table.task == "regression" else WRONG,
+        "cut": (),
+        "notes": (),
+        "verdict": _verdict(results, gaps, changed.pop("simpler", ())),
+        "explain": lambda: explanation(table),
         "target": table.target,
         "select": "one_se",
         "outer": 3,

@@ -29,9 +29,12 @@ def test_verdict_names_winner_lead_and_certificate(regression):
     )
 
 
-def test_verdict_admits_a_lead_that_is_not_clear(regression):
+def test_verdict_gives_the_difference_that_the_data_cannot_exclude(regression):
     second = said(regression(gaps={"knn": (-0.2, 1.2)}))["verdict"][1]
-    assert "−0.2 to 1.2, includes zero: these data cannot tell the two apart" in second
+    assert second == (
+        "The runner-up, Neighbours, is 0.5 behind, but these data cannot tell the two apart: on "
+        "new rows Neighbours could be up to 0.2 better or 1.2 worse (95% interval)."
+    )
 
 
 def test_verdict_of_classes_is_in_percent(classification):
@@ -155,7 +158,13 @@ def test_alerts_stand_first(regression):
     stopped, failed = head["alerts"]
     assert "stopped before all methods were done" in stopped
     assert failed == "Not shown: gam (failed with ValueError: no convergence)."
-    assert head["skipped"] == ["Not shown: loess, pspline (skipped: takes at most 3 inputs)."]
+    assert head["away"] == [("takes at most 3 inputs", "loess, pspline")]
+    assert head["n_away"] == 2
+
+
+def test_what_does_not_apply_is_no_alert(regression):
+    told = said(regression(not_shown={"skipped: takes at most 3 inputs": ["loess"]}))
+    assert told["head"]["alerts"] == []
 
 
 def test_rows_never_held_out_are_not_drawn(regression):

@@ -2,14 +2,17 @@
 
 Nothing heavy is imported here: each command imports what it does when it runs, so that ``--help``
 answers at once. Data go to standard output, messages to standard error. Exit codes: 0 done, 1 it
-went wrong on our side (or was stopped), 2 the input or the call is wrong.
+went wrong on our side, was stopped, or not all that was asked for could be written (the rest was),
+2 the input or the call is wrong.
 """
 
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import enumerate as enumerate_threads
+from threading import main_thread
 from typing import Annotated
 
 from bottega.cli.wording import in_words_of_the_command_line
@@ -58,6 +61,7 @@ def _one_sentence() -> Iterator[None]:
 
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no messages.")]
+Encoding = Annotated[str, typer.Option(help="Text encoding of the file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")]
 
 
@@ -74,10 +78,19 @@ def compare(
     methods: Annotated[
         str | None, typer.Option(help="Methods to compare, separated by commas (see: methods).")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the HTML report here.")] = None,
-    save: Annotated[Path | None, typer.Option(help="Write the best model here (skops).")] = None,
-    loss: Annotated[
-        str | None, typer.Option(help="What rows are judged by: absolute_error, log_loss, ...")
+    exclude: Annotated[
+        str | None, typer.Option(help="Methods to leave out, separated by commas.")
+    ] = None,
+    with_: Annotated[
+        str | None,
+        typer.Option("--with", help="Other libraries to let take part: lightgbm, xgboost."),
+    ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            help="What methods are tuned and ranked by: auc, log_loss, brier, mae, rmse, r2, "
+            "poisson, cost, or a loss such as huber."
+        ),
     ] = None,
     cost: Annotated[
         str | None,
@@ -86,7 +99,25 @@ def compare(
             "(ill:healthy=10,healthy:ill=1), or a CSV file (a line per predicted class)."
         ),
     ] = None,
-    select: Annotated[str, typer.Option(help="Rule that picks from each path.")] = "one_se",
+    budget: Annotated[
+        str | None,
+        typer.Option(help="Time to spend: 90s, 2m, 1h30m. What it cuts is said."),
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(help="Keep finished folds in this file, and go on from it when it exists."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the HTML report here.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the best model here (skops).")] = None,
+    leaderboard: Annotated[
+        Path | None, typer.Option(help="Write the leaderboard here as CSV.")
+    ] = None,
+    charts: Annotated[
+        Path | None, typer.Option(help="Write the charts into this folder, as PNG and SVG.")
+    ] = None,
+    select: Annotated[
+        str, typer.Option(help="Rule that picks from each path: min, one_se, aic, ...")
+    ] = "min",
     outer: Annotated[int, typer.Option(help="Number of outer folds.")] = 5,
     interval: Annotated[
         str, typer.Option(help="How errors get their interval: nadeau_bengio, nested or auto.")
@@ -112,16 +143,18 @@ def compare(
     time: Annotated[str | None, typer.Option(help="Column of time: the last rows test.")] = None,
     table: Annotated[str | None, typer.Option(help="Table of a DuckDB file.")] = None,
     query: Annotated[str | None, typer.Option(help="SQL query on a DuckDB file.")] = None,
-    encoding: Annotated[str, typer.Option(help="Text encoding of the file.")] = "utf-8",
+    encoding: Encoding = "utf-8",
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Write the whole result to standard output as JSON.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Compare all methods that fit the task; print the leaderboard, write the report."""
     with _one_sentence():
-        from bottega.cli import commands
+        from bottega.cli import commands, comparing
 
-        commands.compare(
+        comparing.compare(
             data,
             reading={
                 "target": target,
@@ -136,8 +169,12 @@ def compare(
                 "encoding": encoding,
             },
             comparing={
-                "methods": None if methods is None else [m.strip() for m in methods.split(",")],
-                "loss": loss,
+                "methods": commands.parse_names(methods),
+                "exclude": commands.parse_names(exclude) or (),
+                "with_": commands.parse_names(with_) or (),
+                "measure": measure,
+                "budget": budget,
+                "resume": resume,
                 "select": select,
                 "outer": outer,
                 "interval": interval,
@@ -147,9 +184,7 @@ def compare(
             },
             cost=cost,
             again=again,
-            out=out,
-            save=save,
-            as_json=as_json,
+            wanted=comparing.Wanted(out, save, leaderboard, charts, as_json),
             quiet=quiet,
         )
 
@@ -161,24 +196,38 @@ def predict(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="CSV to write; standard output otherwise.")
     ] = None,
+    ids: Annotated[
+        list[str] | None,
+        typer.Option("--id", help="Column of the new rows to copy beside them (repeatable)."),
+    ] = None,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Add a column of probability for each class.")
     ] = False,
+    interval: Annotated[
+        float | None,
+        typer.Option(help="Add limits that cover this share of new rows, such as 0.9."),
+    ] = None,
     handle_unknown: Annotated[
-        str, typer.Option(help="What to do with a category never seen: error or ignore.")
-    ] = "error",
-    encoding: Annotated[str, typer.Option(help="Text encoding of the file.")] = "utf-8",
+        str | None,
+        typer.Option(
+            help="Category never seen: error, ignore, or infrequent_if_exist (with the rare ones); "
+            "as the model learnt by default."
+        ),
+    ] = None,
+    encoding: Encoding = "utf-8",
     quiet: Quiet = False,
 ) -> None:
     """Predict new rows with a saved model."""
     with _one_sentence():
-        from bottega.cli import commands
+        from bottega.cli import predicting
 
-        commands.predict(
+        predicting.predict(
             model,
             data,
             out=out,
+            ids=ids or [],
             probabilities=probabilities,
+            interval=interval,
             handle_unknown=handle_unknown,
             encoding=encoding,
             quiet=quiet,
@@ -227,5 +276,13 @@ def options(
 
 
 def main() -> None:
-    """Run the command."""
-    app()
+    """Run the command; threads that an interruption left at work do not hold it up."""
+    try:
+        app()
+    except SystemExit as end:
+        if any(each is not main_thread() and not each.daemon for each in enumerate_threads()):
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError, ValueError):
+                    stream.flush()
+            os._exit(end.code if isinstance(end.code, int) else int(end.code is not None))
+        raise

@@ -1,8 +1,34 @@
 """Messages as a user of the command line reads them."""
 
 import re
+import shlex
 
 __all__ = ["in_words_of_the_command_line"]
+
+# Arguments of Python that are options here, by the option's name where it is another.
+_OPTIONS = {
+    "budget": "--budget",
+    "encoding": "--encoding",
+    "exclude": "--exclude",
+    "group": "--group",
+    "groups": "--group",
+    "handle_unknown": "--handle-unknown",
+    "measure": "--measure",
+    "methods": "--methods",
+    "query": "--query",
+    "resume": "--resume",
+    "select": "--select",
+    "table": "--table",
+    "task": "--task",
+    "test_size": "--test-size",
+    "time": "--time",
+    "weight": "--weight",
+    "weights": "--weight",
+    "with_": "--with",
+}
+_ARGUMENT = re.compile(
+    rf"\b({'|'.join(_OPTIONS)})=(?:'([^']*)'|\[((?:'[^']*'(?:, )?)+)\]|(\w+(?:\.\w+)*))?"
+)
 
 
 def in_words_of_the_command_line(message: str) -> str:
@@ -12,16 +38,21 @@ def in_words_of_the_command_line(message: str) -> str:
     --------
     >>> in_words_of_the_command_line("give encoding='latin-1', or kinds={'age': 'number'}")
     "give --encoding latin-1, or --kind 'age=number'"
+    >>> in_words_of_the_command_line("split by time, time='sold on', or test_size=0.25")
+    "split by time, --time 'sold on', or --test-size 0.25"
     """
     message = re.sub(r"kinds=\{'([^']*)': ([^}]*)\}", _as_kind, message)
     message = message.replace("again=True", "--again")
     message = re.sub(r"ignore=\['([^']*)'\]", r"--ignore '\1'", message)
-    names = "encoding|handle_unknown|task|table|query"
-    return re.sub(
-        rf"\b({names})=(?:'([^']*)')?",
-        lambda found: f"--{found[1].replace('_', '-')} {found[2] or ''}".rstrip(),
-        message,
-    )
+    return _ARGUMENT.sub(_as_option, message)
+
+
+def _as_option(found: re.Match[str]) -> str:
+    name, text, texts, plain = found.groups()
+    if texts is not None:
+        text = ",".join(re.findall(r"'([^']*)'", texts))
+    value = plain if text is None else shlex.quote(text)
+    return f"{_OPTIONS[name]} {value or ''}".rstrip()
 
 
 def _as_kind(found: re.Match[str]) -> str:

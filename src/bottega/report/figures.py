@@ -1,12 +1,13 @@
 """Charts as the report shows them: words in HTML, colours from the page, data as escaped JSON."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from bottega.plot import LIGHT, config
 from bottega.plot.theme import WIDTH
 
-__all__ = ["Figure", "chart_config"]
+__all__ = ["Figure", "Figures", "chart_config"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Figure:
         Beyond this width it would look stretched.
     wide : bool
         Whether it has a width of its own and needs a row for itself.
+    chart : altair chart
+        The chart as it was made, with words and colours.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Figure:
     spec: dict[str, Any]
     max_width: int | None
     wide: bool
+    chart: Any = field(repr=False, compare=False)
 
     @classmethod
     def of(cls, name: str, chart: Any) -> "Figure":
@@ -46,7 +50,7 @@ class Figure:
         for key in ("config", "$schema"):
             spec.pop(key, None)
         max_width = None
-        wide = not isinstance(spec["width"], int | float)
+        wide = not isinstance(spec.get("width"), int | float)
         if not wide:
             if spec["width"] < WIDTH:
                 max_width = int(spec["width"]) + 110  # and its labels
@@ -55,12 +59,45 @@ class Figure:
         return cls(
             name,
             title["text"],
-            tuple(title.get("subtitle", ())),
+            tuple(_lines(title.get("subtitle", ()))),
             spec["description"],
             spec,
             max_width,
             wide,
+            chart,
         )
+
+
+def _lines(subtitle: Any) -> list[str]:
+    return [subtitle] if isinstance(subtitle, str) else list(subtitle)
+
+
+class Figures:
+    """The charts of a report in the order they were made; one that fails is left out, and said.
+
+    Attributes
+    ----------
+    made : list of Figure
+        The charts.
+    failed : list of str
+        What could not be drawn, in sentences.
+    """
+
+    def __init__(self) -> None:
+        self.made: list[Figure] = []
+        self.failed: list[str] = []
+
+    def make(self, name: str, draw: Callable[[], Any]) -> Figure | None:
+        """Draw a chart for the place `name`; return None where that fails."""
+        try:
+            figure = Figure.of(name, draw())
+        except Exception as error:  # one chart must not take the report down
+            self.failed.append(
+                f"The chart {name!r} could not be drawn ({type(error).__name__}: {error})."
+            )
+            return None
+        self.made.append(figure)
+        return figure
 
 
 def chart_config() -> dict[str, Any]:

@@ -40,10 +40,9 @@ def render(comparison: Any, *, date: datetime | None = None) -> str:
     Names of columns and labels are shown, never interpreted. Cost: about a second, and three more
     for the first report on a machine, which puts the drawing libraries together.
     """
-    date = datetime.now().astimezone() if date is None else date
     parts = content(comparison, date)
     drawing, starting = javascript(), _template_text("draw.js")
-    figures = {"config": chart_config(), "specs": {f.name: f.spec for f in parts["figures"]}}
+    figures = {"config": chart_config(), "specs": {f.name: f.spec for f in parts["drawn"].made}}
     page: str = _template().render(
         **parts,
         version=bottega.__version__,

@@ -1,10 +1,10 @@
-"""What the numbers of a comparison mean, in sentences."""
+"""Numbers and settings of a comparison as a reader meets them."""
 
 import re
 from typing import Any
 
-import numpy as np
-
+from bottega.core.errors import BottegaError
+from bottega.core.losses import ZERO_ONE
 from bottega.core.path import ESTIMATES
 from bottega.plot._knob import setting_in_words
 from bottega.plot.theme import number
@@ -12,16 +12,19 @@ from bottega.workbench.results import chosen_in_words
 
 __all__ = [
     "RULES",
-    "certificate_sentence",
+    "as_difference",
     "data_name",
     "duration",
     "error_in_words",
     "fold_sentence",
     "for_readers",
+    "is_share",
+    "loss_in_words",
+    "other_pick_sentence",
     "percent",
     "picked_sentence",
     "sentence",
-    "verdict",
+    "took",
 ]
 
 RULES = {
@@ -29,6 +32,15 @@ RULES = {
     "one_se": "the one-standard-error rule: the simplest model whose error is within one standard "
     "error of the least",
 }
+_OTHER_RULE = {
+    "min": ("one_se", "the one-standard-error rule"),
+    "one_se": ("min", "the least error"),
+}
+
+
+def is_share(measure: Any) -> bool:
+    """Return True if errors are shares of wrong predictions, which are written in percent."""
+    return measure.title == ZERO_ONE.title and measure.form == "mean" and not measure.shown
 
 
 def percent(share: float) -> str:
@@ -36,11 +48,24 @@ def percent(share: float) -> str:
 
     Examples
     --------
-    >>> percent(0.0512), percent(0.493)
-    ('5.1%', '49%')
+    >>> percent(0.0512), percent(0.493), percent(0.05)
+    ('5.1%', '49%', '5.0%')
     """
     text = f"{100 * share:.1f}%" if abs(share) < 0.0995 else f"{100 * share:.0f}%"
     return text.replace("-", "−")
+
+
+def as_difference(value: float, share: bool) -> str:
+    """Write a difference of errors: three digits, or percentage points with one after the point.
+
+    Examples
+    --------
+    >>> as_difference(-0.01234, True), as_difference(3.14159, False)
+    ('−1.2', '3.14')
+    """
+    if share:
+        return f"{100 * value:.1f}".replace("-", "−")
+    return number(float(value), 3)
 
 
 def duration(seconds: float) -> str:
@@ -78,114 +103,16 @@ def data_name(source: Any) -> str:
     return (last if len(last) <= 80 else last[:79] + "…") or "the data"
 
 
-def error_in_words(error: float, loss: str) -> str:
-    """Say an error rate as a percentage and any other mean loss as a number."""
-    if loss == "misclassification":
+def error_in_words(error: float, measure: Any) -> str:
+    """Say an error as its measure says it: a share of rows in percent, a score, or a number."""
+    return f"{percent(error)} wrong" if is_share(measure) else str(measure.in_words(error))
+
+
+def loss_in_words(error: float, loss: str) -> str:
+    """Say a mean loss of rows: misclassification as a percentage, any other as a number."""
+    if loss == ZERO_ONE.title:
         return f"{percent(error)} wrong"
     return f"mean {loss} {number(error)}"
-
-
-def verdict(comparison: Any, board: list[dict[str, Any]]) -> list[str]:
-    """Return the three sentences that a reader in a hurry needs."""
-    return [
-        _winner(comparison),
-        _runner_up(comparison, board),
-        certificate_sentence(comparison),
-    ]
-
-
-def _winner(comparison: Any) -> str:
-    best = comparison.results[comparison.best_method]
-    says = error_in_words(best.error, comparison.loss)
-    spread = (
-        percent(best.std_error)
-        if comparison.loss == "misclassification"
-        else number(float(best.std_error), 3)
-    )
-    baseline = comparison.results.get("baseline")
-    if comparison.best_method == "baseline":
-        if len(comparison.results) == 1:
-            return f"Only the baseline was run ({best.card.title.lower()}): {says}."
-        return (
-            f"No method beat the baseline, which ignores every input ({says}): "
-            "these columns, as they are, say nothing reliable about the target."
-        )
-    sentence = f"{best.card.title} has the least error: {says} (± {spread}) on rows it had not seen"
-    if baseline is None or not baseline.error > 0:
-        return sentence + "."
-    gain = 1 - best.error / baseline.error
-    return (
-        f"{sentence}, {percent(gain)} less than the baseline, which ignores every input "
-        f"({error_in_words(baseline.error, comparison.loss)})."
-    )
-
-
-def _runner_up(comparison: Any, board: list[dict[str, Any]]) -> str:
-    others = [row for row in board if row["method"] != comparison.best_method]
-    if not others:
-        return "There is no other method to compare it with."
-    second = others[0]
-    low, high = second["difference_low"], second["difference_high"]
-    name = second["title"]
-    as_share = comparison.loss == "misclassification"
-    gap, low_text, high_text = (
-        f"{100 * v:.1f}".replace("-", "−") if as_share else number(float(v), 3)
-        for v in (second["difference"], low, high)
-    )
-    unit = " percentage points" if as_share else ""
-    if not (np.isfinite(low) and np.isfinite(high)):
-        return f"The runner-up, {name}, is {gap}{unit} behind; no interval could be computed."
-    interval = f"the 95% interval for the difference, {low_text} to {high_text}{unit},"
-    if low > 0:
-        return (
-            f"The runner-up, {name}, is {gap}{unit} behind, and {interval} excludes zero: "
-            "the lead is clear."
-        )
-    return (
-        f"The runner-up, {name}, is {gap}{unit} behind, but {interval} includes zero: these data "
-        "cannot tell the two apart, so the simpler or faster one is as good a choice."
-    )
-
-
-def certificate_sentence(comparison: Any) -> str:
-    """Say what the locked test part says, or why it says nothing."""
-    certificate = comparison.certificate
-    if certificate is None:
-        if comparison.looks_in_words:
-            return sentence(comparison.looks_in_words)
-        if comparison.n_test:
-            return (
-                f"The {comparison.n_test:,} locked test rows have not been opened, so there is no "
-                "certificate yet."
-            )
-        return (
-            "No rows were locked away for a final test, so there is no certificate: the errors "
-            "above are what was used to choose the winner, and flatter it a little."
-        )
-    bounds = _bounds(certificate, comparison.loss)
-    says = (
-        f"{percent(certificate.estimate)} of its predictions are wrong"
-        if comparison.loss == "misclassification"
-        else f"its mean {comparison.loss} is {number(float(certificate.estimate))}"
-    )
-    rows = "that took no part in fitting or choosing"
-    if comparison.looks > 1:
-        rows = f"that have been opened {comparison.looks} times"
-    return (
-        f"On {certificate.n:,} locked rows {rows}, "
-        f"{says}; {bounds} with probability "
-        f"{'about' if certificate.approximate else 'at least'} {100 * certificate.confidence:g}%."
-    )
-
-
-def _bounds(certificate: Any, loss: str) -> str:
-    write = percent if loss == "misclassification" else number
-    low, high = float(certificate.lower), float(certificate.upper)
-    if np.isinf(low):
-        return f"the true error is at most {write(high)}"
-    if np.isinf(high):
-        return f"the true error is at least {write(low)}"
-    return f"the true error lies between {write(low)} and {write(high)}"
 
 
 def sentence(text: str) -> str:
@@ -196,7 +123,7 @@ def sentence(text: str) -> str:
     >>> sentence("the rows were opened before: give again=True for a second look")
     'The rows were opened before: ask for a second look.'
     """
-    text = for_readers(text)
+    text = for_readers(text).rstrip(".")
     return f"{text[:1].upper()}{text[1:]}."
 
 
@@ -212,7 +139,24 @@ def picked_sentence(path: Any, picked: int) -> str:
     size = "" if path.df is None else f"{path.df[picked]:,.1f} degrees of freedom, "
     return (
         f"Of {len(path):,} values, {setting_in_words(path, picked)} was picked "
-        f"({size}{error_in_words(float(path.error[picked]), path.loss)} by {estimate})."
+        f"({size}{loss_in_words(float(path.error[picked]), path.loss)} by {estimate})."
+    )
+
+
+def other_pick_sentence(path: Any, select: str) -> str:
+    """Say what the other common rule would have picked, where that is another model."""
+    if select not in _OTHER_RULE:
+        return ""
+    rule, name = _OTHER_RULE[select]
+    try:
+        other = path.best(rule)
+    except BottegaError:  # the path has no standard errors, or no order from simple to complex
+        return ""
+    if other == path.best(select):
+        return ""
+    return (
+        f"By {name} it would be {setting_in_words(path, other)} "
+        f"({loss_in_words(float(path.error[other]), path.loss)})."
     )
 
 
@@ -220,7 +164,9 @@ def fold_sentence(fold_settings: Any, picked: Any) -> str:
     """Say what the outer folds picked of the knobs in `picked`, and whether they agree."""
     if not picked or not any(fold_settings):
         return ""
-    known = [setting for setting in fold_settings if setting]
+    known = [setting for setting in fold_settings if setting and picked.keys() <= setting.keys()]
+    if not known:
+        return ""
     shown = [chosen_in_words({name: setting[name] for name in picked}) for setting in known]
     if len(set(shown)) == 1:
         return f"Each of the {len(shown)} outer folds picked {shown[0]}: a stable choice."

@@ -1,0 +1,187 @@
+"""``bottega compare``: read, compare, certify, and write all that was asked for."""
+
+import json
+import math
+import shlex
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from bottega.cli.costs import read_costs
+from bottega.cli.live import shown_progress
+from bottega.cli.outputs import Ending, check_folder, check_outputs, followed, say, write_out
+from bottega.cli.spreadsheet import as_csv
+from bottega.cli.wording import in_words_of_the_command_line
+from bottega.core.errors import InputError, TestSetAlreadyUsed, require
+from bottega.core.files import write_atomically
+from bottega.data import read
+from bottega.workbench import Comparison
+from bottega.workbench import compare as compare_methods
+
+__all__ = ["Wanted", "compare"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a comparison should leave behind.
+
+    Attributes
+    ----------
+    out, save, leaderboard : Path or None
+        Files for the report, the best model and the leaderboard.
+    charts : Path or None
+        Folder for the charts.
+    as_json : bool
+        Whether standard output gets JSON instead of a table.
+    """
+
+    out: Path | None = None
+    save: Path | None = None
+    leaderboard: Path | None = None
+    charts: Path | None = None
+    as_json: bool = False
+
+    def check(self, data: str, resume: Path | None, cost: str | None) -> None:
+        """Refuse, before the work, what could not be written after it."""
+        inputs = {"the data": data}
+        if cost is not None and cost.lower().endswith(".csv"):
+            inputs["the costs"] = cost
+        files = {
+            "--out": self.out,
+            "--save": self.save,
+            "--leaderboard": self.leaderboard,
+            "--resume": resume,
+        }
+        check_outputs(files, inputs)
+        check_folder("--charts", self.charts)
+        modules = ("jinja2",) if self.out is not None else ()
+        if self.out is not None or self.charts is not None:
+            modules += ("altair", "vl_convert")
+        for module in modules:
+            require(module, "report,plot")
+
+
+def compare(
+    data: str,
+    *,
+    reading: dict[str, Any],
+    comparing: dict[str, Any],
+    cost: str | None,
+    again: bool,
+    wanted: Wanted,
+    quiet: bool,
+) -> None:
+    """Read, compare, certify, print the leaderboard, write report, model, charts."""
+    wanted.check(data, comparing.get("resume"), cost)
+    if cost is not None and comparing["measure"] not in (None, "cost"):
+        raise InputError("Give --measure or --cost, not both: costs are what rows are judged by.")
+    if cost is None and comparing["measure"] == "cost":
+        raise InputError(
+            "--measure cost: say what errors cost, --cost OBSERVED:PREDICTED=COST, or a CSV file."
+        )
+    if reading["group"] is not None and reading["time"] is not None:
+        raise InputError(
+            "Give --group or --time, not both: rows are held out by whole groups, or by what comes "
+            "later; leave the other column out with --ignore."
+        )
+    with _stopped_by_terminate():
+        table = read(data, **reading)
+        if cost is not None and table.target is not None:
+            comparing = {**comparing, "measure": read_costs(cost, table.classes)}
+        with shown_progress("comparing", quiet=quiet):
+            command = shlex.join(["bottega", *sys.argv[1:]])
+            found = compare_methods(table, command=command, **comparing)
+        ending = Ending()
+        for finding in table.warnings:
+            say(f"note: {in_words_of_the_command_line(finding.message)}", quiet)
+        if found.test is not None and not found.interrupted:
+            with ending.step("there is no certificate, and the rows stay locked"):
+                _certify(found, again)
+        with ending.step("the result could not be printed"):
+            _print_result(found, wanted, quiet)
+        _write_files(found, wanted, ending, quiet)
+    if found.interrupted:
+        say("stopped early: only what was done by then is shown", quiet)
+    ending.close()
+    if found.interrupted or ending.failed:
+        raise SystemExit(1)
+
+
+def _certify(found: Comparison, again: bool) -> None:
+    with suppress(TestSetAlreadyUsed):  # the summary and the report say so
+        found.certify(again=again)
+
+
+def _print_result(found: Comparison, wanted: Wanted, quiet: bool) -> None:
+    if not wanted.as_json:
+        write_out(in_words_of_the_command_line(str(found.summary())))
+        return
+    write_out(json.dumps(as_json(found), indent=2, allow_nan=False))
+    if found.looks_in_words:
+        say(f"note: {in_words_of_the_command_line(found.looks_in_words)}", quiet)
+
+
+def _write_files(found: Comparison, wanted: Wanted, ending: Ending, quiet: bool) -> None:
+    """Write each file that was asked for, the quick ones first."""
+    if wanted.leaderboard is not None:
+        with ending.step("the leaderboard was not written"):
+            frame = nw.from_native(found.leaderboard, eager_only=True)
+            text, _ = as_csv({name: frame[name].to_list() for name in frame.columns})
+            write_atomically(followed(wanted.leaderboard), text.encode())
+            say(f"leaderboard: {wanted.leaderboard}", quiet)
+    if wanted.save is not None:
+        with ending.step("the model was not written"):
+            found.save(followed(wanted.save))
+            say(f"model: {wanted.save}", quiet)
+    if wanted.out is not None:
+        with ending.step("the report was not written"):
+            with shown_progress("explaining", quiet=quiet):
+                found.report(followed(wanted.out))
+            say(f"report: {wanted.out}", quiet)
+    if wanted.charts is not None:
+        with ending.step("not all charts were written"):
+            from bottega.report import write_charts
+
+            written = write_charts(found, wanted.charts)
+            say(f"charts: {len(written)} files in {wanted.charts}", quiet)
+
+
+@contextmanager
+def _stopped_by_terminate() -> Iterator[None]:
+    """Let SIGTERM stop the work as Ctrl-C does, so that what is there is written."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def as_json(found: Comparison) -> Any:
+    """Return the comparison as plain values, with null for what is not a number."""
+    return _plain(found.to_dict())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(each) for each in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

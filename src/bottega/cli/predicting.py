@@ -1,0 +1,102 @@
+"""``bottega predict``: read a model and new rows, write one prediction per row as CSV."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from bottega.cli.live import shown_progress
+from bottega.cli.outputs import check_outputs, followed, say, write_out
+from bottega.cli.spreadsheet import as_csv
+from bottega.core.errors import InputError, did_you_mean
+from bottega.core.files import write_atomically
+from bottega.data import read_frame
+from bottega.workbench import SavedModel, load
+
+__all__ = ["UNKNOWN", "predict"]
+
+UNKNOWN = ("error", "ignore", "infrequent_if_exist")
+
+
+def predict(
+    model: Path,
+    data: str,
+    *,
+    out: Path | None,
+    ids: Sequence[str],
+    probabilities: bool,
+    interval: float | None,
+    handle_unknown: str | None,
+    encoding: str,
+    quiet: bool,
+) -> None:
+    """Predict new rows; the columns `ids` go along, and intervals where a level is given."""
+    if handle_unknown not in (None, *UNKNOWN):
+        raise InputError(f"--handle-unknown {handle_unknown!r}: use one of {', '.join(UNKNOWN)}.")
+    if interval is not None and not 0 < interval < 1:
+        raise InputError(
+            f"--interval {interval:g}: give the share of new rows that the intervals should "
+            "cover, between 0 and 1, such as 0.9."
+        )
+    check_outputs({"--out": out}, {"the data": data, "the model": str(model)})
+    saved = load(model)
+    encoder = saved.model.named_steps.get("encode")
+    labels: list[str] = []
+    if encoder is not None:
+        if handle_unknown is not None:
+            encoder.set_params(handle_unknown=handle_unknown)
+        kinds = zip(saved.columns, encoder.kinds_, strict=True)
+        labels = [name for name, kind in kinds if kind == "category"]
+    frame = read_frame(data, encoding=encoding, text=[*labels, *(set(ids) - set(saved.columns))])
+    columns = _ids(frame, ids)
+    with shown_progress("predicting", quiet=quiet):
+        for name, values in _predictions(saved, frame, probabilities, interval).items():
+            if name in columns:
+                raise InputError(
+                    f"--id {name!r} has the name of a column of predictions; rename it in the data."
+                )
+            columns[name] = values
+    text, changed = as_csv(columns)
+    if out is None:
+        write_out(text, end="")
+    else:
+        write_atomically(followed(out), text.encode())
+        say(f"{len(frame):,} predictions by {saved.method}: {out}", quiet)
+    if changed:
+        say(
+            f"note: {changed:,} different text{'' if changed == 1 else 's'} that a spreadsheet "
+            "would take for a formula begin with an apostrophe in the output",
+            quiet,
+        )
+
+
+def _ids(frame: Any, ids: Sequence[str]) -> dict[str, Any]:
+    """Return the columns that tell the rows apart, as they are written."""
+    rows = nw.from_native(frame, eager_only=True)
+    for name in ids:
+        if name not in rows.columns:
+            raise InputError(
+                f"--id {name!r}: the data have no such column.{did_you_mean(name, rows.columns)} "
+                f"The columns are {', '.join(map(repr, rows.columns[:8]))}"
+                f"{', ...' if len(rows.columns) > 8 else ''}."
+            )
+    return {name: rows[name].to_list() for name in ids}
+
+
+def _predictions(
+    saved: SavedModel, frame: Any, probabilities: bool, interval: float | None
+) -> dict[str, Any]:
+    columns = {f"predicted_{saved.target}": saved.predict(frame)}
+    if interval is not None:
+        limits = saved.interval(frame, level=interval)
+        if saved.task == "classification":
+            columns[f"set_{saved.target}"] = ["|".join(map(str, labels)) for labels in limits]
+        else:
+            lower, upper = np.asarray(limits).T
+            columns |= {f"lower_{saved.target}": lower, f"upper_{saved.target}": upper}
+    if probabilities:
+        chances = saved.predict_proba(frame)
+        columns |= {f"probability_{label}": chances[:, k] for k, label in enumerate(saved.classes)}
+    return columns

@@ -1,0 +1,62 @@
+"""CSV that a spreadsheet reads as data: a label such as ``=CMD()`` is text, never a formula."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from bottega.core.frames import make_frame
+
+__all__ = ["as_csv", "safe"]
+
+# What makes a spreadsheet compute, its wide forms, and the blanks that it skips on the way.
+_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def safe(value: Any) -> Any:
+    """Return a value that no spreadsheet takes for a formula: such a text gets an apostrophe.
+
+    Examples
+    --------
+    >>> [safe(value) for value in ("=1+1", "-5 to 0", "-5", "+1.5e3", "-", "plain", -5)]
+    ["'=1+1", "'-5 to 0", '-5', '+1.5e3', '-', 'plain', -5]
+    """
+    if not isinstance(value, str) or len(value) < 2 or not value.startswith(_STARTS):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value.strip()  # a number, perhaps with blanks around it
+
+
+def as_csv(columns: Mapping[str, Any]) -> tuple[str, int]:
+    """Return columns as the text of a CSV file, and how many labels were made safe in it.
+
+    Columns of numbers stay as they are; missing values are empty.
+    """
+    changed = set()
+    made: dict[str, Any] = {}
+    for name, values in columns.items():
+        array = np.asarray(values)
+        if array.dtype.kind in "mM":  # dates
+            array = np.where(np.isnat(array), None, array.astype(str))
+        if array.dtype.kind not in "biuf":
+            listed = [_plain(value) for value in array.tolist()]
+            kept = [safe(value) for value in listed]
+            changed.update(old for old, new in zip(listed, kept, strict=True) if old is not new)
+            array = kept
+        title = safe(name)
+        changed.update({name} if title is not name else ())
+        made[title] = array
+    return nw.from_native(make_frame(made), eager_only=True).write_csv(), len(changed)
+
+
+def _plain(value: Any) -> Any:
+    """Return None for a missing value, which a text column may hold in several forms."""
+    try:
+        missing = value is None or bool(value != value)
+    except TypeError:  # pandas has a missing value that is neither true nor false
+        missing = True
+    return None if missing else value

@@ -1,0 +1,189 @@
+"""The winner explained: what it uses, in which way, and how far its answers can be trusted."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from bottega.core.losses import ZERO_ONE
+from bottega.plot.theme import number
+from bottega.report.figures import Figure, Figures
+from bottega.report.parts import attempt
+from bottega.report.words import as_difference
+from bottega.report.words import sentence as sentence_of
+
+__all__ = ["explained"]
+
+_MOST_TERMS = 20
+_MOST_ROWS = 10
+_MOST_INPUTS = 6  # columns beside an observed and a predicted value
+_LONGEST = 60  # characters of a cell
+_LONGEST_RULE = 240
+_LIMITS = ("increase", "lower", "upper")
+_TITLES = {
+    "term": "Term",
+    "rule": "Rule",
+    "estimate": "Estimate",
+    "statistic": "Statistic",
+    "row": "Row",
+    "observed": "Observed",
+    "predicted": "Predicted",
+    "loss": "Loss",
+    "std_error": "Std. error",
+    "p_value": "p value",
+    "conf_low": "From",
+    "conf_high": "To",
+}
+
+
+def explained(comparison: Any, figures: Figures) -> dict[str, Any]:
+    """Return what the template shows of the winner; no part where there is nothing to explain.
+
+    Each part is computed by itself: one that fails is left out, and told among `troubles`.
+    """
+    nothing: dict[str, Any] = {"shown": False, "troubles": [], "checks": [], "worst": None}
+    if comparison.interrupted or comparison.best_method == "baseline":
+        return nothing
+    troubles: list[str] = []
+    found = attempt("The explanation", comparison.explain, troubles)
+    if found is None:
+        return {**nothing, "troubles": troubles}
+    share = comparison.measure.loss == ZERO_ONE
+    parts = {
+        "importance": attempt(
+            "The importance of the inputs", lambda: _importance(found, share, figures), troubles
+        ),
+        "effects": attempt(
+            "The effects", lambda: _drawn("effects", found.effects, figures), troubles
+        ),
+        "terms": attempt("The terms of the model", lambda: _terms(found.terms), troubles),
+        "checks": [
+            figure
+            for name in ("calibration", "lift")
+            if (
+                figure := attempt(f"The {name}", lambda n=name: _check(found, n, figures), troubles)
+            )
+        ],
+        "worst": attempt("The rows it misses most", lambda: _worst(found), troubles),
+    }
+    return {"shown": any(parts.values()), "troubles": troubles, **parts}
+
+
+def _drawn(name: str, result: Any, figures: Figures) -> Figure | None:
+    return None if result is None or not len(result) else figures.make(name, result.plot)
+
+
+def _check(found: Any, name: str, figures: Figures) -> Figure | None:
+    result = getattr(found, name)
+    return None if result is None else figures.make(name, result.plot)
+
+
+def _importance(found: Any, share: bool, figures: Figures) -> dict[str, Any]:
+    importance = found.importance
+    rows = _rows(importance.to_frame())
+    unit = " percentage points" if share else ""
+    useful = [row for row in rows if row["lower"] > 0]
+    useful.sort(key=lambda row: -row["increase"])
+    told = [f"{row['column']} by {_with_limits(row, share)}" for row in useful[:3]]
+    if told:
+        first = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+        sentence = (
+            "If an input is shuffled, the model can no longer use it, and the error on held-out "
+            f"rows rises: for {first}{unit} (95% intervals)."
+        )
+    else:
+        sentence = (
+            "No single input is needed for sure: when one of them is shuffled, the interval of the "
+            "rise in error includes zero."
+        )
+    unsure = len(rows) - len(useful)
+    if told and unsure:
+        others = "1 other input" if unsure == 1 else f"{unsure:,} other inputs"
+        sentence += f" The rise for {others} cannot be told from zero."
+    return {
+        "sentence": sentence,
+        "figure": figures.make("importance", importance.plot),
+        "notes": [sentence_of(note) for note in importance.notes[:1]],
+        "together": [
+            f"{row['column'].replace(' + ', ' and ')} go together, so each can stand in for the "
+            f"other: shuffled as one they raise the error by {_with_limits(row, share)}{unit}."
+            for row in (
+                [] if importance.together is None else _rows(importance.together.to_frame())
+            )
+        ],
+    }
+
+
+def _with_limits(row: dict[str, Any], share: bool) -> str:
+    increase, low, high = (as_difference(row[name], share) for name in _LIMITS)
+    return f"{increase} ({low} to {high})"
+
+
+def _terms(terms: Any) -> dict[str, Any] | None:
+    if terms is None:
+        return None
+    frame = nw.from_native(terms.to_frame(), eager_only=True)
+    if len(frame) > _MOST_TERMS and "estimate" in frame.columns:
+        largest = np.argsort(-np.abs(frame["estimate"].to_numpy()), kind="stable")
+        frame = frame[largest, :]
+    table = _table(frame.to_native(), _MOST_TERMS, longest=_LONGEST_RULE)
+    return {"kind": terms.kind, "notes": [sentence_of(note) for note in terms.notes], **table}
+
+
+def _worst(found: Any) -> dict[str, Any] | None:
+    if found.worst_rows is None:
+        return None
+    frame = nw.from_native(found.worst_rows.to_frame(), eager_only=True)
+    first = [name for name in ("row", "observed", "predicted", "loss") if name in frame.columns]
+    inputs = [name for name in frame.columns if name not in first]
+    leading = [name for name in _leading(found) if name in inputs]
+    chosen = (leading or inputs)[:_MOST_INPUTS]
+    table = _table(
+        frame.select([*first, *chosen]).to_native(), _MOST_ROWS, {n: _TITLES[n] for n in first}
+    )
+    return {**table, "left_out": 0}
+
+
+def _leading(found: Any) -> list[str]:
+    try:
+        return [str(name) for name in found.importance.leading(_MOST_INPUTS)]
+    except Exception:  # told where the importance is shown
+        return []
+
+
+def _rows(frame: Any) -> list[dict[str, Any]]:
+    return list(nw.from_native(frame, eager_only=True).iter_rows(named=True))
+
+
+def _table(
+    frame: Any, most: int, titles: Mapping[str, str] = _TITLES, longest: int = _LONGEST
+) -> dict[str, Any]:
+    """Return a frame as the template shows one: headings, cells as text, what is left out."""
+    rows = _rows(frame)
+    names = list(rows[0]) if rows else []
+    names = [name for name in names if not all(_missing(row[name]) for row in rows)]
+    numeric = [all(_missing(row[name]) or _is_number(row[name]) for row in rows) for name in names]
+    return {
+        "columns": [
+            {"title": titles.get(name, name), "numeric": is_number}
+            for name, is_number in zip(names, numeric, strict=True)
+        ],
+        "rows": [[_cell(row[name], longest) for name in names] for row in rows[:most]],
+        "left_out": max(len(rows) - most, 0),
+    }
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _missing(value: Any) -> bool:
+    return value is None or bool(np.all(value != value))
+
+
+def _cell(value: Any, longest: int) -> str:
+    if _missing(value):
+        return "–"
+    text = number(value) if _is_number(value) else str(value).removesuffix(" 00:00:00")
+    return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -1,0 +1,167 @@
+"""The leaderboard of the report: its rows, its chart, and what its columns mean."""
+
+from typing import Any
+
+import numpy as np
+
+from bottega.plot import leaderboard_chart
+from bottega.plot.theme import number
+from bottega.report import words
+from bottega.report.figures import Figures
+
+__all__ = ["leaderboard"]
+
+_RANKING = (
+    (
+        "AUC",
+        "the probability that a row of the second class has a higher score than one of the first: "
+        "1 is perfect, 0.5 is chance.",
+    ),
+    (
+        "Lift",
+        "how many times more frequent the second class is among the tenth of the rows with the "
+        "highest scores than among all rows.",
+    ),
+)
+
+# Measures beside the one that ranks, by the name of their column.
+_MEASURES = {
+    "rmse": "Root mean squared error",
+    "mae": "Mean absolute error",
+    "r2": "R²",
+    "poisson": "Poisson deviance",
+    "error_rate": "Wrong predictions",
+    "log_loss": "Log loss",
+    "brier": "Brier score",
+    "f1": "F1",
+}
+
+
+def leaderboard(comparison: Any, board: list[dict[str, Any]], figures: Figures) -> dict[str, Any]:
+    """Return what the template shows of the leaderboard."""
+    share = words.is_share(comparison.measure)
+    ranked = "auc" in board[0]
+    rows = []
+    for row in board:
+        result = comparison.results[row["method"]]
+        is_best = row["method"] == comparison.best_method
+        rows.append(
+            {
+                "title": row["title"],
+                "best": is_best,
+                "stopped": f"stopped after {result.folds_done} of {comparison.outer} folds"
+                if result.partial
+                else "",
+                "error": words.percent(row["error"])
+                if share
+                else number(float(comparison.measure.value(row["error"]))),
+                "std_error": _small(row["std_error"], share),
+                "versus": "–"
+                if row["method"] == "baseline"
+                else _less_or_more(row["versus_baseline"]),
+                "difference": "–" if is_best else _small(row["difference"], share),
+                "interval": "–"
+                if is_best or not np.isfinite(row["difference_low"])
+                else f"{_small(row['difference_low'], share)} to "
+                f"{_small(row['difference_high'], share)}",
+                "df": "–" if result.df is None else f"{result.df:,.1f}",
+                "ranking": [number(float(row[name]), 3) for name in ("auc", "lift")]
+                if ranked
+                else [],
+                "chosen": {"-": "–"}.get(row["chosen"], row["chosen"]),
+                "seconds": words.duration(row["seconds"]),
+            }
+        )
+    return {
+        "rows": rows,
+        "heading": _heading(comparison.measure),
+        "beside": _beside(board),
+        "ranked": ranked,
+        "explained": _explained(comparison, ranked),
+        "n_train": f"{comparison.n_train:,}",
+        "outer": comparison.outer,
+        "figure": figures.make(
+            "leaderboard-chart",
+            lambda: leaderboard_chart(board, loss=comparison.loss, best=comparison.best_method),
+        ),
+    }
+
+
+def _explained(comparison: Any, ranked: bool) -> list[tuple[str, str]]:
+    measure = comparison.measure
+    return [
+        (
+            _heading(measure),
+            f"{_measured(measure)} over {comparison.outer} parts of the training rows, each "
+            "predicted by models that had not seen it. Tuning was redone inside each part, so it "
+            "holds for the whole procedure. "
+            + (f"{words.sentence(measure.tuned_by)} " if measure.tuned_by else "")
+            + f"{'Larger' if measure.shown else 'Smaller'} is better.",
+        ),
+        (
+            "Std. error",
+            "how far the error would typically move with other rows of the same kind; it allows "
+            "for the training rows that the parts share.",
+        ),
+        (
+            "Versus baseline",
+            "how much less (or more) error than the baseline; 100% less is perfect.",
+        ),
+        (
+            "Behind the best",
+            "error minus that of the best method on the same parts, with its 95% interval. "
+            "An interval that includes zero means that the data cannot tell the two apart; its "
+            "ends say how far apart they may still be.",
+        ),
+        *(_RANKING if ranked else ()),
+        (
+            "Df",
+            "degrees of freedom of the final model, where the method has them: how many free "
+            "numbers its fit is worth.",
+        ),
+        (
+            "Chosen",
+            "what sets the method's complexity, picked on all training rows by "
+            + words.RULES.get(comparison.select, f"the least {comparison.select.upper()}")
+            + ".",
+        ),
+        ("Time", "to tune and fit the final model."),
+    ]
+
+
+def _heading(measure: Any) -> str:
+    return f"{measure.shown[:1].upper()}{measure.shown[1:]}" if measure.shown else "Error"
+
+
+def _measured(measure: Any) -> str:
+    if measure.shown or measure.form != "mean":
+        return str(measure.shown or measure.title)
+    wrong = " (the share of wrong predictions)" if words.is_share(measure) else ""
+    return f"mean {measure.title}{wrong}"
+
+
+def _beside(board: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the other measures as a table, where there are any that the main one lacks."""
+    names = [name for name in _MEASURES if name in board[0]]
+    if not names:
+        return None
+    return {
+        "columns": [
+            {"title": "Method", "numeric": False},
+            *({"title": _MEASURES[name], "numeric": True} for name in names),
+        ],
+        "rows": [[row["title"], *(number(float(row[name]), 3) for name in names)] for row in board],
+    }
+
+
+def _small(value: float, share: bool) -> str:
+    """Write a spread or a difference: three digits, or percentage points with one."""
+    if not np.isfinite(value):
+        return "–"
+    return f"{100 * value:.1f}%".replace("-", "−") if share else number(float(value), 3)
+
+
+def _less_or_more(share: float) -> str:
+    if share is None or not np.isfinite(share):
+        return "–"
+    return f"{words.percent(abs(share))} {'less' if share >= 0 else 'more'}"

@@ -1,0 +1,165 @@
+"""Predictions from the command line: with ids, limits, probabilities, and safe in a spreadsheet."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+import bottega
+from bottega.cli.spreadsheet import as_csv, safe
+
+
+def read_rows(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.fixture(scope="module")
+def price_model(houses, tmp_path_factory, run):
+    """The best of two methods on the houses."""
+    path = tmp_path_factory.mktemp("model") / "m.skops"
+    done = run(
+        *("compare", houses, "--target", "price", "--methods", "ridge,tree"),
+        *("--save", path, "-q"),
+    )
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def test_predictions_go_to_standard_output_with_probabilities(tmp_path, run):
+    model = tmp_path / "iris.skops"
+    done = run("compare", "iris", "--methods", "neighbors", "--save", model, "--quiet")
+    assert done.returncode == 0, done.stderr
+    flowers = tmp_path / "flowers.csv"
+    bottega.read("iris").frame.head(3).drop(columns="target").to_csv(flowers, index=False)
+    predicted = run("predict", model, flowers, "--probabilities")
+    rows = read_rows(predicted.stdout)
+    assert [row["predicted_target"] for row in rows] == ["setosa"] * 3
+    chances = [float(v) for name, v in rows[0].items() if name.startswith("probability_")]
+    assert sum(chances) == pytest.approx(1)
+    sets = read_rows(run("predict", model, flowers, "--interval", "0.9").stdout)
+    assert list(sets[0]) == ["predicted_target", "set_target"]
+    assert [row["set_target"] for row in sets] == ["setosa"] * 3
+
+
+def test_ids_go_along_as_they_are_written(houses, price_model, tmp_path, run, one_sentence):
+    lines = houses.read_text().splitlines()[:4]
+    new = tmp_path / "new.csv"
+    new.write_text(
+        "\n".join([f"{lines[0]},house", *(f"{line},00{i}" for i, line in enumerate(lines[1:]))])
+    )
+    rows = read_rows(run("predict", price_model, new, "--id", "house", "--id", "rooms").stdout)
+    assert list(rows[0]) == ["house", "rooms", "predicted_price"]
+    assert [row["house"] for row in rows] == ["000", "001", "002"]
+    alone = read_rows(run("predict", price_model, new).stdout)
+    assert [row["predicted_price"] for row in alone] == [row["predicted_price"] for row in rows]
+    message = one_sentence(run("predict", price_model, new, "--id", "hose"))
+    assert "Did you mean 'house'?" in message
+
+
+def test_limits_stand_beside_the_predictions(houses, price_model, run, one_sentence):
+    rows = read_rows(run("predict", price_model, houses, "--interval", "0.8").stdout)
+    assert list(rows[0]) == ["predicted_price", "lower_price", "upper_price"]
+    numbers = np.array([[float(value) for value in row.values()] for row in rows])
+    predicted, lower, upper = numbers.T
+    assert np.all((lower < predicted) & (predicted < upper))
+    observed = [float(row["price"]) for row in read_rows(houses.read_text())]
+    # Calibrated on 20 locked rows, so the coverage itself varies: below 0.6 in 1 split of 300.
+    assert np.mean((lower <= observed) & (observed <= upper)) >= 0.6
+    wide = read_rows(run("predict", price_model, houses, "--interval", "0.9").stdout)
+    assert float(wide[0]["upper_price"]) > upper[0]
+    for level in ("90", "0", "1", "nan"):
+        message = one_sentence(run("predict", price_model, houses, "--interval", level))
+        assert "between 0 and 1, such as 0.9" in message
+
+
+def test_a_new_level_is_handled_as_the_model_learnt_or_as_asked(
+    houses, price_model, tmp_path, run, one_sentence
+):
+    new = tmp_path / "new.csv"
+    new.write_text(houses.read_text().replace("Pisa", "Siena"))
+    assert run("predict", price_model, new).returncode == 0
+    assert run("predict", price_model, new, "--handle-unknown", "ignore").returncode == 0
+    refused = one_sentence(run("predict", price_model, new, "--handle-unknown", "panic"))
+    assert "use one of error, ignore, infrequent_if_exist" in refused
+
+
+def test_predict_refuses_what_it_cannot_do(houses, price_model, tmp_path, run, one_sentence):
+    new, out = tmp_path / "new.csv", tmp_path / "out.csv"
+    new.write_text(houses.read_text().replace("rooms,", "room,", 1))
+    assert "Did you mean 'room'?" in one_sentence(run("predict", price_model, new, "-o", out))
+    assert not out.exists()
+    assert "not a model" in one_sentence(run("predict", houses, new))
+    assert "no file" in one_sentence(run("predict", tmp_path / "none.skops", new))
+    assert "gives no probabilities" in one_sentence(
+        run("predict", price_model, houses, "--probabilities")
+    )
+    assert "rot13" in one_sentence(run("predict", price_model, houses, "--encoding", "rot13"))
+
+
+def test_predictions_never_overwrite_what_they_are_made_of(
+    houses, price_model, tmp_path, run, one_sentence
+):
+    data, link = tmp_path / "data.csv", tmp_path / "link.csv"
+    data.write_text(houses.read_text())
+    link.symlink_to(data)
+    for out in (data, link):
+        message = one_sentence(run("predict", price_model, data, "-o", out))
+        assert "--out would overwrite the data" in message
+    message = one_sentence(run("predict", price_model, data, "-o", price_model))
+    assert "--out would overwrite the model" in message
+    assert data.read_text() == houses.read_text()
+    assert bottega.load(price_model).target == "price"
+
+
+def test_codes_and_words_are_read_as_they_were_when_the_model_was_fitted(tmp_path, run):
+    """A column that holds only "no" in the new rows, or codes such as 007, keeps its labels."""
+    rng = np.random.default_rng(0)
+    rows = [(rng.choice(["sì", "no"]), rng.choice(["007", "A1"]), rng.normal()) for _ in range(60)]
+    lines = [f"{lift},{code},{x:.4f},{x + (code == '007'):.4f}" for lift, code, x in rows]
+    old, new, model = tmp_path / "old.csv", tmp_path / "new.csv", tmp_path / "m.skops"
+    old.write_text("lift,code,x,y\n" + "\n".join(lines))
+    new.write_text("lift,code,x\nno,007,0.5\nno,007,1.5\n")
+    arguments = ("--methods", "ridge,neighbors", "--save", model, "-q")
+    assert run("compare", old, "--target", "y", *arguments).returncode == 0
+    done = run("predict", model, new)
+    assert done.returncode == 0, done.stderr
+    first, second = (float(value) for value in done.stdout.split()[1:])
+    assert 0.5 < second - first < 1.5
+
+
+def test_labels_that_look_like_formulas_are_text_in_a_spreadsheet(tmp_path, run):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    labels = np.where(x > 0, '=CMD()|"x"', "@plain")
+    data, model, out = (tmp_path / name for name in ("data.csv", "m.skops", "out.csv"))
+    with data.open("w", newline="") as stream:
+        csv.writer(stream).writerows([["x", "y"], *zip(x.round(4), labels, strict=True)])
+    arguments = ("--methods", "neighbors", "--save", model, "-q")
+    assert run("compare", data, "--target", "y", *arguments).returncode == 0
+    done = run("predict", model, data, "-o", out, "--probabilities")
+    assert "2 different texts that a spreadsheet would take for a formula" in done.stderr
+    rows = read_rows(out.read_text())
+    assert {row["predicted_y"] for row in rows} == {'\'=CMD()|"x"', "'@plain"}
+    assert 'probability_=CMD()|"x"' in rows[0]  # it begins with a letter: harmless
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", "\r", "\n=", "＝", "＠"])
+def test_what_a_spreadsheet_computes_gets_an_apostrophe(start):
+    assert safe(start + "1+1()") == f"'{start}1+1()"
+
+
+def test_numbers_stay_numbers_in_csv():
+    text, changed = as_csv(
+        {
+            "=name": ["-5", "+1.5e3", None],
+            "number": np.array([-5.0, 1.5, np.nan]),
+            "when": np.array(["2026-01-31", "NaT", "2026-02-01"], dtype="datetime64[D]"),
+        }
+    )
+    rows = read_rows(text)
+    assert list(rows[0]) == ["'=name", "number", "when"]
+    assert [row["'=name"] for row in rows] == ["-5", "+1.5e3", ""]
+    assert [float(row["number"] or "nan") for row in rows[:2]] == [-5.0, 1.5]
+    assert rows[0]["when"] == "2026-01-31"
+    assert changed == 1

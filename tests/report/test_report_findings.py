@@ -1,0 +1,225 @@
+"""What the report says about leads, picks, cuts, the order of rows, and the winner's inside."""
+
+import dataclasses
+from datetime import datetime
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from bottega.plot import importance_chart
+from bottega.report import render, write_charts
+from bottega.report.content import content
+from bottega.workbench.measures import Measure
+
+
+@pytest.fixture(autouse=True)
+def _small_bundle(monkeypatch):
+    monkeypatch.setattr("bottega.report.page.javascript", lambda: "window.vegaEmbed = null;")
+
+
+def said(comparison):
+    return content(comparison, datetime(2026, 1, 31, 12, 0))
+
+
+def test_a_simpler_method_is_named_only_within_the_margin(regression):
+    third = said(regression(gaps={"knn": (-0.1, 0.1)}, simpler=("knn",)))["verdict"][2]
+    assert third == (
+        "Neighbours is simpler (its rules can be read), and with 95% confidence at most 0.1 worse. "
+        "That is within 0.1 (2 % of the baseline's error), which counts as small here: it is a "
+        "sound choice too."
+    )
+    far = said(regression(gaps={"knn": (-0.1, 0.9)}, simpler=("knn",)))["verdict"]
+    assert far[2] == (
+        "Of the simpler methods Neighbours (its rules can be read) comes nearest, but it could be "
+        "up to 0.9 worse: more than 0.1 (2 % of the baseline's error), which would count as "
+        "small."
+    )
+    assert not any("as good a choice" in each for each in far)
+
+
+def test_no_simpler_method_is_named_where_the_lead_is_clear_or_none_is_simpler(regression):
+    assert len(said(regression(gaps={"knn": (0.2, 0.9)}, simpler=("knn",)))["verdict"]) == 3
+    assert len(said(regression(gaps={"knn": (-0.1, 0.1)}))["verdict"]) == 3
+
+
+def test_a_method_that_was_stopped_is_no_runner_up(regression):
+    comparison = regression()
+    stopped = comparison.results["knn"]
+    stopped.partial, stopped.folds_done, stopped.path = True, 2, None
+    told = said(comparison)
+    assert told["verdict"][1].startswith("The runner-up, Mean of the responses, is 2.5 behind")
+    assert told["leaderboard"]["rows"][1]["stopped"] == "stopped after 2 of 3 folds"
+    assert told["methods"][1]["sentence"].startswith("It was stopped after 2 of 3 outer folds")
+
+
+def test_both_picks_are_shown_where_they_differ(regression):
+    ridge = said(regression())["methods"][0]
+    assert (
+        ridge["other_pick"] == "By the least error it would be alpha = 1 (mean squared error 2.5)."
+    )
+    ridge = said(regression(select="min"))["methods"][0]
+    assert ridge["other_pick"] == (
+        "By the one-standard-error rule it would be alpha = 10 (mean squared error 2.6)."
+    )
+    same = regression()
+    same.results["ridge"].both_picks = {}  # as where simpler has no meaning
+    assert said(same)["methods"][0]["other_pick"] == ""
+    unjudged = regression(select="min")
+    unjudged.results["ridge"].path = dataclasses.replace(
+        unjudged.results["ridge"].path, error_se=np.full(3, np.nan)
+    )
+    assert said(unjudged)["methods"][0]["other_pick"] == ""
+
+
+def test_a_score_is_told_as_readers_know_it(regression):
+    measure = Measure("r2", "share of the variance left", None, "share", "R²")
+    comparison = regression()
+    comparison.measure = measure
+    for result in comparison.results.values():
+        result.error /= 10
+    comparison.leaderboard["error"] /= 10
+    told = content_of_measure(comparison)
+    assert told["verdict"][0] == (
+        "Ridge has the best R²: R² 0.75 (± 0.25) on rows it had not seen, 50% less error than the "
+        "baseline, which ignores every input (R² 0.5)."
+    )
+    assert told["leaderboard"]["heading"] == "R²"
+    assert [row["error"] for row in told["leaderboard"]["rows"]] == ["0.75", "0.7", "0.5"]
+    name, meaning = told["leaderboard"]["explained"][0]
+    assert name == "R²"
+    assert meaning.endswith("Larger is better.")
+
+
+def content_of_measure(comparison):
+    comparison.certificate = None
+    comparison.explain = lambda: None
+    comparison.measure = dataclasses.replace(
+        comparison.measure, loss=SimpleNamespace(title="squared error")
+    )
+    return said(comparison)
+
+
+def test_what_the_budget_cut_is_said(regression):
+    cut = ("The random forest was judged on 2 of 5 folds.",)
+    page = render(regression(cut=cut))
+    assert "The time budget cut some of the work." in page
+    assert cut[0] in page
+    assert "time budget" not in render(regression())
+
+
+def test_the_order_of_the_rows_comes_before_the_numbers(regression):
+    comparison = regression()
+    message = "The rows follow one another in time: split by time."
+    finding = SimpleNamespace(code="time_order", column=None, message=message)
+    other = SimpleNamespace(code="few_rows", column=None, message="There are only 40 rows.")
+    comparison.table.warnings = (other, finding)
+    told = said(comparison)
+    assert told["head"]["urgent"] == [message]
+    assert told["data"]["findings"] == [other.message]
+    page = render(comparison)
+    assert page.count(message) == 1
+    assert page.index("Read this before the numbers.") < page.index("The verdict")
+
+
+def test_the_winner_is_explained(regression):
+    told = said(regression())["explained"]
+    assert told["importance"]["sentence"] == (
+        "If an input is shuffled, the model can no longer use it, and the error on held-out rows "
+        "rises: for rooms by 0.5 (0.45 to 0.55) (95% intervals). The rise for 1 other input cannot "
+        "be told from zero."
+    )
+    assert [column["title"] for column in told["terms"]["columns"]] == ["Term", "Estimate"]
+    assert told["terms"]["notes"] == ["Per standard deviation."]
+    assert [column["title"] for column in told["worst"]["columns"]][-1] == "rooms"
+    assert told["worst"]["rows"] == [["7", "9.5", "1.25", "68.1", "=A1"]]
+    names = [figure.name for figure in said(regression())["drawn"].made]
+    assert {"importance", "effects", "calibration"} <= set(names)
+    page = render(regression())
+    assert "What the winner uses" in page
+    assert "The coefficients of Ridge" in page
+
+
+def test_a_share_of_rows_is_told_in_points(classification):
+    told = said(classification())["explained"]["importance"]["sentence"]
+    assert "for x by 50.0 (45.0 to 55.0) percentage points" in told
+
+
+@pytest.mark.parametrize(
+    "changed", [{"interrupted": True}, {"best_method": "baseline"}], ids=["stopped", "baseline"]
+)
+def test_nothing_is_explained_where_there_is_nothing(regression, changed):
+    comparison = regression(explain=pytest.fail, **changed)
+    assert not said(comparison)["explained"]["shown"]
+    assert "What the winner uses" not in render(comparison)
+
+
+def break_down(*_):
+    raise ZeroDivisionError("division by zero")
+
+
+def test_an_explanation_that_fails_is_said_and_the_rest_is_shown(regression):
+    broken = regression(explain=break_down)
+    assert said(broken)["head"]["alerts"] == [
+        "The explanation could not be computed (ZeroDivisionError: division by zero)."
+    ]
+    assert "The verdict" in render(broken)
+    half = regression()
+    found = half.explain()
+    found.worst_rows.to_frame = break_down
+    found.effects.plot = break_down
+    half.explain = lambda: found
+    told = said(half)
+    assert told["explained"]["importance"]["figure"] is not None
+    worst, effects = told["head"]["alerts"]
+    assert worst.startswith("The rows it misses most could not be computed")
+    assert effects.startswith("The chart 'effects' could not be drawn")
+
+
+def test_a_part_that_fails_takes_no_other_down(regression):
+    comparison = regression()
+    comparison.results["ridge"].predicted = np.zeros(3)
+    comparison.results["knn"].fold_settings = 7
+    told = said(comparison)
+    misses, knn = told["head"]["alerts"]
+    assert misses.startswith("What the winner misses could not be computed (IndexError")
+    assert knn.startswith("The part on Neighbours could not be computed (TypeError")
+    assert [method["name"] for method in told["methods"]] == ["ridge", "baseline"]
+    assert "The verdict" in render(comparison)
+
+
+def test_weights_of_other_methods_are_told(regression):
+    comparison = regression()
+    result = comparison.results["knn"]
+    result.path, result.tuned = None, {"ridge": 0.75, "tree": 0.25}
+    result.fold_settings = [{"ridge": 1.0}, {"tree": 1.0}]
+    result.card = comparison.results["baseline"].card  # it has no knob
+    told = said(comparison)["methods"][1]
+    assert told["sentence"] == "On all training rows: ridge = 0.75, tree = 0.25."
+    assert told["folds"] == ""
+
+
+def test_charts_are_written_each_for_itself(regression, tmp_path):
+    comparison = regression()
+    written = write_charts(comparison, tmp_path / "charts")
+    assert {path.suffix for path in written} == {".png", ".svg"}
+    found = comparison.explain()
+    found.importance.plot = break_down
+    comparison.explain = lambda: found
+    from bottega.core.errors import BottegaError
+
+    with pytest.raises(BottegaError, match="'importance' could not be drawn"):
+        write_charts(comparison, tmp_path / "others")
+    assert len(list((tmp_path / "others").iterdir())) == len(written) - 2
+
+
+def test_long_names_and_many_terms_do_not_grow_the_page(regression):
+    comparison = regression()
+    found = comparison.explain()
+    frame = found.terms.frame.loc[[0] * 500].assign(term="n" * 400)
+    found.terms.frame = frame
+    found.importance.chart = importance_chart(["n" * 400], [1.0])
+    comparison.explain = lambda: found
+    terms = said(comparison)["explained"]["terms"]
+    assert (len(terms["rows"]), terms["left_out"]) == (20, 480)
+    assert max(len(cell) for row in terms["rows"] for cell in row) == 240
