@@ -70,7 +70,8 @@ def test_tuning_is_by_the_decisions_too():
 
 
 def test_compare_certifies_the_rule_that_it_delivers(tmp_path):
-    found = bottega.compare(FRAME, "ill", loss=COSTS, methods=["neighbors", "perceptron"], outer=3)
+    methods = ["neighbors", "perceptron"]
+    found = bottega.compare(FRAME, "ill", measure=COSTS, methods=methods, outer=3)
     test = found.test.open(ledger=False)
     claim = certify(found.best, test.X, test.y, loss=COSTS)
     predicted = found.best.predict(test.X)
@@ -108,7 +109,7 @@ def test_a_matrix_without_names_is_for_all_classes_in_order():
 def test_a_wrong_matrix_is_refused_before_the_work(cost, message, monkeypatch):
     monkeypatch.setattr(NearestNeighborsClassifier, "_fit", lambda *_: pytest.fail("fitted"))
     with pytest.raises(InputError, match=message):
-        bottega.compare(FRAME, "ill", loss=cost)
+        bottega.compare(FRAME, "ill", measure=cost)
     with pytest.raises(InputError, match=message):
         nested_cv(NearestNeighborsClassifier(), SAMPLE.X, LABELS, loss=cost)
 
@@ -137,7 +138,7 @@ def test_the_baseline_is_the_best_constant(loss, constant):
 
 
 def test_compare_starts_from_the_best_constant():
-    found = bottega.compare("diabetes", loss="absolute_error", methods=["ridge"], outer=3)
+    found = bottega.compare("diabetes", measure="absolute_error", methods=["ridge"], outer=3)
     y, fold = found.y_train, found.results["baseline"].fold
     by_hand = np.concatenate([np.abs(y[fold == k] - np.median(y[fold != k])) for k in range(3)])
     # Of an even number of rows there are two medians, with nearly the same error.
@@ -155,4 +156,4 @@ def test_a_loss_that_is_no_number_is_refused_at_once():
         return np.where(y > 300, np.nan, np.abs(y - predicted))
 
     with pytest.raises(InputError, match=r"'broken' is nan for the response 3.*must be a finite"):
-        bottega.compare("diabetes", loss=broken, methods=["ridge"])
+        bottega.compare("diabetes", measure=broken, methods=["ridge"])

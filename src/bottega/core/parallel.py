@@ -5,13 +5,16 @@ or importing everything again. Each thread's linear algebra keeps to its share o
 inside a task that asks for threads of its own runs in that task's thread: the cores are taken.
 """
 
+import math
 import os
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import partial
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
@@ -24,6 +27,8 @@ __all__ = ["at_most", "available_cores", "in_threads", "run_tasks", "threads_of"
 
 Key = TypeVar("Key")
 Answer = TypeVar("Answer")
+
+_LOOK = 0.5  # seconds after which a waiting thread looks whether it was interrupted
 
 _thread = threading.local()
 _allowed: ContextVar[int | None] = ContextVar("allowed", default=None)
@@ -67,47 +72,105 @@ def at_most(n_jobs: int | None) -> Iterator[None]:
 
 
 def run_tasks(
-    tasks: Sequence[tuple[Key, Callable[[], Answer]]], *, n_jobs: int | None = None, stage: str = ""
+    tasks: Sequence[tuple[Key, Callable[[], Answer]]],
+    *,
+    n_jobs: int | None = None,
+    stage: str = "",
+    deadline: float | None = None,
+    leave: bool = False,
+    detail: Callable[[Key, Answer], Any] | None = None,
 ) -> tuple[dict[Key, Answer], bool]:
     """Run the tasks, in order of their start, and return their answers and whether all ran.
 
-    Ctrl-C stops handing out tasks, waits for those that run, and returns what is done: the second
-    part of the answer is then False. An exception of a task is raised here.
+    Ctrl-C, and the deadline (a time of ``time.perf_counter``), stop handing out tasks, wait for
+    those that run, and return what is done: the second part of the answer is then False. With
+    `leave` nothing is waited for: a task that runs then goes on in its thread, which does not keep
+    the process alive, and its answer is lost. An exception of a task is raised here. Progress is
+    reported with what `detail` makes of a task's key and answer.
     """
+    if getattr(_thread, "busy", False):  # the cores are taken: in this thread, one by one
+        return {key: task() for key, task in tasks}, True
     wanted = threads_of(_allowed.get() if n_jobs is None else n_jobs)
-    nested = getattr(_thread, "busy", False)
-    threads = 1 if nested else min(wanted, max(len(tasks), 1))
+    threads = min(wanted, max(len(tasks), 1))
     share = min(wanted, available_cores()) // threads  # of linear algebra in each thread
     answers: dict[Key, Answer] = {}
     complete = True
-    with (
-        nullcontext() if nested else threadpool_limits(limits=max(1, share)),
-        ThreadPoolExecutor(max_workers=threads, initializer=_mark_busy) as pool,
-    ):
-        # Each task carries the context of its caller, so that its progress reaches who listens.
-        pending: dict[Future[Answer], Key] = {
-            pool.submit(copy_context().run, task): key for key, task in tasks
-        }
+    with threadpool_limits(limits=max(1, share)):
+        crew = _Crew(tasks, threads)
         try:
-            while pending:
-                done, _ = wait(pending, return_when=FIRST_COMPLETED)
-                for future in done:
-                    key = pending.pop(future)
-                    answers[key] = future.result()
-                    if not nested:
-                        progress.report(stage, len(answers), len(tasks), str(key))
-        except KeyboardInterrupt:
+            for _ in tasks:
+                key, answer = crew.next_answer(deadline)
+                answers[key] = answer
+                told = None if detail is None else detail(key, answer)
+                progress.report(stage, len(answers), len(tasks), str(key), told)
+        except (Empty, KeyboardInterrupt):
             complete = False
-            for future in pending:
-                future.cancel()
-            for future, key in pending.items():
-                if not future.cancelled() and future.exception() is None:
-                    answers[key] = future.result()
+            crew.dismiss()
+            if not leave:
+                answers.update(crew.last_answers())
         except BaseException:
-            for future in pending:
-                future.cancel()
+            crew.dismiss()
+            if not leave:
+                crew.last_answers()
             raise
     return answers, complete
+
+
+class _Crew:
+    """Threads that take tasks one by one, and put their answers into a queue.
+
+    They are daemons: whoever does not want to wait for the task that runs need not.
+    """
+
+    def __init__(self, tasks: Sequence[tuple[Any, Callable[[], Any]]], threads: int) -> None:
+        # Each task carries the context of its caller, so that its progress reaches who listens.
+        self._todo = deque((key, partial(copy_context().run, task)) for key, task in tasks)
+        self._found: SimpleQueue[tuple[Any, Any, BaseException | None]] = SimpleQueue()
+        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
+        for thread in self._threads:
+            thread.start()
+
+    def _work(self) -> None:
+        _mark_busy()
+        while True:
+            try:
+                key, task = self._todo.popleft()
+            except IndexError:
+                return
+            try:
+                self._found.put((key, task(), None))
+            except BaseException as error:
+                self._found.put((key, None, error))
+
+    def next_answer(self, deadline: float | None) -> tuple[Any, Any]:
+        """Wait for the next answer, or raise what the task raised; `Empty` at the deadline."""
+        while True:
+            left = math.inf if deadline is None else deadline - time.perf_counter()
+            try:
+                # A signal may reach another thread, which does not wake this one.
+                key, answer, error = self._found.get(timeout=max(min(left, _LOOK), 0.0))
+            except Empty:
+                if left <= _LOOK:
+                    raise
+                continue
+            if error is not None:
+                raise error
+            return key, answer
+
+    def dismiss(self) -> None:
+        """Hand out no further task."""
+        self._todo.clear()
+
+    def last_answers(self) -> dict[Any, Any]:
+        """Wait for the tasks that run, and return the answers of those that did not fail."""
+        for thread in self._threads:
+            thread.join()
+        answers = {}
+        while not self._found.empty():
+            key, answer, error = self._found.get()
+            if error is None:
+                answers[key] = answer
+        return answers
 
 
 def in_threads(

@@ -37,6 +37,12 @@ def Rule(*, help: str = "") -> Choice:  # noqa: N802
 
 def check_rule(select: str) -> None:
     """Raise unless some method picks from its path by this rule."""
+    if select == "reduced_error":
+        raise ParameterError(
+            "select='reduced_error' prunes a tree by rows that its growth did not see: it picks "
+            "from no path, so folds inside cannot choose by it. Judge such a tree as it is, by "
+            "cross_validate(TreeClassifier(select='reduced_error'), X, y)."
+        )
     if select not in ALL_RULES:
         raise ParameterError(
             f"select={select!r} is not allowed; use one of {', '.join(ALL_RULES)}."

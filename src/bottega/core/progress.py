@@ -11,7 +11,7 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from threading import Lock
 from time import perf_counter
-from typing import Self
+from typing import Any, Self
 
 __all__ = ["PREPARING", "Event", "Stopwatch", "listen", "report", "set_aside"]
 
@@ -20,22 +20,23 @@ PREPARING = "preparing kernels"  # the stage of what is done once on a machine
 
 @dataclass(frozen=True)
 class Event:
-    """One step of a long work: how much of which stage is done."""
+    """One step of a long work: how much of which stage is done, and what came of the step."""
 
     stage: str
     done: int
     total: int
     message: str = ""
+    detail: Any = None
 
 
 _listeners: ContextVar[tuple[Callable[[Event], None], ...]] = ContextVar("listeners", default=())
 
 
-def report(stage: str, done: int, total: int, message: str = "") -> None:
+def report(stage: str, done: int, total: int, message: str = "", detail: Any = None) -> None:
     """Report to the listeners, if there are any, that `done` of `total` steps are finished."""
     listeners = _listeners.get()
     if listeners:
-        event = Event(stage, done, total, message)
+        event = Event(stage, done, total, message, detail)
         for listener in listeners:
             listener(event)
 

@@ -2,38 +2,45 @@
 
 import os
 import platform
-import time
 import warnings
 from collections.abc import Sequence
 from importlib.metadata import version
+from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
+import bottega
 from bottega._jit import beside
-from bottega.core.baseline import BaselineRegressor
-from bottega.core.cards import Card
-from bottega.core.errors import DataWarning, InputError, did_you_mean
-from bottega.core.estimator import Estimator
-from bottega.core.losses import Loss, get_loss
+from bottega.core.errors import DataWarning, InputError
+from bottega.core.losses import Cost, Loss
+from bottega.core.parallel import threads_of
 from bottega.core.params import Integer, Real
 from bottega.core.path import check_rule
 from bottega.core.progress import Stopwatch
 from bottega.core.seeds import seed_of
 from bottega.data import LockedPart, Table, folds
-from bottega.registry import methods as methods_for
+from bottega.data.ledger import fingerprint
+from bottega.risk import NestedComparison
 from bottega.risk.estimate.judged_rows import JudgedRows
-from bottega.risk.estimate.nested import run_procedures
 from bottega.risk.estimate.procedures import EstimatorProcedure
+from bottega.workbench.budget import default_budget, read_budget
 from bottega.workbench.comparison import Comparison
-from bottega.workbench.inputs import encoded_inputs, n_encoded
+from bottega.workbench.entrants import LAST, choose_methods, unfitted
+from bottega.workbench.folds import FoldModels
+from bottega.workbench.inputs import encoded_inputs
+from bottega.workbench.job import Job
+from bottega.workbench.measures import get_measure
 from bottega.workbench.results import MethodResult
+from bottega.workbench.resume import Saved
 from bottega.workbench.tables import as_table
 
 __all__ = ["compare"]
 
 _LIBRARIES = ("bottega", "numpy", "scipy", "scikit-learn", "numba")
 _INNER = 10  # folds that choose a knob where rows depend on each other
+_END = 0.9  # share of the budget after which nothing new is waited for
 
 
 def compare(
@@ -41,10 +48,19 @@ def compare(
     target: Any = None,
     *,
     methods: Sequence[str] | None = None,
-    loss: Any = None,
-    select: str = "one_se",
+    exclude: Sequence[str] = (),
+    with_: Sequence[str] = (),
+    measure: Any = None,
+    select: str = "min",
+    class_weight: Any = None,
     outer: int = 5,
     interval: str = "nadeau_bengio",
+    budget: Any = None,
+    resume: Any = None,
+    groups: Any = None,
+    time: Any = None,
+    weights: Any = None,
+    stack: bool = True,
     random_state: Any = 0,
     test_size: float = 0.25,
     task: str | None = None,
@@ -67,22 +83,43 @@ def compare(
     methods : sequence of str, optional
         Short names from the catalogue; all that fit the task by default. The baseline is always
         among them.
-    loss : str, Loss or callable, optional
-        What each row is judged by, in tuning and in ranking: ``"squared_error"`` (the default for
-        regression), ``"absolute_error"``, ``"huber"``; ``"zero_one"`` (the default for
-        classification), ``"log_loss"``, ``"brier_score"``, a `Cost` matrix; or a function of truth
-        and prediction. Under costs, classifiers with probabilities predict the class of least
-        expected cost, in the folds and in the models that are returned.
-    select : {"one_se", "min", ...}
-        Rule that picks from each path.
+    exclude : sequence of str
+        Methods to leave out.
+    with_ : sequence of str
+        Methods to take in besides, although they would sit out: near twins of others, or methods
+        of other packages that are installed (lightgbm, xgboost).
+    measure : str, Loss or callable, optional
+        What methods are tuned and ranked by: ``"rmse"``, ``"mae"``, ``"r2"``, ``"poisson"``,
+        ``"huber"``; ``"accuracy"``, ``"balanced_accuracy"``, ``"f1"``, ``"auc"``, ``"log_loss"``,
+        ``"brier"``; a `Cost` matrix or another `Loss`; or a function of truth and prediction. The
+        squared error and the misclassification by default. A measure that is no mean over rows
+        (AUC, F1) ranks, and the Brier score tunes. Under costs, classifiers with probabilities
+        predict the class of least expected cost. For F1, balanced accuracy and costs of two
+        classes the threshold is chosen inside the folds, on rows held out there.
+    select : {"min", "one_se", ...}
+        Rule that picks from each path. ``"one_se"`` prefers simpler models, where the path has
+        them.
+    class_weight : "balanced" or dict, optional
+        Weights of the classes in the fits, not in the errors; set inside each fold.
     outer : int
         Number of outer folds.
     interval : {"nadeau_bengio", "nested", "auto"}
         How standard errors and intervals allow for the training rows that the folds share, see
         `bottega.risk.nested_cv`. ``"nested"`` measures it, by outer (outer - 1) / 2 more fits of
         each method.
+    budget : float or str, optional
+        Time that the comparison may take: seconds, or a text such as ``"90s"``, ``"2m"``. Cheap
+        methods come first, expensive ones learn from fewer rows, and one that is clearly behind
+        after two folds is stopped; `Comparison.cut` says what was cut. By default no limit up to
+        20,000 rows, and up to ten minutes beyond.
+    resume : path, optional
+        File that keeps what is done, fold by fold; where it is there the work goes on from it.
+    groups, time, weights : str or array-like, optional
+        Column (or values) of groups whose rows stay together, of the time order, of row weights.
+    stack : bool
+        Whether the leaders combined are the last entrant, where there are at least three methods.
     random_state : int, RandomState, Generator or None
-        Seed of the split and the folds; the same seed gives the same answer.
+        Seed of the split and the folds; the same seed gives the same answer, unless a budget cuts.
     test_size : float
         Share of the rows that is locked away; 0 for none.
     task : {"regression", "classification"}, optional
@@ -95,109 +132,143 @@ def compare(
     Returns
     -------
     Comparison
-        With `leaderboard`, `best`, `certify()`, `report(path)` and `save(path)`.
+        With `leaderboard`, `best`, `predict`, `certify()`, `explain()`, `report(path)` and
+        `save(path)`.
 
     Notes
     -----
-    The cost is ``outer + 1`` fits of each method, each with its whole path. Weights, groups and the
-    time order of a Table are respected by the split, the outer folds, the folds that tune, the
-    errors and the certificate; without these roles rows that depend on each other make the error
-    too low.
+    The cost is ``outer + 1`` fits of each method, each with its whole path, and for the stack
+    ``outer * (outer - 1) / 2`` more fits of four leaders. Weights, groups and time order are
+    respected by the split, the outer folds, the folds that tune, the errors and the certificate;
+    without these roles rows that depend on each other make the error too low. Ctrl-C returns what
+    is done.
 
     Examples
     --------
     >>> import bottega
-    >>> found = bottega.compare("iris", outer=3)
-    >>> found.best_method in {"neighbors", "parzen"}
-    True
+    >>> found = bottega.compare("iris", outer=3, stack=False)
     >>> bool(found.leaderboard["error"].iloc[0] < 0.1)
     True
+    >>> found.predict(found.table.frame.head(2)).tolist()
+    ['setosa', 'setosa']
     """
-    start = time.perf_counter()
+    start = perf_counter()
     check_rule(select)
     Integer(2).check("compare", "outer", outer)
     Real(0, 1, open_high=True).check("compare", "test_size", test_size)
+    seconds = read_budget(budget)
     seed = seed_of(random_state, "compare")
-    table = as_table(data, target, task)
+    threads = threads_of(n_jobs)
+    table = as_table(data, target, task, group=groups, time=time, weight=weights)
     if table.groups is not None and table.time is not None:
         raise InputError(
             "The table has a group and a time column, and rows are held out by whole groups or by "
             "what comes later, not both; make the table with one of them."
         )
-    row_loss = get_loss(loss, str(table.task))
-    if table.classes is not None:
-        row_loss = row_loss.naming(table.classes)
+    everything = JudgedRows(np.asarray(table.y), str(table.task), table.weight)
+    ranked_by = get_measure(measure, everything)
     train, locked = _lock(table, float(test_size), seed)
-    chosen, skipped = _choose(str(table.task), methods, train, row_loss, select)
+    if seconds is None:
+        seconds = default_budget(train.n_rows, len(train.features))
+    chosen, skipped = choose_methods(
+        str(table.task), methods, train, ranked_by.loss, select, exclude=exclude, added=with_
+    )
     rows = JudgedRows(np.asarray(train.y), str(train.task), train.weight, train.groups, train.time)
     inputs = encoded_inputs({name: each.card for name, each in chosen.items()}, train)
     # A method's own estimate of error would divide groups, or look ahead in time.
     inner = None if train.groups is None and train.time is None else _INNER
-    procedures = {
+    procedures: dict[str, Any] = {
         name: EstimatorProcedure(
-            _unfitted(each, select, row_loss),
+            unfitted(each, select, ranked_by.loss),
             inputs[name],
             rows,
             select=select,
             inner=inner,
-            loss=None if loss is None else row_loss,
+            loss=None if measure is None else ranked_by.loss,
+            class_weight=class_weight,
+            decision=ranked_by.decision,
         )
         for name, each in chosen.items()
     }
-    with warnings.catch_warnings(), beside(n_jobs), Stopwatch() as watch:
+    given = {
+        "methods": None if methods is None else list(methods),
+        "exclude": list(exclude) or None,
+        "with_": list(with_) or None,
+        "measure": measure if measure is None or isinstance(measure, str) else ranked_by.loss,
+        "select": select,
+        "class_weight": class_weight,
+        "outer": outer,
+        "interval": None if interval == "nadeau_bengio" else interval,
+        "budget": budget,
+        "groups": groups if isinstance(groups, str) else None,
+        "time": time if isinstance(time, str) else None,
+        "weights": weights if isinstance(weights, str) else None,
+        "stack": None if stack else False,
+        "random_state": seed,
+        "test_size": test_size,
+    }
+    job = Job(
+        train,
+        rows,
+        ranked_by,
+        procedures,
+        {name: each.card for name, each in chosen.items()},
+        folds(train, outer, random_state=seed),
+        None if seconds is None else start + _END * seconds,
+        _saved(resume, train, given, rows),
+        n_jobs,
+        threads,
+        seed,
+    )
+    with warnings.catch_warnings(record=True) as warned, beside(n_jobs), Stopwatch() as watch:
         # The levels of a category are collinear with the intercept by their very encoding.
         warnings.simplefilter("ignore", DataWarning)
-        nested = run_procedures(
-            procedures,
-            rows,
-            loss=row_loss,
-            select=select,
-            outer=folds(train, outer, random_state=seed),
-            interval=interval,
-            random_state=seed,
-            final=True,
-            probabilities=True,
-            n_jobs=n_jobs,
-            stage="comparing",
-        )
+        warnings.simplefilter("always", ConvergenceWarning)
+        nested = job.run(select, interval)
+        results = {
+            name: MethodResult(chosen[name].card, found, ranked_by)
+            for name, found in nested.items()
+        }
+        nested, results = job.with_winner(nested, results)
+        if stack and LAST not in exclude and LAST not in chosen and nested.complete:
+            combined = job.combine(results, nested)
+            if combined is not None:
+                nested = NestedComparison(
+                    {**nested.results, LAST: combined},
+                    nested.failures,
+                    nested.complete,
+                    nested.n_train,
+                    nested.n_test,
+                )
+                card = _card_of(LAST, str(table.task))
+                results[LAST] = MethodResult(card, combined, ranked_by)
+                skipped.pop(LAST, None)
+            elif LAST in skipped:
+                skipped[LAST] = job.why_no_stack
+        elif not stack and LAST in skipped:
+            skipped[LAST] = "skipped: left out on request"
+    notes = tuple(_after(warned))
     return Comparison(
         table=table,
         train=train,
         test=locked,
-        results={name: MethodResult(chosen[name].card, found) for name, found in nested.items()},
+        results=results,
         nested=nested,
-        skipped=nested.failures | skipped,
+        skipped=nested.failures | job.not_begun(results) | skipped,
+        measure=ranked_by,
         select=select,
         outer=outer,
         random_state=seed,
-        row_loss=row_loss,
-        command=command
-        or _python_call(
-            data,
-            target,
-            methods=None if methods is None else list(methods),
-            loss=None if loss is None else loss if isinstance(loss, str) else row_loss,
-            select=select,
-            outer=outer,
-            interval=None if interval == "nadeau_bengio" else interval,
-            random_state=seed,
-            test_size=test_size,
-        ),
+        command=command or _python_call(data, target, **given),
         versions={"python": platform.python_version()}
         | {name: version(name) for name in _LIBRARIES},
-        seconds=time.perf_counter() - start - watch.aside,
+        seconds=perf_counter() - start - watch.aside,
         preparing_seconds=watch.aside,
+        fold_models=FoldModels(train, job.folds, job.plan.procedures, job.work.models),
+        budget=seconds,
+        cut=tuple(job.cut()),
+        notes=notes,
     )
-
-
-def _unfitted(estimator_class: type[Estimator], select: str, loss: Loss) -> Estimator:
-    """Return an unfitted estimator that tunes its own knob by the rule `select`."""
-    if estimator_class is BaselineRegressor:
-        return BaselineRegressor(loss=loss)  # what is to be beaten is the best constant
-    model = estimator_class()
-    if "select" in model.get_params(deep=False):
-        model.set_params(select=select)
-    return model
 
 
 def _lock(table: Table, test_size: float, seed: int) -> tuple[Table, LockedPart | None]:
@@ -209,45 +280,45 @@ def _lock(table: Table, test_size: float, seed: int) -> tuple[Table, LockedPart 
     return split.train, split.test
 
 
-def _choose(
-    task: str, wanted: Sequence[str] | None, train: Table, loss: Loss, select: str
-) -> tuple[dict[str, type[Estimator]], dict[str, str]]:
-    """Return the classes to compare, the baseline first, and why others are skipped."""
-    known = methods_for(task)
-    for name in wanted or ():
-        if name not in known:
-            raise InputError(
-                f"There is no method {name!r} for {task}; there are {', '.join(known)}."
-                + did_you_mean(name, known)
-            )
-    if wanted is None:
-        known = {name: each for name, each in known.items() if each.card.twin_of is None}
-    else:
-        known = {name: known[name] for name in known if name in wanted or name == "baseline"}
-    skipped = {}
-    for name, each in known.items():
-        reason = _reason_to_skip(each.card, train, loss, by_name=wanted is not None)
-        rules = each.params.get("select")
-        if not reason and rules is not None and not rules.accepts(select):
-            reason = f"its path has no criterion {select!r}"
-        if reason:
-            skipped[name] = f"skipped: {reason}"
-    return {name: each for name, each in known.items() if name not in skipped}, skipped
+def _saved(path: Any, train: Table, given: dict[str, Any], rows: JudgedRows) -> Saved | None:
+    """Return what an earlier run of the same call has done; None where nothing is kept."""
+    if path is None:
+        return None
+    call = {
+        "version": bottega.__version__,
+        "data": fingerprint(train.frame),
+        "target": str(train.target),
+    }
+    depends = ("measure", "select", "class_weight", "outer", "random_state", "test_size")
+    described = {name: _described(given[name]) for name in depends}
+    return Saved(path, call | described, rows.classes)
 
 
-def _reason_to_skip(card: Card, train: Table, loss: Loss, *, by_name: bool) -> str:
-    """Return why a method cannot take part, or should not unless it is asked for by name."""
-    if "number" not in card.takes:
-        return f"takes {', '.join(sorted(card.takes))}, not the columns of a table"
-    if loss.method == "predict_proba" and not card.probabilities:
-        return f"gives no class probabilities, which {loss.title} needs"
-    if by_name:
-        return ""
-    if card.most_rows is not None and train.n_rows > card.most_rows:
-        return f"slow on more than {card.most_rows:,} rows; name it to include it"
-    if card.n_inputs is not None and n_encoded(card, train) > card.n_inputs:
-        return f"takes at most {card.n_inputs} input{'' if card.n_inputs == 1 else 's'}"
-    return ""
+def _described(value: Any) -> str:
+    """Write an argument in the same words in every process."""
+    if isinstance(value, Loss) and not isinstance(value, Cost):
+        return f"{value.name}: {value.title}"
+    return repr(value)
+
+
+def _card_of(method: str, task: str) -> Any:
+    from bottega.registry import methods
+
+    return methods(task)[method].card
+
+
+def _after(warned: list[warnings.WarningMessage]) -> list[str]:
+    """Return what did not converge, in sentences; other warnings are passed on."""
+    counts: dict[str, int] = {}
+    for each in warned:
+        if issubclass(each.category, ConvergenceWarning):
+            text = str(each.message).rstrip(".")
+            counts[text] = counts.get(text, 0) + 1
+        else:
+            warnings.warn(each.message, each.category, stacklevel=3)
+    return [
+        f"{text}{'' if count == 1 else f' (in {count} fits)'}" for text, count in counts.items()
+    ]
 
 
 def _python_call(data: Any, target: Any, **options: Any) -> str:

@@ -8,24 +8,25 @@ import numpy as np
 
 import bottega
 from bottega.core.certificate import Certificate
-from bottega.core.errors import InputError
-from bottega.core.frames import make_frame
+from bottega.core.errors import BottegaError, InputError
+from bottega.core.frames import is_frame, make_frame
 from bottega.core.losses import Loss
-from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array
 from bottega.data import LockedPart, Table
 from bottega.risk import NestedComparison, certify
+from bottega.workbench.features import chosen_columns, named_columns
+from bottega.workbench.folds import FoldModels
+from bottega.workbench.leaderboard import Verdict, best_of, leaderboard_columns, verdict_on
+from bottega.workbench.measures import Measure
 from bottega.workbench.persist import SavedModel, save
-from bottega.workbench.results import MethodResult, leaderboard_columns
+from bottega.workbench.results import MethodResult
+from bottega.workbench.showing import ShownComparison
 
 __all__ = ["Comparison"]
 
-# The columns that a prompt shows: one screen is not wide enough for all.
-_BRIEF = ("method", "error", "std. error", "vs baseline", "95% interval", "chosen")
 
-
-@dataclass
-class Comparison:
+@dataclass(repr=False)
+class Comparison(ShownComparison):
     """Many methods on one data set, compared honestly; made by `bottega.compare`.
 
     Attributes
@@ -39,13 +40,13 @@ class Comparison:
     results : dict of str to MethodResult
         One record per method.
     nested : NestedComparison
-        Errors of the methods over the same outer folds.
+        Row losses of the methods over the same outer folds.
     skipped : dict of str to str
         Methods that are not among the results, with the reason.
+    measure : Measure
+        What methods are ranked by, and the row loss that tunes them.
     select, outer, random_state
         The rule that picks from each path, the number of outer folds, the seed.
-    row_loss : Loss
-        What rows are judged by.
     command : str
         The call that repeats the comparison.
     versions : dict of str to str
@@ -54,6 +55,12 @@ class Comparison:
         Wall-clock time of the whole comparison, without `preparing_seconds`.
     preparing_seconds : float
         Time in which kernels were compiled, which is done once on a machine.
+    budget : float or None
+        Seconds that the comparison was allowed to take; None: as many as it needed.
+    cut : tuple of str
+        What the budget cut, in sentences.
+    notes : tuple of str
+        What else is to be known, in sentences.
     certificate : Certificate or None
         Set by `certify`.
     """
@@ -64,20 +71,31 @@ class Comparison:
     results: dict[str, MethodResult]
     nested: NestedComparison
     skipped: dict[str, str]
+    measure: Measure
     select: str
     outer: int
     random_state: int
-    row_loss: Loss
     command: str
     versions: dict[str, str]
     seconds: float
     preparing_seconds: float
+    fold_models: FoldModels = field(repr=False)
+    budget: float | None = None
+    cut: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     certificate: Certificate | None = field(default=None)
+    _intervals: Any = field(default=None, repr=False)
+    _explanation: Any = field(default=None, repr=False)
+
+    @property
+    def row_loss(self) -> Loss:
+        """What rows are judged by, and methods tuned."""
+        return self.measure.loss
 
     @property
     def loss(self) -> str:
-        """Name of the loss that the errors average."""
-        return self.row_loss.title
+        """Name of the error that methods are ranked by."""
+        return self.measure.title
 
     @property
     def interrupted(self) -> bool:
@@ -116,12 +134,12 @@ class Comparison:
 
     @property
     def best_method(self) -> str:
-        """Short name of the method with the least error."""
-        return min(self.results, key=lambda method: self.results[method].error)
+        """Short name of the method with the least error, of those fitted to all training rows."""
+        return best_of(self.results)
 
     @property
     def best(self) -> Any:
-        """The best procedure, fitted to all training rows."""
+        """The best procedure, fitted to all training rows; it takes frames as `compare` does."""
         return self.results[self.best_method].model
 
     @property
@@ -130,11 +148,108 @@ class Comparison:
 
         `error`, `std_error`, `lower` and `upper` are of the whole procedure, tuning included;
         `versus_baseline` is the share of the baseline's error that is removed; `difference` is the
-        error minus that of the best, over the same folds, with its 95 % interval; `auc` and `lift`
-        (for two classes) say how well the scores order the rows; `df` and `chosen` describe the
-        model fitted to all training rows; `seconds` is the time of that fit, tuning included.
+        error minus that of the best, over the same folds, with its 95 % interval; then other
+        measures of the same predictions (`auc` and `lift` say how well scores order the rows of two
+        classes); `df` and `chosen` describe the model fitted to all training rows; `folds` is the
+        number of outer folds; `seconds` is the time of the final fit, tuning included.
         """
         return make_frame(leaderboard_columns(self.results, self.nested), self.table.frame)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the leaderboard allows to say: differences that the data cannot exclude."""
+        return verdict_on(self.results, self.nested)
+
+    def predict(self, data: Any) -> Any:
+        """Return the best procedure's prediction for each row.
+
+        Parameters
+        ----------
+        data : data frame or array
+            Rows as they were given to `compare`: columns in any order, and others besides, such
+            as keys or the target; or an array with as many columns.
+        """
+        return self.best.predict(self._inputs(data))
+
+    def predict_proba(self, data: Any) -> Any:
+        """Return the class probabilities of the best procedure for each row."""
+        if not hasattr(self.best, "predict_proba"):
+            raise InputError(f"The method {self.best_method!r} gives no probabilities.")
+        return self.best.predict_proba(self._inputs(data))
+
+    def _inputs(self, data: Any) -> Any:
+        features = list(self.table.features)
+        if is_frame(data):
+            return chosen_columns(data, features)
+        inputs = [column.name for column in self.table.columns if column.role != "target"]
+        return chosen_columns(named_columns(data, inputs, features), features)
+
+    def explain(self) -> Any:
+        """Return what the best procedure's predictions depend on, judged on rows it had not seen.
+
+        Returns
+        -------
+        bottega.explain.Explanation
+            Importance, effects, calibration, worst rows; computed when they are asked for.
+        """
+        if self._explanation is None:
+            from bottega.explain import explain  # heavy, and seldom wanted
+
+            method = self.best_method
+            result = self.results[method]
+            rows = self.fold_models.rows(method, result)
+            groups = self.train.groups
+            self._explanation = explain(
+                self.fold_models.fits(method, result),
+                loss=self.row_loss,
+                columns=list(self.train.features),
+                model=self.best,
+                rows=rows,
+                groups=None if groups is None else [groups[held] for held in rows],
+                target=self.target,
+                random_state=self.random_state,
+            )
+        return self._explanation
+
+    @property
+    def intervals(self) -> Any:
+        """Prediction intervals (or sets of classes) of the best procedure.
+
+        They are calibrated by the locked rows once these are opened by `certify`, else by the rows
+        that the outer folds held out (CV+).
+        """
+        if self._intervals is None:
+            from bottega.risk import cross_conformal
+
+            method = self.best_method
+            result = self.results[method]
+            groups = self.train.groups
+            rows = self.fold_models.rows(method, result)
+            self._intervals = cross_conformal(
+                self.fold_models.fits(method, result),
+                groups=None if groups is None else [groups[held] for held in rows],
+            )
+        return self._intervals
+
+    def interval(self, data: Any, level: float = 0.9) -> Any:
+        """Return limits that hold the response of each row with probability `level`.
+
+        Parameters
+        ----------
+        data : data frame or array
+            Rows as in `predict`.
+        level : float
+            Probability, over rows to come; see `bottega.risk.PredictionIntervals`.
+
+        Returns
+        -------
+        ndarray of shape (n, 2), or list of lists of classes
+            Lower and upper limit, or for classification the classes that cannot be excluded.
+        """
+        inputs = self._inputs(data)
+        if self.task == "classification":
+            return self.intervals.sets(inputs, level=level)
+        return np.column_stack(self.intervals.interval(inputs, level=level))
 
     def certify(
         self, *, delta: float = 0.05, again: bool = False, ledger: bool = True
@@ -151,6 +266,12 @@ class Comparison:
         ledger : bool
             Whether other processes are asked if they opened these rows, and told that this one
             does; see `bottega.data.LockedPart`.
+
+        Notes
+        -----
+        The certificate is about the row loss: the squared error for ``measure="r2"``, the Brier
+        score for ``"auc"`` and ``"f1"``. If it fails the rows stay locked, and everything that was
+        computed stays as it is.
         """
         if self.test is None:
             raise InputError(
@@ -158,9 +279,38 @@ class Comparison:
                 "test_size=0.25."
             )
         with self.test.opened(again=again, ledger=ledger) as part:
-            found = certify(self.best, part, delta=delta, loss=self.row_loss)
-        self.certificate = replace(found, assumptions=(*found.assumptions, self.test.told))
-        return self.certificate
+            try:
+                found = certify(self.best, part, delta=delta, loss=self.row_loss)
+            except BottegaError:
+                raise
+            except Exception as error:
+                raise BottegaError(
+                    f"The best model failed on the locked rows ({type(error).__name__}: {error}); "
+                    "they stay locked, and the comparison stands without a certificate."
+                ) from error
+            self._calibrate(part)
+        found = replace(found, assumptions=(*found.assumptions, self.test.told))
+        if self.measure.form == "root":
+            error, low, high = (
+                float(np.sqrt(max(each, 0.0)))
+                for each in (found.estimate, found.lower, found.upper)
+            )
+            found = replace(
+                found, estimate=error, lower=low, upper=high, quantity=self.measure.title
+            )
+        self.certificate = found
+        return found
+
+    def _calibrate(self, part: Table) -> None:
+        """Calibrate the prediction intervals by the locked rows, where that can be done."""
+        from bottega.risk import split_conformal
+
+        if self.train.time is not None:
+            return  # rows in time order are not exchangeable
+        try:
+            self._intervals = split_conformal(self.best, part)
+        except BottegaError:  # no probabilities, or weights and groups together
+            return
 
     def report(self, path: Any) -> FilePath:
         """Write the HTML report, one file that works offline, and return its path."""
@@ -179,92 +329,6 @@ class Comparison:
             columns=tuple(columns),
             certificate="" if self.certificate is None else str(self.certificate),
             version=bottega.__version__,
+            intervals=self._intervals,
         )
         return save(saved, path)
-
-    def summary(self) -> Summary:
-        """Return the leaderboard as a table that shows itself as text, HTML and Markdown."""
-        columns = leaderboard_columns(self.results, self.nested)
-        limits = zip(columns["difference_low"], columns["difference_high"], strict=True)
-        shown: dict[str, list[Any]] = {
-            "method": columns["method"],
-            "error": columns["error"],
-            "std. error": columns["std_error"],
-            "vs baseline": [_less_or_more(share) for share in columns["versus_baseline"]],
-            "to the best": columns["difference"],
-            "95% interval": [
-                "-" if method == self.best_method else f"[{low:.4g}, {high:.4g}]"
-                for method, (low, high) in zip(columns["method"], limits, strict=True)
-            ],
-            **{name: columns[name] for name in ("auc", "lift") if name in columns},
-            "df": columns["df"],
-            "chosen": columns["chosen"],
-            "seconds": [f"{seconds:.2g}" for seconds in columns["seconds"]],
-        }
-        title = f"{self.task.capitalize()} of {self.target} on {self.n_train:,} rows"
-        return Summary(title, (Section("", shown),), tuple(self._notes()))
-
-    def _notes(self) -> list[str]:
-        notes = [
-            f"error: mean {self.loss} over {self.outer} outer folds, tuning inside each "
-            f"(rule {self.select}); interval: of the difference to the best",
-        ]
-        if self.certificate is not None:
-            notes.append(f"on {self.n_test:,} locked rows: {self.certificate}")
-        if self.looks_in_words:
-            notes.append(self.looks_in_words)
-        if self.ledger_note:
-            notes.append(self.ledger_note)
-        notes += [f"{', '.join(names)}: {reason}" for reason, names in self.not_shown.items()]
-        if self.interrupted:
-            notes.append("stopped early: only the methods that were done are shown")
-        return notes
-
-    @property
-    def ledger_note(self) -> str:
-        """Why other processes will not know that the locked rows were opened; empty if they do."""
-        return "" if self.test is None else self.test.note
-
-    @property
-    def looks_in_words(self) -> str:
-        """What is to be said about earlier looks at the locked rows; empty if there were none."""
-        looks = self.looks
-        if self.test is None or looks < (1 if self.certificate is None else 2):
-            return "" if self.test is None else self.test.overlap_in_words
-        first = f"first at {self.test.first_opened:%Y-%m-%d %H:%M}"
-        if self.certificate is None:
-            return (
-                f"the {self.n_test:,} locked rows were opened before ({first}), so they give no "
-                "certificate: get new test rows, or give again=True for a second look"
-            )
-        return (
-            f"the locked rows have been opened {looks} times ({first}): every further look lets "
-            "its result slip into later choices, so the claim is weaker than it reads"
-        )
-
-    @property
-    def not_shown(self) -> dict[str, list[str]]:
-        """The methods that failed or were skipped, by reason."""
-        found: dict[str, list[str]] = {}
-        for method, reason in self.skipped.items():
-            found.setdefault(reason, []).append(method)
-        return found
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def __repr__(self) -> str:
-        whole = self.summary()
-        columns = whole.sections[0].columns
-        brief = Section("", {name: columns[name] for name in _BRIEF})
-        return repr(Summary(whole.title, (brief,), whole.notes))
-
-    def _repr_html_(self) -> str:
-        return self.summary().to_html()
-
-
-def _less_or_more(share: float) -> str:
-    """Write the share of the baseline's error that is removed."""
-    if share == 0 or np.isnan(share):
-        return "-"
-    return f"{100 * abs(share):.1f}% {'less' if share > 0 else 'more'}"

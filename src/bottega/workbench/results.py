@@ -1,4 +1,4 @@
-"""What a comparison found out about one method, and the leaderboard of all of them."""
+"""What a comparison found out about one method."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,24 +8,37 @@ from typing import Any
 import numpy as np
 
 from bottega.core.cards import Card
+from bottega.core.errors import BottegaError
+from bottega.core.losses import ABSOLUTE_ERROR, LOG_LOSS, POISSON, SQUARED_ERROR, ZERO_ONE, Cost
 from bottega.core.path import Path
 from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.data.findings import is_count
 from bottega.plot.theme import number
-from bottega.risk import CostSensitiveClassifier, NestedComparison, NestedCV
+from bottega.risk import CostSensitiveClassifier, NestedCV, ThresholdClassifier
+from bottega.risk.estimate.nested_interval import corrected_variance, widest
+from bottega.workbench.measures import Measure, get_measure, spread_of
 from bottega.workbench.ranking import auc, lift
 
-__all__ = ["MethodResult", "chosen_in_words", "leaderboard_columns"]
+__all__ = ["Gap", "Judged", "MethodResult", "chosen_in_words", "gap_between"]
 
-_ERRORS = (
-    "error",
-    "std_error",
-    "lower",
-    "upper",
-    "difference",
-    "difference_low",
-    "difference_high",
-)
-_ROUNDING = 1e-12  # errors below this share of the largest come from rounding
+
+@dataclass(frozen=True)
+class Judged:
+    """An error with its standard error and limits."""
+
+    error: float
+    std_error: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The error of one method minus that of another, with its limits."""
+
+    difference: float
+    lower: float
+    upper: float
 
 
 @dataclass(frozen=True)
@@ -37,31 +50,85 @@ class MethodResult:
     card : Card
         What the method is.
     nested : NestedCV
-        Its errors over the outer folds, with their interval.
+        Its row losses over the outer folds, with the interval of their mean.
+    measure : Measure, optional
+        What it is ranked by; the mean of the row losses by default.
     """
 
     card: Card
     nested: NestedCV
+    measure: Measure | None = None
+
+    @property
+    def title(self) -> str:
+        """Name in words; the baseline's says what it predicts under the measure."""
+        if self.card.method != "baseline" or self.measure is None:
+            return self.card.title
+        loss = self.measure.loss
+        if isinstance(loss, Cost):
+            return "Class of least expected cost"
+        if self.card.task == "classification" or loss in (SQUARED_ERROR, POISSON):
+            return self.card.title
+        return "Median of the responses" if loss == ABSOLUTE_ERROR else "Best constant"
+
+    @cached_property
+    def judged(self) -> Judged:
+        """The error by the measure, with its limits."""
+        found, measure = self.nested, self.measure
+        if measure is None or measure.form == "mean":
+            return Judged(found.error, found.std_error, found.lower, found.upper)
+        if measure.form == "folds":
+            return self._by_fold
+        error, lower, upper = (
+            measure.of_loss(each, found.rows) for each in (found.error, found.lower, found.upper)
+        )
+        slope = 1 / (2 * error) if measure.form == "root" else 1 / spread_of(found.rows)
+        return Judged(error, slope * found.std_error if error > 0 else 0.0, lower, upper)
+
+    @cached_property
+    def fold_scores(self) -> FloatArray:
+        """One minus the score of each outer fold, for a measure that is no mean over rows."""
+        assert self.measure is not None
+        assert self.measure.score is not None
+        found = []
+        for k in self.nested.folds:
+            rows = np.flatnonzero(self.fold == k)
+            y, predicted = self.nested.rows.y[rows], self.predicted[rows]
+            shares = None if self.probability is None else self.probability[rows]
+            if self.classes is not None:
+                y, predicted = (np.searchsorted(self.classes, each) for each in (y, predicted))
+            weight = self.nested.rows.weight_of(rows)
+            found.append(1 - self.measure.score(y, predicted, shares, weight))
+        return np.array(found)
+
+    @property
+    def _by_fold(self) -> Judged:
+        scores, shares = self.fold_scores, self.nested.shares[0]
+        error = float(shares @ scores)
+        sizes = self.nested.n_test[0], self.nested.n_train[0]
+        variance = corrected_variance(scores, shares, *(each.astype(float) for each in sizes))
+        std_error, half = widest(variance, len(scores) - 1, np.nan, self.nested.delta)
+        return Judged(error, std_error, max(error - half, 0.0), error + half)
 
     @property
     def error(self) -> float:
-        """Mean loss of the procedure over the held-out rows, tuning included."""
-        return self.nested.error
+        """What methods are ranked by, over the held-out rows, tuning included."""
+        return self.judged.error
 
     @property
     def std_error(self) -> float:
         """Standard error of `error`; it allows for the training rows that the folds share."""
-        return self.nested.std_error
+        return self.judged.std_error
 
     @property
     def lower(self) -> float:
         """Lower limit of the risk."""
-        return self.nested.lower
+        return self.judged.lower
 
     @property
     def upper(self) -> float:
         """Upper limit of the risk."""
-        return self.nested.upper
+        return self.judged.upper
 
     @property
     def losses(self) -> FloatArray:
@@ -72,6 +139,16 @@ class MethodResult:
     def fold(self) -> IntArray:
         """Outer fold in which a row was held out (-1: never, as the first rows of a series)."""
         return self.nested.fold[0]
+
+    @property
+    def folds_done(self) -> int:
+        """Number of outer folds that it was judged on."""
+        return len(self.nested.folds)
+
+    @property
+    def partial(self) -> bool:
+        """Whether it was stopped before it was fitted to all training rows."""
+        return self._final is None
 
     @property
     def predicted(self) -> Array:
@@ -91,8 +168,8 @@ class MethodResult:
 
     @property
     def model(self) -> Any:
-        """The procedure fitted to all training rows, a Pipeline."""
-        return self._final.model
+        """The procedure fitted to all training rows, a Pipeline; None where it was stopped."""
+        return None if self._final is None else self._final.model
 
     @property
     def _final(self) -> Any:
@@ -100,8 +177,10 @@ class MethodResult:
 
     @property
     def _estimator(self) -> Any:
-        last = self.model.steps[-1][1]
-        return last.estimator_ if isinstance(last, CostSensitiveClassifier) else last
+        steps = getattr(self.model, "steps", None)
+        last = steps[-1][1] if steps else self.model
+        deciding = isinstance(last, CostSensitiveClassifier | ThresholdClassifier)
+        return last.estimator_ if deciding else last
 
     @property
     def path(self) -> Path | None:
@@ -111,7 +190,13 @@ class MethodResult:
     @property
     def setting(self) -> Mapping[str, Any] | None:
         """What was picked from it."""
-        return self._final.setting
+        return None if self._final is None else self._final.setting
+
+    @property
+    def threshold(self) -> float | None:
+        """Probability of the second class above which it is predicted, where it was chosen."""
+        steps = getattr(self.model, "steps", None)
+        return getattr(steps[-1][1], "threshold", None) if steps else None
 
     @property
     def tuned(self) -> Mapping[str, Any] | None:
@@ -120,6 +205,23 @@ class MethodResult:
         if self.setting is None or path is None:
             return self.setting
         return {name: value for name, value in self.setting.items() if name in path.varying}
+
+    @property
+    def both_picks(self) -> dict[str, Mapping[str, Any]]:
+        """What the rules "min" and "one_se" pick, where they differ and simpler has a meaning."""
+        path = self.path
+        if path is None or not getattr(self._estimator, "simplifies", True):
+            return {}
+        try:
+            places = {rule: path.best(rule) for rule in ("min", "one_se")}
+        except BottegaError:  # the path was not judged by rows held out
+            return {}
+        if places["min"] == places["one_se"]:
+            return {}
+        return {
+            rule: {name: path.settings[place][name] for name in path.varying}
+            for rule, place in places.items()
+        }
 
     @property
     def fold_settings(self) -> list[Mapping[str, Any] | None]:
@@ -133,8 +235,8 @@ class MethodResult:
 
     @property
     def seconds(self) -> float:
-        """Time of the final fit, tuning included."""
-        return self._final.seconds
+        """Time of the final fit, tuning included; of a fold where there was none."""
+        return float(np.mean(self.nested.seconds)) if self._final is None else self._final.seconds
 
     @cached_property
     def ranking(self) -> dict[str, float]:
@@ -148,6 +250,60 @@ class MethodResult:
         given = (self.nested.rows.y[rows] == classes[1], scores[rows, 1], weight)
         return {"auc": auc(*given), "lift": lift(*given)}
 
+    @cached_property
+    def beside(self) -> dict[str, float]:
+        """Other measures of the same predictions, over all held-out rows."""
+        held = np.flatnonzero(self.fold >= 0)
+        rows = self.nested.rows
+        y, weight, predicted = rows.y[held], rows.weight_of(held), self.predicted[held]
+        if self.classes is None:
+            squares = float(np.average((y - predicted) ** 2, weights=weight))
+            found = {
+                "rmse": squares**0.5,
+                "mae": float(np.average(np.abs(y - predicted), weights=weight)),
+                "r2": 1 - squares / spread_of(rows),
+            }
+            if y.min() == 0 and is_count(y):
+                found["poisson"] = float(np.average(POISSON.of_rows(y, predicted), weights=weight))
+            return found
+        codes = np.searchsorted(self.classes, y)
+        found = {"error_rate": float(np.average(ZERO_ONE.of_rows(y, predicted), weights=weight))}
+        if self.probability is not None:
+            shares = self.probability[held]
+            found["log_loss"] = float(np.average(LOG_LOSS.of_rows(codes, shares), weights=weight))
+            brier = get_measure("brier", rows).loss
+            found["brier"] = float(np.average(brier.of_rows(codes, shares), weights=weight))
+        return found
+
+
+def gap_between(a: MethodResult, b: MethodResult, names: tuple[str, str], nested: Any) -> Gap:
+    """Return the error of `a` minus that of `b` by their measure, over the folds of both."""
+    measure = a.measure
+    if measure is not None and measure.form == "folds":
+        return _gap_of_scores(a, b)
+    apart = nested.difference(*names)
+    factor = 1.0
+    if measure is not None and measure.form == "share":
+        factor = 1 / spread_of(a.nested.rows)
+    elif measure is not None and measure.form == "root":
+        total = np.sqrt(apart.error_a) + np.sqrt(apart.error_b)
+        factor = float(1 / total) if total > 0 else 0.0
+    return Gap(factor * apart.difference, factor * apart.lower, factor * apart.upper)
+
+
+def _gap_of_scores(a: MethodResult, b: MethodResult) -> Gap:
+    both = [k for k in a.nested.folds if k in b.nested.folds]
+    of_a = [a.nested.folds.index(k) for k in both]
+    gaps = a.fold_scores[of_a] - b.fold_scores[[b.nested.folds.index(k) for k in both]]
+    shares = a.nested.shares[0, of_a] / a.nested.shares[0, of_a].sum()
+    mean = float(shares @ gaps)
+    if a is b:
+        return Gap(0.0, 0.0, 0.0)
+    sizes = (each[0, of_a].astype(float) for each in (a.nested.n_test, a.nested.n_train))
+    variance = corrected_variance(gaps, shares, *sizes)
+    half = widest(variance, len(both) - 1, np.nan, a.nested.delta)[1]
+    return Gap(mean, mean - half, mean + half)
+
 
 def chosen_in_words(setting: Mapping[str, Any] | None) -> str:
     """Write a setting.
@@ -160,39 +316,3 @@ def chosen_in_words(setting: Mapping[str, Any] | None) -> str:
     if not setting:
         return "-"
     return ", ".join(f"{name} = {number(value)}" for name, value in setting.items())
-
-
-def leaderboard_columns(
-    results: Mapping[str, MethodResult], nested: NestedComparison
-) -> dict[str, list[Any]]:
-    """Return the leaderboard's columns, the least error first; what is rounding alone is zero."""
-    baseline = results["baseline"].error if "baseline" in results else np.nan
-    nothing = _ROUNDING * max(abs(result.error) for result in results.values())
-    ranked = any(result.ranking for result in results.values())
-    best = min(results, key=lambda method: results[method].error)
-    rows = []
-    for method, result in sorted(results.items(), key=lambda item: item[1].error):
-        apart = nested.difference(method, best)
-        ranking = {name: result.ranking.get(name, np.nan) for name in ("auc", "lift")}
-        rows.append(
-            {
-                "method": method,
-                "title": result.card.title,
-                "error": result.error,
-                "std_error": result.std_error,
-                "lower": result.lower,
-                "upper": result.upper,
-                "versus_baseline": 1 - result.error / baseline if baseline else np.nan,
-                "difference": apart.difference,
-                "difference_low": apart.lower,
-                "difference_high": apart.upper,
-                **(ranking if ranked else {}),
-                "df": np.nan if result.df is None else result.df,
-                "chosen": chosen_in_words(result.tuned),
-                "seconds": result.seconds,
-            }
-        )
-    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in rows[0]}
-    for name in _ERRORS:
-        columns[name] = [0.0 if abs(value) < nothing else value for value in columns[name]]
-    return columns

@@ -13,31 +13,35 @@ from bottega.data import Table, read
 __all__ = ["as_table"]
 
 
-def as_table(data: Any, target: Any, task: str | None) -> Table:
+def as_table(data: Any, target: Any, task: str | None, **roles: Any) -> Table:
     """Return the data as a Table with its target set.
 
-    A Table that is aimed at another target keeps its kinds, weights, groups and times.
+    `roles` may name the columns (or be the values) of `weight`, `group` and `time`; None for no
+    such role. A Table that is aimed at another target keeps its kinds, weights, groups and times.
     """
+    roles = {name: value for name, value in roles.items() if value is not None}
     if isinstance(data, Table):
         if target is None and data.target is None:
             raise InputError("The table has no target; name the column to predict.")
-        return data.aimed_at(target, task)
+        return data.aimed_at(target, task, **roles)
     if isinstance(data, str | os.PathLike):
-        table = read(data, target=target, task=task)
+        named = {name: value for name, value in roles.items() if isinstance(value, str)}
+        table = read(data, target=target, task=task, **named)
         if table.target is None:
             raise InputError(
                 f"{str(data)!r} was read, but which column should be predicted? Name the target: "
                 f"one of {', '.join(repr(column.name) for column in table.columns[:8])}."
             )
-        return table
+        given = {name: value for name, value in roles.items() if name not in named}
+        return table.aimed_at(**given) if given else table
     if target is None:
         raise InputError("What should be predicted? Give the responses, or the target's name.")
     if isinstance(target, str):
-        return Table(data, target=target, task=task)
-    return _joined(data, target, task)
+        return Table(data, target=target, task=task, **roles)
+    return _joined(data, target, task, roles)
 
 
-def _joined(X: Any, y: Any, task: str | None) -> Table:
+def _joined(X: Any, y: Any, task: str | None, roles: dict[str, Any]) -> Table:
     """Return inputs and responses that came separately as one Table."""
     responses = np.asarray(y)
     if responses.ndim == 2 and responses.shape[1] == 1:
@@ -47,12 +51,14 @@ def _joined(X: Any, y: Any, task: str | None) -> Table:
             f"compare is for one target; got responses of shape {responses.shape}: "
             "compare each column alone."
         )
+    if np.ma.isMaskedArray(y) and np.ma.is_masked(y):
+        responses = np.ma.filled(np.ma.ravel(y).astype(float), np.nan)
     if is_frame(X):
         frame = nw.from_native(X, eager_only=True)
         columns = {name: frame[name].to_numpy() for name in frame.columns}
         like = X
     else:
-        inputs = np.asarray(X)
+        inputs = np.ma.filled(X.astype(float), np.nan) if np.ma.isMaskedArray(X) else np.asarray(X)
         if inputs.ndim != 2:
             raise InputError(f"X must have rows and columns; got shape {inputs.shape}.")
         columns = {f"x{j}": inputs[:, j] for j in range(inputs.shape[1])}
@@ -63,4 +69,5 @@ def _joined(X: Any, y: Any, task: str | None) -> Table:
     name = str(getattr(y, "name", None) or "target")
     while name in columns:
         name += "_"
-    return Table(make_frame({**columns, name: responses}, like), target=name, task=task)
+    frame = make_frame({**columns, name: responses}, like)
+    return Table(frame, target=name, task=task, **roles)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from bottega.core.errors import ParameterError
 from bottega.core.likelihood import POISSON
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
+
+_LEAST_MEAN = 1e-6  # the least mean of a count that counts in `of_rows`
 
 
 @stored
@@ -142,9 +145,17 @@ class Huber(Loss):
 
 @stored
 class PoissonDeviance(Loss):
-    """Half the deviance of a Poisson mean z from a count y: y log(y / z) - y + z."""
+    """Half the deviance of a Poisson mean z from a count y: y log(y / z) - y + z.
+
+    `of_rows` judges estimators, which may predict a mean of zero or less: it counts a prediction
+    below 1e-6 as 1e-6, so that the mean stays finite.
+    """
 
     name, title = "poisson", "half the Poisson deviance"
+
+    def of_rows(self, y: Any, predicted: Any) -> FloatArray:
+        """Return the loss of each row, for one or many predictions per row."""
+        return super().of_rows(y, np.maximum(predicted, _LEAST_MEAN))
 
     def _value(self, y: Array, z: Array) -> Array:
         return np.asarray(POISSON.unit_deviance(y, z) / 2)

@@ -1,6 +1,6 @@
 """Nested cross-validation: the error of a whole procedure, its tuning included."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from numbers import Integral
 from typing import Any
@@ -8,15 +8,22 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import BottegaError, InputError, ParameterError
-from bottega.core.folds import Fold, fold_of_rows, is_partition, make_folds
+from bottega.core.folds import Fold, is_partition, make_folds
 from bottega.core.params import Integer, Real
 from bottega.core.path import check_rule
 from bottega.core.seeds import seed_of
-from bottega.core.typing import Array, FloatArray
 from bottega.risk.estimate import nested_interval
 from bottega.risk.estimate.judged_rows import JudgedRows, RowLosses, read_rows, task_of
-from bottega.risk.estimate.nested_engine import Answer, Judge, Part, Procedure, parts_of, run_parts
+from bottega.risk.estimate.nested_engine import (
+    Control,
+    Judge,
+    Part,
+    Procedure,
+    parts_of,
+    run_parts,
+)
 from bottega.risk.estimate.nested_result import NestedComparison, NestedCV
+from bottega.risk.estimate.nested_together import put_together
 from bottega.risk.estimate.procedures import EstimatorProcedure, PlainInputs
 
 __all__ = ["nested_cv", "run_procedures"]
@@ -189,6 +196,7 @@ def run_procedures(
     n_jobs: int | None = None,
     stage: str = "outer folds",
     X: Any = None,
+    control: Control | None = None,
 ) -> NestedComparison:
     """Judge procedures by cross-validation over the same outer folds.
 
@@ -200,7 +208,9 @@ def run_procedures(
     `nested_cv`; `select` is for the record. With `final` each procedure is run on all rows too;
     with `probabilities` and `keep_models` those of each fold are kept. `raise_errors` raises what a
     procedure raises, instead of going on with the others. `stage` is what the work is called where
-    its progress is shown, and `X` is for an `outer` splitter that looks at it.
+    its progress is shown, and `X` is for an `outer` splitter that looks at it. `control` sets the
+    order and the end of the work; where it allows it, procedures that lack some folds are returned
+    too.
     """
     if interval not in nested_interval.INTERVALS:
         raise ParameterError(
@@ -225,25 +235,40 @@ def run_procedures(
         for r, folds in enumerate(partitions):
             parts += parts_of(r, folds, pairs=True)
     judge = Judge(rows, row_losses, probabilities, keep_models)
+    control = Control() if control is None else control
     runs = run_parts(
-        procedures, parts, judge, raise_errors=raise_errors, n_jobs=n_jobs, stage=stage
+        procedures,
+        parts,
+        judge,
+        raise_errors=raise_errors,
+        n_jobs=n_jobs,
+        stage=stage,
+        control=control,
     )
     needed = [part.key for part in parts if len(part.tests) < 2]
-    results = {
-        name: _put_together(
-            answers,
-            partitions,
-            rows,
-            row_losses,
-            n_train=sizes[0],
-            interval=interval,
-            delta=delta,
-            select=select,
-            fit_all=partial(_model_of, procedures[name], everything),
-        )
-        for name, answers in runs.answers.items()
-        if all(key in answers for key in needed)
-    }
+    alone = [key for key in needed if key[1]]
+    few = control.least_folds
+    results = {}
+    for name, answers in runs.answers.items():
+        lacking = [key for key in needed if key not in answers]
+        if lacking and (few is None or sum(key in answers for key in alone) < few):
+            continue
+        try:
+            results[name] = put_together(
+                answers,
+                partitions,
+                rows,
+                row_losses,
+                n_train=sizes[0],
+                interval=interval,
+                delta=delta,
+                select=select,
+                fit_all=partial(_model_of, procedures[name], everything),
+            )
+        except Exception as error:  # the others can be judged all the same
+            if raise_errors:
+                raise
+            runs.failures[name] = f"failed with {type(error).__name__}: {error}"
     if not results:
         if not runs.complete:  # stopped before any procedure was done: there is nothing to show
             raise KeyboardInterrupt
@@ -300,91 +325,3 @@ def _which_interval(interval: str, partitions: list[list[Fold]], rows: JudgedRow
             raise
         return "nadeau_bengio"
     return "nested" if interval == "nested" or len(rows) <= AFFORDABLE_ROWS else "nadeau_bengio"
-
-
-def _put_together(
-    answers: dict[Any, Answer],
-    partitions: list[list[Fold]],
-    rows: JudgedRows,
-    row_losses: RowLosses,
-    *,
-    n_train: FloatArray,
-    interval: str,
-    delta: float,
-    select: str | None,
-    fit_all: Callable[[], Any],
-) -> NestedCV:
-    """Return what the answers of one procedure say together."""
-    n, k = len(rows), len(partitions[0])
-    tests = [[test for _, test in folds] for folds in partitions]
-    alone = [[answers[r, (i,)] for i in range(k)] for r in range(len(partitions))]
-    flat = [answer for line in alone for answer in line]
-    units = [
-        [rows.units(test, answer.losses[0]) for test, answer in zip(*each, strict=True)]
-        for each in zip(tests, alone, strict=True)
-    ]
-    losses = [[of_fold for of_fold, _ in line] for line in units]
-    weights = [[weight for _, weight in line] for line in units]
-    pairs = nested_interval.pairs_of(k)
-    if not all((r, pair) in answers for r in range(len(tests)) for pair in pairs):
-        interval = "nadeau_bengio" if interval == "nested" else interval  # interrupted
-    if interval == "nested":
-        inside: list[dict[tuple[int, int], Any]] = []
-        for r, folds in enumerate(tests):
-            inside.append({})
-            for i, j in pairs:
-                of_i, of_j = answers[r, (i, j)].losses
-                inside[r][j, i] = rows.units(folds[i], of_i)[0]
-                inside[r][i, j] = rows.units(folds[j], of_j)[0]
-        limits = nested_interval.nested(losses, inside, delta, weights)
-    elif interval == "nadeau_bengio":
-        limits = nested_interval.nadeau_bengio(losses, n_train, delta, weights)
-    else:
-        limits = nested_interval.naive(losses, delta, weights)
-    means = [nested_interval.fold_means(*each) for each in zip(losses, weights, strict=True)]
-    negative = any(part.min() < 0 for line in losses for part in line)
-    estimate, lower, upper = np.clip(
-        [limits.estimate, limits.lower, limits.upper],
-        -np.inf if negative else 0.0,
-        1.0 if row_losses.loss.bounded else np.inf,
-    ).tolist()
-    sizes = np.array([[(len(train), len(test)) for train, test in folds] for folds in partitions])
-    shape = sizes.shape[:2]
-    probabilities = None
-    if all(answer.probabilities is not None for answer in flat):
-        probabilities = _by_row([each.probabilities for each in flat], tests, n, np.nan)
-    return NestedCV(
-        fold_errors=np.array([mean for mean, _, _ in means]),
-        shares=np.array([share for _, share, _ in means]),
-        settings=[answer.setting for answer in flat],
-        inner_least=np.array([answer.least for answer in flat]).reshape(shape),
-        n_train=sizes[:, :, 0],
-        n_test=sizes[:, :, 1],
-        seconds=np.array([answer.seconds for answer in flat]).reshape(shape),
-        fold=np.array([fold_of_rows(folds, n) for folds in partitions]),
-        losses=_by_row([answer.losses[0] for answer in flat], tests, n, np.nan),
-        predictions=_by_row([answer.predicted for answer in flat], tests, n, 0),
-        probabilities=probabilities,
-        estimate=estimate,
-        std_error=limits.std_error,
-        lower=lower,
-        upper=upper,
-        inflation=limits.inflation,
-        delta=delta,
-        interval=interval,
-        select=select,
-        loss=row_losses.title,
-        rows=rows,
-        models=[answer.model for answer in flat if answer.model is not None],
-        final=answers.get((0, ())),
-        fit_all=fit_all,
-    )
-
-
-def _by_row(parts: list[Any], tests: list[list[Array]], n: int, nothing: Any) -> Array:
-    """Put what is known fold by fold in the order of the rows, one line per partition."""
-    found = np.full((len(tests), n, *parts[0].shape[1:]), nothing, dtype=np.result_type(*parts))
-    places = [(r, test) for r, folds in enumerate(tests) for test in folds]
-    for (r, test), values in zip(places, parts, strict=True):
-        found[r, test] = values
-    return found

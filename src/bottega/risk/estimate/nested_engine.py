@@ -3,12 +3,14 @@
 The engine deals the outer folds once, so that every procedure is judged on the same rows, and runs
 each procedure without each fold, on all rows where asked, and without each pair of folds where the
 interval needs it. It knows rows by their position only: a procedure holds the inputs, and several
-procedures may share what they make of them.
+procedures may share what they make of them. A `Control` may set the order of the work and its end.
 """
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from threading import Lock
 from typing import Any, Protocol
 
 import numpy as np
@@ -74,7 +76,8 @@ class Procedure(Protocol):
 class Answer:
     """What a procedure did on one part: the losses of each fold left out.
 
-    Predictions (and probabilities) are kept where one fold was left out.
+    Predictions (and probabilities) are kept where one fold was left out; where two were, those of
+    each of them if the judge was asked to keep them (`held_out`: numbers, or shares of classes).
     """
 
     predicted: Array | None
@@ -84,6 +87,7 @@ class Answer:
     least: float
     model: Any
     seconds: float
+    held_out: tuple[Array, ...] = ()
 
 
 @dataclass
@@ -95,25 +99,55 @@ class Runs:
     complete: bool = True  # all of the work was done, not interrupted
 
 
-def parts_of(repeat: int, folds: Sequence[Fold], *, pairs: bool) -> Iterator[Part]:
-    """Yield the parts without one fold each, or those without two folds each."""
-    left_out: Any = pairs_of(len(folds)) if pairs else [(k,) for k in range(len(folds))]
-    for those in left_out:
-        train = folds[those[0]][0]
-        for other in those[1:]:
-            train = np.intersect1d(train, folds[other][0], assume_unique=True)
-        yield Part((repeat, those), train, tuple(folds[k][1] for k in those))
-
-
 @dataclass(frozen=True)
-class _Task:
-    """One procedure on one part: the key of its answer, and its name where progress is shown."""
+class Task:
+    """One procedure on one part."""
 
     name: str
     part: Part
 
     def __str__(self) -> str:
         return f"{self.name}, {self.part}"
+
+
+class Control:
+    """The order of the work, what of it is left out or known already, and when it must end.
+
+    This one leaves nothing out. Another may give the work a deadline, drop procedures on the way,
+    or bring answers of an earlier run. Its methods are called by several threads, one at a time.
+    """
+
+    deadline: float | None = None  # a time of ``time.perf_counter``
+    leave: bool = True  # whether a stop need not wait for the procedures that run
+    least_folds: int | None = None  # that a procedure must have to be shown; all by default
+
+    def ordered(self, tasks: list[Task]) -> list[Task]:
+        """Return the tasks in the order in which they should start.
+
+        The parts that leave out a pair of folds come last, so that an interruption finds all
+        procedures through with the others. After the first procedure comes the first part of
+        every other: whatever has to be compiled is then compiled for several procedures at a time.
+        """
+        first = tasks[0]
+        lead = [t for t in tasks if t.name == first.name or t.part is first.part]
+        rest = [t for t in tasks if t.name != first.name and t.part is not first.part]
+        return [
+            task for pairs in (False, True) for task in lead if (len(task.part.tests) > 1) == pairs
+        ] + [
+            task for pairs in (False, True) for task in rest if (len(task.part.tests) > 1) == pairs
+        ]
+
+    def next(self, remaining: list[Task]) -> Task | None:
+        """Take the next task off the list; None where nothing is left that should be done."""
+        return remaining.pop(0) if remaining else None
+
+    def known(self, task: Task) -> Answer | None:
+        """Return the answer of an earlier run; None where the work has to be done."""
+        return None
+
+    def heard(self, task: Task, answer: Answer) -> Answer:
+        """Take notice of an answer, and return what is to be kept of it."""
+        return answer
 
 
 @dataclass(frozen=True)
@@ -124,16 +158,19 @@ class Judge:
     row_losses: RowLosses
     probabilities: bool = False  # keep those of the classes, whatever the loss
     keep_models: bool = False  # of the folds too; that of all rows is always kept
+    keep_pairs: bool = False  # keep what is predicted for both of two folds left out
 
     def __call__(self, procedure: Procedure, part: Part) -> Answer:
         """Return what the procedure answers."""
         with progress.Stopwatch() as watch:
             fitted = procedure.fit(part)
         of_shares, one_fold = self.row_losses.of_probabilities, len(part.tests) == 1
+        wanted = self.probabilities and (one_fold or self.keep_pairs)
         predicted, probabilities = None, None
-        losses = []
+        losses, held_out = [], []
         for test in part.tests:
-            if fitted.predict_proba and (of_shares or (self.probabilities and one_fold)):
+            probabilities = None
+            if fitted.predict_proba and (of_shares or wanted):
                 probabilities = fitted.predict_proba(test)
             if not of_shares or one_fold:
                 predicted = np.asarray(fitted.predict(test))
@@ -144,6 +181,8 @@ class Judge:
                     "another loss, or a classifier with predict_proba."
                 )
             losses.append(self.row_losses(self.rows.y[test], judged, self.rows.classes))
+            if self.keep_pairs and not one_fold:
+                held_out.append(judged if probabilities is None else probabilities)
         return Answer(
             predicted=predicted if one_fold else None,
             probabilities=probabilities if one_fold else None,
@@ -152,6 +191,7 @@ class Judge:
             least=float(fitted.least),
             model=fitted.model if self.keep_models or not part.tests else None,
             seconds=watch.seconds,
+            held_out=tuple(held_out),
         )
 
     def judged(self, answer: Answer) -> Array:
@@ -168,6 +208,16 @@ def judge_of(rows: JudgedRows, loss: Any) -> Judge:
     return Judge(rows, row_losses)
 
 
+def parts_of(repeat: int, folds: Sequence[Fold], *, pairs: bool) -> Iterator[Part]:
+    """Yield the parts without one fold each, or those without two folds each."""
+    left_out: Any = pairs_of(len(folds)) if pairs else [(k,) for k in range(len(folds))]
+    for those in left_out:
+        train = folds[those[0]][0]
+        for other in those[1:]:
+            train = np.intersect1d(train, folds[other][0], assume_unique=True)
+        yield Part((repeat, those), train, tuple(folds[k][1] for k in those))
+
+
 def run_alone(
     procedure: Procedure, parts: Sequence[Part], judge: Judge, stage: str
 ) -> list[Answer]:
@@ -178,6 +228,15 @@ def run_alone(
     return [runs.answers[""][part.key] for part in parts]
 
 
+class _Slot:
+    """A place in the work: which task is done there is decided when its turn comes."""
+
+    task: Task | None = None
+
+    def __str__(self) -> str:
+        return "" if self.task is None else str(self.task)
+
+
 def run_parts(
     procedures: Mapping[str, Procedure],
     parts: Sequence[Part],
@@ -186,51 +245,82 @@ def run_parts(
     raise_errors: bool = False,
     n_jobs: int | None = None,
     stage: str = "outer folds",
+    control: Control | None = None,
 ) -> Runs:
     """Run every procedure on every part; after Ctrl-C, return what was done until then.
 
-    The parts that leave out a pair of folds come last, so that an interruption finds all
-    procedures through with the others. After the first procedure comes the first part of every
-    other: whatever has to be compiled is then compiled for several procedures at a time. The other
-    arguments are those of `run_procedures`.
+    `control` sets the order of the work and may end it. The other arguments are those of
+    `run_procedures`.
     """
     runs = Runs({name: {} for name in procedures})
+    control = Control() if control is None else control
+    failures: dict[str, str] = {}
+    lock = Lock()
+    tasks = control.ordered([Task(name, part) for name in procedures for part in parts])
+    alone = {name for name in procedures if not getattr(procedures[name], "in_threads", True)}
+    in_turn = [task for task in tasks if task.name in alone]
+    n_in_turn = len(in_turn)
+    remaining = [task for task in tasks if task.name not in alone]
 
-    def attempt(task: _Task) -> Answer | None:
-        if task.name in runs.failures:
+    def attempt(task: Task) -> Answer | None:
+        if task.name in failures:
             return None
+        with lock:
+            answer = control.known(task)
         try:
-            return judge(procedures[task.name], task.part)
+            if answer is None:
+                answer = judge(procedures[task.name], task.part)
         except Exception as error:  # one procedure's failure must not take the others down
             if raise_errors:
                 raise
-            runs.failures.setdefault(task.name, f"failed with {type(error).__name__}: {error}")
+            failures.setdefault(task.name, f"failed with {type(error).__name__}: {error}")
             return None
+        with lock:
+            return control.heard(task, answer)
 
-    tasks = [
-        _Task(name, part)
-        for pairs in (False, True)
-        for name in procedures
-        for part in parts
-        if (len(part.tests) > 1) == pairs
-    ]
-    first = next(iter(procedures))
-    tasks.sort(key=lambda task: task.name != first and task.part is not parts[0])
-    alone = {name for name in procedures if not getattr(procedures[name], "in_threads", True)}
-    jobs = [(task, partial(attempt, task)) for task in tasks if task.name not in alone]
-    in_turn = [task for task in tasks if task.name in alone]
-    found: dict[_Task, Answer | None] = {}
-    if jobs:
-        found, runs.complete = run_tasks(jobs, n_jobs=n_jobs, stage=stage)
+    def fill(slot: _Slot) -> Answer | None:
+        with lock:
+            slot.task = control.next(remaining)
+        return None if slot.task is None else attempt(slot.task)
+
+    slots = [_Slot() for _ in remaining]
+    found: dict[Any, Answer | None] = {}
+    if slots:
+        found, runs.complete = run_tasks(
+            [(slot, partial(fill, slot)) for slot in slots],
+            n_jobs=n_jobs,
+            stage=stage,
+            deadline=control.deadline,
+            leave=control.leave,
+            detail=partial(_told, judge.rows),
+        )
+    if not runs.complete and control.deadline is not None:
+        runs.complete = time.perf_counter() >= control.deadline  # the end that was agreed on
+    for slot, answer in found.items():
+        _keep(runs, slot.task, answer)
     try:
-        for done, task in enumerate(in_turn if runs.complete else ()):
-            found[task] = attempt(task)
-            progress.report(stage, done + 1, len(in_turn), str(task))
+        for done in range(n_in_turn if runs.complete else 0):
+            with lock:
+                task = control.next(in_turn)
+            answer = None if task is None else attempt(task)
+            _keep(runs, task, answer)
+            progress.report(stage, done + 1, n_in_turn, str(task or ""))
     except KeyboardInterrupt:
         runs.complete = False
-    for task, answer in found.items():
-        if answer is not None and task.name not in runs.failures:
-            runs.answers[task.name][task.part.key] = answer
+    runs.failures = dict(failures)  # a task that was left running may still fail
     for name in runs.failures:
         del runs.answers[name]
     return runs
+
+
+def _keep(runs: Runs, task: Task | None, answer: Answer | None) -> None:
+    if task is not None and answer is not None:
+        runs.answers[task.name][task.part.key] = answer
+
+
+def _told(rows: JudgedRows, slot: _Slot, answer: Answer | None) -> tuple[str, float | None, int]:
+    """Return what listeners to the progress may show: procedure, its error on a fold, its rows."""
+    if slot.task is None or answer is None or len(slot.task.part.tests) != 1:
+        return "" if slot.task is None else slot.task.name, None, 0
+    (test,) = slot.task.part.tests
+    return slot.task.name, rows.mean_and_se(test, answer.losses[0])[0], len(test)

@@ -51,6 +51,8 @@ class NestedCV(Shown):
         Numbers of rows.
     seconds : ndarray of shape (repeats, K)
         Time of each fit, tuning included.
+    folds : tuple of int
+        Numbers of the outer folds that were judged: all of them, unless the work was cut short.
     fold : ndarray of shape (repeats, n)
         The fold in which a row was tested; -1 where it was in none.
     losses : ndarray of shape (repeats, n)
@@ -87,6 +89,7 @@ class NestedCV(Shown):
     n_test: IntArray
     seconds: FloatArray
     fold: IntArray
+    folds: tuple[int, ...]
     losses: FloatArray
     predictions: Array
     probabilities: FloatArray | None
@@ -272,20 +275,25 @@ class NestedComparison(Shown, Mapping[str, NestedCV]):
             Its difference is the error of `a` minus that of `b`.
         """
         first, second = self.results[a], self.results[b]
-        apart = [
-            first.rows.units(np.flatnonzero(fold >= 0), gap[fold >= 0])
-            for gap, fold in zip(first.losses - second.losses, first.fold, strict=True)
-        ]
+        both = [k for k in first.folds if k in second.folds]
+        of_first, of_second = ([each.folds.index(k) for k in both] for each in (first, second))
+        shares = first.shares[:, of_first] / first.shares[:, of_first].sum(axis=1, keepdims=True)
+        errors = first.fold_errors[:, of_first], second.fold_errors[:, of_second]
+        apart = []
+        for gap, fold in zip(first.losses - second.losses, first.fold, strict=True):
+            tested = np.flatnonzero(np.isin(fold, both))
+            apart.append(first.rows.units(tested, gap[tested]))
+        means = [float(np.mean(np.sum(shares * each, axis=1))) for each in errors]
         return compare_folds(
-            (first.error, second.error),
-            first.fold_errors - second.fold_errors,
-            first.shares,
-            self.n_test,
-            self.n_train,
+            (means[0], means[1]),
+            errors[0] - errors[1],
+            shares,
+            self.n_test[:, both],
+            self.n_train[:, both],
             usual=float(np.mean([mean_and_variance(*units)[1] for units in apart])),
             delta=first.delta if delta is None else delta,
             names=(a, b),
-            n=int(np.count_nonzero(first.fold[0] >= 0)),
+            n=int(np.count_nonzero(np.isin(first.fold[0], both))),
         )
 
     def _columns(self) -> dict[str, list[Any]]:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
+from sklearn.utils import compute_sample_weight
 from sklearn.utils.validation import has_fit_parameter
 
-from bottega.core.errors import ParameterError
+from bottega.core.errors import InputError, ParameterError
 from bottega.core.estimator import Estimator
 from bottega.core.folds import make_folds
 from bottega.core.frames import take_rows
@@ -19,6 +20,8 @@ from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.risk.cost_sensitive import CostSensitiveClassifier
 from bottega.risk.estimate.judged_rows import JudgedRows, class_probabilities
 from bottega.risk.estimate.nested_engine import FittedProcedure, Part
+
+_DECIDING = 5  # folds that choose the threshold of a decision
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +64,13 @@ class EstimatorProcedure:
     values: Any = None  # of the knob; the method's own grid by default
     loss: Any = None  # what the inner folds are judged by
     as_it_is: bool = False  # whatever it chooses, it chooses by itself, as in its `fit`
+    class_weight: Any = (
+        None  # of classes in the fits, as scikit-learn takes them; not in the errors
+    )
+    most_rows: int | None = None  # that it learns from: more are drawn from at random
+    # Called with a fitted classifier of two classes and with what such a one gives for rows it was
+    # not fitted to (whether of the second class, score, weights); returns the one that decides.
+    decision: Any = None
 
     def __post_init__(self) -> None:
         chosen = self._is_chosen_here  # refuses values that nothing could be done with
@@ -96,15 +106,18 @@ class EstimatorProcedure:
 
     def fit(self, part: Part) -> FittedProcedure:
         """Fit a copy to the training rows of a part, its knob chosen on them alone."""
-        X, y = self.inputs.train(part), self.rows.y[part.train]
-        weight = self.rows.weight_of(part.train)
+        X, given = self.inputs.train(part), part.train
+        drawn = self._drawn(part)
+        if drawn is not None:
+            X, given = take_rows(X, drawn), given[drawn]
+        y, weight = self.rows.y[given], self._weight(given)
         loss = None if self.loss is None else get_loss(self.loss, self.rows.task)
         able = hasattr(self.estimator, "predict_proba")
         cost = loss if able and isinstance(loss, Cost) else None
         if not self._is_chosen_here:
             model = fit_weighted(clone(self.estimator), X, y, weight)
         else:
-            estimator, folds = self._judged_by(part, X, y)
+            estimator, folds = self._judged_by(given, X, y)
             model = tune(
                 estimator,
                 X,
@@ -119,6 +132,8 @@ class EstimatorProcedure:
         told = _told_by(model)
         if cost is not None:
             model = CostSensitiveClassifier.of(model, cost)
+        if self.decision is not None and able:
+            model = self._deciding(model, told[0], X, given)
         inputs, classes = self.inputs, self.rows.classes
 
         def predict(rows: IntArray) -> Array:
@@ -135,7 +150,71 @@ class EstimatorProcedure:
             *told,
         )
 
-    def _judged_by(self, part: Part, X: Any, y: Array) -> tuple[Any, Any]:
+    def _drawn(self, part: Part) -> IntArray | None:
+        """Return the places of the training rows to learn from, None for all of them.
+
+        They are drawn at random, of each class its share; the same rows whenever the part comes up.
+        """
+        n = len(part.train)
+        if self.most_rows is None or n <= self.most_rows:
+            return None
+        rng = np.random.default_rng([n, *(k + 1 for k in part.key[1])])
+        order = rng.permutation(n)
+        codes = self.rows.codes
+        if codes is None:
+            return np.sort(order[: self.most_rows])
+        own = codes[part.train[order]]
+        # The place of each row within its class, as a share of the class: the least come first.
+        rank = np.empty(n)
+        for k in np.unique(own):
+            members = np.flatnonzero(own == k)
+            rank[members] = np.arange(len(members)) / len(members)
+        return np.sort(order[np.argsort(rank, kind="stable")[: self.most_rows]])
+
+    def _weight(self, given: IntArray) -> FloatArray | None:
+        """Return the weights of training rows: their own, times those of their classes."""
+        weight = self.rows.weight_of(given)
+        if self.class_weight is None:
+            return weight
+        try:
+            factor = compute_sample_weight(self.class_weight, self.rows.y[given])
+        except ValueError as error:
+            raise ParameterError(f"class_weight={self.class_weight!r}: {error}") from error
+        return factor if weight is None else factor * weight
+
+    def _deciding(self, model: Any, setting: Any, X: Any, given: IntArray) -> Any:
+        """Return the model with the threshold that is best for rows it was not fitted to."""
+        classes = self.rows.classes
+        if classes is None or len(classes) != 2 or len(getattr(model, "classes_", ())) != 2:
+            return model
+        y, weight = self.rows.y[given], self._weight(given)
+        fixed = clone(self.estimator)
+        if setting is not None:
+            fixed.set_params(**setting)
+        groups, time = (
+            None if each is None else each[given] for each in (self.rows.groups, self.rows.time)
+        )
+        score = np.full(len(y), np.nan)
+        try:
+            folds = make_folds(_DECIDING, len(y), strata=y, groups=groups, time=time)
+            for train, test in folds:
+                part_of = fit_weighted(
+                    clone(fixed),
+                    take_rows(X, train),
+                    y[train],
+                    None if weight is None else weight[train],
+                )
+                shares = class_probabilities(part_of, take_rows(X, test), classes, "threshold")
+                score[test] = shares[:, 1]
+        except (InputError, ParameterError):  # too few rows, groups or times to hold any out
+            return model
+        seen = np.isfinite(score)
+        own = self.rows.weight_of(given)
+        return self.decision(
+            model, y[seen] == classes[1], score[seen], None if own is None else own[seen]
+        )
+
+    def _judged_by(self, given: IntArray, X: Any, y: Array) -> tuple[Any, Any]:
         """Return the estimator and the folds that judge its path.
 
         A method that judges its own grid by a number of folds is given this number: it deals them
@@ -146,8 +225,7 @@ class EstimatorProcedure:
         if self.inner is None:
             return self.estimator, None
         groups, time = (
-            None if each is None else each[part.train]
-            for each in (self.rows.groups, self.rows.time)
+            None if each is None else each[given] for each in (self.rows.groups, self.rows.time)
         )
         inner = self.inner
         if isinstance(inner, Integral) and not isinstance(inner, bool):

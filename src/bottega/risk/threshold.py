@@ -1,0 +1,195 @@
+"""Decisions by a threshold: the second of two classes where its probability is high enough."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from bottega.core.errors import InputError, ParameterError
+from bottega.core.losses import Cost
+from bottega.core.stored import stored
+from bottega.core.typing import Array, FloatArray
+
+__all__ = ["ThresholdClassifier", "best_threshold"]
+
+
+@stored
+class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Predict the second of two classes where its probability exceeds a threshold.
+
+    `bottega.compare` chooses the threshold inside each fold, on rows that the classifier was not
+    fitted to, where its measure depends on it (F1, a matrix of costs), and returns such models.
+
+    Parameters
+    ----------
+    estimator : classifier
+        One of two classes, with `predict_proba`; it is cloned.
+    threshold : float
+        Probability of the second class, in sorted order, above which it is predicted.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        Fitted.
+    classes_ : ndarray of shape (2,)
+        The classes, sorted.
+
+    Examples
+    --------
+    >>> from bottega.core import BaselineClassifier
+    >>> model = ThresholdClassifier(BaselineClassifier(), threshold=0.2)
+    >>> str(model.fit(np.zeros((4, 1)), ["no", "no", "no", "yes"]).predict([[0.0]])[0])
+    'yes'
+    """
+
+    def __init__(self, estimator: Any, threshold: float = 0.5) -> None:
+        self.estimator = estimator
+        self.threshold = threshold
+
+    @classmethod
+    def of(cls, fitted: Any, threshold: float) -> "ThresholdClassifier":
+        """Return a classifier that is fitted already, with its decisions by a threshold."""
+        model = cls(clone(fitted), float(threshold))
+        model.estimator_ = fitted
+        return model
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ThresholdClassifier":
+        """Fit the classifier; `sample_weight` is passed on to it."""
+        if not hasattr(self.estimator, "predict_proba"):
+            raise InputError(
+                "Decisions by a threshold need a classifier with predict_proba; got "
+                f"{type(self.estimator).__name__}."
+            )
+        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
+        fitted = clone(self.estimator).fit(X, y, **weighted)
+        if len(fitted.classes_) != 2:
+            raise InputError(
+                f"A threshold separates two classes, and there are {len(fitted.classes_)}."
+            )
+        self.estimator_ = fitted
+        return self
+
+    @property
+    def classes_(self) -> Array:
+        """The classes, sorted."""
+        return self.estimator_.classes_
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of inputs."""
+        return self.estimator_.n_features_in_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probabilities of the classes."""
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(X)
+
+    def predict(self, X: Any) -> Array:
+        """Return the second class where its probability exceeds the threshold, else the first."""
+        above = self.predict_proba(X)[:, 1] > self.threshold
+        return self.classes_[above.astype(int)]
+
+
+def best_threshold(
+    goal: Any, positive: Any, score: Any, weight: Any = None, *, near: float = 0.5
+) -> float:
+    """Return the threshold on scores that is best for known rows.
+
+    Parameters
+    ----------
+    goal : "f1" or array-like of shape (2, 2)
+        The F1 score of the second class, or what is paid: ``goal[i][j]`` for predicting class i
+        where class j is observed.
+    positive : array-like of bool of shape (n,)
+        Whether a row is of the second class.
+    score : array-like of shape (n,)
+        Its score, such as a probability, by a model that was not fitted to the row.
+    weight : array-like of shape (n,), optional
+        How much each row counts.
+    near : float
+        Among equally good thresholds the nearest to this one is taken.
+
+    Returns
+    -------
+    float
+        Halfway between two scores, or beyond all of them: scores above it are of the second class.
+
+    Examples
+    --------
+    >>> best_threshold("f1", [False, False, True, True], [0.1, 0.2, 0.3, 0.4])
+    0.25
+    """
+    positive, score = np.asarray(positive, dtype=bool), np.asarray(score, dtype=np.float64)
+    weight = np.ones(len(score)) if weight is None else np.asarray(weight, dtype=np.float64)
+    if score.ndim != 1 or positive.shape != score.shape or not len(score):
+        raise InputError(
+            f"Give a class and a score for each of at least one row; got shapes {positive.shape} "
+            f"and {score.shape}."
+        )
+    levels, of_row = np.unique(score, return_inverse=True)
+    hits = np.bincount(of_row, weight * positive, len(levels))
+    others = np.bincount(of_row, weight * ~positive, len(levels))
+    # Cut c predicts the second class for levels c, c + 1, ...: from all rows to none.
+    true_second = np.append(np.cumsum(hits[::-1])[::-1], 0.0)
+    false_second = np.append(np.cumsum(others[::-1])[::-1], 0.0)
+    value = _value(goal, true_second, false_second)
+    edges = np.concatenate([[levels[0] - 1], (levels[:-1] + levels[1:]) / 2, [levels[-1] + 1]])
+    equal = np.flatnonzero(value <= value.min() + 1e-12 * np.abs(value).max())
+    return float(edges[equal[np.argmin(np.abs(edges[equal] - near))]])
+
+
+def _value(goal: Any, true_second: FloatArray, false_second: FloatArray) -> FloatArray:
+    """Return what is to be minimised at each cut; the first cut takes all rows."""
+    all_second, all_first = true_second[0], false_second[0]
+    if isinstance(goal, str):
+        if goal != "f1":
+            raise ParameterError(f"goal={goal!r} is not known; use 'f1' or a matrix of costs.")
+        total = true_second + false_second + all_second
+        f1 = np.divide(2 * true_second, total, out=np.zeros_like(total), where=total > 0)
+        return np.asarray(-f1)
+    cost = np.asarray(goal, dtype=np.float64)
+    if cost.shape != (2, 2):
+        raise ParameterError(f"The costs of two classes are two by two; got shape {cost.shape}.")
+    return np.asarray(
+        cost[1, 1] * true_second
+        + cost[1, 0] * false_second
+        + cost[0, 1] * (all_second - true_second)
+        + cost[0, 0] * (all_first - false_second)
+    )
+
+
+@dataclass(frozen=True)
+class ThresholdChoice:
+    """Chooses the threshold of a fitted classifier by what such a one gave for unseen rows.
+
+    `cost` (for the classes in sorted order) or, where it is None, F1. Under costs the threshold
+    that probabilities call for stays, unless another is better by more than a standard error:
+    probabilities that are right need no choice, and a choice from few rows is worth little.
+    """
+
+    cost: Cost | None = None
+
+    def __call__(
+        self, model: Any, positive: Array, score: FloatArray, weight: FloatArray | None
+    ) -> Any:
+        """Return the model with its threshold."""
+        inside = getattr(model, "estimator_", model)
+        if self.cost is None:
+            return ThresholdClassifier.of(inside, best_threshold("f1", positive, score, weight))
+        matrix = np.array(self.cost.for_classes(inside.classes_).matrix)
+        right, wrong = matrix[0, 1] - matrix[1, 1], matrix[1, 0] - matrix[0, 0]
+        usual = wrong / (wrong + right) if wrong + right > 0 else 0.5
+        found = best_threshold(matrix, positive, score, weight, near=usual)
+        truth = positive.astype(int)
+        gain = (
+            matrix[(score > usual).astype(int), truth] - matrix[(score > found).astype(int), truth]
+        )
+        share = np.full(len(gain), 1 / len(gain)) if weight is None else weight / weight.sum()
+        mean = float(share @ gain)
+        spread = float(np.sqrt(share**2 @ (gain - mean) ** 2))
+        return ThresholdClassifier.of(inside, found) if mean > spread else model

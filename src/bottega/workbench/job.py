@@ -1,0 +1,176 @@
+"""The work of a comparison: all methods over the outer folds, and the leaders combined."""
+
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from bottega.core.folds import Fold, is_partition
+from bottega.data import Table
+from bottega.risk import NestedComparison
+from bottega.risk.estimate.judged_rows import JudgedRows, RowLosses
+from bottega.risk.estimate.nested import run_procedures
+from bottega.risk.estimate.nested_engine import Judge, Part
+from bottega.workbench.budget import Plan, make_plan
+from bottega.workbench.inputs import features_of
+from bottega.workbench.measures import Measure
+from bottega.workbench.results import MethodResult
+from bottega.workbench.resume import Saved
+from bottega.workbench.stack import leaders_of, stack_leaders
+from bottega.workbench.work import Work
+
+__all__ = ["Job"]
+
+
+@dataclass
+class Job:
+    """The work of a comparison, once everything about it is known.
+
+    Attributes
+    ----------
+    train, rows : Table, JudgedRows
+        What methods learn from and are judged by.
+    measure : Measure
+        How they are judged.
+    procedures, cards : dict
+        The methods.
+    folds : list of (train, test)
+        The outer folds.
+    end : float or None
+        When the work must be done, a time of ``time.perf_counter``.
+    saved : Saved or None
+        What an earlier run has done.
+    n_jobs, threads, seed : int
+        Threads as asked for and as many as they are; the seed of trials.
+    """
+
+    train: Table
+    rows: JudgedRows
+    measure: Measure
+    procedures: dict[str, Any]
+    cards: dict[str, Any]
+    folds: list[Fold]
+    end: float | None
+    saved: Saved | None
+    n_jobs: int | None
+    threads: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        self.plan = Plan(self.procedures)
+        self.work = Work(self.rows, saved=self.saved)
+        self.why_no_stack = ""
+
+    @property
+    def judge(self) -> Judge:
+        """What judges rows by the loss, and keeps what a stack is made of."""
+        losses = RowLosses(self.measure.loss, self.rows.task, self.rows.classes)
+        classes = self.rows.classes is not None
+        return Judge(self.rows, losses, probabilities=classes, keep_pairs=True)
+
+    def run(self, select: str, interval: str) -> NestedComparison:
+        """Return the methods over the outer folds; under a budget as far as the time goes."""
+        if self.end is not None:
+            self.plan = make_plan(
+                self.procedures,
+                self.cards,
+                self.judge,
+                end=self.end,
+                threads=self.threads,
+                runs=len(self.folds) + 1,
+                n_train=max(len(fold) for fold, _ in self.folds),
+                n_jobs=self.n_jobs,
+                seed=self.seed,
+            )
+            self.work = Work(
+                self.rows,
+                deadline=self.end,
+                seconds=self.plan.seconds,
+                sure=self.plan.sure,
+                cheap=self.plan.cheap,
+                race=self.plan.full,
+                saved=self.saved,
+            )
+        try:
+            return run_procedures(
+                self.plan.procedures,
+                self.rows,
+                loss=self.measure.loss,
+                select=select,
+                outer=self.folds,
+                interval=interval,
+                random_state=self.seed,
+                final=True,
+                probabilities=True,
+                keep_models=True,
+                n_jobs=self.n_jobs,
+                stage="comparing",
+                control=self.work,
+            )
+        finally:
+            if self.saved is not None:
+                self.saved.write()
+
+    def combine(self, results: dict[str, MethodResult], nested: NestedComparison) -> Any:
+        """Return the leaders as one method, None where that cannot be or there is no time."""
+        leaders = leaders_of(results)
+        if not leaders:
+            self.why_no_stack = "skipped: there are fewer than three methods to combine"
+            return None
+        if len(self.folds) < 3 or not is_partition(self.folds, len(self.rows)):
+            self.why_no_stack = "skipped: its weights need three folds or more that are a partition"
+            return None
+        control = Work(self.rows, saved=self.saved)
+        if self.end is not None:
+            pairs = len(self.folds) * (len(self.folds) - 1) // 2
+            needed = pairs * sum(self.work.seconds.get(name, 0.0) for name in leaders)
+            if needed / self.threads > self.end - perf_counter():
+                self.why_no_stack = "skipped: no time was left"
+                self.plan.cut.append(
+                    f"Stacking of the leaders was left out: there was no time for {pairs} more "
+                    "runs of each."
+                )
+                return None
+            control.deadline = self.end
+        self.why_no_stack = "skipped: not all leaders could be run without two folds"
+        try:
+            return stack_leaders(
+                leaders,
+                results,
+                self.plan.procedures,
+                nested,
+                self.folds,
+                self.judge,
+                self.measure,
+                features_of(self.train),
+                n_jobs=self.n_jobs,
+                control=control,
+            )
+        finally:
+            if self.saved is not None:
+                self.saved.write()
+
+    def cut(self) -> list[str]:
+        """Return what the budget cut, in sentences."""
+        titles = {name: card.title for name, card in self.cards.items()}
+        return [*self.plan.cut, *self.work.sentences(titles, len(self.folds))]
+
+    def with_winner(
+        self, nested: NestedComparison, results: dict[str, MethodResult]
+    ) -> tuple[NestedComparison, dict[str, MethodResult]]:
+        """Return the same with the best method fitted to all rows, if the time was over before."""
+        best = min(results, key=lambda name: results[name].error)
+        if not nested.complete or not results[best].partial:
+            return nested, results
+        everything = Part((0, ()), np.arange(len(self.rows)), ())
+        found = replace(
+            nested.results[best], final=self.judge(self.plan.procedures[best], everything)
+        )
+        nested = replace(nested, results={**nested.results, best: found})
+        return nested, {**results, best: replace(results[best], nested=found)}
+
+    def not_begun(self, results: dict[str, MethodResult]) -> dict[str, str]:
+        """Return the methods that there was no time for, with the reason."""
+        late = {name for name in self.work.late if name not in results}
+        return self.plan.left_out | dict.fromkeys(sorted(late), "skipped: no time was left")

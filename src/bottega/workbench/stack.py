@@ -1,0 +1,292 @@
+"""The leaders of a comparison combined: the last entrant, judged in the same outer folds.
+
+Weights for an outer fold come from models that saw neither this fold nor the fold that they
+predict: those fitted without two folds at a time. So nothing about the fold is known to its stack.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.optimize import nnls
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.pipeline import Pipeline
+
+from bottega.core.classes import decided, spread
+from bottega.core.folds import Fold
+from bottega.core.losses import Cost
+from bottega.core.stored import stored
+from bottega.core.typing import Array, FloatArray
+from bottega.risk import NestedComparison, NestedCV
+from bottega.risk.estimate.nested_engine import Answer, Control, Judge, parts_of, run_parts
+from bottega.risk.estimate.nested_together import put_together
+from bottega.risk.threshold import best_threshold
+from bottega.workbench.measures import Measure
+from bottega.workbench.results import MethodResult
+
+__all__ = ["LeadersClassifier", "LeadersRegressor", "leaders_of", "stack_leaders"]
+
+MOST = 4  # leaders that are combined
+FEWEST = 3  # methods beside the baseline that there must be for a stack
+
+
+class _Leaders(BaseEstimator):
+    """A weighted mean of fitted procedures."""
+
+    def __init__(self, estimators: Any = (), weights: Any = ()) -> None:
+        self.estimators = estimators
+        self.weights = weights
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Return itself: the procedures are fitted already."""
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def _used(self) -> list[tuple[float, Any]]:
+        pairs = zip(self.weights, self.estimators, strict=True)
+        return [(float(weight), model) for weight, model in pairs if weight > 0]
+
+
+@stored
+class LeadersRegressor(RegressorMixin, _Leaders):
+    """The weighted mean of what fitted procedures predict.
+
+    Parameters
+    ----------
+    estimators : list of fitted regressors
+        The leaders of a comparison.
+    weights : list of float
+        Their weights, which sum to one.
+    """
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return the weighted mean of the predictions."""
+        return np.asarray(sum(weight * model.predict(X) for weight, model in self._used()))
+
+
+@stored
+class LeadersClassifier(ClassifierMixin, _Leaders):
+    """The class by the weighted mean of the probabilities of fitted procedures.
+
+    Parameters
+    ----------
+    estimators : list of fitted classifiers
+        The leaders of a comparison.
+    weights : list of float
+        Their weights, which sum to one.
+    classes : list
+        The classes, sorted.
+    cost : Cost, optional
+        What errors cost; the class of least expected cost is then predicted.
+    threshold : float, optional
+        Probability of the second of two classes above which it is predicted.
+    """
+
+    def __init__(
+        self,
+        estimators: Any = (),
+        weights: Any = (),
+        classes: Any = (),
+        cost: Any = None,
+        threshold: float | None = None,
+    ) -> None:
+        super().__init__(estimators, weights)
+        self.classes = classes
+        self.cost = cost
+        self.threshold = threshold
+
+    @property
+    def classes_(self) -> Array:
+        """The classes, sorted."""
+        return np.asarray(self.classes)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the weighted mean of the probabilities."""
+        classes = self.classes_
+        return np.asarray(
+            sum(
+                weight * spread(model.predict_proba(X), model.classes_, classes)
+                for weight, model in self._used()
+            )
+        )
+
+    def predict(self, X: Any) -> Array:
+        """Return the class that the probabilities decide for."""
+        return decide(self.predict_proba(X), self.classes_, self.cost, self.threshold)
+
+
+def decide(shares: FloatArray, classes: Array, cost: Cost | None, threshold: float | None) -> Array:
+    """Return the class of each row: by the threshold, by costs, or the most probable one."""
+    if threshold is not None:
+        return classes[(shares[:, 1] > threshold).astype(int)]
+    if cost is not None:
+        return classes[cost.for_classes(classes).decide(shares)]
+    return classes[decided(shares)]
+
+
+def leaders_of(results: Mapping[str, MethodResult]) -> list[str]:
+    """Return the methods that a stack combines, the best first; none where they are too few."""
+    able = [
+        name
+        for name, result in results.items()
+        if name != "baseline"
+        and not result.partial
+        and np.isfinite(result.error)
+        and (result.classes is None or result.probability is not None)
+    ]
+    if len(able) < FEWEST:
+        return []
+    return sorted(able, key=lambda name: results[name].error)[:MOST]
+
+
+def stack_leaders(
+    leaders: Sequence[str],
+    results: Mapping[str, MethodResult],
+    procedures: Mapping[str, Any],
+    nested: NestedComparison,
+    folds: list[Fold],
+    judge: Judge,
+    measure: Measure,
+    first_step: Any,
+    *,
+    n_jobs: int | None = None,
+    control: Control | None = None,
+) -> NestedCV | None:
+    """Return the combination of the leaders over the same folds; None where they fail.
+
+    Parameters
+    ----------
+    leaders : sequence of str
+        Methods to combine.
+    results, procedures : dict
+        What is known of each method, and how it is run.
+    nested : NestedComparison
+        All methods over the folds.
+    folds : list of (train, test)
+        The outer folds.
+    judge : Judge
+        What runs a procedure on a part; it keeps what is predicted for two folds.
+    measure : Measure
+        How decisions are made.
+    first_step : transformer
+        What selects the columns of the table.
+    n_jobs, control
+        As in `run_parts`.
+    """
+    parts = list(parts_of(0, folds, pairs=True))
+    some = {name: procedures[name] for name in leaders}
+    runs = run_parts(some, parts, judge, n_jobs=n_jobs, stage="stacking", control=control)
+    if not runs.complete:
+        return None
+    used = [
+        name
+        for name in leaders
+        if name in runs.answers and all(part.key in runs.answers[name] for part in parts)
+    ]
+    if len(used) < 2:
+        return None
+    rows, combine = judge.rows, _Combination(judge, measure)
+    known = [_held_out(results[name]) for name in used]
+    answers: dict[Any, Answer] = {}
+    for k, (_, test) in enumerate(folds):
+        before, inner = [], []
+        for j, (_, other) in enumerate(folds):
+            if j == k:
+                continue
+            pair = (min(j, k), max(j, k))
+            place = pair.index(j)
+            before.append(other)
+            inner.append([runs.answers[name][0, pair].held_out[place] for name in used])
+        given = [np.concatenate([fold[m] for fold in inner]) for m in range(len(used))]
+        weights, threshold = combine.learn(given, np.concatenate(before))
+        said = combine.answer([each[test] for each in known], weights, threshold, test)
+        chosen = {name: float(w) for name, w in zip(used, weights, strict=True) if w > 0}
+        answers[0, (k,)] = replace(said, setting=chosen)
+    tested = np.flatnonzero(results[used[0]].fold >= 0)
+    weights, threshold = combine.learn([each[tested] for each in known], tested)
+    model = combine.model([results[name].model for name in used], weights, threshold, first_step)
+    setting = {name: float(w) for name, w in zip(used, weights, strict=True) if w > 0}
+    seconds = sum(a.seconds for name in used for a in runs.answers[name].values())
+    answers[0, ()] = Answer(None, None, (), setting, np.nan, model, seconds)
+    best = nested[used[0]]
+    return put_together(
+        answers,
+        [folds],
+        rows,
+        judge.row_losses,
+        n_train=nested.n_train,
+        interval="nadeau_bengio" if best.interval == "nested" else best.interval,
+        delta=best.delta,
+        select=best.select,
+        fit_all=partial(_itself, model),
+    )
+
+
+def _itself(model: Any) -> Any:
+    return model
+
+
+def _held_out(result: MethodResult) -> Array:
+    return result.predicted if result.classes is None else np.asarray(result.probability)
+
+
+class _Combination:
+    """How weights are learnt and what they give, for numbers or for classes."""
+
+    def __init__(self, judge: Judge, measure: Measure) -> None:
+        self.rows, self.row_losses = judge.rows, judge.row_losses
+        self.cost = measure.loss if isinstance(measure.loss, Cost) else None
+        self.by_f1 = measure.decision is not None and self.cost is None
+
+    def learn(self, given: list[Array], rows: Array) -> tuple[FloatArray, float | None]:
+        """Return the weights of predictions of some rows, and the threshold they call for."""
+        y, weight = self.rows.y[rows], self.rows.weight_of(rows)
+        if self.rows.codes is None:
+            columns, target = [each.astype(np.float64) for each in given], y
+        else:
+            assert self.rows.classes is not None
+            hot = self.rows.codes[rows][:, None] == np.arange(len(self.rows.classes))
+            columns, target = [each.ravel() for each in given], hot.ravel().astype(np.float64)
+            weight = None if weight is None else np.repeat(weight, hot.shape[1])
+        root = np.ones(len(target)) if weight is None else np.sqrt(weight)
+        # With predictions relative to the mean the weights do not depend on where zero is.
+        center = float(np.average(target, weights=weight))
+        design = np.column_stack([root * (column - center) for column in columns])
+        size = float(np.abs(design).max()) or 1.0
+        found = nnls(design / size, root * (target - center) / size)[0]
+        total = found.sum()
+        weights = found / total if total > 0 else np.eye(len(given))[0]
+        if not self.by_f1:
+            return weights, None
+        shares = sum(w * each for w, each in zip(weights, given, strict=True))
+        codes = self.rows.codes
+        assert codes is not None
+        own = self.rows.weight_of(rows)
+        return weights, best_threshold("f1", codes[rows] == 1, np.asarray(shares)[:, 1], own)
+
+    def answer(
+        self, given: list[Array], weights: FloatArray, threshold: float | None, test: Array
+    ) -> Answer:
+        """Return what the stack says about the rows of a fold."""
+        mixed = np.asarray(sum(w * each for w, each in zip(weights, given, strict=True)))
+        classes = self.rows.classes
+        shares = None if classes is None else mixed
+        predicted = mixed if classes is None else decide(mixed, classes, self.cost, threshold)
+        judged = shares if self.row_losses.of_probabilities else predicted
+        losses = self.row_losses(self.rows.y[test], judged, classes)
+        return Answer(predicted, shares, (losses,), None, np.nan, None, 0.0)
+
+    def model(
+        self, models: list[Any], weights: FloatArray, threshold: float | None, first_step: Any
+    ) -> Pipeline:
+        """Return the stack of fitted procedures, for raw frames."""
+        shares = [float(weight) for weight in weights]
+        classes = self.rows.classes
+        last: Any = LeadersRegressor(models, shares)
+        if classes is not None:
+            last = LeadersClassifier(models, shares, classes.tolist(), self.cost, threshold)
+        return Pipeline([("columns", first_step), ("model", last)])

@@ -1,0 +1,308 @@
+"""A time budget, a file to resume from, an interruption: what is cut is said, the rest stands."""
+
+import json
+import signal
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bottega
+from bottega.core import progress
+from bottega.core.errors import InputError, ParameterError
+from bottega.linear import Ridge
+from bottega.risk.estimate.judged_rows import JudgedRows, RowLosses
+from bottega.risk.estimate.nested_engine import Answer, FittedProcedure, Judge, Part, Task
+from bottega.workbench.budget import Plan, default_budget, make_plan, read_budget
+from bottega.workbench.resume import Saved
+from bottega.workbench.work import Work
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [("90", 90), ("90s", 90), ("2m", 120), ("1.5 min", 90), ("1h30m", 5400), (7, 7), (0.5, 0.5)],
+)
+def test_budgets_as_people_write_them(given, seconds):
+    assert read_budget(given) == seconds
+
+
+@pytest.mark.parametrize("given", ["", "soon", "-2m", 0, -1, "2x", True, float("nan"), "1.2.3"])
+def test_a_budget_that_is_none_is_refused(given):
+    with pytest.raises(ParameterError, match="give seconds above 0"):
+        read_budget(given)
+
+
+def test_small_tables_have_no_budget_and_large_ones_ten_minutes_at_most():
+    assert default_budget(20_000, 100) is None
+    assert 60 < default_budget(20_001, 3) < 70
+    assert default_budget(10**7, 50) == 600
+
+
+# ---- the plan -----------------------------------------------------------------------------------
+
+
+class Sleeper:
+    """Takes a time that grows with a power of its rows."""
+
+    most_rows = None
+
+    def __init__(self, seconds, power, module="ensemble"):
+        self.seconds, self.power, self.module = seconds, power, module
+
+    def fit(self, part):
+        time.sleep(self.seconds * (len(part.train) / 1000) ** self.power)
+        return FittedProcedure(lambda rows: np.zeros(len(rows)), None, None)
+
+
+@pytest.fixture
+def judge():
+    rows = JudgedRows(np.random.default_rng(0).normal(size=40_000), "regression")
+    return Judge(rows, RowLosses(None, "regression"))
+
+
+def test_the_plan_gives_the_expensive_fewer_rows(judge, monkeypatch):
+    from bottega.registry import methods
+
+    known = methods("regression")
+    names = {"baseline": (0.001, 0.0), "ridge": (0.004, 1.0), "loess": (0.02, 2.0)}
+    procedures = {name: Sleeper(*given) for name, given in names.items()}
+    monkeypatch.setattr("bottega.workbench.budget.replace", lambda _, most_rows: most_rows)
+    cards = {name: known[name].card for name in names}
+    end = time.perf_counter() + 20
+    plan = make_plan(procedures, cards, judge, end=end, threads=1, runs=6, n_train=32_000, n_jobs=1)
+    assert list(plan.procedures) == ["baseline", "ridge", "loess"]
+    assert plan.sure == ("baseline", "ridge")
+    # All rows would take 20 s a run; the square of the rows fills what is left of 16 s.
+    assert 5_000 < plan.procedures["loess"] < 14_000
+    assert 6 * plan.seconds["loess"] < 16
+    assert plan.full
+    (said,) = plan.cut
+    assert "learned from" in said
+    assert "of the 32,000" not in said or "about" in said
+    assert time.perf_counter() < end - 15  # trials take a small share
+
+
+def test_a_method_without_an_end_is_left_out(judge):
+    from bottega.registry import methods
+
+    known = methods("regression")
+    procedures = {"baseline": Sleeper(0.001, 0.0), "loess": Sleeper(30.0, 1.0)}
+    cards = {name: known[name].card for name in procedures}
+    start = time.perf_counter()
+    plan = make_plan(
+        procedures, cards, judge, end=start + 4, threads=2, runs=6, n_train=32_000, n_jobs=2
+    )
+    assert time.perf_counter() - start < 2
+    assert list(plan.procedures) == ["baseline"]
+    assert plan.left_out == {"loess": "skipped: too slow for the time budget"}
+    assert plan.cut == ["Left out, since there was no time for them: Loess."]
+
+
+# ---- the race -----------------------------------------------------------------------------------
+
+
+def answer(losses, model=None, seconds=1.0):
+    return Answer(losses, None, (losses,), None, np.nan, model, seconds)
+
+
+def race(n=400, **options):
+    rows = JudgedRows(np.zeros(n), "regression")
+    folds = np.array_split(np.arange(n), 4)
+    parts = [
+        Part((0, (k,)), np.delete(np.arange(n), test), (test,)) for k, test in enumerate(folds)
+    ]
+    work = Work(rows, deadline=time.perf_counter() + 100, race=True, **options)
+    return work, [*parts, Part((0, ()), np.arange(n), ())]
+
+
+def test_a_method_clearly_behind_after_two_folds_is_stopped():
+    rng = np.random.default_rng(0)
+    work, parts = race(sure=("tree",))
+    names = ["baseline", "good", "near", "far", "tree"]
+    level = {"baseline": 9.0, "good": 1.0, "near": 1.02, "far": 2.0, "tree": 2.0}
+    remaining = work.ordered([Task(name, part) for name in names for part in parts])
+    assert [task.name for task in remaining[:5]] == ["baseline"] * 5
+    assert [str(task.part.key[1]) for task in remaining[5:13]] == ["(0,)"] * 4 + ["(1,)"] * 4
+    done = []
+    while (task := work.next(remaining)) is not None:
+        done.append(task)
+        size = len(task.part.tests[0]) if task.part.tests else 0
+        work.heard(task, answer(level[task.name] + 0.1 * rng.normal(size=size)))
+    folds = {name: sum(t.name == name and bool(t.part.tests) for t in done) for name in names}
+    assert folds == {"baseline": 4, "good": 4, "near": 4, "far": 2, "tree": 4}
+    assert work.stopped == {"far": ("good", 2)}
+    (said,) = work.sentences({"far": "Far", "good": "Good"}, 4)
+    assert said == "Far was stopped after 2 of 4 folds: Good is clearly ahead."
+    finals = [task.name for task in done if not task.part.tests]
+    assert finals[1] == "good"  # after the baseline's: the leader's model is the first
+
+
+def test_work_that_would_end_too_late_is_not_begun():
+    work, parts = race(seconds={"slow": 1e3, "good": 0.1}, sure=())
+    remaining = work.ordered([Task(name, part) for name in ("good", "slow") for part in parts])
+    done = []
+    while (task := work.next(remaining)) is not None:
+        done.append(task.name)
+        size = len(task.part.tests[0]) if task.part.tests else 0
+        work.heard(task, answer(np.ones(size), seconds=0.1))
+    assert done == ["good"] * 5
+    assert work.sentences({}, 4) == ["slow ran out of time: 5 of its runs were left undone."]
+
+
+def test_models_of_the_folds_are_kept_for_the_leaders_only():
+    work, parts = race()
+    for level, name in enumerate(("a", "b", "c")):
+        for part in parts[:4]:
+            kept = work.heard(Task(name, part), answer(np.full(100, level + 1.0), model=object()))
+            assert kept.model is None
+    assert set(work.models) == {"a", "b"}
+    assert len(work.models["a"]) == 4
+
+
+# ---- whole comparisons --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def wide():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6_000, 4))
+    frame = pd.DataFrame(X).add_prefix("x").assign(kind=rng.choice(["a", "b", "c"], 6_000))
+    frame["y"] = X[:, 0] * X[:, 1] + X[:, 2] + (frame["kind"] == "a") + 0.3 * rng.normal(size=6_000)
+    return frame
+
+
+@pytest.mark.slow
+def test_a_comparison_keeps_its_budget_and_says_what_it_cut(wide):
+    start = time.perf_counter()
+    found = bottega.compare(wide, "y", budget="12s")
+    took = time.perf_counter() - start
+    assert took - found.preparing_seconds < 15
+    assert not found.interrupted
+    assert found.budget == 12
+    assert {"baseline", "tree"} <= set(found.results)
+    assert found.best is not None
+    assert found.results[found.best_method].folds_done >= 2
+    assert np.isfinite(found.certify(ledger=False).upper)
+    board = found.leaderboard
+    assert board["folds"].min() >= 2
+    for sentence in found.cut:
+        assert sentence.endswith(".")
+        assert sentence in str(found)
+
+
+def test_a_stopped_method_is_shown_with_the_folds_it_had(wide, monkeypatch):
+    """A race that stops a method: its error and difference are over the folds of both."""
+    monkeypatch.setattr(
+        "bottega.workbench.job.make_plan",
+        lambda given, *_, **__: Plan(given, sure=("baseline", "tree", "ridge"), full=True),
+    )
+    wide = wide.assign(y=wide["y"] + 5 * (wide["x0"].abs() < 0.7))
+    found = bottega.compare(
+        wide, "y", methods=["tree", "ridge", "least_squares"], budget=600, stack=False, n_jobs=1
+    )
+    lines = found.results["least_squares"]
+    assert lines.partial
+    assert lines.folds_done == 2
+    assert lines.model is None
+    assert lines.path is None
+    row = found.leaderboard.set_index("method").loc["least_squares"]
+    assert row["folds"] == 2
+    best = found.results[found.best_method]
+    rows = np.isin(lines.fold, lines.nested.folds)
+    gap = np.mean(lines.losses[rows] - best.losses[rows])
+    assert row["difference"] == pytest.approx(gap)
+    assert row["difference_low"] > 0
+    assert any("was stopped after 2 of 5 folds" in sentence for sentence in found.cut)
+    assert found.verdict.rivals
+
+
+def test_resuming_does_not_repeat_what_is_done(tmp_path, monkeypatch):
+    path = tmp_path / "so far.npz"
+    call = {"methods": ["ridge", "neighbors", "tree"], "outer": 3, "stack": False}
+
+    def stop(event):
+        if event.stage == "comparing" and event.done == 7:
+            raise KeyboardInterrupt
+
+    with progress.listen(stop):
+        part = bottega.compare("diabetes", resume=path, n_jobs=1, **call)
+    assert part.interrupted
+    with np.load(path, allow_pickle=False) as file:
+        about = json.loads(file["about"].tobytes())
+    assert len(about["answers"]) >= 5
+    fits = []
+    fit = Ridge._fit
+    monkeypatch.setattr(Ridge, "_fit", lambda self, *given: fits.append(1) or fit(self, *given))
+    whole = bottega.compare("diabetes", resume=path, **call)
+    plain = bottega.compare("diabetes", **call)
+    assert not whole.interrupted
+    for name, result in plain.results.items():
+        np.testing.assert_array_equal(whole.results[name].losses, result.losses)
+        assert whole.results[name].fold_settings == result.fold_settings
+    before = len(fits)
+    again = bottega.compare("diabetes", resume=path, **call)
+    assert len(fits) == before + 1  # the model of all rows
+    assert again.predict(again.table.frame) == pytest.approx(plain.predict(plain.table.frame))
+
+
+def test_classes_survive_the_file(tmp_path):
+    call = {"methods": ["neighbors"], "outer": 3, "resume": tmp_path / "iris.npz"}
+    first, second = (bottega.compare("iris", **call) for _ in range(2))
+    assert np.array_equal(
+        first.results["neighbors"].predicted, second.results["neighbors"].predicted
+    )
+    np.testing.assert_array_equal(
+        first.results["neighbors"].probability, second.results["neighbors"].probability
+    )
+
+
+def test_a_file_of_another_comparison_is_refused(tmp_path):
+    path = tmp_path / "iris.npz"
+    bottega.compare("iris", methods=["neighbors"], outer=3, resume=path)
+    with pytest.raises(InputError, match=r"another comparison .it differs in outer."):
+        bottega.compare("iris", methods=["neighbors"], outer=4, resume=path)
+    path.write_bytes(b"something else")
+    with pytest.raises(InputError, match="not a file that a comparison can resume from"):
+        bottega.compare("iris", methods=["neighbors"], outer=4, resume=path)
+    np.savez(path, about=np.frombuffer(b'{"format": "other"}', dtype=np.uint8))
+    with pytest.raises(InputError, match="not a file that a comparison can resume from"):
+        Saved(path, {}, None)
+
+
+def test_ctrl_c_does_not_wait_for_what_runs(monkeypatch):
+    """A method that sleeps for long: the answer of the others is there within a second."""
+    fit = Ridge._fit
+
+    def slow(self, *given):
+        time.sleep(20)
+        return fit(self, *given)
+
+    monkeypatch.setattr(Ridge, "_fit", slow)
+    pressed = []
+
+    def press():
+        pressed.append(time.perf_counter())
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    timer = threading.Timer(3.0, press)
+    timer.start()
+    try:
+        found = bottega.compare("diabetes", methods=["ridge", "neighbors"], outer=2, n_jobs=2)
+    finally:
+        timer.cancel()
+    assert time.perf_counter() - pressed[0] < 1.0
+    assert found.interrupted
+    assert {"baseline"} <= set(found.results)
+    assert "ridge" not in found.results
+
+
+def test_progress_tells_the_error_of_each_fold():
+    heard = []
+    with progress.listen(heard.append):
+        found = bottega.compare("iris", methods=["neighbors"], outer=3)
+    told = [event.detail for event in heard if event.stage == "comparing"]
+    errors = [loss for name, loss, rows in told if name == "neighbors" and rows]
+    assert sorted(errors) == pytest.approx(sorted(found.results["neighbors"].nested.fold_errors[0]))
+    assert ("neighbors", None, 0) in told

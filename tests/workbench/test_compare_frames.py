@@ -1,0 +1,188 @@
+"""Tables as they come: keys, rare levels, roles by name, and what is kept when the end fails."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import bottega
+from bottega.core.errors import BottegaError, InputError
+from bottega.data import Table, read
+from bottega.linear import Ridge
+from bottega.workbench.features import Features
+
+
+@pytest.fixture(scope="module")
+def customers():
+    """A key, a constant, a rare level, gaps; half of what is given is left out of the model."""
+    rng = np.random.default_rng(0)
+    n = 160
+    frame = pd.DataFrame(
+        {
+            "key": [f"customer {i:04d}" for i in range(n)],
+            "size": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)),
+            "same": 1.0,
+            "town": rng.choice(["Bergen", "Oslo", "Turku"], n),
+            "age": rng.integers(18, 80, n),
+        }
+    )
+    frame.loc[0, "town"] = "Ii"
+    frame["spent"] = frame["age"] + 10 * (frame["town"] == "Oslo") + rng.normal(size=n)
+    return frame
+
+
+@pytest.mark.parametrize("methods", [["ridge"], ["tree"], ["neighbors"]])
+def test_the_best_model_takes_the_frame_that_was_compared(customers, methods):
+    found = bottega.compare(customers, "spent", methods=methods, outer=3)
+    expected = found.results[methods[0]].model.predict(found.table.X)
+    turned = customers[customers.columns[::-1]]
+    for frame in (customers, turned, turned.drop(columns=["spent", "key"])):
+        assert found.best.predict(frame) == pytest.approx(expected)
+        assert found.predict(frame) == pytest.approx(expected)
+    assert found.predict(pl.from_pandas(turned)) == pytest.approx(expected)
+    with pytest.raises(InputError, match="'age' that the model was fitted on is missing"):
+        found.predict(customers.drop(columns="age"))
+
+
+def test_an_array_that_was_compared_is_predicted():
+    X = np.column_stack([np.arange(60.0), np.zeros(60), np.random.default_rng(0).normal(size=60)])
+    found = bottega.compare(X, X[:, 0] + X[:, 2], methods=["ridge"], outer=3)
+    assert "x1" not in found.table.features  # the same value in every row
+    expected = found.best.predict(found.table.X)
+    assert found.predict(X) == pytest.approx(expected)
+    assert found.predict(X[:, [0, 2]]) == pytest.approx(expected)
+    with pytest.raises(InputError, match="X has 5 columns"):
+        found.predict(np.ones((2, 5)))
+
+
+def test_probabilities_of_the_best():
+    found = bottega.compare("iris", methods=["neighbors"], outer=3)
+    shares = found.predict_proba(found.table.frame)
+    assert shares.shape == (150, 3)
+    assert shares.sum(axis=1) == pytest.approx(np.ones(150))
+    bare = bottega.compare("iris", methods=["perceptron"], outer=3)
+    if bare.best_method == "perceptron":
+        with pytest.raises(InputError, match="no probabilities"):
+            bare.predict_proba(bare.table.frame)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_level_of_few_rows_stops_nothing(customers, seed):
+    """Whichever part the only row of a level is in, there are folds, a certificate, predictions."""
+    found = bottega.compare(
+        customers, "spent", methods=["ridge", "tree"], outer=3, random_state=seed
+    )
+    assert {"ridge", "tree"} <= set(found.results)
+    assert np.isfinite(found.certify(ledger=False).upper)
+    new = customers.head(3).assign(town="Nowhere")
+    assert np.all(np.isfinite(found.predict(new)))
+
+
+def test_what_was_computed_stays_when_the_certificate_fails(customers, monkeypatch):
+    found = bottega.compare(customers, "spent", methods=["ridge"], outer=3)
+
+    def broken(self, X):
+        raise ValueError("no such luck")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ridge, "predict", broken)
+        with pytest.raises(BottegaError, match=r"failed on the locked rows .ValueError: no such"):
+            found.certify(ledger=False)
+    assert found.looks == 0  # the rows stay locked
+    assert found.certificate is None
+    assert "ridge" in str(found)
+    assert found.certify(ledger=False).n == found.n_test
+
+
+def test_roles_by_name_and_by_value():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": rng.normal(size=90), "who": np.repeat(np.arange(30), 3)})
+    frame["y"] = frame["x"] + frame["who"] / 5
+    frame["w"] = np.where(np.arange(90) % 2, 1.0, 3.0)
+    named = bottega.compare(
+        frame, "y", groups="who", weights="w", methods=["ridge"], outer=3, random_state=2
+    )
+    table = bottega.compare(
+        Table(frame, target="y", group="who", weight="w"),
+        methods=["ridge"], outer=3, random_state=2,
+    )  # fmt: skip
+    assert named.results["ridge"].error == table.results["ridge"].error
+    assert "groups='who'" in named.command
+    given = bottega.compare(
+        frame[["x", "y"]], "y", groups=frame["who"].to_numpy(), weights=frame["w"].to_numpy(),
+        methods=["ridge"], outer=3, random_state=2,
+    )  # fmt: skip
+    assert given.results["ridge"].error == pytest.approx(named.results["ridge"].error)
+    late = bottega.compare(frame, "y", time="who", methods=["ridge"], outer=3)
+    fold = late.results["ridge"].fold
+    for k in range(3):
+        assert late.train.time[fold < k].max(initial=-1) < late.train.time[fold == k].min()
+
+
+def test_warnings_about_convergence_are_notes_without_paths(customers, monkeypatch):
+    fit = Ridge._fit
+
+    def warning(self, *given):
+        warnings.warn("Ridge: 3 iterations were not enough.", ConvergenceWarning, stacklevel=2)
+        return fit(self, *given)
+
+    monkeypatch.setattr(Ridge, "_fit", warning)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = bottega.compare(customers, "spent", methods=["ridge"], outer=3)
+    assert not [each for each in said if issubclass(each.category, ConvergenceWarning)]
+    (note,) = [note for note in found.notes if "iterations" in note]
+    assert note == "Ridge: 3 iterations were not enough (in 4 fits)"
+    assert note in str(found)
+
+
+def test_features_are_found_whatever_the_order():
+    frame = pd.DataFrame({"b": [1.0, 2.0], "id": [7, 8], "a": [3.0, 4.0]})
+    step = Features(["a", "b"])
+    assert step.fit(frame).transform(frame).columns.tolist() == ["a", "b"]
+    assert step.get_feature_names_out().tolist() == ["a", "b"]
+    with pytest.raises(InputError, match=r"'a' .* is missing .*1 of 2 are"):
+        step.transform(frame[["b"]])
+
+
+def test_exclude_and_with():
+    found = bottega.compare("iris", methods=["neighbors", "tree"], exclude=["tree"], outer=2)
+    assert set(found.results) == {"baseline", "neighbors"}
+    assert found.skipped == {"tree": "skipped: excluded on request"}
+    with pytest.raises(InputError, match="baseline cannot be excluded"):
+        bottega.compare("iris", exclude=["baseline"])
+    with pytest.raises(InputError, match="Did you mean 'tree'"):
+        bottega.compare("iris", exclude=["treee"])
+
+
+def test_every_method_takes_part_or_says_why_not():
+    from bottega.registry import methods
+
+    table = read("diabetes")
+    from bottega.core.losses import SQUARED_ERROR
+    from bottega.workbench.entrants import choose_methods
+
+    chosen, skipped = choose_methods("regression", None, table, SQUARED_ERROR, "min")
+    assert {*chosen, *skipped} == {*methods("regression")}
+    assert skipped["recursive_least_squares"].startswith(
+        "skipped: learns row by row what least squares learns at once"
+    )
+    assert skipped["bagging"] == "skipped: close to random forest; name it to include it"
+    added, _ = choose_methods(
+        "regression", None, table, SQUARED_ERROR, "min", added=["recursive_least_squares"]
+    )
+    assert {*added} - {*chosen} == {"recursive_least_squares"}
+
+
+def test_reduced_error_says_why_it_cannot_be_compared():
+    for call in (
+        lambda: bottega.compare("iris", select="reduced_error"),
+        lambda: bottega.risk.nested_cv(
+            Ridge(), np.ones((9, 1)), np.arange(9), select="reduced_error"
+        ),
+    ):
+        with pytest.raises(BottegaError, match="picks from no path"):
+            call()

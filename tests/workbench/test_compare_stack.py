@@ -1,0 +1,202 @@
+"""The leaders combined, judged without a look at the fold; verdicts; models of the folds."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import nnls
+from sklearn.base import clone
+
+import bottega
+from bottega.data import folds
+from bottega.linear import LeastSquares
+from bottega.risk.estimate.nested_engine import Part
+from bottega.workbench.leaderboard import verdict_on
+from bottega.workbench.stack import LeadersClassifier, LeadersRegressor
+
+THREE = ["ridge", "least_squares", "tree"]
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """A line and a step: neither kind of method has it all."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, size=(240, 3))
+    frame = pd.DataFrame(X, columns=list("abc"))
+    frame["y"] = 3 * X[:, 0] + 2 * (X[:, 1] > 0.2) + 0.3 * rng.normal(size=240)
+    return frame
+
+
+@pytest.fixture(scope="module")
+def stacked(mixed):
+    return bottega.compare(mixed, "y", methods=THREE, outer=4, random_state=1)
+
+
+def test_the_stack_is_judged_by_models_that_saw_neither_fold(stacked):
+    """Written out: for each fold, fits without it and another one give the weights."""
+    result = stacked.results["stacking"]
+    used = sorted(THREE, key=lambda name: stacked.results[name].error)
+    train, y = stacked.train, stacked.y_train
+    parts = folds(train, 4, random_state=1)
+    k, test = 2, parts[2][1]
+    predictions, truth = [], []
+    for j in (0, 1, 3):
+        rows = np.intersect1d(parts[k][0], parts[j][0])
+        columns = []
+        for name in used:
+            procedure = stacked.fold_models.procedures[name]
+            held = parts[j][1]
+            columns.append(procedure.fit(Part((9, (j,)), rows, (held,))).predict(held))
+        predictions.append(np.column_stack(columns))
+        truth.append(y[parts[j][1]])
+    Z, t = np.vstack(predictions), np.concatenate(truth)
+    weights = nnls(Z - t.mean(), t - t.mean())[0]
+    weights /= weights.sum()
+    alone = np.column_stack([stacked.results[name].predicted[test] for name in used])
+    assert result.predicted[test] == pytest.approx(alone @ weights, rel=1e-6)
+    chosen = result.fold_settings[2]
+    assert [chosen.get(name, 0.0) for name in used] == pytest.approx(weights, abs=1e-6)
+
+
+def test_the_stack_predicts_by_the_models_of_all_rows(stacked, mixed):
+    result = stacked.results["stacking"]
+    assert sum(result.setting.values()) == pytest.approx(1)
+    expected = sum(
+        weight * stacked.results[name].model.predict(mixed)
+        for name, weight in result.setting.items()
+    )
+    assert result.model.predict(mixed[mixed.columns[::-1]]) == pytest.approx(expected)
+    assert result.error < stacked.results["ridge"].error
+    assert result.card.method == "stacking"
+    assert "stacking" in stacked.leaderboard["method"].tolist()
+    assert "stacking" not in stacked.skipped
+
+
+def test_the_stack_can_win_be_saved_and_loaded(stacked, mixed, tmp_path):
+    if stacked.best_method != "stacking":
+        pytest.fail("two kinds of methods that each lack something should gain together")
+    stacked.certify(ledger=False, again=True)
+    loaded = bottega.load(stacked.save(tmp_path / "stack.skops"))
+    assert loaded.predict(mixed) == pytest.approx(stacked.predict(mixed))
+
+
+def test_classes_are_stacked_by_their_probabilities():
+    found = bottega.compare("iris", methods=["neighbors", "tree", "parzen"], outer=3)
+    result = found.results["stacking"]
+    assert result.probability.sum(axis=1) == pytest.approx(np.ones(found.n_train))
+    shares = found.results["stacking"].model.predict_proba(found.table.frame)
+    expected = sum(
+        weight * found.results[name].model.predict_proba(found.table.frame)
+        for name, weight in result.setting.items()
+    )
+    assert shares == pytest.approx(expected)
+
+
+def test_stacking_sits_out_and_says_why(mixed):
+    few = bottega.compare(mixed, "y", methods=THREE[:2], outer=3)
+    assert "stacking" not in few.results
+    two = bottega.compare(mixed, "y", methods=THREE, outer=2)
+    assert "stacking" not in two.results
+    off = bottega.compare(mixed, "y", methods=THREE, outer=3, stack=False)
+    assert "stacking" not in off.results
+    late = bottega.compare(
+        mixed.assign(day=np.arange(240)), "y", methods=THREE, outer=3, time="day"
+    )
+    assert "stacking" not in late.results
+
+
+def test_leaders_alone():
+    X, y = np.arange(12.0)[:, None], np.arange(12.0)
+    lines = [LeastSquares().fit(X, y), LeastSquares().fit(X, 3 * y)]
+    both = LeadersRegressor(lines, [0.75, 0.25])
+    assert both.predict(X) == pytest.approx(1.5 * y)
+    assert clone(both).weights == [0.75, 0.25]
+    labels = LeadersClassifier([], [], ["no", "yes"], threshold=0.2)
+    assert labels.classes_.tolist() == ["no", "yes"]
+
+
+# ---- verdict ------------------------------------------------------------------------------------
+
+
+def test_a_simpler_method_is_named_only_within_the_margin(stacked):
+    verdict = stacked.verdict
+    assert verdict.best == stacked.best_method
+    assert verdict.margin == pytest.approx(0.02 * stacked.results["baseline"].error)
+    assert verdict.margin_in_words == "2 % of the baseline's error"
+    board = stacked.leaderboard.set_index("method")
+    for rival in verdict.rivals:
+        row = board.loc[rival.method]
+        assert (rival.difference, rival.low, rival.high) == pytest.approx(
+            (row["difference"], row["difference_low"], row["difference_high"])
+        )
+        assert rival.within_margin == (rival.high <= verdict.margin)
+    assert verdict.simpler is None  # the others miss the step or the line
+    wide = verdict_on(stacked.results, stacked.nested, margin=100.0)
+    assert wide.simpler in ("ridge", "least_squares")
+    named = next(rival for rival in wide.rivals if rival.method == wide.simpler)
+    assert named.why == "its coefficients can be read"
+    assert "baseline" not in [rival.method for rival in wide.rivals]
+
+
+def test_both_picks_are_shown_where_they_differ():
+    found = bottega.compare("diabetes", methods=["ridge", "random_forest"], outer=2)
+    ridge = found.results["ridge"]
+    path = ridge.path
+    if path.best("min") != path.best("one_se"):
+        assert ridge.both_picks == {
+            "min": dict(path.settings[path.best("min")]),
+            "one_se": dict(path.settings[path.best("one_se")]),
+        }
+        assert ridge.setting == ridge.both_picks["min"]
+    simple = bottega.compare("diabetes", methods=["ridge"], outer=2, select="one_se")
+    assert simple.results["ridge"].setting["alpha"] >= ridge.setting["alpha"]
+
+
+# ---- models of the folds ------------------------------------------------------------------------
+
+
+def test_models_of_the_folds_are_those_that_were_judged(stacked, mixed):
+    for name in ("ridge", "stacking"):
+        result = stacked.results[name]
+        fits = stacked.fold_models.fits(name, result)
+        assert len(fits) == 4
+        rows = stacked.fold_models.rows(name, result)
+        for (model, X, y, weight), held in zip(fits, rows, strict=True):
+            assert weight is None
+            assert model.predict(X) == pytest.approx(result.predicted[held])
+            assert np.array_equal(y, stacked.y_train[held])
+
+
+def test_the_winner_is_explained_on_rows_it_had_not_seen(mixed):
+    found = bottega.compare(mixed, "y", methods=["ridge"], outer=3)
+    explanation = found.explain()
+    assert explanation is found.explain()
+    importance = explanation.importance.to_frame().set_index("column")["increase"]
+    assert importance.idxmax() == "a"
+
+
+def test_intervals_come_from_the_folds_and_then_from_the_locked_rows(mixed):
+    found = bottega.compare(mixed, "y", methods=["ridge"], outer=3)
+    limits = found.interval(mixed, level=0.8)
+    assert limits.shape == (240, 2)
+    inside = np.mean((limits[:, 0] <= mixed["y"]) & (mixed["y"] <= limits[:, 1]))
+    assert 0.7 < inside < 0.95
+    assert found.intervals.kind == "CV+"
+    found.certify(ledger=False)
+    assert found.intervals.kind == "split"
+    classes = bottega.compare("iris", methods=["neighbors"], outer=3)
+    sets = classes.interval(classes.table.frame, level=0.9)
+    assert len(sets) == 150
+    assert (
+        np.mean([label in each for label, each in zip(classes.table.y, sets, strict=True)]) > 0.85
+    )
+
+
+def test_a_dictionary_for_json(stacked):
+    import json
+
+    found = stacked.to_dict()
+    assert found["best"] == stacked.best_method
+    assert [row["method"] for row in found["leaderboard"]] == stacked.leaderboard["method"].tolist()
+    assert found["measure"] == "squared_error"
+    assert {"verdict", "cut", "notes", "skipped", "certificate", "versions"} <= set(found)
+    json.dumps(found, default=str)
