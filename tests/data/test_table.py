@@ -123,6 +123,8 @@ def test_rows_without_a_target_are_dropped_and_counted(make):
     table = Table(frame, target="y", weight="w")
     assert table.n_rows == 3
     np.testing.assert_array_equal(table.weight, [1, 3, 4])
+    assert table.rows.tolist() == [0, 2, 3]
+    assert table.take([2, 0]).rows.tolist() == [3, 0]
     (finding,) = [f for f in table.warnings if f.code == "missing_target"]
     assert finding.message.startswith("1 of 4 rows")
 

@@ -1,6 +1,7 @@
 """Rows in order of time are noticed, at a stated rate of false alarms."""
 
 import datetime as dt
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from bottega.data import Table
-from bottega.data._inspect.order import FALSE_ALARM, runs_test
+from bottega.data._inspect.order import FALSE_ALARM, chance_of_order, count_runs, runs_test
 
 
 def order_of(frame, **roles):
@@ -76,6 +77,30 @@ def test_classes_in_blocks():
     assert not order_of(frame)
 
 
+def test_rows_sorted_by_a_feature_are_alike_for_that_reason():
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(size=200))
+    spray = np.repeat(list("abcdef"), [40, 30, 30, 40, 30, 30])
+    y = np.sin(6 * x) + (spray > "c") + 0.1 * rng.normal(size=200)
+    assert not order_of(pd.DataFrame({"x": x, "spray": spray, "y": y}))
+    hidden = y + np.cumsum(rng.normal(size=200)) / 5
+    assert order_of(pd.DataFrame({"x": x, "spray": spray, "y": hidden}))
+
+
+def test_only_the_first_rows_of_many_are_looked_at():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(50_000, 5)), columns=list("abcdy"))
+    assert not order_of(frame)
+    assert order_of(frame.assign(y=np.cumsum(frame["y"])))
+
+
+def test_too_many_features_to_say():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 30)))
+    frame["y"] = np.cumsum(rng.normal(size=60))
+    assert not order_of(frame)
+
+
 @pytest.mark.parametrize("draw", ["normal", "count", "rare", "classes"])
 def test_false_alarms_are_as_rare_as_stated(draw):
     """At 1 % (for the count of alarms to mean something), of 2,000 tables of no order.
@@ -84,28 +109,25 @@ def test_false_alarms_are_as_rare_as_stated(draw):
     is discrete, so it is less.
     """
     rng = np.random.default_rng(0)
-    make = {
-        "normal": lambda: (rng.normal(size=60), None),
-        "count": lambda: (rng.poisson(0.7, size=60).astype(float), None),
-        "rare": lambda: (rng.permutation(np.arange(300) < 4), np.array([False, True])),
-        "classes": lambda: (rng.integers(0, 4, size=60), np.arange(4)),
+    make, classes = {
+        "normal": (lambda: rng.normal(size=60), None),
+        "count": (lambda: rng.poisson(0.7, size=60).astype(float), None),
+        "rare": (lambda: rng.permutation(np.arange(60) < 4), np.array([False, True])),
+        "classes": (lambda: rng.integers(0, 4, size=60), np.arange(4)),
     }[draw]
-    alarms = sum(runs_test(*make()) < 0.01 for _ in range(2000))
+    alarms = 0
+    for _ in range(2000):
+        basis = np.column_stack(
+            [np.ones(60), rng.normal(size=60), rng.integers(0, 2, size=(60, 3))]
+        )
+        alarms += chance_of_order(make(), classes, basis) < 0.01
     assert alarms <= binom.ppf(1 - 1e-4, 2000, 0.01)
     assert FALSE_ALARM == 0.001
 
 
 def test_the_distribution_of_runs_is_exact():
     """All 70 orders of four marked rows among eight, against the stated probability."""
-    from itertools import combinations
-
-    from bottega.data._inspect.order import _chance_of_so_few, _runs
-
-    marks = []
-    for chosen in combinations(range(8), 4):
-        mark = np.zeros(8, dtype=bool)
-        mark[list(chosen)] = True
-        marks.append(mark)
-    runs = np.array([_runs(mark) for mark in marks])
-    for mark, own in zip(marks, runs, strict=True):
-        assert _chance_of_so_few(mark) == pytest.approx(np.mean(runs <= own), rel=1e-12)
+    orders = [np.isin(np.arange(8), chosen) for chosen in combinations(range(8), 4)]
+    runs = np.array([count_runs(mark) for mark in orders])
+    for mark, own in zip(orders, runs, strict=True):
+        assert runs_test(mark.astype(float)) == pytest.approx(np.mean(runs <= own), rel=1e-12)

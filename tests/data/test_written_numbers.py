@@ -248,6 +248,16 @@ def test_a_word_among_few_numbers_makes_a_category(make, share):
     assert "such as 'rotary' and is taken as a category" in str(finding)
 
 
+def test_a_slip_among_few_numbers_is_missing(make):
+    """One word in 400 rows is a slip of the pen, not a level."""
+    texts = [str(3 + i % 6) for i in range(400)]
+    texts[17] = "six"
+    frame = make({"rooms": texts, "y": np.sin(np.arange(400.0) ** 2)})
+    table = Table(frame, target="y")
+    assert (table.kinds["rooms"], table.column("rooms").missing) == ("number", 1)
+    assert [f.column for f in table.warnings if f.code == "mixed"] == ["rooms"]
+
+
 def test_many_words_among_numbers_are_labels(make):
     texts = [str(i) if i % 4 else f"PC {i}" for i in range(60)] * 2
     frame = make({"x": texts, "z": np.arange(120.0) % 7, "y": np.sin(np.arange(120.0) ** 2)})

@@ -23,7 +23,8 @@ MIN_ID_ROWS = 20  # fewer rows are often all distinct by chance
 EXACT = 2.0**53  # whole numbers beyond this have no floating-point number of their own
 _ALIKE = 1e-10
 _FEW_NUMBERS = 20  # as many distinct numbers, written as text, may be labels
-_FEW_WORDS = 0.1  # share of words among numbers that are taken for missing values
+_FEW_WORDS = 0.1  # share of words among many numbers that are taken for missing values
+_SLIPS = 0.005  # and among few
 _TEXT_LEVELS = 50
 _TEXT_LENGTH = 20
 _NAMED_ID = re.compile(r"(?:^|[^A-Za-z])(?:id|ID|Id|uuid|guid)(?:$|[^A-Za-z])|[a-z]I[Dd]$")
@@ -45,8 +46,8 @@ class Column:
         - ``"date"``: stored as dates or times of a calendar, or as texts like 2026-01-31.
         - ``"number"``: texts that are all numbers, some with a currency, a percent sign, parted
           thousands or a decimal comma; plain numbers as text if over 20 differ and none begins
-          with a zero as codes do; either also if at most one text in ten is a word and over 20
-          numbers differ (the words are missing values then).
+          with a zero as codes do; either also with words among them, which are missing values
+          then: up to one text in ten if over 20 numbers differ, one in 200 if fewer do.
         - ``"id"``: texts or whole numbers, none missing, all distinct in 20 rows or more; whole
           numbers must also be consecutive once sorted, or be named like ``id`` or ``user_id``.
           Fractions are never ids, nor are numbers written as text.
@@ -204,7 +205,8 @@ def text_profile(
     if odd is not None and n_odd < present / 2:
         words = odd, -1 if row_of is None else row_of(odd), n_odd
     many = len(found.values) > _FEW_NUMBERS and not found.codes
-    if many or not found.plain if odd is None else many and n_odd <= _FEW_WORDS * present:
+    slip = n_odd <= _SLIPS * present and not found.codes
+    if many or not found.plain if odd is None else slip or (many and n_odd <= _FEW_WORDS * present):
         missing += n_odd
         distinct = len(set(found.values.values()))
         return Profile("number" if distinct > 1 else "constant", missing, distinct, found, words)

@@ -66,6 +66,8 @@ class Table:
         Name, kind, role, missing and distinct values of each.
     n_rows, target, task, source
         As in the parameters; `n_rows` without the rows that have no target.
+    rows : ndarray of int
+        Where each row was in the data given, from 0.
     X : native frame
         The feature columns.
     y : ndarray or None
@@ -122,6 +124,7 @@ class Table:
             raise InputError("The data have no rows, only column names.")
         self.target = target
         self.source = source
+        self.warnings: tuple[Finding, ...] = ()
         self._asked: dict[str, Any] = {
             "kinds": kinds, "weight": weight, "group": group, "time": time, "ignore": left_out,
         }  # fmt: skip
@@ -162,13 +165,15 @@ class Table:
 
     def _read_roles(self, task: str | None, notes: list[Finding]) -> None:
         """Read target, weights, groups and time, and drop the rows that have no target."""
+        self.rows = np.arange(len(self._data))
         if self.target is not None:
             series = self._data[self.target]
             absent = convert.missing(series)
             if absent.all():
                 raise InputError(f"Target {self.target!r} has no value at all; choose another.")
             if absent.any():
-                self._data = self._data[np.flatnonzero(~absent), :]
+                self.rows = np.flatnonzero(~absent)
+                self._data = self._data[self.rows, :]
                 notes.append(
                     Finding(
                         "missing_target",
@@ -331,7 +336,7 @@ class Table:
         part.warnings, part.classes, part.decimal = self.warnings, self.classes, self.decimal
         part._data = self._data[rows.astype(np.int64), :]
         part.n_rows = rows.size
-        for name in ("y", "weight", "groups", "time"):
+        for name in ("y", "weight", "groups", "time", "rows"):
             values = getattr(self, name)
             setattr(part, name, None if values is None else values[rows])
         return part

@@ -145,7 +145,8 @@ def numbers(series: Series, decimal: str | None = None) -> np.ndarray:
     """
     stored = storage(series)
     if stored in ("integer", "number", "boolean"):
-        if series.dtype.is_numeric() and not series.dtype.is_decimal():
+        whole = series.dtype == nw.Boolean and not series.null_count()
+        if whole or (series.dtype.is_numeric() and not series.dtype.is_decimal()):
             return np.asarray(series.to_numpy(), dtype=np.float64)
         floats = (math.nan if value is None else _float(value) for value in texts(series))
         return np.fromiter(floats, dtype=np.float64, count=len(series))
