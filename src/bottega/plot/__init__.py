@@ -6,8 +6,10 @@ Each function takes arrays or an object with the named attributes, never a data 
 from bottega.plot.asymptotics import bias_variance_chart, curse_chart, rate_chart
 from bottega.plot.band import band_chart, smooth_chart, smooths_chart
 from bottega.plot.boundaries import boundaries_chart
+from bottega.plot.calibration import calibration_chart
 from bottega.plot.coefficients import coefficient_chart
 from bottega.plot.confusion import confusion_chart, confusion_table_chart
+from bottega.plot.contributions import contributions_chart
 from bottega.plot.criteria import criteria_chart
 from bottega.plot.curvature import curvature_chart
 from bottega.plot.decomposition import decomposition_chart
@@ -16,9 +18,11 @@ from bottega.plot.effects import effects_chart
 from bottega.plot.importance import importance_chart
 from bottega.plot.leaderboard import leaderboard_chart
 from bottega.plot.learning_curve import excess_chart, learning_curve_chart
+from bottega.plot.lift import lift_chart
 from bottega.plot.lines import lines_chart
 from bottega.plot.margins import margin_chart
 from bottega.plot.online import mistakes_chart, regret_chart, running_loss_chart
+from bottega.plot.partial_effects import effect_chart, partial_effects_chart
 from bottega.plot.partition import partition_chart, step_chart
 from bottega.plot.path import path_chart
 from bottega.plot.penalty_region import region_chart
@@ -29,8 +33,10 @@ from bottega.plot.roc import roc_chart
 from bottega.plot.shrinkage import shrinkage_chart, threshold_chart
 from bottega.plot.staged_error import error_against_trees_chart
 from bottega.plot.target import target_chart
+from bottega.plot.terms import terms_chart
 from bottega.plot.theme import DARK, LIGHT, config
 from bottega.plot.tree import tree_chart
+from bottega.plot.worst_rows import worst_rows_chart
 
 __all__ = [  # made by docs/generate.py
     "DARK",
@@ -38,25 +44,30 @@ __all__ = [  # made by docs/generate.py
     "band_chart",
     "bias_variance_chart",
     "boundaries_chart",
+    "calibration_chart",
     "coefficient_chart",
     "config",
     "confusion_chart",
     "confusion_table_chart",
+    "contributions_chart",
     "criteria_chart",
     "curse_chart",
     "curvature_chart",
     "decomposition_chart",
     "dots_chart",
+    "effect_chart",
     "effects_chart",
     "error_against_trees_chart",
     "excess_chart",
     "importance_chart",
     "leaderboard_chart",
     "learning_curve_chart",
+    "lift_chart",
     "lines_chart",
     "margin_chart",
     "mistakes_chart",
     "observed_chart",
+    "partial_effects_chart",
     "partition_chart",
     "path_chart",
     "posterior_chart",
@@ -72,6 +83,8 @@ __all__ = [  # made by docs/generate.py
     "smooths_chart",
     "step_chart",
     "target_chart",
+    "terms_chart",
     "threshold_chart",
     "tree_chart",
+    "worst_rows_chart",
 ]

@@ -1,5 +1,6 @@
 """What each input of a model is worth."""
 
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,13 @@ __all__ = ["importance_chart"]
 
 
 def importance_chart(
-    names: Any, values: Any, intervals: Any = None, *, most: int = 25, what: str = "importance"
+    names: Any,
+    values: Any,
+    intervals: Any = None,
+    *,
+    most: int = 25,
+    what: str = "importance",
+    note: str = "",
 ) -> Any:
     """Draw what each input is worth, the most important on top, with its interval.
 
@@ -29,6 +36,8 @@ def importance_chart(
         Of more inputs the most important are drawn, and the subtitle counts the others.
     what : str
         Name of the measure, for the axis.
+    note : str
+        A sentence for the subtitle.
 
     Returns
     -------
@@ -60,12 +69,12 @@ def importance_chart(
     x = x_axis("value", what, zero=True, nice=False, padding=8, tickCount=6)
     lines = [("name:N", "input"), ("value:Q", what, ".4~g")]
     layers = [base.mark_bar(style="honest", height={"band": 0.62}, opacity=0.55).encode(x=x)]
-    note = "The most important on top"
+    words = "The most important on top"
     if ends is not None:
         lines += [("low:Q", "from", ".4~g"), ("high:Q", "to", ".4~g")]
         rule = base.mark_rule(style="label", strokeWidth=1.6)
         layers.append(rule.encode(x=x_axis("low", what), x2="high"))
-        note += "; lines are intervals"
+        words += "; lines are intervals"
     layers[0] = layers[0].encode(tooltip=tips(*lines))
     left_out = len(labels) - len(rows)
     rest = f" {left_out} less important inputs are left out." if left_out else ""
@@ -73,7 +82,7 @@ def importance_chart(
     return finish(
         alt.layer(*layers, data=alt.Data(values=rows)),
         title="Importance of the inputs",
-        subtitle=f"{note}.{rest}",
+        subtitle=[f"{words}.{rest}", *wrap(note, 90)],
         description=(
             f"Bars of the {what} of {len(rows)} inputs; the greatest is {best['name']} with "
             f"{number(best['value'])}.{rest}"

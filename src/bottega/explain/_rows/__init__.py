@@ -1,0 +1,1 @@
+"""The rows that folds held out, and what is computed from them."""
