@@ -20,7 +20,7 @@ from bottega.neighbors import (
     NearestNeighborsRegressor,
     ParzenClassifier,
 )
-from bottega.neighbors import search as search_module
+from bottega.neighbors._search import index as index_module
 from bottega.neighbors.parzen import _squared
 
 SMALL = settings(max_examples=25, deadline=None, derandomize=True)
@@ -227,7 +227,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     X, y = rng.integers(0, 6, size=(120, 2)).astype(float), rng.normal(size=120)
     whole = NearestNeighborsRegressor().path(X, y)
-    monkeypatch.setattr(search_module, "_ENTRIES", 500)
+    monkeypatch.setattr(index_module, "ENTRIES", 500)
     seen: list[Any] = []
     with listen(seen.append):
         blocks = NearestNeighborsRegressor().path(X, y)

@@ -77,10 +77,10 @@ def test_tree_and_brute_force_agree(metric: str, seed: int, tied: bool) -> None:
     X = rng.integers(0, 3, size=(40, 3)).astype(float) if tied else rng.normal(size=(40, 3))
     new = np.r_[X[:5], rng.normal(size=(5, 3))]
     tree = NeighborSearch(X, metric)
-    assert tree._tree is not None
+    assert tree._index._tree is not None
     # Columns of zeros change no distance but make the tree a bad choice.
     brute = NeighborSearch(np.hstack([X, np.zeros((40, 12))]), metric)
-    assert brute._brute is not None
+    assert brute._index._brute is not None
     for found, other in zip(
         tree.query(new, 6), brute.query(np.hstack([new, np.zeros((10, 12))]), 6), strict=True
     ):

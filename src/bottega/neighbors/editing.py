@@ -12,6 +12,7 @@ from bottega.core.params import Integer
 from bottega.core.seeds import seed_of
 from bottega.core.typing import FloatArray, IntArray
 from bottega.neighbors._kernels.votes import TIE, UNIFORM, neighbor_votes
+from bottega.neighbors._search.weighting import NeighborLists
 from bottega.neighbors.search import NeighborSearch
 
 __all__ = ["condense", "edit"]
@@ -56,8 +57,14 @@ def edit(X: Any, y: Any, *, n_neighbors: int = 3, metric: Any = "euclidean") -> 
         )
     kept = np.zeros(n, dtype=np.bool_)
     ks = np.array([n_neighbors])
-    for rows, distances, indices in search.neighborhoods(None, n_neighbors + 1):
-        labels, _ = neighbor_votes(distances, indices, rows, codes, ks, UNIFORM, counts, -1, False)
+    table = np.empty((0, len(counts)))
+    if search.places is not None:
+        table = search.places.table(codes, len(counts))
+    for places, distances, indices in search.near_places(None, n_neighbors + 1):
+        lists = NeighborLists.of(distances, indices, search.places)
+        rows, at = lists.members(places)
+        near = distances[at], indices[at], places[at], codes[rows], codes, lists.copies
+        labels, _ = neighbor_votes(*near, table, ks, UNIFORM, counts, -1, False)
         kept[rows] = labels[:, 0] == codes[rows]
     return np.flatnonzero(kept)
 

@@ -222,7 +222,10 @@ class NearestNeighborsClassifier(ClassifierMixin, NearestNeighborsBase):
             return shares if wanted else winners(shares, default)
         counts = np.bincount(y, minlength=n_classes)
         scheme = SCHEMES[self.weights]
-        labels, shares = neighbor_votes(*lists, y, ks, scheme, counts, default, wanted)
+        places, codes = lists.places, (y[lists.rows], y, lists.copies)
+        table = np.empty((0, n_classes)) if places is None else places.table(y, n_classes)
+        near = lists.distances, lists.indices, lists.left_out
+        labels, shares = neighbor_votes(*near, *codes, table, ks, scheme, counts, default, wanted)
         return shares if wanted else labels
 
     def __sklearn_tags__(self) -> Tags:
@@ -326,7 +329,9 @@ class NearestNeighborsRegressor(RegressorMixin, NearestNeighborsBase):
     ) -> FloatArray:
         if callable(self.weights):
             return means_by(self.weights, lists, y, ks)
-        return neighbor_means(*lists, y, ks, SCHEMES[self.weights])
+        means = y if lists.places is None else lists.places.means(y)
+        near = lists.distances, lists.indices, lists.left_out, y[lists.rows]
+        return neighbor_means(*near, means, lists.copies, ks, SCHEMES[self.weights])
 
     def _criteria(self, train_error: FloatArray, df: FloatArray, n: int) -> dict[str, Any]:
         rss = n * train_error

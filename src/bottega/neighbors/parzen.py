@@ -16,6 +16,7 @@ from bottega.neighbors._kernels.parzen import parzen_log_sums, parzen_shares
 from bottega.neighbors._kernels.votes import winners
 from bottega.neighbors._search.default_label import default_code
 from bottega.neighbors._search.leave_one_out import JudgedPart, LeaveOneOutPath
+from bottega.neighbors._search.scale import largest, power_of_two
 from bottega.neighbors.search import NeighborSearch
 
 __all__ = ["ParzenClassifier"]
@@ -25,6 +26,9 @@ _FRESH = 8
 _LONGEST_GRID = 40
 # Pairs of rows between two reports of progress.
 _PAIRS = 10_000_000
+# Coordinates beyond this hide every difference between rows near one.
+_FAR = 1e130
+_SHARPEST = 1e300  # precision: only rows at the least distance count
 
 
 class ParzenClassifier(ClassifierMixin, LeaveOneOutPath):
@@ -144,10 +148,13 @@ class ParzenClassifier(ClassifierMixin, LeaveOneOutPath):
     def log_density(self, X: Any) -> FloatArray:
         """Return the logarithm of the density of each class at each row of X."""
         X = self._check_new(X)
-        precision = 0.5 / self.bandwidth_**2
+        unit = power_of_two(largest(self.X_))
+        points, far = _near(X, unit)
         counts = np.bincount(self.y_)
-        sums = parzen_log_sums(X, self.X_, self.y_, len(counts), precision)
-        norm = 0.5 * X.shape[1] * np.log(2 * np.pi * self.bandwidth_**2)
+        stored, precision = self.X_ * unit, _precisions(self.bandwidth_ * unit)
+        sums = parzen_log_sums(points, stored, self.y_, len(counts), float(precision))
+        sums[far] = -np.inf
+        norm = X.shape[1] * (0.5 * np.log(2 * np.pi) + np.log(self.bandwidth_))
         found: FloatArray = sums - np.log(counts) - norm
         return found
 
@@ -176,9 +183,12 @@ class ParzenClassifier(ClassifierMixin, LeaveOneOutPath):
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return probabilities without and with the row left out, and its own weights."""
         values = np.asarray(bandwidths, dtype=np.float64)
-        return parzen_shares(
-            points, X, y, len(self.classes_), left_out, 0.5 / values**2, _squared(values)
-        )
+        unit = power_of_two(largest(X))
+        points = _near(points, unit)[0]
+        if unit != 1.0:
+            X = X * unit
+        kernels = _precisions(values * unit), _squared(values)
+        return parzen_shares(points, X, y, len(self.classes_), left_out, *kernels)
 
     def _parts(self, work: Rows, grid: FloatArray, loss: Loss | None) -> Iterator[JudgedPart]:
         X, y, default = work.X, work.y, default_code(self)
@@ -192,7 +202,8 @@ class ParzenClassifier(ClassifierMixin, LeaveOneOutPath):
 
     def _grid(self, work: Rows, values: Any) -> FloatArray:
         if values is None:
-            return _bandwidths(work.X)
+            unit = power_of_two(largest(work.X))
+            return _bandwidths(work.X * unit) / unit
         return np.unique(np.asarray(values, dtype=np.float64))[::-1]
 
     def _predictions(
@@ -201,6 +212,24 @@ class ParzenClassifier(ClassifierMixin, LeaveOneOutPath):
         bandwidths = [setting["bandwidth"] for setting in settings]
         shares = self._run(X_new, work.X, work.y, np.full(len(X_new), -1), bandwidths)[0]
         return shares if method == "predict_proba" else winners(shares, default_code(self))
+
+
+def _near(points: FloatArray, unit: float) -> tuple[FloatArray, BoolArray]:
+    """Return points in a unit, and which of them are so far from all rows that none is nearer.
+
+    These are moved nearer, though still as far from each row as from any other.
+    """
+    with np.errstate(over="ignore"):
+        found = points if unit == 1.0 else points * unit
+    if largest(found) <= _FAR:
+        return found, np.zeros(len(points), dtype=np.bool_)
+    return np.clip(found, -_FAR, _FAR), np.abs(found).max(axis=1) > _FAR
+
+
+def _precisions(bandwidths: Any) -> Any:
+    """Return 1 / (2 sigma^2), finite for every bandwidth."""
+    with np.errstate(over="ignore", divide="ignore"):
+        return np.minimum(0.5 / np.square(bandwidths), _SHARPEST)
 
 
 def _bandwidths(X: FloatArray) -> FloatArray:

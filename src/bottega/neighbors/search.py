@@ -1,39 +1,25 @@
 """Exact search for nearest neighbours, whatever the distance."""
 
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial import cKDTree
-from sklearn.neighbors import NearestNeighbors
-from threadpoolctl import ThreadpoolController
 
 from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
 from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
-from bottega.core.typing import BoolArray, FloatArray, IntArray
-from bottega.neighbors._kernels.distances import EUCLIDEAN, listed_distances
+from bottega.core.typing import FloatArray, IntArray
 from bottega.neighbors._kernels.votes import TIE
 from bottega.neighbors._search.coordinates import Coordinates
-from bottega.neighbors._search.distance import SAME_DIRECTION, scaled
+from bottega.neighbors._search.index import ENTRIES, Lists, PointIndex
 from bottega.neighbors._search.metrics import METRIC, METRIC_PARAMS, POWER, effective_metric
+from bottega.neighbors._search.places import Places, find_places
 from bottega.neighbors._search.resolve import make_distance
 from bottega.neighbors._search.tables import GivenDistance
 
 __all__ = ["NeighborSearch"]
-
-# Entries of a table of distances that is held at once (64 MB with its indices).
-_ENTRIES = 4_000_000
-# Pairs of rows from which brute force is spread over the cores (measured).
-_PAIRS_TO_SPREAD = 50_000_000
-# scikit-learn's names of the kernel's distances.
-_BRUTE_NAMES = ("euclidean", "manhattan", "chebyshev", "hamming")
-
-_controller = cache(ThreadpoolController)
 
 
 @stored
@@ -105,7 +91,7 @@ class NeighborSearch:
     @property
     def n(self) -> int:
         """Number of stored rows."""
-        return _count(self.points)
+        return int(self.points.shape[0])
 
     @property
     def rows(self) -> Any:
@@ -133,18 +119,28 @@ class NeighborSearch:
                 f"k={k} neighbours were asked for among {self.n - own} rows; give 1 to "
                 f"{self.n - own}."
             )
-        points = self.points if own else self.distance.encode(X)
-        distances = np.empty((_count(points), k))
-        indices = np.empty((_count(points), k), dtype=np.intp)
-        for rows, listed, named in self._lists(points, np.arange(_count(points)), k + own):
+        points = None if own else self.distance.encode(X)
+        m = self.n if points is None else int(points.shape[0])
+        distances, indices = np.empty((m, k)), np.empty((m, k), dtype=np.intp)
+        leading = None if self.places is None else self.places.leading(k + own)
+        for block, listed, named in self._lists(points, k + own):
+            rows, at = self.rows_at(block) if own else (block, slice(None))
             # Equal up to rounding is equal here too, or rounding would choose among ties.
-            keys = (named, _rounded(listed))
-            order = np.lexsort((*keys, named == rows[:, None]) if own else keys, axis=1)[:, :k]
-            distances[rows] = np.take_along_axis(listed, order, axis=1)
-            indices[rows] = np.take_along_axis(named, order, axis=1)
+            near = _rounded(listed)
+            copies = 1 if leading is None else leading.shape[1]
+            for part in split_rows(len(rows), max(1, ENTRIES // (named.shape[1] * copies))):
+                which = part if isinstance(at, slice) else at[part]
+                found = named[which] if leading is None else _spread(leading[named[which]])
+                last = found < 0
+                if own:
+                    last |= found == rows[part][:, None]
+                keys = found, np.repeat(near[which], copies, axis=1), last
+                order = np.lexsort(keys, axis=1)[:, :k]
+                indices[rows[part]] = np.take_along_axis(found, order, axis=1)
+                distances[rows[part]] = np.take_along_axis(listed[which], order // copies, axis=1)
         return distances, indices
 
-    def neighborhoods(self, X: Any, k: int) -> Iterator[tuple[IntArray, FloatArray, IntArray]]:
+    def neighborhoods(self, X: Any, k: int) -> Lists:
         """Yield lists that hold everything no farther than the k-th neighbour, ties included.
 
         Parameters
@@ -160,8 +156,30 @@ class NeighborSearch:
             Which rows of X, and their lists, by distance; the lists of one table are of one
             length, and may go on beyond the neighbourhood.
         """
-        points = self.points if X is None else self.distance.encode(X)
-        yield from self._lists(points, np.arange(_count(points)), k)
+        index = self._index if self.places is None else PointIndex(self.distance, self.points)
+        yield from index.lists(self.points if X is None else self.distance.encode(X), k)
+
+    def near_places(self, X: Any, k: int) -> Lists:
+        """Yield what `neighborhoods` does, of distinct rows where many are equal.
+
+        Parameters
+        ----------
+        X : array-like, sequence of objects, or None
+            Points; None stands for the places themselves.
+        k : int
+            Number of rows in the neighbourhood, at most n.
+
+        Yields
+        ------
+        points, distances, indices
+            Which rows of X, or which places, and the places near them: those of ``places``, the
+            stored rows themselves where it is None.
+        """
+        yield from self._lists(None if X is None else self.distance.encode(X), k)
+
+    def rows_at(self, places: IntArray) -> tuple[IntArray, Any]:
+        """Return the rows at some places, and for each which of the places it is at."""
+        return (places, slice(None)) if self.places is None else self.places.rows(places)
 
     def distances(self, X: Any) -> FloatArray:
         """Return the distance from each row of X to each stored row."""
@@ -172,76 +190,17 @@ class NeighborSearch:
         found: FloatArray = self.distance.table(self.points[[row]], self.points)[0]
         return found
 
-    def _lists(
-        self, points: Any, rows: IntArray, k: int, width: int = 0
-    ) -> Iterator[tuple[IntArray, FloatArray, IntArray]]:
-        exhaustive = self._tree is None and self._brute is None
-        width = self.n if exhaustive else min(max(width, k + 1), self.n)
-        for part in split_rows(len(rows), max(1, _ENTRIES // width)):
-            block = rows[part]
-            if exhaustive:
-                yield (block, *_nearest(self.distance.table(points[block], self.points), k))
-                continue
-            distances, indices, final = self._candidates(points[block], k, width)
-            if final.all():
-                yield block, distances, indices
-                continue
-            if final.any():
-                yield block[final], distances[final], indices[final]
-            yield from self._lists(points, block[~final], k, 2 * width)
-
-    def _candidates(
-        self, points: FloatArray, k: int, width: int
-    ) -> tuple[FloatArray, IntArray, BoolArray]:
-        """Return lists of `width` neighbours, and which of them are final for k."""
-        assert isinstance(self.distance, Coordinates)
-        code = self.distance.code
-        if self._tree is not None:
-            bound, indices = self._tree.query(points, width, p=self.distance.power)
-            bound, indices = bound.reshape(-1, width), indices.reshape(-1, width)
-        else:
-            # Work too small is slower on several threads than on one, and a search inside a worker
-            # thread has others beside it that want the cores.
-            alone = threading.current_thread() is threading.main_thread()
-            spread = alone and len(points) * self.n >= _PAIRS_TO_SPREAD
-            with _controller().limit(limits=None if spread else 1, user_api="openmp"):
-                bound, indices = self._brute.kneighbors(points - self._center, width)
-        distances = bound
-        if code is not None:
-            distances = listed_distances(points, self.points, indices, code)
-        order = np.argsort(distances, axis=1, kind="stable")
-        distances = np.take_along_axis(distances, order, axis=1)
-        indices = np.take_along_axis(indices, order, axis=1)
-        radius = distances[:, k - 1] * (1 + 2 * TIE)
-        if self.metric in ("cosine", "correlation"):
-            radius = np.maximum(radius, np.sqrt(2 * SAME_DIRECTION))
-        if width == self.n:
-            final = np.ones(len(points), dtype=np.bool_)
-        elif self._tree is None and code == EUCLIDEAN:
-            # Brute force expands the square, so what it left out may be nearer than it thought,
-            # by rounding. Only rows no longer than |x| + radius can be inside the radius.
-            length = np.sqrt(np.sum((points - self._center) ** 2, axis=1))
-            factor = 4 * (points.shape[1] + 4) * np.finfo(np.float64).eps
-            final = radius**2 < bound[:, -1] ** 2 - factor * (2 * length + radius) ** 2
-        else:
-            final = radius < bound[:, -1]
-        return scaled(distances, self.metric), indices, final
+    def _lists(self, points: Any, k: int) -> Lists:
+        index = self._index
+        return index.lists(index.points if points is None else points, min(k, len(index)))
 
     def _build(self) -> None:
-        self._tree: Any = None
-        self._brute: Any = None
-        if not isinstance(self.distance, Coordinates):
-            return
-        code, power = self.distance.code, self.distance.power
-        n, p = self.points.shape
-        # A tree pays when it has many more leaves than a ball has directions (measured).
-        if power is not None and power >= 1 and (p <= 6 or n >= 128 * 2.0**p):
-            self._tree = cKDTree(self.points, leafsize=32)
-        elif code is not None:
-            # Products of centred rows cancel less; distances do not change.
-            self._center = self.points.mean(axis=0) if code == EUCLIDEAN else np.zeros(p)
-            self._brute = NearestNeighbors(algorithm="brute", metric=_BRUTE_NAMES[code])
-            self._brute.fit(self.points - self._center)
+        self.places: Places | None = None
+        points = self.points
+        if isinstance(self.distance, Coordinates):
+            self.places = find_places(points)
+            points = points if self.places is None else points[self.places.first]
+        self._index = PointIndex(self.distance, points)
 
     def __getstate__(self) -> dict[str, Any]:
         points = self.points
@@ -257,25 +216,9 @@ class NeighborSearch:
         self._build()
 
 
-def _count(points: Any) -> int:
-    return int(points.shape[0])
-
-
-def _nearest(table: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
-    """Return lists out of a table of all distances, long enough for all ties at the k-th."""
-    limit = np.partition(table, k - 1, axis=1)[:, k - 1] * (1 + 2 * TIE)
-    inside = table <= limit[:, None]
-    if np.isinf(limit).any():
-        fewest = int(np.isfinite(table).sum(axis=1).min())
-        raise InputError(
-            f"{k} neighbors per samples are required, but some samples have only {fewest} at a "
-            "known distance. Ask for fewer, or give distances to more rows."
-        )
-    width = int(np.max(np.sum(inside, axis=1)))
-    indices = np.sort(np.argpartition(table, width - 1, axis=1)[:, :width], axis=1)
-    distances = np.take_along_axis(table, indices, axis=1)
-    order = np.argsort(distances, axis=1, kind="stable")
-    return np.take_along_axis(distances, order, axis=1), np.take_along_axis(indices, order, axis=1)
+def _spread(members: IntArray) -> IntArray:
+    """Return the rows at listed places, those of one point in one row."""
+    return members.reshape(len(members), -1)
 
 
 def _rounded(distances: FloatArray) -> FloatArray:

@@ -5,6 +5,23 @@ import numpy as np
 from bottega._jit import kernel
 
 EUCLIDEAN, MANHATTAN, CHEBYSHEV, HAMMING = 0, 1, 2, 3
+# A sum of squares outside these limits has overflowed or lost digits.
+LEAST_SQUARE, MOST_SQUARE = 1e-280, 1e300
+
+
+@kernel
+def _scaled_distance(a, i, b, j):
+    """Return the Euclidean distance by squares relative to the largest gap."""
+    top = 0.0
+    for d in range(a.shape[1]):
+        top = max(top, abs(a[i, d] - b[j, d]))
+    if top == 0.0:
+        return 0.0
+    total = 0.0
+    for d in range(a.shape[1]):
+        share = (a[i, d] - b[j, d]) / top
+        total += share * share
+    return top * np.sqrt(total)
 
 
 @kernel
@@ -15,7 +32,9 @@ def distance(a, i, b, j, metric):
         for d in range(p):
             gap = a[i, d] - b[j, d]
             total += gap * gap
-        return np.sqrt(total)
+        if LEAST_SQUARE < total < MOST_SQUARE:
+            return np.sqrt(total)
+        return _scaled_distance(a, i, b, j)
     if metric == MANHATTAN:
         for d in range(p):
             total += abs(a[i, d] - b[j, d])

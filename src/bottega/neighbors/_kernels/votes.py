@@ -1,9 +1,10 @@
 """Votes and means of neighbourhoods, for every k at once.
 
-A list of neighbours is a row of `distances` (ascending) and of `indices`. The neighbourhood for k
-is everything no farther than the k-th distance, ties included; `left_out` names a training row
-that does not count (-1: none), which is what leave-one-out is made of. `ks` ascends, so each
-neighbour is looked at once for all of them.
+A list of neighbours is a row of `distances` (ascending) and of `indices`, which name places: rows,
+or where many rows are equal the distinct ones, `copies` of each (empty: one of each). The
+neighbourhood for k is everything no farther than the k-th row, ties included. `left_out` names the
+place of a training row that does not count (-1: none), and `own` is its response: that is what
+leave-one-out is made of. `ks` ascends, so each neighbour is looked at once for all of them.
 """
 
 import numpy as np
@@ -18,19 +19,10 @@ UNIFORM, INVERSE, BALANCED = 0, 1, 2
 
 
 @kernel
-def _find(indices, i, wanted):
-    """Return where a list names `wanted`; behind its end where it does not."""
-    if wanted >= 0:
-        for j in range(indices.shape[1]):
-            if indices[i, j] == wanted:
-                return j
-    return indices.shape[1]
-
-
-@kernel
-def _limit(distances, i, k, gap):
-    """Return the radius of the neighbourhood for k in a list whose entry `gap` does not count."""
-    return distances[i, k - 1 if k - 1 < gap else k] * (1 + TIE)
+def _rows_at(place, left_out, copies):
+    """Return how many rows count at a place."""
+    count = copies[place] if copies.size > 0 else 1
+    return count - 1 if place == left_out else count
 
 
 @kernel
@@ -44,21 +36,35 @@ def _weight(distance, nearest, scheme):
 
 
 @kernel
-def neighbor_means(distances, indices, left_out, y, ks, scheme):
-    """Return the (weighted) mean response of the neighbourhood, one column per value of `ks`."""
+def neighbor_means(distances, indices, left_out, own, y, copies, ks, scheme):
+    """Return the (weighted) mean response of the neighbourhood, one column per value of `ks`.
+
+    `y` is the mean response of each place.
+    """
     rows, width = distances.shape
     found = np.empty((rows, len(ks)))
     for i in range(rows):
-        gap = _find(indices, i, left_out[i])
-        nearest = distances[i, 1 if gap == 0 and width > 1 else 0]
-        total, weight, position = 0.0, 0.0, 0
+        total, weight, nearest, position = 0.0, 0.0, -1.0, 0
+        last, reached = -1, 0  # the entry with the k-th row, and the rows up to it
         for j in range(len(ks)):
-            limit = _limit(distances, i, ks[j], gap)
+            while reached < ks[j] and last < width - 1:
+                last += 1
+                reached += _rows_at(indices[i, last], left_out[i], copies)
+            limit = distances[i, last] * (1 + TIE)
             while position < width and distances[i, position] <= limit:
-                if position != gap:
+                place = indices[i, position]
+                count = _rows_at(place, left_out[i], copies)
+                if count > 0:
+                    if nearest < 0.0:
+                        nearest = distances[i, position]
                     share = _weight(distances[i, position], nearest, scheme)
-                    total += share * y[indices[i, position]]
-                    weight += share
+                    if copies.size == 0:
+                        total += share * y[place]
+                    elif place == left_out[i]:
+                        total += share * ((count + 1) * y[place] - own[i])
+                    else:
+                        total += share * (count * y[place])
+                    weight += share * count
                 position += 1
             found[i, j] = total / weight
     return found
@@ -99,11 +105,25 @@ def winners(scores, default):
 
 
 @kernel
-def neighbor_votes(distances, indices, left_out, codes, ks, scheme, counts, default, with_shares):
+def neighbor_votes(
+    distances,
+    indices,
+    left_out,
+    own,
+    codes,
+    copies,
+    table,
+    ks,
+    scheme,
+    counts,
+    default,
+    with_shares,
+):
     """Return the class each neighbourhood votes for, and the shares of all classes where wanted.
 
-    The labels have one column per value of `ks`; the shares are (points, values, classes), or
-    empty. `counts` are the rows of each class, those left out included.
+    `codes` are the classes of the places; with `copies` each has rows of several classes, counted
+    in `table`. The labels have one column per value of `ks`; the shares are (points, values,
+    classes), or empty. `counts` are the rows of each class, those left out included.
     """
     rows, width = distances.shape
     labels = np.empty((rows, len(ks)), dtype=np.intp)
@@ -111,43 +131,58 @@ def neighbor_votes(distances, indices, left_out, codes, ks, scheme, counts, defa
     votes, scores = np.empty(len(counts)), np.empty(len(counts))
     left = counts.copy()
     for i in range(rows):
-        gap = _find(indices, i, left_out[i])
-        nearest = distances[i, 1 if gap == 0 and width > 1 else 0]
         if left_out[i] >= 0:
-            left[codes[left_out[i]]] -= 1
+            left[own[i]] -= 1
         votes[:] = 0.0
-        position = 0
+        nearest, position = -1.0, 0
+        last, reached = -1, 0  # the entry with the k-th row, and the rows up to it
         for j in range(len(ks)):
-            limit = _limit(distances, i, ks[j], gap)
+            while reached < ks[j] and last < width - 1:
+                last += 1
+                reached += _rows_at(indices[i, last], left_out[i], copies)
+            limit = distances[i, last] * (1 + TIE)
             while position < width and distances[i, position] <= limit:
-                if position != gap:
+                place = indices[i, position]
+                if _rows_at(place, left_out[i], copies) > 0:
+                    if nearest < 0.0:
+                        nearest = distances[i, position]
                     share = _weight(distances[i, position], nearest, scheme)
-                    votes[codes[indices[i, position]]] += share
+                    if copies.size == 0:
+                        votes[codes[place]] += share
+                    else:
+                        for c in range(len(votes)):
+                            one = 1.0 if place == left_out[i] and c == own[i] else 0.0
+                            votes[c] += share * (table[place, c] - one)
                 position += 1
             _score(votes, left, scheme, scores)
             labels[i, j] = winner(scores, default)
             if with_shares:
                 shares[i, j] = scores / scores.sum()
         if left_out[i] >= 0:
-            left[codes[left_out[i]]] += 1
+            left[own[i]] += 1
     return labels, shares
 
 
 @kernel
-def own_weights(distances, ks, scheme):
+def own_weights(distances, indices, places, copies, ks, scheme):
     """Return the sum over rows of the weight each training row has in its own neighbourhood.
 
-    The lists are those of the training rows, each row at distance 0 of itself.
+    The lists are those of the training rows at the given places, at distance 0 of themselves.
     """
     rows, width = distances.shape
     found = np.zeros(len(ks))
     for i in range(rows):
-        position = 0
+        position, counted, last, reached = 0, 0, -1, 0
+        here = _rows_at(places[i], -1, copies)
         for j in range(len(ks)):
-            limit = _limit(distances, i, ks[j], width)
+            while reached < ks[j] and last < width - 1:
+                last += 1
+                reached += _rows_at(indices[i, last], -1, copies)
+            limit = distances[i, last] * (1 + TIE)
             if scheme == INVERSE and distances[i, 0] == 0.0:
                 limit = 0.0
             while position < width and distances[i, position] <= limit:
+                counted += _rows_at(indices[i, position], -1, copies)
                 position += 1
-            found[j] += 1 / position
+            found[j] += here / counted
     return found

@@ -20,6 +20,7 @@ from bottega.core.params import Auto, Choice, Integer, Jobs, Parameter
 from bottega.core.rows import Rows
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.core.validate import refuse_doubled_names, refuse_masked
 from bottega.neighbors._kernels.votes import own_weights
 from bottega.neighbors._search.leave_one_out import JudgedPart, LeaveOneOutPath
 from bottega.neighbors._search.metrics import (
@@ -126,16 +127,25 @@ class NearestNeighborsBase(LeaveOneOutPath):
         if found is not None:
             return found
         ks = np.array([self.n_neighbors_])
-        lists = self.search_.neighborhoods(None, self.n_neighbors_)
+        lists = self._neighborhoods(self.search_, None, self.n_neighbors_)
         return float(sum(self._own_weights(*each, ks)[0] for each in lists))
 
-    def _own_weights(
-        self, rows: IntArray, distances: FloatArray, indices: IntArray, ks: IntArray
-    ) -> FloatArray:
+    def _neighborhoods(
+        self, search: NeighborSearch, X: Any, k: int
+    ) -> Iterator[tuple[IntArray, NeighborLists]]:
+        """Yield which points, and their lists: of places, for a function of distances of rows."""
         if callable(self.weights):
-            lists = NeighborLists(distances, indices, np.full(len(rows), -1))
-            return own_weights_by(self.weights, lists, rows, ks)
-        return own_weights(distances, ks, SCHEMES[self.weights])
+            for points, distances, indices in search.neighborhoods(X, k):
+                yield points, NeighborLists.of(distances, indices)
+            return
+        for points, distances, indices in search.near_places(X, k):
+            yield points, NeighborLists.of(distances, indices, search.places)
+
+    def _own_weights(self, points: IntArray, lists: NeighborLists, ks: IntArray) -> FloatArray:
+        if callable(self.weights):
+            return own_weights_by(self.weights, lists, points, ks)
+        near = lists.distances, lists.indices, points, lists.copies
+        return own_weights(*near, ks, SCHEMES[self.weights])
 
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
@@ -215,9 +225,11 @@ class NearestNeighborsBase(LeaveOneOutPath):
         ks, place = np.unique(wanted, return_inverse=True)
         own = X_new is None  # the training rows, each predicted from the others
         found: Array | None = None
-        for rows, distances, indices in work.search.neighborhoods(X_new, int(ks[-1]) + own):
-            lists = NeighborLists(distances, indices, rows if own else np.full(len(rows), -1))
-            for part, predicted in self._in_parts(lists, work.y, ks, method):
+        for points, lists in self._neighborhoods(work.search, X_new, int(ks[-1]) + own):
+            rows = lists.members(points)[0] if own else points
+            for part, predicted in self._in_parts(
+                lists, work.y, ks, method, points if own else None
+            ):
                 if found is None:
                     m = len(work.y) if own else np.shape(X_new)[0]
                     found = np.empty((m, *predicted.shape[1:]), dtype=predicted.dtype)
@@ -237,26 +249,39 @@ class NearestNeighborsBase(LeaveOneOutPath):
         return np.stack(each, axis=2)
 
     def _in_parts(
-        self, lists: NeighborLists, y: Array, ks: IntArray, method: str
+        self,
+        lists: NeighborLists,
+        y: Array,
+        ks: IntArray,
+        method: str,
+        points: IntArray | None = None,
     ) -> Iterator[tuple[slice, Array]]:
-        """Yield predictions for parts of the lists: the probabilities of all k take much room."""
+        """Yield predictions for parts of the lists: the probabilities of all k take much room.
+
+        With `points`, those that the lists are of, for the training rows that they are, each
+        left out of its own list.
+        """
+        rows, at = (lists.rows, slice(None)) if points is None else lists.members(points)
+        left_out = lists.left_out if points is None else points[at]
         width = len(ks) * (1 if y.ndim == 1 else y.shape[1])
         if method == "predict_proba":
             width *= int(y.max()) + 1
-        for part in split_rows(len(lists.indices), max(1, _ENTRIES // width)):
-            some = NeighborLists._make(column[part] for column in lists)
+        width = max(width, lists.indices.shape[1])
+        for part in split_rows(len(rows), max(1, _ENTRIES // width)):
+            which = part if isinstance(at, slice) else at[part]
+            some = lists.take(which, left_out[part], rows[part])
             yield part, self._answers(some, y, ks, method)
 
     def _parts(self, work: Training, grid: IntArray, loss: Loss | None) -> Iterator[JudgedPart]:
         y, ks = work.y, grid[::-1]
         method = "predict" if loss is None else loss.method
         # A row is its own nearest neighbour, so one more than the largest k leaves k others.
-        for rows, distances, indices in work.search.neighborhoods(None, int(ks[-1]) + 1):
-            lists = NeighborLists(distances, indices, np.full(len(rows), -1))
-            fitted = self._answers(lists, y, ks, "predict")[:, ::-1]
-            parts = self._in_parts(lists._replace(left_out=rows), y, ks, method)
+        for points, lists in self._neighborhoods(work.search, None, int(ks[-1]) + 1):
+            rows, at = lists.members(points)
+            fitted = self._answers(lists, y, ks, "predict")[at][:, ::-1]
+            parts = self._in_parts(lists, y, ks, method, points)
             held_out = ((part, predicted[:, ::-1]) for part, predicted in parts)
-            own_weight = self._own_weights(rows, distances, indices, ks)[::-1]
+            own_weight = self._own_weights(points, lists, ks)[::-1]
             yield JudgedPart(rows, fitted, held_out, own_weight)
 
     def _grid(self, work: Training, values: Any) -> IntArray:
@@ -301,6 +326,8 @@ class NearestNeighborsBase(LeaveOneOutPath):
         return super()._check_new(X)
 
     def _check_objects(self, X: Any, *, reset: bool) -> Array:
+        refuse_masked(X=X)
+        refuse_doubled_names(X)
         found = as_objects(X, self.metric)
         if found.ndim == 2:  # a table has columns that can be counted, and names
             named = X if hasattr(X, "columns") else found

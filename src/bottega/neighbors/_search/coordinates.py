@@ -1,24 +1,25 @@
 """Distances that are plain ones after a change of coordinates."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import pairwise_distances
 
 from bottega.core.chunks import Moments
 from bottega.core.errors import InputError
 from bottega.core.stored import stored
-from bottega.core.typing import FloatArray
+from bottega.core.typing import FloatArray, IntArray
 from bottega.neighbors._kernels.distances import (
     CHEBYSHEV,
     EUCLIDEAN,
     HAMMING,
     MANHATTAN,
     all_distances,
+    listed_distances,
     project,
 )
 from bottega.neighbors._search.distance import NumericDistance, scaled
+from bottega.neighbors._search.scale import largest, power_of_two, rows_near_one
 
 # The parameters that a distance takes here; with others it is scikit-learn's.
 TAKES = {
@@ -63,11 +64,7 @@ class Coordinates(NumericDistance):
         elif metric == "mahalanobis":
             self.directions = _whitening(table, params.get("V"), params.get("VI"))
         elif metric == "seuclidean":
-            given = params.get("V")
-            spread = Moments().update(table).covariance().diagonal() if given is None else given
-            spread = self._one_per_column(spread, "V")
-            # What does not vary does not count.
-            self.factor = np.where(spread > 0, 1 / np.sqrt(np.where(spread > 0, spread, 1.0)), 0.0)
+            self.factor = self._inverse_deviations(table, params.get("V"))
 
     def _one_per_column(self, given: Any, name: str) -> FloatArray:
         found: FloatArray = np.asarray(given, dtype=np.float64)
@@ -78,27 +75,75 @@ class Coordinates(NumericDistance):
             )
         return found
 
+    def _inverse_deviations(self, table: FloatArray, given: Any) -> FloatArray:
+        unit = np.ones(table.shape[1])
+        if given is None:
+            unit = np.array([power_of_two(top) for top in np.abs(table).max(axis=0)])
+            spread = Moments().update(table * unit).covariance().diagonal()
+        else:
+            spread = self._one_per_column(given, "V")
+        # What does not vary does not count.
+        return np.where(spread > 0, unit / np.sqrt(np.where(spread > 0, spread, 1.0)), 0.0)
+
     def encode(self, X: Any) -> FloatArray:
         """Return rows in the coordinates in which their distance is plain."""
         table = self.check_dense(X)
-        if self.directions is not None:
-            return project(table, self.directions)
-        if self.factor is not None:
-            return np.asarray(table * self.factor)
-        if self.metric == "correlation":
-            table = table - table.mean(axis=1, keepdims=True)
         if self.metric in ("cosine", "correlation"):
+            table = rows_near_one(table)
+            if self.metric == "correlation":
+                table = rows_near_one(table - table.mean(axis=1, keepdims=True))
             length = np.sqrt(np.sum(table**2, axis=1))
             # A coordinate of their own makes rows of zeros a direction at right angles to all.
             unit = table / np.where(length > 0, length, 1.0)[:, None]
             return np.column_stack([unit, length == 0])
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.directions is not None:
+                table = project(table, self.directions)
+            elif self.factor is not None:
+                table = np.asarray(table * self.factor)
+        if self.code != HAMMING and not largest(table) < np.finfo(float).max / (
+            2 * table.shape[1] + 2
+        ):
+            raise InputError(
+                "X has values so large that distances between rows cannot be represented "
+                f"({largest(self.check_dense(X)):.3g} is the largest): rescale its columns."
+            )
         return table
 
     def table(self, points: FloatArray, stored: FloatArray) -> FloatArray:
         """Return all distances."""
         if self.code is None:
-            return np.asarray(pairwise_distances(points, stored, metric="minkowski", p=self.power))
+            return self._minkowski(lambda d: points[:, d, None] - stored[:, d])
         return scaled(all_distances(points, stored, self.code), self.metric)
+
+    def listed(self, points: FloatArray, stored: FloatArray, indices: IntArray) -> FloatArray:
+        """Return the distance from each point to the stored rows its list names, unscaled."""
+        if self.code is None:
+            return self._minkowski(lambda d: points[:, d, None] - stored[:, d][indices])
+        return listed_distances(points, stored, indices, self.code)
+
+    def _minkowski(self, gap: Callable[[int], FloatArray]) -> FloatArray:
+        """Return the Minkowski distance from the gaps of each column.
+
+        Powers are of the gaps over the largest: those of large numbers would overflow.
+        """
+        assert self.n_columns is not None
+        assert self.power is not None
+        columns = range(self.n_columns)
+        top = np.abs(gap(0))
+        for d in columns[1:]:
+            np.maximum(top, np.abs(gap(d)), out=top)
+        unit = np.where(top > 0, top, 1.0)
+        total = np.zeros(top.shape)
+        for d in columns:
+            total += (np.abs(gap(d)) / unit) ** self.power
+        found = top * total ** (1 / self.power)
+        if not np.all(np.isfinite(found)):
+            raise InputError(
+                f"Distances with p={self.power:g} between these rows cannot be represented: "
+                "rescale the columns of X, or use another p."
+            )
+        return np.asarray(found)
 
 
 def _whitening(X: FloatArray, V: Any, VI: Any) -> FloatArray:
@@ -107,7 +152,12 @@ def _whitening(X: FloatArray, V: Any, VI: Any) -> FloatArray:
     given = V if VI is None else VI
     if given is None and len(X) < 2:
         return np.zeros((p, 1))
-    matrix = Moments().update(X).covariance() if given is None else np.asarray(given, dtype=float)
+    unit = 1.0
+    if given is None:
+        unit = power_of_two(largest(X))
+        matrix = Moments().update(X * unit).covariance()
+    else:
+        matrix = np.asarray(given, dtype=float)
     if matrix.shape != (p, p) or not np.allclose(matrix, matrix.T):
         raise InputError(f"metric_params: V and VI must be symmetric matrices of {p} rows.")
     spread, directions = np.linalg.eigh(matrix)
@@ -115,4 +165,4 @@ def _whitening(X: FloatArray, V: Any, VI: Any) -> FloatArray:
     if not kept.any():
         return np.zeros((p, 1))
     length = np.sqrt(spread[kept])
-    return np.asarray(directions[:, kept] * (length if VI is not None else 1 / length))
+    return np.asarray(directions[:, kept] * (length if VI is not None else unit / length))

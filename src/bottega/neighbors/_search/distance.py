@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_array
 from bottega.core.errors import InputError
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray
+from bottega.core.validate import refuse_masked
 
 # Directions closer than this are the same: it is the rounding of their normalisation.
 SAME_DIRECTION = 1e-28
@@ -36,6 +37,7 @@ class NumericDistance(Distance):
 
     def check(self, X: Any, **options: Any) -> Any:
         """Return a table of numbers, refused where its columns are not those of the rows."""
+        refuse_masked(X=X)
         found = check_array(X, dtype=np.float64, **options)
         if self.n_columns is None:
             self.n_columns = found.shape[1]
@@ -54,7 +56,14 @@ class NumericDistance(Distance):
 def scaled(distances: FloatArray, metric: Any) -> FloatArray:
     """Return Euclidean distances between encoded points as those of the metric."""
     if metric == "sqeuclidean":
-        return np.asarray(distances**2)
+        with np.errstate(over="ignore", under="ignore"):
+            squares: FloatArray = np.asarray(distances**2)
+        if not np.all(np.isfinite(squares)) or np.any((squares == 0) & (distances > 0)):
+            raise InputError(
+                "Squares of the distances between these rows cannot be represented: use "
+                "metric='euclidean', which has the same neighbours, or rescale the columns of X."
+            )
+        return squares
     if metric not in ("cosine", "correlation"):
         return distances
     found: FloatArray = distances**2 / 2  # of unit vectors: 1 minus the cosine

@@ -18,6 +18,7 @@ from bottega.neighbors._kernels.distances import CHEBYSHEV, EUCLIDEAN, MANHATTAN
 from bottega.neighbors._kernels.sparse_distances import sparse_distances
 from bottega.neighbors._search.distance import Distance, NumericDistance, scaled
 from bottega.neighbors._search.metrics import BOOLEAN, SPARSE
+from bottega.neighbors._search.scale import power_of_two
 
 _CODES = {"manhattan": MANHATTAN, "chebyshev": CHEBYSHEV}
 # Distances between sparse rows from which the work is spread over the cores.
@@ -62,7 +63,13 @@ class LibraryDistance(NumericDistance):
             metric = DistanceMetric.get_metric(metric)
         if not isinstance(metric, str):
             return np.asarray(metric.pairwise(points, stored))
-        return np.asarray(pairwise_distances(points, stored, metric=metric, **self.params))
+        found = np.asarray(pairwise_distances(points, stored, metric=metric, **self.params))
+        if not np.all(np.isfinite(found)):
+            raise InputError(
+                f"Some {self.metric} distances between these rows are not finite: rescale the "
+                "columns of X, or use another metric."
+            )
+        return found
 
 
 @stored
@@ -76,15 +83,20 @@ class MissingDistance(NumericDistance):
 
     def table(self, points: FloatArray, stored: FloatArray) -> FloatArray:
         """Return all distances; rows without a common column are infinitely far apart."""
+        unit = power_of_two(max(_largest(points), _largest(stored)))
         total, shared = np.zeros((2, len(points), len(stored)))
-        for a, b in zip(points.T, stored.T, strict=True):
+        for a, b in zip(points.T * unit, stored.T * unit, strict=True):
             gap = a[:, None] - b
             present = ~np.isnan(gap)
             total += np.where(present, gap, 0.0) ** 2
             shared += present
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.sqrt(total * (points.shape[1] / shared))
+            found = np.sqrt(total * (points.shape[1] / shared)) / unit
         return np.where(shared > 0, found, np.inf)
+
+
+def _largest(table: FloatArray) -> float:
+    return float(np.nanmax(np.abs(table), initial=0.0))
 
 
 @stored

@@ -8,16 +8,40 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.neighbors._kernels.votes import BALANCED, INVERSE, TIE, UNIFORM
+from bottega.neighbors._search.places import Places
 
 SCHEMES = {None: UNIFORM, "uniform": UNIFORM, "distance": INVERSE, "balanced": BALANCED}
 
 
 class NeighborLists(NamedTuple):
-    """Neighbours of some points, nearest first, and the training row that each point leaves out."""
+    """Neighbours of some points, nearest first, and what each point leaves out."""
 
     distances: FloatArray
-    indices: IntArray
-    left_out: IntArray  # -1: none
+    indices: IntArray  # rows, or places where many rows are equal
+    left_out: IntArray  # the row or place that a point leaves out a row of, -1: none
+    rows: IntArray  # the training row that is left out, -1: none
+    places: Places | None = None  # None: each row is its own
+
+    @classmethod
+    def of(cls, distances: FloatArray, indices: IntArray, places: Any = None) -> "NeighborLists":
+        """Return lists that leave nothing out."""
+        nobody = np.full(len(indices), -1)
+        return cls(distances, indices, nobody, nobody, places)
+
+    @property
+    def copies(self) -> IntArray:
+        """Number of rows at each place; empty where it is one."""
+        return np.empty(0, dtype=np.intp) if self.places is None else self.places.copies
+
+    def members(self, points: IntArray) -> tuple[IntArray, Any]:
+        """Return the training rows that the points of the lists are, and the list of each."""
+        return (points, slice(None)) if self.places is None else self.places.rows(points)
+
+    def take(self, which: Any, left_out: IntArray, rows: IntArray) -> "NeighborLists":
+        """Return some of the lists, which leave out training rows."""
+        return NeighborLists(
+            self.distances[which], self.indices[which], left_out, rows, self.places
+        )
 
 
 def weights_by(function: Callable[[Any], Any], lists: NeighborLists, k: int) -> FloatArray:
