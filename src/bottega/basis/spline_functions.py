@@ -100,7 +100,7 @@ def place_knots(
         return low + (high - low) * inner
     if weight is None or np.all(weight == weight[0]):
         return np.quantile(x, inner)
-    order = np.argsort(x, kind="stable")
+    order = np.lexsort((weight, x))  # of equal x by weight: the order of the rows has no meaning
     at, mass = x[order], weight[order]
     if np.any(mass % 1):
         # Each row at the middle of its mass, the first at 0 and the last at 1.

@@ -8,12 +8,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bottega.core.cards import Card
+from bottega.core.classes import decided
 from bottega.core.errors import InputError
 from bottega.core.estimator import Unweighted
 from bottega.core.losses import Loss, get_loss
 from bottega.core.params import Choice, Integer, OrNone, Parameter, Real
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
+from bottega.core.validate import refuse_masked
 from bottega.online._kernels.experts import aggregate
 from bottega.online._learner.base import OnlineModel
 
@@ -159,7 +161,7 @@ class ExponentialWeights(Unweighted, OnlineModel):
         votes = np.zeros((len(X), len(labels)))
         rows = np.repeat(np.arange(len(X)), X.shape[1])
         np.add.at(votes, (rows, codes.ravel()), np.tile(self.weights_, len(X)))
-        return labels[np.argmax(votes, axis=1)]
+        return labels[decided(votes)]
 
     def _charged_loss(self) -> Loss:
         return get_loss(self.loss)
@@ -197,6 +199,7 @@ class ExponentialWeights(Unweighted, OnlineModel):
         return (table, y) if labels else (_in_unit("X", table), _in_unit("y", y))
 
     def _table(self, name: str, values: Any, *, reset: bool, labels: bool) -> Array:
+        refuse_masked(**{name: values})
         table = np.ascontiguousarray(values, dtype=None if labels else np.float64)
         if table.ndim != 2 or not table.size:
             raise InputError(
@@ -238,7 +241,7 @@ class ExponentialWeights(Unweighted, OnlineModel):
     def best_expert_(self) -> int:
         """The expert that lost least so far, the first of equals."""
         check_is_fitted(self)
-        return int(np.argmin(self.expert_losses_))
+        return int(decided(-self.expert_losses_))
 
     @property
     def regret_(self) -> float:

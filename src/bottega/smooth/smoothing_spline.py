@@ -19,7 +19,7 @@ from bottega.smooth._kernels import state_space as kernels
 from bottega.smooth._path.scores import FIXED_KNOB, NOISE
 from bottega.smooth._splines.knot_rows import KnotRows, knot_rows
 from bottega.smooth._splines.one_input import OneInputSmoother
-from bottega.smooth._splines.penalty_path import penalty_path, try_penalty
+from bottega.smooth._splines.penalty_path import Scratch, penalty_path, try_penalty
 from bottega.smooth.pspline import PSpline
 
 __all__ = ["SmoothingSpline"]
@@ -285,8 +285,10 @@ def _alpha_for(rows: KnotRows, df: float) -> float:
             f"x, {m}."
         )
 
+    scratch = Scratch(rows)
+
     def excess(log_alpha: float) -> float:
-        return try_penalty(rows, float(np.exp(log_alpha))).df - df
+        return try_penalty(rows, float(np.exp(log_alpha)), scratch=scratch).df - df
 
     # df falls from m to 2 as the penalty rises; widen until it is bracketed.
     low, high = np.log(rows.total.sum()) - 4 * np.log(m), np.log(rows.total.sum())

@@ -55,8 +55,15 @@ class ColumnExpansion(TransformerMixin, Unweighted):
             A data frame where ``set_output`` asks for one.
         """
         X = self._check_new(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            columns = self._columns(X)
+        if not all(np.all(np.isfinite(column)) for column in columns):
+            raise InputError(
+                f"X has values up to {np.abs(X).max():.3g} in size, for which the basis functions "
+                "overflow; rescale its columns, or take a lower degree."
+            )
         bias = [np.ones((len(X), 1))] if self.include_bias else []
-        return np.hstack([*bias, *self._columns(X)])
+        return np.hstack([*bias, *columns])
 
     def _columns(self, X: FloatArray) -> list[FloatArray]:
         """Return blocks of columns, side by side the whole expansion."""

@@ -45,7 +45,8 @@ class SplineBasis(ColumnExpansion):
         low, high = X.min(axis=0), X.max(axis=0)
         if self.boundary is not None:
             low, high = self._given_boundary(p)
-        self.boundary_ = np.column_stack([low, np.where(high > low, high, low + 1.0)])
+        room = np.maximum(1.0, 1e-6 * np.abs(low))  # of a column that does not vary
+        self.boundary_ = np.column_stack([low, np.where(high > low, high, low + room)])
         if isinstance(self.knots, str):
             if self.knots not in ("quantile", "even"):
                 raise InputError(

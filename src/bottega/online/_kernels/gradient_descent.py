@@ -84,22 +84,28 @@ def value_of(loss, y, z, delta):
 
 
 @kernel
-def rate_of(step, eta, reach, bound, power, sigma, t, largest):
+def factor_of(eta, reach, bound, largest):
+    """Return the factor of the steps: `eta`, or where it is 0 the theory's, sqrt(2) reach / G.
+
+    G is the bound given, or else the largest gradient so far.
+    """
+    G = bound if bound > 0.0 else largest
+    if eta != 0.0 or G == 0.0:
+        return eta
+    return np.sqrt(2.0) * reach / G
+
+
+@kernel
+def rate_of(step, eta, factor, power, sigma, t):
     """Return the step size of row number t (from 1), at most as large as any before.
 
-    Without `eta` the theory's: sqrt(2) reach / G, with G the bound given, or else the largest
-    gradient so far, this one included. Strongly convex steps count t from `eta` rows before.
+    Strongly convex steps count t from `eta` rows before.
     """
     if step == STRONGLY_CONVEX:
         return 1.0 / (sigma * (t + eta))
-    if eta == 0.0:
-        G = bound if bound > 0.0 else largest
-        if G == 0.0:
-            return 0.0
-        eta = np.sqrt(2.0) * reach / G
     if step == CONSTANT:
-        return eta
-    return eta / np.sqrt(t) if power == 0.5 else eta / t**power
+        return factor
+    return factor / np.sqrt(t) if power == 0.5 else factor / t**power
 
 
 @kernel
@@ -111,6 +117,7 @@ def descend_dense(
     p = X.shape[1]
     d = len(w)
     t, largest, rate, spent = state[ROWS], state[LARGEST], state[RATE], state[SPENT]
+    factor = factor_of(eta, reach, bound, largest)
     averaged = len(past) > 0
     before = w.copy() if averaged else w
     total = 0.0
@@ -127,7 +134,9 @@ def descend_dense(
             norm2 = max(norm2 + 2.0 * sigma * g * z + sigma * sigma * own, 0.0)
         if len(losses):
             losses[i] = c * value_of(loss, y[i], z, delta) + 0.5 * sigma * own
-        largest = max(largest, np.sqrt(norm2))
+        if norm2 > largest * largest:
+            largest = np.sqrt(norm2)
+            factor = factor_of(eta, reach, bound, largest)
         t += 1.0
         if averaged:
             for j in range(d):
@@ -139,7 +148,7 @@ def descend_dense(
                     squares[j] += slope * slope
                     w[j] -= eta * slope / np.sqrt(squares[j])
         elif norm2 > 0.0:
-            rate = rate_of(step, eta, reach, bound, power, sigma, t, largest)
+            rate = rate_of(step, eta, factor, power, sigma, t)
             spent += rate * norm2
             kept = 1.0 - rate * sigma
             change = rate * g
@@ -174,6 +183,7 @@ def descend_csr(
     d = len(w)
     last = d - 1
     t, largest, rate, spent = state[ROWS], state[LARGEST], state[RATE], state[SPENT]
+    factor = factor_of(eta, reach, bound, largest)
     averaged = len(past) > 0
     scale = 1.0
     total = 0.0
@@ -192,12 +202,14 @@ def descend_csr(
             norm2 = max(norm2 + 2.0 * sigma * g * z + sigma * sigma * own, 0.0)
         if len(losses):
             losses[i] = c * value_of(loss, y[i], z, delta) + 0.5 * sigma * own
-        largest = max(largest, np.sqrt(norm2))
+        if norm2 > largest * largest:
+            largest = np.sqrt(norm2)
+            factor = factor_of(eta, reach, bound, largest)
         t += 1.0
         if norm2 == 0.0:
             continue
         if step != ADAGRAD:
-            rate = rate_of(step, eta, reach, bound, power, sigma, t, largest)
+            rate = rate_of(step, eta, factor, power, sigma, t)
             spent += rate * norm2
             kept = 1.0 - rate * sigma
             scale *= kept

@@ -18,6 +18,7 @@ from bottega.core.rows import Rows, check_weight
 from bottega.core.seeds import seed_of
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import Array, FloatArray
+from bottega.core.validate import refuse_doubled_names, refuse_masked
 from bottega.online._kernels.rows import all_finite
 
 
@@ -73,6 +74,8 @@ class OnlineModel(Estimator):
     def _learn(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, charge: bool
     ) -> FloatArray:
+        refuse_masked(X=X, y=y, sample_weight=sample_weight)
+        refuse_doubled_names(X)
         new = not hasattr(self, "n_features_in_")
         if new:  # afterwards they may not change
             self._check_params()

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from bottega.core.classes import decided
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.params import AnyOf, Anything, Choice, OrNone
 from bottega.core.rows import check_weight
@@ -140,7 +141,7 @@ class OnlineClassifier(ClassifierMixin, OnlineModel):
     def _decide(self, X: Any) -> Array:
         """Return the codes of the classes of checked rows."""
         scores = self._scores(X)
-        return (scores >= 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
+        return (scores >= 0).astype(np.intp) if scores.ndim == 1 else decided(scores)
 
     def predict(self, X: Any) -> Array:
         """Return the class of each row: sgn(0) is +1, the second class; of equals the first."""

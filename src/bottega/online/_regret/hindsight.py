@@ -175,7 +175,7 @@ class Hindsight:
         setting = self.setting
         if setting.kind == "experts":
             totals = self.learner.expert_losses_
-            u = (np.arange(len(totals)) == int(np.argmin(totals))).astype(np.float64)
+            u = (np.arange(len(totals)) == self.learner.best_expert_).astype(np.float64)
             words = f"{len(totals)} experts"
             return Comparator(u, float(totals.min()), 0.0, rows, rows, 0.0, words)
         if setting.kind == "perceptron":

@@ -24,7 +24,7 @@ def bin_linear(x, y, w, low, step, size):
     for i in range(x.size):
         weight = w[0] if unit else w[i]
         place = (x[i] - low) * inverse
-        left = min(max(int(place), 0), size - 2)
+        left = int(min(place, size - 2.0)) if place > 0.0 else 0
         right_share = min(max(place - left, 0.0), 1.0) * weight
         left_share = weight - right_share
         count[left] += left_share
@@ -45,7 +45,7 @@ def look_up(x, low, step, values):
     inverse = 1.0 / step
     for i in range(x.size):
         place = (x[i] - low) * inverse
-        left = min(max(int(place), 0), size - 2)
+        left = int(min(place, size - 2.0)) if place > 0.0 else 0
         share = min(max(place - left, 0.0), 1.0)
         for f in range(count):
             found[i, f] = (1.0 - share) * values[left, f] + share * values[left + 1, f]

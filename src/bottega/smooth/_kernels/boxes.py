@@ -94,8 +94,9 @@ def sums_normal(x, y, w, at, h, reach, powers):
     a, c = np.empty(J + 1), np.empty(5)
     for i in range(m):
         place = at[i] - x[0]
-        first = max(int(np.floor((place - reach * h) / width)), 0)
-        last = min(int(np.floor((place + reach * h) / width)), boxes - 1)
+        # Bounded before they become whole numbers: a point may be anywhere.
+        first = int(np.floor(min(max((place - reach * h) / width, 0.0), 1.0 * boxes)))
+        last = int(np.floor(min(max((place + reach * h) / width, -1.0), boxes - 1.0)))
         mass = 0.0
         for b in range(first, last + 1):
             if start[b] == start[b + 1]:

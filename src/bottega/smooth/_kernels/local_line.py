@@ -136,6 +136,9 @@ def fit_line(x, y, w, spread, at, h, spare, degree, code, reach, count, with_nor
             start = np.searchsorted(x, at[i] - reach * spare[i], side="right")
             stop = np.searchsorted(x, at[i] + reach * spare[i], side="left")
         q = stop - start
+        if q == 0:  # no row is near enough in floating point
+            found[i] = np.nan
+            continue
         # Slices, not offsets: the compiler then sees loops it can do several rows at a time.
         xs, ys, ws, vs = x[start:stop], y[start:stop], w[start:stop], spread[start:stop]
         u, t, z = u_all[:q], t_all[:q], z_all[:q]

@@ -60,6 +60,9 @@ def fit_space(X, y, w, spread, at, h, spare, degree, code, reach, product, count
         if q < k:
             used[i] = spare[i]
             q = find_window(X, w, 0, n, at[i], spare[i], code, reach, product, rows, t_all, u)
+        if q == 0:  # no row is near enough in floating point
+            found[i] = norm[i] = np.nan
+            continue
         t, z, v = t_all[:q], z_all[:q], v_all[:q]
         B = terms[: q * k].reshape(k, q)
         fill_terms(X, rows, q, at[i], 1.0 / used[i], degree, B)

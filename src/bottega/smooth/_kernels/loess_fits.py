@@ -38,6 +38,9 @@ def fit_space(X, y, w, variance, at, h, degree, count):
         start = np.searchsorted(first, at[i, 0] - h[i], side="right")
         stop = np.searchsorted(first, at[i, 0] + h[i], side="left")
         q = find_window(X, w, start, stop, at[i], h[i], TRICUBE, 1.0, False, rows, t_all, u)
+        if q == 0:  # no row is near enough in floating point
+            found[i] = norm[i] = np.nan
+            continue
         t = t_all[:q]
         # The terms, and the responses as a last row: one product gives G and the sums of t b y.
         B = terms[: q * (k + 1)].reshape(k + 1, q)

@@ -161,6 +161,8 @@ def _weighted_select(keys, load, target):
 @kernel
 def _widen_space(squared, w, radius, least):
     order = np.sort(squared[w > 0])
+    if order.size == 0:
+        return max(radius, 1.0)
     enough = order[min(least, order.size) - 1]
     for value in order:
         if value > _CLEAR * _CLEAR * enough:

@@ -3,6 +3,8 @@
 Symbols are those of `state_space`.
 """
 
+import numpy as np
+
 from bottega._jit import kernel
 
 
@@ -44,7 +46,9 @@ def scan_knots(moments, residual, left):
     for g in range(len(residual)):
         count, d = moments[0, g], residual[g]
         share = 1 / count
-        factor = 1 / ((1 - share) + share * left[g])
+        remain = (1 - share) + share * left[g]
+        # A row that is fitted whatever its response cannot be left out.
+        factor = 1 / remain if remain > 0 else np.inf
         factor *= factor
         second = moments[1, g] + count * d * d
         fourth = moments[3, g] + d * (4 * moments[2, g] + d * (6 * moments[1, g] + count * d * d))
@@ -67,7 +71,9 @@ def scan_rows(y, w, start, mean, total, residual, left):
             gap = residual[g] + (y[i] - mean[g])
             rss += w[i] * gap * gap
             share = w[i] / total[g]
-            out = gap / ((1 - share) + share * left[g])
+            remain = (1 - share) + share * left[g]
+            # A row that is fitted whatever its response cannot be left out.
+            out = gap / remain if remain > 0 else np.inf
             loss = out * out
             mean_loss += w[i] * loss
             cross += w[i] * w[i] * loss

@@ -7,9 +7,11 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.rows import check_weight
 from bottega.core.typing import FloatArray
+from bottega.core.validate import refuse_masked
 from bottega.smooth._local.binned import make_grid
 from bottega.smooth._local.weights import get_kernel
 from bottega.smooth._local.windows import Recipe
+from bottega.smooth._path.in_range import check_range
 
 
 def binned_curve(
@@ -61,6 +63,7 @@ def binned_curve(
     >>> curve[[100, 200, 300]].round(4)  # at 1/4, 1/2, 3/4
     array([0.0629, 0.2504, 0.5629])
     """
+    refuse_masked(x=x, y=y)
     x, y = (np.ascontiguousarray(each, dtype=np.float64) for each in (x, y))
     if x.ndim != 1 or x.shape != y.shape or not len(x):
         raise InputError(f"x and y must be rows of one length; got {x.shape} and {y.shape}.")
@@ -81,6 +84,7 @@ def binned_curve(
             f"The grid would go from {low} to {high}, with responses that must be finite: correct "
             "the rows or the limits."
         )
+    check_range(np.array([low, high]), "the grid")
     if limits is not None:
         inside = (x >= low) & (x <= high)
         x, y = x[inside], y[inside]

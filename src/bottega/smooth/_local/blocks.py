@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.errors import InputError
 from bottega.core.parallel import available_cores, in_threads
 from bottega.core.typing import BoolArray, FloatArray
 
@@ -36,3 +37,13 @@ def writable(*arrays: FloatArray) -> list[FloatArray]:
 def no_boxes(points: int) -> tuple[FloatArray, FloatArray, BoolArray, float]:
     """Return what tells the kernel of one input that no point has its sums yet."""
     return np.empty((0, 8)), np.empty((0, 8)), np.zeros(points, dtype=bool), 0.0
+
+
+def check_found(found: FloatArray) -> None:
+    """Refuse what is not a number: a window whose rows floating point cannot tell apart."""
+    if not np.all(np.isfinite(found)):
+        raise InputError(
+            "Some windows have no rows, or rows so near to one another for their distance from the "
+            "others that floating point cannot tell them apart; use a wider window, or rescale or "
+            "round the inputs."
+        )

@@ -8,7 +8,9 @@ from numpy.polynomial import legendre
 from bottega.core.errors import InputError
 from bottega.core.rows import check_weight
 from bottega.core.typing import FloatArray
-from bottega.smooth._local.weights import get_kernel
+from bottega.core.validate import refuse_masked
+from bottega.smooth._local.weights import WeightFunction, get_kernel
+from bottega.smooth._path.in_range import check_range
 
 _MOST_BLOCKS = 5
 _ROWS_A_BLOCK = 20
@@ -61,6 +63,7 @@ def plugin_bandwidth(x: Any, y: Any, *, kernel: str = "normal", sample_weight: A
     0.037
     """
     constants = get_kernel(kernel)
+    refuse_masked(x=x, y=y)
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if x.ndim != 1 or x.shape != y.shape:
         raise InputError(f"x and y must be rows of one length; got {x.shape} and {y.shape}.")
@@ -68,7 +71,7 @@ def plugin_bandwidth(x: Any, y: Any, *, kernel: str = "normal", sample_weight: A
         raise InputError("x and y must be finite; leave out or fill in the rows that are not.")
     weight = check_weight(sample_weight, len(y))
     weight = np.ones(len(y)) if weight is None else weight
-    order = np.argsort(x, kind="stable")
+    order = np.lexsort((weight, y, x))  # of equal x by y: the order of the rows has no meaning
     order = order[weight[order] > 0]
     x, y, weight = x[order], y[order], weight[order]
     if len(np.unique(x)) <= _TERMS:
@@ -76,6 +79,15 @@ def plugin_bandwidth(x: Any, y: Any, *, kernel: str = "normal", sample_weight: A
             f"A plug-in bandwidth needs at least {_TERMS + 1} distinct x; there are "
             f"{len(np.unique(x))}. Give the bandwidth."
         )
+    check_range(x, "x")
+    # In a unit in which the range is near one: its fifth power is that of an ordinary number.
+    unit = 0.5 ** int(np.frexp(x[-1] - x[0])[1])
+    return _bandwidth(x * unit, y, weight, constants) / unit
+
+
+def _bandwidth(
+    x: FloatArray, y: FloatArray, weight: FloatArray, constants: WeightFunction
+) -> float:
     sigma2, curvature2 = _pilot(x, y, weight)
     spread = float(x[-1] - x[0])
     numerator = sigma2 * constants.roughness * spread

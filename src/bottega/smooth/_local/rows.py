@@ -12,6 +12,7 @@ from bottega.smooth._local.blocks import in_blocks, writable
 from bottega.smooth._surface.hull import inside_hull
 
 _TRIM = 0.1  # of the rows at each end, for the scale of an input
+_FLAT = 1e-100  # a middle that varies so much less than all rows is constant
 
 
 def coefficient_count(p: int, degree: int) -> int:
@@ -28,8 +29,9 @@ def coefficient_count(p: int, degree: int) -> int:
 def derivative_units(h: FloatArray, count: int, line: bool) -> FloatArray:
     """Return what turns coefficients in u = (x - point) / h into value, slopes and curvature."""
     factor = np.ones((len(h), count))
-    factor[:, 1:] /= h[:, None]
-    if line:
+    if count > 1:
+        factor[:, 1:] /= h[:, None]
+    if line and count > 2:
         factor[:, 2:] *= 2 / h[:, None]
     return factor
 
@@ -123,6 +125,7 @@ class LocalRows:
         # As many rows as the fraction holds whole; the first term guards against its rounding,
         # the last against that of the sums of masses.
         target = max(np.floor(total * min(span, 1.0) + 1e-5), 1.0) - 1e-9 * total
+        target = max(target, 1e-12 * total)  # of few rows of great weight
         return NearestWindows(
             self.X,
             self.weight if weight is None else weight,
@@ -165,7 +168,8 @@ def _trimmed_deviation(x: FloatArray, mass: FloatArray) -> float:
     trim = np.ceil(_TRIM * total)
     share = np.minimum(ends, total - trim) - np.maximum(ends - mass, trim)
     middle = _deviation(x, np.maximum(share, 0.0))
-    return middle if middle > 0 else _deviation(x, mass)
+    whole = _deviation(x, mass)
+    return middle if middle > _FLAT * whole else whole
 
 
 def _deviation(x: FloatArray, mass: FloatArray) -> float:

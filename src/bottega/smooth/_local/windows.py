@@ -10,7 +10,7 @@ from bottega.core.typing import BoolArray, FloatArray
 from bottega.smooth._kernels.boxes import sums_normal, sums_polynomial
 from bottega.smooth._kernels.local_line import fit_line
 from bottega.smooth._kernels.local_space import fit_space, rows_of
-from bottega.smooth._local.blocks import in_blocks, no_boxes, writable
+from bottega.smooth._local.blocks import check_found, in_blocks, no_boxes, writable
 from bottega.smooth._local.rows import LocalRows, coefficient_count, derivative_units
 from bottega.smooth._local.weights import KERNELS
 
@@ -121,6 +121,7 @@ class Window:
 
         pairs = 0 if boxed else len(at) * len(rows.y)
         found, C, length, used = in_blocks(len(at), pairs, block)
+        check_found(found)
         unit = derivative_units(used, count, line)
         return LocalValues(
             found * unit, length * unit**2, C * unit[:, :, None], used, widened | (used != h)

@@ -12,7 +12,7 @@ from bottega.smooth._kernels.local_line import fit_line
 from bottega.smooth._kernels.local_space import rows_of
 from bottega.smooth._kernels.loess_fits import fit_space
 from bottega.smooth._kernels.weight_functions import TRICUBE
-from bottega.smooth._local.blocks import in_blocks, no_boxes, writable
+from bottega.smooth._local.blocks import check_found, in_blocks, no_boxes, writable
 from bottega.smooth._local.rows import (
     LocalRows,
     NearestWindows,
@@ -73,6 +73,7 @@ class LocalFits:
 
         pairs = len(points) * self.windows.rows_inside
         found, C, length = in_blocks(len(points), pairs, block)
+        check_found(found)
         unit = derivative_units(h, count, line)
         return found * unit, C * unit[:, :, None], length
 

@@ -12,9 +12,10 @@ from bottega.core.rows import Rows
 from bottega.core.smoother import Smoother
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray
+from bottega.smooth._path.in_range import InRange
 
 
-class PathSmoother(LinearSmoother, RegressorMixin, Tuned):
+class PathSmoother(LinearSmoother, RegressorMixin, InRange, Tuned):
     """A linear smoother with a knob, whose path is judged by leaving out one row at a time."""
 
     _least_rows: ClassVar[int] = 2

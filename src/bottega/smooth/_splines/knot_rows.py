@@ -1,6 +1,7 @@
 """From rows to knots: ties become one weighted mean, and very many rows become few knots."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from bottega.smooth._splines.cubic_curve import CubicCurve
 
 # Two x nearer than this share of the range are one x to a fit in double precision.
 TIE = 1e-9
+_WIDEST_WEIGHTS = 1e15  # ratio of the largest to the smallest
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,10 @@ class KnotRows:
     # Number of rows of each knot, and their sums of powers 2 to 4 about the mean; without weights
     # alone, where they save going through the rows again.
     moments: FloatArray | None
+    # What multiplies responses where their fourth powers are summed; the moments are of these.
+    unit: float
 
-    @property
+    @cached_property
     def gaps(self) -> FloatArray:
         """Distance from each knot to the next."""
         return np.diff(self.knots)
@@ -51,8 +55,11 @@ class KnotRows:
 
     def precision(self, alpha: float) -> float:
         """Return 1 / alpha on the unit scale; a penalty of zero is one too small to be seen."""
-        least = 1e-18 * float(self.total.min()) * float(self.gaps.min()) ** 3
-        return 1 / max(alpha, least)
+        return 1 / max(alpha, self._least)
+
+    @cached_property
+    def _least(self) -> float:
+        return 1e-18 * float(self.total.min()) * float(self.gaps.min()) ** 3
 
     def states(self, alpha: float, traced: bool = False) -> tuple[FloatArray, ...]:
         """Return what `full_pass` does at a penalty in the units of x."""
@@ -62,6 +69,12 @@ class KnotRows:
     def curve(self, states: tuple[FloatArray, ...]) -> CubicCurve:
         """Return the curve of states."""
         return CubicCurve(self.low, self.span, self.knots, *states[:3])
+
+
+def unit_of(y: FloatArray) -> float:
+    """Return the power of two that brings responses near one, 1.0 for ordinary ones."""
+    top = float(max(y.max(), -y.min()))
+    return 1.0 if top == 0 or 1e-50 <= top <= 1e50 else 0.5 ** int(np.frexp(top)[1])
 
 
 def knot_rows(rows: Rows, most: int | None = None) -> KnotRows:
@@ -93,5 +106,13 @@ def knot_rows(rows: Rows, most: int | None = None) -> KnotRows:
     knots, mean, total, pure = kernels.knot_means(
         unit, y, np.ones(len(x)) if weight is None else weight, start
     )
-    moments = kernels.central_sums(y, start, mean) if weight is None else None
-    return KnotRows(rows, low, span, order, y, weight, start, knots, mean, total, pure, moments)
+    if total.max() > _WIDEST_WEIGHTS * total.min():
+        raise InputError(
+            f"The weights of the x range from {total.min():.3g} to {total.max():.3g}: beside the "
+            "largest the smallest are lost in floating point. Give those rows weight zero."
+        )
+    unit = unit_of(y)
+    scaled = (y, mean) if unit == 1.0 else (y * unit, mean * unit)
+    moments = kernels.central_sums(scaled[0], start, scaled[1]) if weight is None else None
+    found = (knots, mean, total, pure, moments, unit)
+    return KnotRows(rows, low, span, order, y, weight, start, *found)

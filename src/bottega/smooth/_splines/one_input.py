@@ -8,8 +8,8 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
-from bottega.core.estimator import Estimator
 from bottega.core.typing import FloatArray
+from bottega.smooth._path.in_range import InRange
 from bottega.smooth._path.path_smoother import PathSmoother
 
 
@@ -27,7 +27,7 @@ def integrate(curve: Any, knots: FloatArray, degree: int, a: float, b: float) ->
     return total if b >= a else -total
 
 
-class OneInputCurve(RegressorMixin, Estimator):
+class OneInputCurve(RegressorMixin, InRange):
     """A curve fitted to one input."""
 
     _least_rows: ClassVar[int] = 2

@@ -185,7 +185,7 @@ def _full(points: DistinctPoints, Q: FloatArray, free: FloatArray, z: FloatArray
     inside = A - Q @ cross
     inside -= (inside @ Q) @ Q.T
     # The planes get an eigenvalue of their own, far below all others: so they come first.
-    below = -1.0 - np.abs(inside).sum(axis=0).max()
+    below = -2 * (np.abs(inside).sum(axis=0).max() or 1.0)
     values, vectors = _eigh(inside + below * (Q @ Q.T))
     e, V = np.maximum(values[q:], 0.0), vectors[:, q:]
     basis = ThinPlateBasis(points.u, root[:, None] * V, cross @ V, free, e)
