@@ -176,8 +176,8 @@ def _convert(series: Series, role: str, seen: Profile, *, asked: bool) -> Series
         stored = convert.storage(series)
     if kind == "number":
         if seen.writing is not None:
-            known: dict[str | None, float] = dict(seen.writing.values)
-            floats = [known.get(text, np.nan) for text in convert.labels(series)]
+            known = seen.writing.values
+            floats = [known.get(text or "", np.nan) for text in convert.labels(series)]
             return _replace(series, np.array(floats), nw.Float64)
         if stored in ("number", "integer") and series.dtype != nw.Object:
             return None
