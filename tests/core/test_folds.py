@@ -165,8 +165,28 @@ def test_neither_the_order_of_rows_nor_units_change_the_folds(n, k, p, levels, s
     assert contents(X, key, fold) == contents(X[order], key[order], moved)
     if levels is None:
         assert np.array_equal(fold[order], moved)
-    sizes = np.bincount(fold, minlength=k)
-    assert sizes.max() - sizes.min() <= 1 + (strata is not None)
+    for part in (fold, *([] if strata is None else [fold[strata == c] for c in (0, 1)])):
+        sizes = np.bincount(part, minlength=k)
+        assert sizes.max() - sizes.min() <= 1
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(2, 60), st.floats(0.01, 0.99), st.booleans(), st.integers(0, 1000))
+def test_a_share_is_held_out_by_what_is_in_the_rows(n, share, stratified, seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 2)), rng.normal(size=n)
+    strata = (rng.random(n) < 0.3).astype(int) if stratified else None
+    order = rng.permutation(n)
+    [(train, held)] = make_folds(share, n, X=X, y=y, strata=strata)
+    [(_, moved)] = make_folds(
+        share, n, X=X[order], y=y[order], strata=None if strata is None else strata[order]
+    )
+    assert set(order[moved]) == set(held)
+    assert len(held) == min(max(int(np.floor(share * n + 0.5)), 1), n - 1)
+    assert sorted([*train, *held]) == list(range(n))
+    if strata is not None:
+        for c in (0, 1):
+            assert abs(np.sum(strata[held] == c) - share * np.sum(strata == c)) < 2
 
 
 def test_only_what_is_needed_is_read():

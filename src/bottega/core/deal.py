@@ -7,7 +7,14 @@ import numpy as np
 from bottega.core.row_order import own_order
 from bottega.core.typing import IntArray
 
-__all__ = ["MOST_ORDERED", "FoldDealer", "deal_folds", "deal_rows", "scramble"]
+__all__ = [
+    "MOST_ORDERED",
+    "FoldDealer",
+    "deal_folds",
+    "deal_rows",
+    "dealing_order",
+    "scramble",
+]
 
 # Rows up to which folds are dealt by what is in the rows. More are dealt by row number: rows that
 # come in chunks get the folds they get together, in memory that does not grow with their number.
@@ -93,9 +100,20 @@ def deal_rows(
     >>> np.array_equal(ahead, behind[::-1])
     True
     """
-    if (X is None and y is None) or n > MOST_ORDERED:
+    order = dealing_order(n, X, y, weight, strata)
+    if order is None:
         return deal_folds(n, folds, strata)
-    order = own_order(X, y if strata is None else strata, weight, apart=True)
     fold = np.empty(n, dtype=np.intp)
-    fold[order] = deal_folds(n, folds, None if strata is None else np.asarray(strata)[order])
+    fold[order] = np.arange(n) % folds
     return fold
+
+
+def dealing_order(n: int, X: Any, y: Any, weight: Any, strata: Any) -> IntArray | None:
+    """Return rows in an order of their own, stratum after stratum, or None where there is none."""
+    if (X is None and y is None) or n > MOST_ORDERED:
+        return None
+    order = own_order(X, y if strata is None else strata, weight, apart=True)
+    if strata is None:
+        return order
+    codes = np.unique(np.asarray(strata), return_inverse=True)[1]
+    return np.asarray(order[np.argsort(codes[order], kind="stable")])

@@ -2,10 +2,10 @@
 
 A number of folds is dealt like cards. The rows are put in an order that depends on what is in them
 alone (`bottega.core.row_order`), so neither the order they come in nor the units they are measured
-in change the folds. In that order they are taken in blocks of K, and the K folds are dealt to each
-block in a shuffled order that depends on nothing but the number of the block: the folds are
-balanced to one row, and no pattern of period K can hide in them. With strata (classes) each stratum
-is dealt its own cards. With a seed the rows are shuffled by their number instead.
+in change the folds, which are balanced to one row. With strata (classes) one stratum is dealt after
+the other. With a seed the rows are shuffled by their number instead. Where only the number of the
+rows is known, they are taken in blocks of K, and the K folds are dealt to each block in a shuffled
+order that depends on nothing but the number of the block: no pattern of period K can hide in them.
 
 Rows of one group stay together, and with times the folds follow one another: what is held out is
 later than what is learnt from.
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.deal import FoldDealer, deal_folds, deal_rows, scramble
+from bottega.core.deal import FoldDealer, deal_folds, deal_rows, dealing_order, scramble
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.params import Integer, Parameter
 from bottega.core.params import Real as Number
@@ -199,10 +199,17 @@ def _validation_part(
             part = parts_by_group(groups, strata, shares, rng, "a validation part")
         held = part == 1
     elif seed is None:
-        dealt = deal_rows(_DEALT, n, *content, strata=strata)
-        held = dealt < min(max(round(_DEALT * share), 1), _DEALT - 1)
-        if held.all() or not held.any():
-            held = deal_rows(2, n, *content) == 0
+        order = dealing_order(n, *content, strata)
+        if order is None:
+            dealt = deal_folds(n, _DEALT, strata)
+            held = dealt < min(max(round(_DEALT * share), 1), _DEALT - 1)
+            if held.all() or not held.any():
+                held = deal_folds(n, 2) == 0
+        else:  # evenly along the order, and at least one row on each side
+            held = np.zeros(n, dtype=np.bool_)
+            held[order] = np.diff(np.floor(share * np.arange(n + 1) + 0.5)) > 0
+            if held.all() or not held.any():
+                held[order[0]] = not held[order[0]]
     else:  # a share of each stratum, rounded up, and never all of it
         rng = np.random.default_rng(seed)
         codes, held = _codes(strata, n), np.zeros(n, dtype=bool)

@@ -280,7 +280,8 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row; of equal ones the first."""
-        return np.asarray(self.classes_[_winners(self._scores(X))])
+        best = _winners(self._scores(X))
+        return np.asarray(self.classes_[best])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes, one column each."""

@@ -161,7 +161,7 @@ class PenalizedRegression(
 
     def _settle(self, work: PenalizedWork, setting: Mapping[str, Any]) -> None:
         ratio = self._ratio(setting)
-        work.prepare_folds()
+        work.prepare_folds(needed=False)
         start = self.__dict__.pop("_start", None)
         if start is not None and np.shape(start) != (self.n_features_in_,):
             start = None  # of other inputs

@@ -28,6 +28,8 @@ from bottega.optimize.coordinate_working_sets import WorkingSetProblem, begin, w
 # Up to this many columns the Gram matrices of all folds are small (80 MB for ten folds), and
 # cheaper than going through the rows for every alpha.
 GRAM_COLUMNS = 1000
+# Numbers in a table whose folds take no time worth mentioning.
+_SMALL = 2**18
 # Numbers that the working sets of folds side by side may hold.
 _TOGETHER = 2**27
 
@@ -92,14 +94,19 @@ class GramWork:
             self._by_fold = FoldMoments(rows.X, rows.y, rows.weight, count, self._fold)
         return self._by_fold
 
-    def prepare_folds(self) -> None:
+    def prepare_folds(self, needed: bool = True) -> None:
         """Prepare all rows by way of the folds, where nothing is prepared yet.
 
-        The folds' moments add up to those of all rows. Fits at a given alpha take this way too, so
-        that they have the same digits as those picked from a path.
+        The folds' moments add up to those of all rows. Fits to a small table at a given alpha take
+        this way too, though it is not `needed`, so that they have the very digits of those picked
+        from a path; with a large one the folds would take longer than the fit.
         """
-        if "total" not in vars(self):
+        if "total" not in vars(self) and (needed or self._by_fold is not None or self._is_small()):
             self.total = self.by_fold.total()
+
+    def _is_small(self) -> bool:
+        rows: Any = self.source
+        return rows.X.shape[0] * rows.X.shape[1] <= _SMALL
 
     @cached_property
     def total(self) -> Moments:
@@ -166,7 +173,7 @@ class RowsWork:
         self.settings, self.rows = settings, rows
         self.columns = columns_of(rows.X, rows.weights, **settings.frame)
 
-    def prepare_folds(self) -> None:
+    def prepare_folds(self, needed: bool = True) -> None:
         """Do nothing: what is prepared serves the folds too."""
 
     @cached_property
