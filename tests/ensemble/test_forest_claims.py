@@ -135,11 +135,16 @@ def test_the_path_and_the_fit_judge_the_same_trees(n_trees):
         model.fit(X, target)
         picked = model.path_.best("min")
         assert model.path_.values[picked] == model.max_features_
-        # The path has at most 50 trees, which are the first of the fit.
+        # What the path says of the picked forest is what the fit says of it.
+        assert model.path_.error[picked] == pytest.approx(model.oob_path_.error[-1], rel=1e-12)
+        assert model.path_.error_se[picked] == pytest.approx(model.oob_path_.error_se[-1], rel=1e-9)
+        assert model.path_.train_error[picked] == model.oob_path_.train_error[-1]
+        # The worst is judged by at most 50 trees, which are the first of a fit.
+        worst = int(np.argmax(model.path_.error))
+        given = type(model)(max_features=model.path_.values[worst], n_estimators=n_trees)
+        given.fit(X, target)
         at = min(n_trees, 50) - 1
-        assert model.path_.error[picked] == pytest.approx(model.oob_path_.error[at], rel=1e-12)
-        assert model.path_.error_se[picked] == pytest.approx(model.oob_path_.error_se[at], rel=1e-9)
-        assert model.path_.train_error[picked] == model.oob_path_.train_error[at]
+        assert model.path_.error[worst] == pytest.approx(given.oob_path_.error[at], rel=1e-12)
         given = type(model)(max_features=model.max_features_, n_estimators=n_trees).fit(X, target)
         assert given.oob_path_.error[-1] == model.oob_path_.error[-1]
         assert np.array_equal(given.forest_.words, model.forest_.words)

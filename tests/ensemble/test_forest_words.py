@@ -192,3 +192,14 @@ def test_pruned_and_monotone_forests():
 
 def test_a_tie_in_the_kernel_is_a_tie_elsewhere():
     assert judge.TIE == classes.TIE
+
+
+def test_a_forest_that_is_not_judged_is_the_same_forest():
+    X, y = np.random.default_rng(0).normal(size=(80, 3)), np.arange(80) % 3
+    judged = RandomForestClassifier(20, max_features=2).fit(X, y)
+    bare = RandomForestClassifier(20, max_features=2, oob_score=False).fit(X, y)
+    assert np.array_equal(judged.forest_.words, bare.forest_.words)
+    assert np.array_equal(judged.feature_importances_, bare.feature_importances_)
+    assert not hasattr(bare, "oob_path_")
+    chosen = RandomForestClassifier(60, oob_score=False).fit(X, y)
+    assert np.array_equal(chosen.path_.values, RandomForestClassifier(60).fit(X, y).path_.values)

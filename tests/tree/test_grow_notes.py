@@ -162,7 +162,7 @@ def test_growth_stops_when_validation_accuracy_is_high_enough():  # M224, the fi
         model = TreeClassifier(0.0, target_error=target, validation=0.3).fit(X, y)
         leaves.append(model.nodes_.n_leaves)
         assert model.nodes_.n[0] == 600  # the leaves know all rows
-        train, held = make_folds(0.3, 600, strata=y)[0]
+        train, held = make_folds(0.3, 600, strata=y, X=X, y=y)[0]
         # Growth on the training part, one split fewer: the target was not reached yet.
         fewer = TreeClassifier(0.0, max_leaf_nodes=max(leaves[-1] - 1, 1)).fit(X[train], y[train])
         same = TreeClassifier(0.0, max_leaf_nodes=leaves[-1]).fit(X[train], y[train])

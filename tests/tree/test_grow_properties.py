@@ -244,7 +244,7 @@ def test_costs_and_priors():
     x = rng.normal(size=400)
     y = (x + rng.normal(size=400) > 1).astype(int)
     columns = Columns.numeric(x[:, None])
-    cost = np.array([[0.0, 1.0], [5.0, 0.0]])
+    cost = np.array([[0.0, 5.0], [1.0, 0.0]])  # predictions as rows: missing a 1 costs five
     tree = grow(columns, y, None, GrowOptions(max_depth=1), 2, cost=cost)
     weighted = grow(columns, y, np.where(y == 1, 5.0, 1.0), GrowOptions(max_depth=1), 2)
     assert tree.threshold[0] == weighted.threshold[0]

@@ -35,7 +35,6 @@ from bottega.ensemble._boosting.rounds import (
     staged_votes,
 )
 from bottega.ensemble._combination.models import Model
-from bottega.ensemble._forest.estimator_of_tree import ranges_of
 from bottega.ensemble._resampling.draws import seed_parts
 from bottega.tree._grow.binned import grow_binned
 from bottega.tree._grow.column_reader import read_columns
@@ -158,6 +157,7 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
     """
 
     knob: ClassVar[str] = "n_estimators"
+    simplifies: ClassVar[bool] = False
     params: ClassVar[Mapping[str, Parameter]] = {
         "estimator": Model(help="weak classifier that takes weights; None: trees"),
         "n_estimators": Auto(Integer(1), help="number of weak classifiers; 'auto': from the path"),
@@ -248,7 +248,7 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
         if self.estimator is not None:
             return super()._check_rows(X, y)
         columns, y = read_columns(self, X, y)
-        self._ranges = ranges_of(columns)
+        self._ranges = columns.ranges()
         return columns, y
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:

@@ -51,8 +51,9 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
         Columns tried at each split, or their share of all p columns in (0, 1]: fewer make the
         trees differ more, more make each of them better. ``"sqrt"`` and ``"log2"`` are the root
         and the logarithm of p, rounded down; None is p. ``"auto"`` compares log2 p, sqrt p, p/3,
-        p/2 and p by the out-of-bag error of the first 50 trees (of all, if they are fewer); where
-        no row is left out, and for whole trees (see Notes), it is sqrt p.
+        p/2 and p by the out-of-bag error of the first 50 trees (of all, if they are fewer), and of
+        all trees where that is least; where no row is left out, and for whole trees (see Notes),
+        it is sqrt p.
     max_leaf_nodes : int, optional
         Most leaves of a tree; the best splits are then made first.
     min_impurity_decrease : float
@@ -102,15 +103,14 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
     estimators_samples_ : list of ndarray
         The rows that each tree has drawn, repeated as often as they were.
     oob_score_ : float
-        Accuracy on the training rows, each judged by the trees that have not drawn it; of all
-        trees, so it differs from that of `path_`, which is of the first 50.
+        Accuracy on the training rows, each judged by the trees that have not drawn it.
     oob_decision_function_ : ndarray of shape (n, K)
         Their class shares; NaN for a row that every tree has drawn (or of weight 0).
     oob_path_ : Path
         Training and out-of-bag error after 1, 2, ... trees.
     path_ : Path
-        Out-of-bag error over `max_features`, each of a forest of the first 50 trees (of all, if
-        they are fewer): with more trees the picked one has the error of `oob_path_`. With
+        Out-of-bag error over `max_features`: of the first 50 trees (of all, if they are fewer), and
+        of all trees where it is least, which is the last of `oob_path_`. With
         ``max_features="auto"`` only.
     feature_importances_ : ndarray of shape (p,)
         Share of the splits on each column in the decrease of the impurity, mean over the trees. It
@@ -292,8 +292,7 @@ class RandomForestRegressor(RegressorMixin, ForestReading):
     Attributes
     ----------
     oob_score_ : float
-        R squared of the training rows, each predicted by the trees that have not drawn it; of all
-        trees, so it differs from that of `path_`, which is of the first 50.
+        R squared of the training rows, each predicted by the trees that have not drawn it.
     estimators_ : list of TreeRegressor
         The trees as estimators; packed ones are grown again when they are asked for.
     oob_prediction_ : ndarray of shape (n,)

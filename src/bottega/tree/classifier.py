@@ -1,7 +1,7 @@
 """Classification by a tree of axis-parallel tests, pruned along its cost-complexity path."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -296,6 +296,14 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
         self.delta = delta
         self.random_state = random_state
 
+    @classmethod
+    def of_nodes(cls, nodes: Tree, like: Any, ranges: tuple[Any, ...], **parameters: Any) -> Self:
+        """Return an estimator that has learnt these nodes: a tree of a fitted ensemble."""
+        model = super().of_nodes(nodes, like, ranges, **parameters)
+        model._weighted, model._costs, model._default = True, None, -1
+        model._boolean = np.zeros(len(model._n_levels), dtype=bool)
+        return model
+
     def predict(self, X: Any) -> Array:
         """Return the class of the leaf that each row of X falls into."""
         leaf = self.apply(X)
@@ -358,8 +366,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
         if cost is None and scale is None:
             return ZERO_ONE
         cost = 1.0 - np.eye(target["n_classes"]) if cost is None else cost
-        # Rows of the matrix of a loss are predictions, ours are true classes.
-        return Cost((cost if scale is None else cost * scale[:, None]).T)
+        return Cost(cost if scale is None else cost * scale)
 
     def _criteria(self, work: GrownTree, alphas: FloatArray) -> dict[str, FloatArray]:
         if self.n_outputs_ > 1:

@@ -13,13 +13,14 @@ from bottega.core.errors import InputError
 from bottega.core.rows import check_weight
 from bottega.core.seeds import seeds_of
 from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.ensemble._boosting.checked import check_learners
 from bottega.ensemble._boosting.effects import StumpEffects, stump_effects
 from bottega.ensemble._boosting.learners import Stumps, WeakModels
 from bottega.ensemble._boosting.rounds import staged_votes
 from bottega.ensemble._combination.estimator import Combination
-from bottega.ensemble._forest.estimator_of_tree import estimator_of_tree
 from bottega.plot import error_against_trees_chart
 from bottega.tree import TreeClassifier
+from bottega.tree._read.checked import insist, is_array
 
 
 class BoostReading(Combination):
@@ -28,6 +29,16 @@ class BoostReading(Combination):
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)
         return self.columns_in_.read(self, X) if self.estimator is None else super()._check_new(X)
+
+    def check_loaded(self) -> None:
+        """Raise unless weak classifiers that were read from a file can be walked."""
+        if not hasattr(self, "_learners"):
+            return
+        weights = self.estimator_weights_
+        insist(is_array(weights, np.float64, (len(self._learners),)), "weights of votes")
+        if self.estimator is None:
+            p = len(self.columns_in_.values)
+            check_learners(self._learners, p, len(self.classes_))
 
     def _votes(self, X: Any) -> FloatArray:
         X = self._check_new(X)
@@ -93,16 +104,14 @@ class BoostReading(Combination):
             return self._learners.members
         made = seeds_of(self._seed, len(self._learners))
         return [
-            estimator_of_tree(
-                TreeClassifier(
-                    ccp_alpha=0.0,
-                    max_depth=self.max_depth,
-                    categorical_features=self.categorical_features,
-                ),
+            TreeClassifier.of_nodes(
                 self._learners.trees[b],
-                seed,
                 self,
                 self._ranges,
+                ccp_alpha=0.0,
+                max_depth=self.max_depth,
+                categorical_features=self.categorical_features,
+                random_state=seed,
             )
             for b, seed in enumerate(made)
         ]

@@ -98,7 +98,7 @@ def boost(
             )
             break
         w *= total / w.sum()  # the size of the weights has no meaning; it must not overflow
-    return Boost(learners, np.array(alphas), np.array(errors), stopped)
+    return Boost(learners, np.array(alphas, dtype=np.float64), np.array(errors), stopped)
 
 
 def staged_votes(learners: Any, alphas: FloatArray, X: Any, n_classes: int) -> Iterator[FloatArray]:

@@ -12,6 +12,7 @@ from bottega.core.estimator import Estimator
 from bottega.core.frames import is_frame
 from bottega.core.rows import Rows
 from bottega.core.typing import Array
+from bottega.core.validate import refuse_doubled_names, refuse_masked
 from bottega.ensemble._combination.models import DROP, named_models
 from bottega.ensemble._resampling.samples import OrderedRows
 from bottega.tree._grow.column_reader import read_response
@@ -55,6 +56,8 @@ class Combination(Estimator):
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)
+        refuse_masked(X=X)
+        refuse_doubled_names(X)
         if is_frame(X):
             validate_data(self, X, reset=False, skip_check_array=True)
             return X

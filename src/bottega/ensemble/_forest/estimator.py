@@ -16,13 +16,13 @@ from bottega.core.judge import mean_and_se
 from bottega.core.losses import Loss, get_loss
 from bottega.core.parallel import at_most
 from bottega.core.path import Path, along
+from bottega.core.row_order import own_order
 from bottega.core.rows import Rows
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.ensemble._forest.estimator_of_tree import ranges_of
 from bottega.ensemble._forest.growth import BinnedRows, Grower, Grown, Tally
 from bottega.ensemble._forest.listed import TreeRows, classes_of, mean_outputs
-from bottega.ensemble._resampling.draws import own_order, sample_size
+from bottega.ensemble._resampling.draws import sample_size
 from bottega.ensemble._resampling.left_out import OutOfBag, WarmStart
 from bottega.tree._grow.binned import NO_LIMIT
 from bottega.tree._grow.bins import Bins
@@ -63,6 +63,7 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
     """
 
     knob: ClassVar[str] = "max_features"
+    simplifies: ClassVar[bool] = False
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         columns, y = read_columns(self, X, y)
@@ -70,7 +71,7 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
         if p >= 2**20:
             raise InputError(f"X has {p} columns; a forest takes fewer than {2**20}.")
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
-        self._ranges = ranges_of(columns)
+        self._ranges = columns.ranges()
         return columns, y
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
@@ -199,7 +200,7 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
         start = 0 if done is None else len(done.trees)
         if done is not None and start == self.n_estimators:
             return done
-        return grower.grow(self._seeds[start:], done, stage="trees")
+        return grower.grow(self._seeds[start:], done, judge=self._judges, stage="trees")
 
     def _path_tally(self, work: ForestWork, max_features: int) -> Tally:
         """Return how the first trees of a forest do."""
@@ -255,8 +256,15 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
         tallies = [self._path_tally(work, int(value)) for value in values]
         error = error_se = None
         if loss is not None:
-            judged = [self._judged(work.rows, tally, loss) for tally in tallies]
-            error, error_se = np.array(judged).T
+            judged = np.array([self._judged(work.rows, tally, loss) for tally in tallies])
+            best, done = int(np.argmin(judged[:, 0])), set()
+            while self._judges and best not in done:  # what the fit states is what the path states
+                done.add(best)
+                work.grown[int(values[best])] = grown = self._grow(work, int(values[best]))
+                tallies[best] = grown.tally
+                judged[best] = self._judged(work.rows, grown.tally, loss)
+                best = int(np.argmin(judged[:, 0]))
+            error, error_se = judged.T
         return Path(
             along(self.knob, values),
             complexity=values.astype(np.float64),

@@ -13,6 +13,7 @@ import numpy as np
 from bottega.core import progress
 from bottega.core.chunks import split_rows
 from bottega.core.parallel import available_cores, in_threads
+from bottega.core.seeds import seeds_of
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._forest.packed import Forest, last_bins
@@ -26,11 +27,6 @@ from bottega.tree._kernels import grow_binned as binned
 
 _SOME = 1e-300  # a split must bring something: a node that none makes purer is a leaf
 _JUDGED_ROWS = 1 << 15  # the same blocks for any number of threads, and so the same sums
-
-
-def seed_of_draws(random_state: int) -> int:
-    """Return the seed of the columns that a tree draws: a tree estimator makes the same of it."""
-    return int(np.random.default_rng(random_state).integers(2**31))
 
 
 @stored
@@ -153,19 +149,26 @@ class Grower:
         return 1 if self.two_class or not self.rows.n_classes else self.rows.n_classes
 
     def grow(
-        self, seeds: Sequence[int], after: Grown | None = None, *, keep: bool = True, stage: str
+        self,
+        seeds: Sequence[int],
+        after: Grown | None = None,
+        *,
+        keep: bool = True,
+        judge: bool = True,
+        stage: str,
     ) -> Grown:
         """Return the forest with one more tree per seed, `after` the trees that it has.
 
-        Without `keep` the new trees are judged and not kept.
+        Without `keep` the new trees are judged and not kept, without `judge` they are not judged.
         """
         done = Grown((), self._empty()) if after is None else after
         tally, trees = done.tally.copy(), list(done.trees)
         sums = list(tally.sums)
         wave = max(32, 8 * available_cores())
         for start in range(0, len(seeds), wave):
-            grown = self._wave(seeds[start : start + wave])
-            sums += self._judge(grown, tally, len(sums) + 1)
+            grown = self._wave(seeds[start : start + wave], judge)
+            if judge:
+                sums += self._judge(grown, tally, len(sums) + 1)
             for words, set_of, sets, values, _, gain in grown:
                 tally.importance[:] += gain / max(gain.sum(), 1e-300)
                 if keep:
@@ -233,21 +236,22 @@ class Grower:
         """Return how often a tree has drawn each row."""
         return draw(len(self.rows.y), self.rows.positions, self.size, self.replace, seed)
 
-    def _wave(self, seeds: Sequence[int]) -> list[tuple[Any, ...]]:
+    def _wave(self, seeds: Sequence[int], judge: bool) -> list[tuple[Any, ...]]:
         # A few trees per task: for small data a task costs more than a tree.
         step = max(1, len(seeds) // (4 * available_cores())) if len(self.rows.y) < 5000 else 1
         parts = [seeds[start : start + step] for start in range(0, len(seeds), step)]
-        done = in_threads(lambda part: [self._grow_one(seed) for seed in part], parts)
+        done = in_threads(lambda part: [self._grow_one(seed, judge) for seed in part], parts)
         return [one for part in done for one in part]
 
-    def _grow_one(self, seed: int) -> tuple[Any, ...]:
+    def _grow_one(self, seed: int, judge: bool) -> tuple[Any, ...]:
         counts, drawn, w, t, center, nodes = self._nodes(seed)
         start, stop, first, _, feature, _, _, reduction, weight, _, _, set_of, sets = nodes
         words, values = self._pack(nodes, w, t, center)
         left = np.ascontiguousarray(sets[:, 0])
-        placed = packing.place(
-            self.rows.codes, counts, drawn, start, stop, first, words, set_of, left
-        )
+        placed = None
+        if judge:
+            codes = self.rows.codes
+            placed = packing.place(codes, counts, drawn, start, stop, first, words, set_of, left)
         split = np.flatnonzero(first >= 0)
         scale = (2.0 if self.two_class else 1.0) / weight[0]
         gain = np.bincount(
@@ -281,7 +285,7 @@ class Grower:
             c, weighted, self.criterion, rows.n_classes,
             self.two_class, self.max_features, True, self.max_depth, self.max_leaf_nodes,
             self.min_samples_split, self.min_samples_leaf, max(self.min_impurity_decrease, _SOME),
-            0.0, seed_of_draws(seed),
+            0.0, seeds_of(seed, 1)[0],  # that of a tree estimator with this random_state
         )  # fmt: skip
         return counts, drawn, w, t, center, nodes
 

@@ -15,17 +15,32 @@ from bottega.core.rows import Rows
 from bottega.core.seeds import seeds_of
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray, IntArray
+from bottega.ensemble._forest.checked import check_forest, check_rows
 from bottega.ensemble._forest.estimator import ForestBase
-from bottega.ensemble._forest.estimator_of_tree import estimator_of_tree
 from bottega.ensemble._forest.packed import columns_of
 from bottega.ensemble._kernels.judge import permuted_loss
 from bottega.ensemble._resampling.left_out import importance_columns, proximity_of
 from bottega.plot import error_against_trees_chart
 from bottega.tree._grow.structure import Tree
+from bottega.tree._read.checked import insist
 
 
 class ForestReading(ForestBase):
     """A forest that can be asked for more than predictions."""
+
+    def check_loaded(self) -> None:
+        """Raise unless the trees that were read from a file can be walked, and grown again."""
+        if not hasattr(self, "forest_"):
+            return
+        p = len(self.columns_in_.values)
+        n_classes = len(self.classes_) if is_classifier(self) else 0
+        check_forest(self.forest_, p)
+        check_rows(self._rows_in, p, n_classes)
+        width = self.forest_.values.shape[1]
+        insist(width == n_classes or (width == 1 and n_classes <= 2), "values of leaves")
+        for rows, last, tried in self._batches:
+            check_rows(rows, p, n_classes)
+            insist(0 < tried <= p and 0 < last <= len(self._seeds), "the batches of trees")
 
     def staged_error(self, X: Any, y: Any) -> FloatArray:
         """Return the mean loss on given rows after 1, 2, ... trees.
@@ -113,7 +128,8 @@ class ForestReading(ForestBase):
     def _tree_estimator(self, i: int) -> Any:
         """Return packed tree i as an estimator, which has learnt what the forest has."""
         template = self._template(self.max_features_)
-        return estimator_of_tree(template, self.tree(i), self._seeds[i], self, self._ranges)
+        parameters = {**template.get_params(), "random_state": self._seeds[i]}
+        return type(template).of_nodes(self.tree(i), self, self._ranges, **parameters)
 
     @property
     def estimators_samples_(self) -> list[IntArray]:

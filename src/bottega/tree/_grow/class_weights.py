@@ -39,7 +39,7 @@ def check_priors(given: Any, classes: Array) -> FloatArray:
 
 
 def check_cost(cost: Any, classes: Array) -> FloatArray:
-    """Return the costs with true classes as rows; they are given with predictions as rows."""
+    """Return the costs of the classes, checked: predictions are rows, as in `Cost`."""
     found = np.array(Cost.of(cost).for_classes(classes).matrix)
     if np.any(np.diag(found) != 0):
         raise InputError(
@@ -50,7 +50,7 @@ def check_cost(cost: Any, classes: Array) -> FloatArray:
         raise InputError(
             "cost has a column of zeros: mistaking that class would cost nothing; give it a cost."
         )
-    return found.T
+    return found
 
 
 def altered_weights(
@@ -62,7 +62,7 @@ def altered_weights(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the weight of each row, the scale of the priors, and the factor of each class.
 
-    Under altered priors a row of class c counts ``class_scale[c] * cost[c].sum()`` times in the
+    Under altered priors a row of class c counts ``class_scale[c] * cost[:, c].sum()`` times in the
     choice of splits; the weights are scaled so that they sum to what the rows weigh.
     """
     scale = np.ones(n_classes) if class_scale is None else np.asarray(class_scale, dtype=np.float64)
@@ -73,7 +73,7 @@ def altered_weights(
                 f"cost has shape {np.shape(cost)}; {n_classes} classes need "
                 f"({n_classes}, {n_classes})."
             )
-        altered = scale * np.asarray(cost, dtype=np.float64).sum(axis=1)
+        altered = scale * np.asarray(cost, dtype=np.float64).sum(axis=0)
     if not np.all(altered > 0):
         raise InputError(
             "Every class needs a positive prior and a positive cost of being mistaken for another."
@@ -107,6 +107,6 @@ def least_cost(shares: FloatArray, value: FloatArray, cost: FloatArray | None) -
         label = decided(value)
         found = shares.sum(axis=1) - shares[np.arange(len(label)), label]
     else:
-        label = decided(-(value @ cost))
-        found = (shares @ cost)[np.arange(len(label)), label]
+        label = decided(-(value @ cost.T))
+        found = (shares @ cost.T)[np.arange(len(label)), label]
     return np.maximum(found, 0.0)

@@ -16,6 +16,7 @@ from bottega.core.results import term_names
 from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
+from bottega.core.validate import refuse_doubled_names, refuse_masked
 from bottega.data.encoder import Encoder
 from bottega.tree._grow.columns import Columns
 
@@ -94,6 +95,8 @@ class ColumnReader:
 
     def read(self, estimator: Any, X: Any) -> FloatArray:
         """Return the matrix of new inputs, in the codes of `fit`."""
+        refuse_masked(X=X)
+        refuse_doubled_names(X)
         if self.encoder is None:
             matrix = _validated(estimator, X, reset=False)
         else:
@@ -155,6 +158,11 @@ class ColumnReader:
 
     def _coded(self, matrix: FloatArray) -> FloatArray:
         """Replace the numbers of categories by codes."""
+        if matrix.shape[1] != len(self.values):  # kernels take the width as it was in `fit`
+            raise InputError(
+                f"The inputs have {matrix.shape[1]} columns, and the model knows "
+                f"{len(self.values)}; give the columns of the fit."
+            )
         # A read-only array is another type to compiled code, which would be compiled once more.
         out = np.require(matrix, np.float64, ["F", "W"])
         if all(values is None for values in self.values):

@@ -79,6 +79,14 @@ class Columns:
             self._cache["has_missing"] = np.isnan(sums)
         return self._cache["has_missing"]
 
+    def ranges(self) -> tuple[FloatArray, FloatArray, BoolArray, IntArray]:
+        """Return the ends, missing values and numbers of levels of the columns: what trees know.
+
+        The ends of a column without any value are 0.
+        """
+        low, high = (np.nan_to_num(of.reduce(self.X, axis=0)) for of in (np.fmin, np.fmax))
+        return low, high, self.has_missing(), self.n_levels
+
     def rows(self, index: Any) -> "Columns":
         """Return some of the rows (also repeatedly); no column that is sorted is sorted again."""
         index = np.asarray(index)

@@ -114,7 +114,8 @@ def _near(data: Data) -> Data:
     """Return room for the rows of a subtree, next to none if all rows are near enough."""
     n, p = data.X.shape
     room = _NEAR if n > 4 * _NEAR else min(n, 2)  # two rows have the layout of many
-    X, wz = np.empty((room, p), order="F"), np.empty((room, 2))
+    order: Any = "C" if data.X.flags.c_contiguous else "F"
+    X, wz = np.empty((room, p), order=order), np.empty((room, 2))
     return data._replace(X=X, wz=wz, w=np.empty(room), code=np.empty(room, dtype=np.int32))
 
 

@@ -16,6 +16,7 @@ from bottega.core.losses import ABSOLUTE_ERROR, POISSON, SQUARED_ERROR, Loss
 from bottega.core.parallel import in_threads
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
+from bottega.core.seeds import seeds_of
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.tree._grow.binned import grow_binned
@@ -96,24 +97,15 @@ class TreeBase(FittedTree, Tuned):
         if self.criterion == "poisson":
             check_counts(read_response(self, y))
         columns, y = read_columns(self, X, y)
-        self._n_levels, self._missing_seen = columns.n_levels, columns.has_missing()
-        # Ends of the training range, missing values aside; 0 for a column without any value.
-        self._low = np.nan_to_num(np.fmin.reduce(columns.X, axis=0))
-        self._high = np.nan_to_num(np.fmax.reduce(columns.X, axis=0))
+        self._low, self._high, self._missing_seen, self._n_levels = columns.ranges()
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
         self._joint = self.n_outputs_ > 1 or self.criterion in _LOSSES
         p = len(self._n_levels)
         self.max_features_ = count_features(self.max_features, p)
         if self._joint:
             self._check_joint()
-        seed = self.random_state
         drawn = self.splitter == "random" or self.thresholds == "random" or self.max_features_ < p
-        if not drawn:
-            self._seed = 0
-        elif isinstance(seed, np.random.RandomState):
-            self._seed = int(seed.randint(2**31 - 1))
-        else:
-            self._seed = int(np.random.default_rng(seed).integers(2**31))
+        self._seed = seeds_of(self.random_state, 1)[0] if drawn else 0
         return columns, y
 
     def _check_joint(self) -> None:
@@ -167,7 +159,8 @@ class TreeBase(FittedTree, Tuned):
 
     def _validation_rows(self, rows: Rows) -> tuple[Rows, Rows]:
         strata = rows.y if is_classifier(self) else None
-        train, held = make_folds(float(self.validation), len(rows), strata=strata)[0]
+        content = {"X": rows.X, "y": rows.y, "weight": rows.weight}
+        train, held = make_folds(float(self.validation), len(rows), strata=strata, **content)[0]
         return rows.take(train), rows.take(held)
 
     def _refitted(self, tree: Tree, rows: Rows, target: dict[str, Any]) -> Tree:

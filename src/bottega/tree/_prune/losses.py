@@ -19,7 +19,7 @@ def leaf_labels(value: FloatArray, cost: FloatArray | None = None, default: int 
 
     Of equals, `default` wins if it is among them, and else the first.
     """
-    return decided(value if cost is None else -(value @ cost), default)
+    return decided(value if cost is None else -(value @ cost.T), default)
 
 
 def node_losses(

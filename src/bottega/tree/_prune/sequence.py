@@ -114,7 +114,7 @@ def impurity_risk(
     weight = tree.weight
     if class_scale is not None or cost is not None:
         altered = np.ones(tree.value.shape[1]) if class_scale is None else class_scale
-        altered = altered if cost is None else altered * cost.sum(axis=1)
+        altered = altered if cost is None else altered * cost.sum(axis=0)
         weight = class_counts(tree, class_scale) @ altered
     return np.asarray(tree.impurity * weight / weight[0])
 

@@ -69,7 +69,7 @@ def refit_leaves(
         mass = sums.sum(axis=1)
         scale = np.ones(n_classes) if class_scale is None else class_scale
         shares = sums * scale
-        altered = shares if cost is None else shares * cost.sum(axis=1)
+        altered = shares if cost is None else shares * cost.sum(axis=0)
         impurity = class_impurity(altered, criterion)
         risk = least_cost(shares, shares, cost) / shares[0].sum()
         part = impurity * altered.sum(axis=1) / altered[0].sum()

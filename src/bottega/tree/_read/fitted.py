@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from copy import copy
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -17,9 +17,11 @@ from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.plot import partition_chart, step_chart, tree_chart
 from bottega.tree import rules
+from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels.walk import apply
 from bottega.tree._read.arrays import TreeArrays
 from bottega.tree._read.boxes import cell_diameters
+from bottega.tree._read.checked import check_tree
 from bottega.tree._read.column_conditions import Term, Wording
 
 _RULES_SHOWN = 30
@@ -48,6 +50,28 @@ class FittedTree(Estimator):
         """Share of each column in what the splits lower the mean impurity by."""
         check_is_fitted(self)
         return self.nodes_.importance(len(self._n_levels), normalize=True)
+
+    @classmethod
+    def of_nodes(cls, nodes: Tree, like: Any, ranges: tuple[Any, ...], **parameters: Any) -> Self:
+        """Return an estimator that has learnt these nodes, and of the columns what `like` has.
+
+        `ranges` are those of the training rows (`Columns.ranges`); `like` is the fitted ensemble
+        that the tree belongs to.
+        """
+        model = cls(**parameters)
+        for name in ("columns_in_", "n_features_in_", "feature_names_in_", "classes_", "_frame"):
+            if hasattr(like, name):
+                setattr(model, name, getattr(like, name))
+        model._low, model._high, model._missing_seen, model._n_levels = ranges
+        model.max_features_ = getattr(like, "max_features_", len(model._n_levels))
+        model.nodes_, model.n_outputs_, model.ccp_alpha_ = nodes, 1, 0.0
+        model._joint, model._seed = False, model.random_state
+        return model
+
+    def check_loaded(self) -> None:
+        """Raise unless a tree that was read from a file can be walked."""
+        if hasattr(self, "nodes_"):
+            check_tree(self.nodes_, len(self.columns_in_.values))
 
     def get_depth(self) -> int:
         """Return the most tests above a leaf."""
