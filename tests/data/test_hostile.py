@@ -191,5 +191,5 @@ def test_constant_inputs_and_two_rows():
     )
     two = Table(pd.DataFrame({"x": [1.0, 2.0], "y": [1.0, 2.0]}), target="y")
     assert two.task == "classification"  # two values are two classes
-    refused("needs at least", two.split)
+    refused(r"The 50/25/25 split needs at least \d rows and the table has 2", two.split)
     refused("nothing to learn", Table, pd.DataFrame({"x": [1.0, 2.0], "y": [1.0, 1.0]}), target="y")

@@ -123,6 +123,22 @@ def test_the_table_says_what_is_taken_together(table):
     assert "'make' (3 of 6)" in finding.message
 
 
+def test_blanks_around_a_level_do_not_count(make):
+    frame = make({"c": [" a", "a ", "a", "b", None], "y": [1.0, 2.0, 3.0, 4.0, 6.0]})
+    assert Table(frame, target="y").column("c").distinct == 2
+    encoder = Encoder(kinds={"c": "category"}).fit(frame)
+    assert encoder.levels_[0] == ["a", "b"]
+    labels = make({"x": [1.0, 2.0, 4.0], "y": ["a ", "a", "b"]})
+    assert Table(labels, target="y").classes.tolist() == ["a", "b"]
+
+
+def test_an_infinite_number_stops_no_prediction(table):
+    fitted = prepare(Ridge(alpha=1.0), table).fit(table.X, table.y)
+    new = pd.DataFrame({"make": ["Ford", "Ford"], "power": [np.inf, np.nan]})
+    first, second = fitted.predict(new)
+    assert first == second
+
+
 def test_the_policy_of_a_comparison(table):
     encoder = encoder_for(Ridge.card, table)
     assert (encoder.min_frequency, encoder.handle_unknown) == (2, "infrequent_if_exist")

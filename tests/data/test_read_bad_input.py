@@ -74,6 +74,11 @@ def test_the_bad_line_is_found_across_chunks(tmp_path):
     refused("line 200002 holds", write(tmp_path, data))
 
 
+def test_the_mark_of_utf16_is_known(tmp_path):
+    path = write(tmp_path, "x,y\n1,é\n2,b\n".encode("utf-16"))
+    refused("line 1 holds a byte that cannot be read; give encoding='utf-16'", path)
+
+
 def test_wrong_or_unknown_encoding(tmp_path):
     path = write(tmp_path, "x,y\n1,a\n2,café\n")
     refused("'klingon' is not known", path, encoding="klingon")
@@ -196,7 +201,9 @@ def test_data_errors_come_through(tmp_path):
     assert {("mixed", "x"), ("empty", "z")} <= codes
     refused("'x' mixes numbers and text: 1 of its 4 values", path, target="x")
     refused("Did you mean 'y'", path, target="yy")
-    refused("1 infinite value,", write(tmp_path, "x,y\n1,1\ninf,2\n3,4\n"), target="y")
+    path = write(tmp_path, "x,y\n1,1\ninf,2\n3,4\n")
+    assert "infinite" in {f.code for f in read(path, target="y").warnings}
+    refused("1 infinite value,", path, target="x")
 
 
 def test_two_hundred_thousand_categories(tmp_path):

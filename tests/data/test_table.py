@@ -123,8 +123,8 @@ def test_rows_without_a_target_are_dropped_and_counted(make):
     table = Table(frame, target="y", weight="w")
     assert table.n_rows == 3
     np.testing.assert_array_equal(table.weight, [1, 3, 4])
-    assert table.rows.tolist() == [0, 2, 3]
-    assert table.take([2, 0]).rows.tolist() == [3, 0]
+    assert table.row_numbers.tolist() == [1, 3, 4]
+    assert table.take([2, 0]).row_numbers.tolist() == [4, 1]
     (finding,) = [f for f in table.warnings if f.code == "missing_target"]
     assert finding.message.startswith("1 of 4 rows")
 
@@ -211,6 +211,8 @@ def test_more_inputs_than_rows(make):
     (finding,) = [f for f in table.warnings if f.code == "wide"]
     assert finding.column is None
     assert finding.message.startswith("There are 61 input columns")
+    level["level"] = [f"l{i % 10 if i > 20 else i}" for i in range(60)]  # 11 levels of one row
+    assert ("wide", None) not in codes(Table(make(numbers | level), target="y"))
     level["level"] = [f"l{i % 20}" for i in range(60)]
     assert ("wide", None) not in codes(Table(make(numbers | level), target="y"))
 

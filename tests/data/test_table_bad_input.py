@@ -69,8 +69,11 @@ def test_column_missing_in_every_row(make, values):
 
 def test_infinite_values(make):
     frame = make({"x": [1.0, float("inf"), 2.0, float("-inf")], "y": Y})
-    message = refused("Column 'x' holds 2 infinite values, first in row 2", frame, target="y")
-    assert "ignore=['x']" in message
+    table = Table(frame, target="y")
+    assert noted(table, "infinite") == "Column 'x' holds 2 infinite values, taken as missing."
+    assert (table.column("x").missing, table.column("x").distinct) == (2, 2)
+    message = refused("'x' holds 2 infinite values, first in row 2", frame, target="x")
+    assert "replace them by numbers or by missing values" in message
     refused(
         "'y' holds 1 infinite value,",
         make({"x": X, "y": [1.0, 2.0, 3.0, float("inf")]}),

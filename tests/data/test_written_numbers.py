@@ -258,6 +258,26 @@ def test_a_slip_among_few_numbers_is_missing(make):
     assert [f.column for f in table.warnings if f.code == "mixed"] == ["rooms"]
 
 
+@pytest.mark.parametrize("word", ["-", "n/a", "#N/A", "Unknown", "--", "."])
+def test_words_that_mean_missing_are_missing_whatever_their_share(make, word):
+    texts = [word if i % 3 else f"{i % 12 / 4}" for i in range(60)]
+    y = np.sin(np.arange(60.0) ** 2)
+    table = Table(make({"x": texts, "y": y}), target="y")
+    assert (table.kinds["x"], table.column("x").missing) == ("number", 40)
+    assert findings(table, "mixed")
+    target = Table(make({"x": y, "z": texts}), target="z")
+    assert (target.task, target.n_rows) == ("regression", 20)
+
+
+def test_dates_in_several_formats_are_left_out(make):
+    days = ["2019-03-01", "01.03.2019", "01/03/2019"] * 10
+    frame = make({"d": days, "x": np.sin(np.arange(30.0) ** 2), "y": np.cos(np.arange(30.0) ** 2)})
+    table = Table(frame, target="y")
+    assert table.features == ("x",)
+    (finding,) = findings(table, "date_format")
+    assert "looks like dates" in finding.message
+
+
 def test_many_words_among_numbers_are_labels(make):
     texts = [str(i) if i % 4 else f"PC {i}" for i in range(60)] * 2
     frame = make({"x": texts, "z": np.arange(120.0) % 7, "y": np.sin(np.arange(120.0) ** 2)})
@@ -293,8 +313,9 @@ def test_whole_numbers_beyond_floating_point(tmp_path):
 
 def test_an_integer_beyond_all_floats_is_infinite():
     frame = pd.DataFrame({"x": pd.Series([1, 10**400, 3], dtype=object), "y": [1.0, 2.0, 4.0]})
+    assert findings(Table(frame, target="y"), "infinite")
     with pytest.raises(InputError, match="'x' holds 1 infinite value"):
-        Table(frame, target="y")
+        Table(frame, target="x")
 
 
 def test_an_encoder_alone_reads_written_numbers(make):

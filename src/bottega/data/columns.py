@@ -17,7 +17,13 @@ __all__ = ["KINDS", "MAX_LEVELS", "ROLES", "Column"]
 KINDS = ("number", "category", "boolean", "date", "text", "id", "constant")
 ROLES = ("target", "feature", "weight", "group", "time", "ignore")
 FOREIGN = "foreign"  # what no method can use: lists, times of day, pictures
-UNUSABLE = ("text", "id", "constant", FOREIGN)
+DATELIKE = "dates?"  # texts that look like dates, but not like 2026-01-31
+UNUSABLE = ("text", "id", "constant", FOREIGN, DATELIKE)
+# Words that mean a missing value in every spreadsheet, where the rest of a column are numbers.
+GAPS = frozenset(
+    ("", "-", "--", "\u2013", "?", ".", "na", "n/a", "#n/a", "n.a.", "nan", "null", "none", "nil")
+)
+GAPS |= {"missing", "unknown", "#value!", "#div/0!", "#ref!", "#num!"}
 MAX_LEVELS = 1000  # one-hot columns beyond this are noise, and memory
 MIN_ID_ROWS = 20  # fewer rows are often all distinct by chance
 EXACT = 2.0**53  # whole numbers beyond this have no floating-point number of their own
@@ -25,6 +31,7 @@ _ALIKE = 1e-10
 _FEW_NUMBERS = 20  # as many distinct numbers, written as text, may be labels
 _FEW_WORDS = 0.1  # share of words among many numbers that are taken for missing values
 _SLIPS = 0.005  # and among few
+_DATELIKE = re.compile(r"(\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4})([ T].*)?")
 _TEXT_LEVELS = 50
 _TEXT_LENGTH = 20
 _NAMED_ID = re.compile(r"(?:^|[^A-Za-z])(?:id|ID|Id|uuid|guid)(?:$|[^A-Za-z])|[a-z]I[Dd]$")
@@ -47,7 +54,8 @@ class Column:
         - ``"number"``: texts that are all numbers, some with a currency, a percent sign, parted
           thousands or a decimal comma; plain numbers as text if over 20 differ and none begins
           with a zero as codes do; either also with words among them, which are missing values
-          then: up to one text in ten if over 20 numbers differ, one in 200 if fewer do.
+          then: up to one text in ten if over 20 numbers differ, one in 200 if fewer do, and any
+          share of words that mean missing in spreadsheets (``-``, ``n/a``, ``unknown``, ...).
         - ``"id"``: texts or whole numbers, none missing, all distinct in 20 rows or more; whole
           numbers must also be consecutive once sorted, or be named like ``id`` or ``user_id``.
           Fractions are never ids, nor are numbers written as text.
@@ -90,8 +98,12 @@ class Profile:
         values are words.
     single : int
         How many levels of a category have one row only.
+    gaps_only : bool
+        Whether all these words mean a missing value.
     rounded : bool
         Whether distinct numbers become equal as floating-point numbers.
+    infinite : int
+        How many values are infinite.
     """
 
     kind: str
@@ -100,7 +112,9 @@ class Profile:
     writing: Writing | None = None
     words: tuple[str, int, int] | None = None
     single: int = 0
+    gaps_only: bool = False
     rounded: bool = False
+    infinite: int = 0
 
     @property
     def decimal(self) -> str | None:
@@ -202,14 +216,18 @@ def text_profile(
     odd = next((level for level in levels if level not in found.values), None)
     n_odd = present - sum(levels[level] for level in found.values)
     words = None
-    if odd is not None and n_odd < present / 2:
+    gaps_only = all(level in found.values or level.casefold() in GAPS for level in levels)
+    if odd is not None and (n_odd < present / 2 or (gaps_only and len(found.values) > 1)):
         words = odd, -1 if row_of is None else row_of(odd), n_odd
     many = len(found.values) > _FEW_NUMBERS and not found.codes
-    slip = n_odd <= _SLIPS * present and not found.codes
+    slip = words is not None and not found.codes and (gaps_only or n_odd <= _SLIPS * present)
     if many or not found.plain if odd is None else slip or (many and n_odd <= _FEW_WORDS * present):
         missing += n_odd
         distinct = len(set(found.values.values()))
-        return Profile("number" if distinct > 1 else "constant", missing, distinct, found, words)
+        kind = "number" if distinct > 1 else "constant"
+        return Profile(kind, missing, distinct, found, words, gaps_only=gaps_only)
+    if all(_DATELIKE.fullmatch(level) for level in levels):
+        return Profile(DATELIKE, missing, len(levels))
     length = sum(len(level) * times for level, times in levels.items()) / present
     wordy = len(levels) > _TEXT_LEVELS and length >= _TEXT_LENGTH and len(levels) > present / 2
     if len(levels) == n_values >= MIN_ID_ROWS:

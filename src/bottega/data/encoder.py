@@ -54,7 +54,8 @@ class Encoder(TransformerMixin, BaseEstimator):
     handle_unknown : {"error", "ignore", "infrequent_if_exist"}
         What to do with a level that `fit` has not seen: ``"ignore"`` codes it as all zeros (NaN
         with ``one_hot=False``), ``"infrequent_if_exist"`` as the rare levels, and as all zeros
-        where there are none.
+        where there are none. Unless it is ``"error"``, infinite numbers of a frame are missing
+        values.
     min_frequency : int or float, optional
         Levels with fewer rows (a share of all rows, for a float below 1) are rare: they are taken
         together as one level "other". Missing is never rare.
@@ -378,7 +379,9 @@ class Encoder(TransformerMixin, BaseEstimator):
         columns = []
         for name, kind in chosen:
             values = as_numbers(frame[name], kind, self.decimal_.get(name))
-            convert.refuse_infinite(values, name)
+            if self.handle_unknown == "error":
+                convert.refuse_infinite(values, name)
+            values = np.where(np.isinf(values), np.nan, values)
             columns.append(
                 date_parts(values) if kind == "date" and self.dates == "parts" else values
             )

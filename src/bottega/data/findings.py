@@ -21,10 +21,11 @@ class Finding:
     code : str
         ``"time_order"`` (the rows look as if they were in order of time, and a split by time is
         proposed); ``"id"``, ``"constant"``, ``"text"``, ``"empty"``, ``"levels"``,
-        ``"unusable"`` (columns left out); ``"date"``, ``"mixed"``, ``"number_format"``,
-        ``"number_as_text"``, ``"rare_levels"``, ``"precision"`` (how columns are read);
-        ``"missing_target"``, ``"few_rows"``, ``"wide"`` (more inputs than rows),
-        ``"imbalance"``, ``"rare_class"``, ``"target_as_number"``, ``"count"`` or ``"leaker"``.
+        ``"date_format"``, ``"unusable"`` (columns left out); ``"date"``, ``"mixed"``,
+        ``"number_format"``, ``"number_as_text"``, ``"rare_levels"``, ``"precision"``,
+        ``"infinite"`` (how columns are read); ``"missing_target"``, ``"few_rows"``, ``"wide"``
+        (more inputs than rows), ``"imbalance"``, ``"rare_class"``, ``"target_as_number"``,
+        ``"count"`` or ``"leaker"``.
     column : str or None
         The column it is about, if it is about one.
     message : str

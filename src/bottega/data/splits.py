@@ -270,7 +270,7 @@ def _assign(
         part = _by_class(codes, shares, rng)
         if np.unique(part).size < shares.size:
             least = _least_rows(shares)
-            if codes.any():
+            if codes.any() and table.n_rows >= least:
                 raise InputError(
                     f"The {what} that keeps class shares needs at least {least:,} rows of one "
                     f"class, and no class has more than {np.bincount(codes).max()}; add rows, or "

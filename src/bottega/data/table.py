@@ -13,7 +13,7 @@ from bottega.data._inspect import convert
 from bottega.data._inspect.display import as_html, as_text
 from bottega.data._inspect.examine import check_kinds, examine_all, extent
 from bottega.data._inspect.leakage import search_leakers
-from bottega.data._inspect.notes import about_feature, about_kinds, is_left_out
+from bottega.data._inspect.notes import about_feature, about_kinds, encoded_width, is_left_out
 from bottega.data._inspect.order import about_order
 from bottega.data._inspect.roles import assign_roles, with_roles
 from bottega.data._inspect.target import read_target
@@ -66,8 +66,8 @@ class Table:
         Name, kind, role, missing and distinct values of each.
     n_rows, target, task, source
         As in the parameters; `n_rows` without the rows that have no target.
-    rows : ndarray of int
-        Where each row was in the data given, from 0.
+    row_numbers : ndarray of int
+        Which row of the data given each row was, counted from 1.
     X : native frame
         The feature columns.
     y : ndarray or None
@@ -157,23 +157,24 @@ class Table:
                 + (f": left out are {', '.join(reasons[:10])}" if reasons else "")
                 + "; give kinds={...} to use one of them, or add columns."
             )
-        notes += about_kinds({name: profiles[name] for name in self.features})
-        notes += findings.about_width(self._encoded_width(), self.n_rows)
+        used = {name: profiles[name] for name in self.features}
+        notes += about_kinds(used)
+        notes += findings.about_width(encoded_width(used), self.n_rows)
         notes += about_order(self)
         notes += search_leakers(self)
         self.warnings = tuple(notes)
 
     def _read_roles(self, task: str | None, notes: list[Finding]) -> None:
         """Read target, weights, groups and time, and drop the rows that have no target."""
-        self.rows = np.arange(len(self._data))
+        self.row_numbers = np.arange(len(self._data)) + 1
         if self.target is not None:
             series = self._data[self.target]
             absent = convert.missing(series)
             if absent.all():
                 raise InputError(f"Target {self.target!r} has no value at all; choose another.")
             if absent.any():
-                self.rows = np.flatnonzero(~absent)
-                self._data = self._data[self.rows, :]
+                kept = np.flatnonzero(~absent)
+                self._data, self.row_numbers = self._data[kept, :], kept + 1
                 notes.append(
                     Finding(
                         "missing_target",
@@ -286,14 +287,6 @@ class Table:
         """The kind of each feature column: what `Encoder` takes."""
         return {name: self._kinds[name] for name in self.features}
 
-    def _encoded_width(self) -> int:
-        """Return how many columns the features become once categories are one column per level."""
-        return sum(
-            column.distinct if column.kind == "category" else 1
-            for column in self.columns
-            if column.role == "feature"
-        )
-
     def column(self, name: str) -> Column:
         """Return one column's description."""
         self._known(name)
@@ -336,7 +329,7 @@ class Table:
         part.warnings, part.classes, part.decimal = self.warnings, self.classes, self.decimal
         part._data = self._data[rows.astype(np.int64), :]
         part.n_rows = rows.size
-        for name in ("y", "weight", "groups", "time", "rows"):
+        for name in ("y", "weight", "groups", "time", "row_numbers"):
             values = getattr(self, name)
             setattr(part, name, None if values is None else values[rows])
         return part

@@ -213,7 +213,10 @@ def truths(series: Series) -> np.ndarray:
 
 
 def labels(series: Series) -> list[str | None]:
-    """Read any column as text labels, None where missing; 3 and 3.0 are both '3'."""
+    """Read any column as text labels, None where missing; 3 and 3.0 are both '3'.
+
+    Blanks around a text do not count.
+    """
     try:
         stored = storage(series)
     except InputError:  # of any type: the user asked for a category, so each prints itself
@@ -221,7 +224,7 @@ def labels(series: Series) -> list[str | None]:
     if stored == "mixed":
         return [None if value is None else str(value) for value in texts(series)]
     if stored == "string":
-        return texts(series)
+        return _trimmed(texts(series))
     if stored == "empty":
         return [None] * len(series)
     levels, code = np.unique(
@@ -232,6 +235,13 @@ def labels(series: Series) -> list[str | None]:
     )
     names = [None if math.isnan(level) else name(level) for level in levels.tolist()]
     return [names[i] for i in code.tolist()]
+
+
+def _trimmed(values: list[str | None]) -> list[str | None]:
+    bare = {value: value.strip() for value in set(values) if value is not None}
+    if all(value == stripped for value, stripped in bare.items()):
+        return values
+    return [None if value is None else bare[value] for value in values]
 
 
 def name_of_number(value: float) -> str:

@@ -122,12 +122,23 @@ def examine(
     if seen.distinct == 0 or (seen.kind in UNUSABLE and kind is None):
         return None, seen
     converted = _convert(series, role, seen, asked=kind is not None)
-    if seen.kind in ("number", "boolean"):
-        read_from = series if converted is None else converted
-        convert.refuse_infinite(as_numbers(read_from, seen.kind), series.name)
+    if seen.kind == "number":
+        values = convert.numbers(series if converted is None else converted)
+        infinite = int(np.isinf(values).sum())
+        if infinite and role == "feature":
+            values = np.where(np.isinf(values), np.nan, values)
+            return _replace(series, values, nw.Float64), _without_infinite(seen, values, infinite)
+        convert.refuse_infinite(values, series.name)
     if seen.kind == "category" and role == "feature" and kind is not None:
         refuse_levels(series.name, seen.distinct)
     return converted, seen
+
+
+def _without_infinite(seen: Profile, values: np.ndarray, infinite: int) -> Profile:
+    distinct = np.unique(values[~np.isnan(values)]).size
+    kind = seen.kind if distinct > 1 else "constant"
+    missing = seen.missing + infinite
+    return replace(seen, kind=kind, missing=missing, distinct=distinct, infinite=infinite)
 
 
 def _asked_for(series: Series, kind: str, decimal: str | None, usual: str | None) -> Profile:
@@ -152,7 +163,7 @@ def _inferred(series: Series, role: str, decimal: str | None, usual: str | None)
         return Profile(FOREIGN, *count(series))
     if role == "feature":
         return seen
-    if role == "target" and seen.words is not None:
+    if role == "target" and seen.words is not None and not seen.gaps_only:
         word, row, n_words = seen.words
         raise InputError(
             f"Column {series.name!r} mixes numbers and text: {n_words:,} of its "

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from bottega.data._inspect import convert
-from bottega.data.columns import FOREIGN, MAX_LEVELS, UNUSABLE, Profile
+from bottega.data.columns import DATELIKE, FOREIGN, MAX_LEVELS, UNUSABLE, Profile
 from bottega.data.findings import Finding
 
 
@@ -11,6 +11,18 @@ def is_left_out(seen: Profile) -> bool:
     """Return True if a feature cannot be used."""
     crowded = seen.kind == "category" and seen.distinct > MAX_LEVELS
     return seen.kind in UNUSABLE or seen.distinct == 0 or crowded
+
+
+def encoded_width(profiles: Mapping[str, Profile]) -> int:
+    """Return how many columns features become once categories are one column per level.
+
+    Levels of one row become one column together.
+    """
+    width = 0
+    for seen in profiles.values():
+        levels = seen.distinct - seen.single + (seen.single > 0)
+        width += levels if seen.kind == "category" else 1
+    return width
 
 
 def about_feature(name: str, seen: Profile, *, chosen: bool) -> Iterator[Finding]:
@@ -22,6 +34,13 @@ def about_feature(name: str, seen: Profile, *, chosen: bool) -> Iterator[Finding
             f"Column {name!r} holds numbers that differ beyond the 16th digit, where floating-point"
             " numbers end: some of its values, or all, look alike; subtract a constant from them "
             f"before, or give kinds={{{name!r}: 'category'}} if they are labels.",
+        )
+    if seen.infinite:
+        yield Finding(
+            "infinite",
+            name,
+            f"Column {name!r} holds {seen.infinite:,} infinite value"
+            f"{'' if seen.infinite == 1 else 's'}, taken as missing.",
         )
     if is_left_out(seen):
         if not chosen:
@@ -42,6 +61,13 @@ def _left_out(name: str, seen: Profile) -> Finding:
             name,
             f"Column {name!r} is a category with {seen.distinct:,} levels, more than the "
             f"{MAX_LEVELS:,} that can be used, and is left out; group its rare levels to use it.",
+        )
+    if seen.kind == DATELIKE:
+        return Finding(
+            "date_format",
+            name,
+            f"Column {name!r} looks like dates in several formats, or in one that may be read in "
+            "two ways, and is left out; write them like 2026-01-31 to use them.",
         )
     if seen.kind == FOREIGN:
         return Finding(

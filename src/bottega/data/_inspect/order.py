@@ -42,6 +42,8 @@ def about_order(table: "Table") -> Iterator[Finding]:
     alike = chance_of_order(part.y, part.classes, smooth_basis(part)) < FALSE_ALARM
     if column is None and not alike:
         return
+    if column is None:
+        column = _counting_column(table)
     words = (
         f"neighbouring rows are alike in {table.target!r} beyond what the other columns explain, "
         f"as by chance in fewer than one table of {round(1 / FALSE_ALARM):,}"
@@ -49,8 +51,8 @@ def about_order(table: "Table") -> Iterator[Finding]:
     if column is None:
         seen = f"{words[0].upper()}{words[1:]}"
         cure = (
-            "if they are in order of time give time=..., if they come in blocks group=..., and if "
-            "neither is so, leave it at that"
+            "if they are in order of time, name a column that gives it as time; if they come in "
+            "blocks, one that tells the blocks as group; if neither is so, leave it at that"
         )
     else:
         seen = f"The rows are in order of {column!r}" + (f", and {words}" if alike else "")
@@ -118,6 +120,16 @@ def _sorting_column(table: "Table") -> str | None:
             values = values[~np.isnan(values)]
             if np.unique(values).size >= _FEW_TIMES and _is_sorted(values):
                 return name
+    return None
+
+
+def _counting_column(table: "Table") -> str | None:
+    """Return a column of whole numbers that goes up from row to row, as numbers of moments do."""
+    for column in table.columns:
+        if column.kind in ("id", "number") and column.role in ("feature", "ignore"):
+            series = table.series(column.name)
+            if series.dtype.is_integer() and np.all(np.diff(series.to_numpy()) > 0):
+                return column.name
     return None
 
 

@@ -93,6 +93,8 @@ def _decode(path: str, encoding: str, copy: str | None) -> None:
                 before = (held + chunk)[: getattr(error, "start", None)]
                 line = lines + before.count(b"\n") + 1
                 cure = "'latin-1'" if encoding.startswith("utf-8") else "'utf-8' or another one"
+                if not lines and chunk[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+                    cure = "'utf-16'"
                 raise InputError(
                     f"The file {path!r} is not {encoding.upper()} text: line {line} holds a byte "
                     f"that cannot be read; give encoding={cure}, or save the file as UTF-8."
