@@ -16,6 +16,7 @@ import argparse
 import json
 import math
 import platform
+import subprocess
 import time
 import warnings
 from datetime import date
@@ -132,8 +133,15 @@ def measure(public: PublicTable, seed: int) -> dict:
         "not_shown": found.skipped,
         "seconds": seconds,
         "when": date.today().isoformat(),
-        "version": version("bottega"),
+        "revision": revision(),
     }
+
+
+def revision() -> str:
+    """Return the commit that is measured, with a plus where files differ from it."""
+    say = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
+    done = subprocess.run(say, cwd=PAGE.parent, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
 
 
 def row_losses(truth, said, task: str) -> np.ndarray:
@@ -252,7 +260,9 @@ def page(results: list[dict]) -> str:
     return "\n".join(
         [
             HEAD,
-            f"Python {platform.python_version()}, {where}, {platform.machine()}.",
+            f"Python {platform.python_version()}, {where}, {platform.machine()}; measured "
+            f"{', '.join(sorted({each['when'] for each in results}))} at commit "
+            f"{', '.join(sorted({each['revision'] for each in results}))}.",
             "",
             *conclusions(results),
             "",
