@@ -1,15 +1,12 @@
 """What cannot work is refused at once, in one sentence that says what to do."""
 
+import numpy as np
 import pytest
 
 BAD_FILES = {
     "empty": (b"", "empty"),
     "header only": (b"a,b,y\n", "no rows"),
     "one value": (b"a,y\n" + b"".join(b"%d.5,1\n" % i for i in range(30)), "one value"),
-    "infinite": (
-        b"a,y\n" + b"".join(b"%d.5,%d.5\n" % (i, i) for i in range(30)) + b"inf,2\n",
-        "inf",
-    ),
     "duplicate names": (b"a,a,y\n1,2,3\n2,3,4\n", "'a'"),
     "not utf-8": (b"a,y\n" + b"caf\xe9,1.5\n" * 30, "UTF-8"),
     "few rows": (b"a,y\n1.5,2.5\n2.5,3.5\n3.1,4.2\n", "rows"),
@@ -22,10 +19,54 @@ def test_a_bad_file_is_one_clear_sentence(name, tmp_path, run, run_process, one_
     path = tmp_path / "data.csv"
     path.write_bytes(content)
     report = tmp_path / "report.html"
-    launch = run_process if name == "infinite" else run
+    launch = run_process if name == "not utf-8" else run
     message = one_sentence(launch("compare", path, "--target", "y", "--out", report))
     assert words in message
     assert [entry.name for entry in tmp_path.iterdir()] == ["data.csv"]
+
+
+ODD_COLUMNS = {
+    "all missing": ["" for _ in range(60)],
+    "a word among numbers": [*(f"{i * 37 % 101}.5" for i in range(59)), "many"],
+    "infinite": [*(f"{i * 37 % 101}.5" for i in range(59)), "inf"],
+    "dates": [f"2026-01-{1 + i * 7 % 28:02d}" for i in range(60)],
+    "a level of one row": [*("ab"[i % 2] for i in range(59)), "c"],
+}
+
+
+@pytest.mark.parametrize("name", ODD_COLUMNS)
+def test_an_odd_column_is_a_note_and_no_stop(name, tmp_path, run):
+    rng = np.random.default_rng(0)
+    lines = ["odd,x,y"]
+    for value, x, noise in zip(ODD_COLUMNS[name], *rng.normal(size=(2, 60)), strict=True):
+        lines.append(f"{value},{x:.4f},{x + noise / 3:.4f}")
+    path, model = tmp_path / "data.csv", tmp_path / "m.skops"
+    path.write_text("\n".join(lines))
+    arguments = ("--target", "y", "--methods", "ridge,tree", "--save", model)
+    done = run("compare", path, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert "note: " in done.stderr
+    assert "odd" in done.stderr
+    predicted = run("predict", model, path)
+    assert (predicted.returncode, len(predicted.stdout.splitlines())) == (0, 61)
+
+
+def test_rows_in_the_order_of_time_are_said_first(tmp_path, run):
+    rng = np.random.default_rng(0)
+    price = 100 + np.cumsum(rng.normal(size=200))
+    lines = [
+        f"{i % 7},{noise:.3f},{p:.3f}"
+        for i, (noise, p) in enumerate(zip(rng.normal(size=200), price, strict=True))
+    ]
+    path, report = tmp_path / "walk.csv", tmp_path / "r.html"
+    path.write_text("day,noise,price\n" + "\n".join(lines))
+    done = run("compare", path, "--target", "price", "--methods", "ridge", "--out", report)
+    assert done.returncode == 0
+    first = done.stderr.splitlines()[0]
+    assert first.startswith("warning: ")
+    assert "time" in first
+    page = report.read_text()
+    assert page.index("Read this before the numbers.") < page.index("The verdict")
 
 
 def test_a_wrong_target_suggests_the_nearest(houses, run, one_sentence):

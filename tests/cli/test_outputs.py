@@ -4,12 +4,10 @@ import csv
 import io
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import bottega
@@ -223,60 +221,3 @@ def test_charts_as_files(data, tmp_path, run):
 def test_same_file_is_found_without_the_files():
     with pytest.raises(InputError, match="the same file"):
         check_outputs({"--out": Path("a.html"), "--save": Path("./a.html")}, {})
-
-
-TELL_AND_RUN = """
-import time
-from bottega.cli.app import main
-from bottega.core.estimator import Estimator
-
-fit, told = Estimator._fit, []
-
-def tell_and_fit(self, *rows, **how):
-    print("fitting", flush=True)
-    done = fit(self, *rows, **how)
-    told.append(1)
-    if len(told) > {many}:
-        time.sleep(60)  # a fit that takes for ever
-    return done
-
-Estimator._fit = tell_and_fit
-main()
-"""
-
-
-def start(path, *arguments, many=10**9):
-    return subprocess.Popen(
-        [
-            *(sys.executable, "-c", TELL_AND_RUN.format(many=many)),
-            *("compare", str(path), "--target", "y", *map(str, arguments)),
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-@pytest.fixture(scope="module")
-def big(tmp_path_factory):
-    rng = np.random.default_rng(0)
-    path = tmp_path_factory.mktemp("big") / "big.csv"
-    header = ",".join([*(f"x{j}" for j in range(11)), "y"])
-    rows = rng.normal(size=(5_000, 12))
-    np.savetxt(path, rows, delimiter=",", header=header, comments="")
-    return path
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is sent as a POSIX signal")
-def test_ctrl_c_stops_without_a_traceback(big):
-    process = start(big)
-    try:
-        # Two threads may say it at once; the many fits to come take seconds.
-        assert process.stdout.readline().startswith("fitting")
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=200)
-    finally:
-        process.kill()
-    assert process.returncode == 1
-    assert "Traceback" not in errors
-    assert "stopped" in errors

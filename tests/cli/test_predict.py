@@ -80,6 +80,8 @@ def test_a_new_level_is_handled_as_the_model_learnt_or_as_asked(
     new.write_text(houses.read_text().replace("Pisa", "Siena"))
     assert run("predict", price_model, new).returncode == 0
     assert run("predict", price_model, new, "--handle-unknown", "ignore").returncode == 0
+    strict = one_sentence(run("predict", price_model, new, "--handle-unknown", "error"))
+    assert "'Siena'" in strict
     refused = one_sentence(run("predict", price_model, new, "--handle-unknown", "panic"))
     assert "use one of error, ignore, infrequent_if_exist" in refused
 

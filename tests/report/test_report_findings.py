@@ -55,13 +55,11 @@ def test_a_method_that_was_stopped_is_no_runner_up(regression):
 
 def test_both_picks_are_shown_where_they_differ(regression):
     ridge = said(regression())["methods"][0]
-    assert (
-        ridge["other_pick"] == "By the least error it would be alpha = 1 (mean squared error 2.5)."
-    )
+    other = "By the least error it would be alpha = 1 (mean squared error 2.5)."
+    assert ridge["other_pick"] == other
     ridge = said(regression(select="min"))["methods"][0]
-    assert ridge["other_pick"] == (
-        "By the one-standard-error rule it would be alpha = 10 (mean squared error 2.6)."
-    )
+    other = "By the one-standard-error rule it would be alpha = 10 (mean squared error 2.6)."
+    assert ridge["other_pick"] == other
     same = regression()
     same.results["ridge"].both_picks = {}  # as where simpler has no meaning
     assert said(same)["methods"][0]["other_pick"] == ""
@@ -81,14 +79,30 @@ def test_a_score_is_told_as_readers_know_it(regression):
     comparison.leaderboard["error"] /= 10
     told = content_of_measure(comparison)
     assert told["verdict"][0] == (
-        "Ridge has the best R²: R² 0.75 (± 0.25) on rows it had not seen, 50% less error than the "
-        "baseline, which ignores every input (R² 0.5)."
+        "Ridge has the best R²: R² 0.75 (±\u00a00.25) on rows it had not seen, 50% less error than "
+        "the baseline, which ignores every input (R² 0.5)."
     )
     assert told["leaderboard"]["heading"] == "R²"
     assert [row["error"] for row in told["leaderboard"]["rows"]] == ["0.75", "0.7", "0.5"]
     name, meaning = told["leaderboard"]["explained"][0]
     assert name == "R²"
     assert meaning.endswith("Larger is better.")
+
+
+def test_large_errors_are_told_in_millions(regression):
+    comparison = regression(gaps={"knn": (-0.4e9, 1.2e9)})
+    for result in comparison.results.values():
+        result.error, result.std_error = 1e9 * result.error, 1e9 * result.std_error
+    for name in ("error", "std_error", "difference"):
+        comparison.leaderboard[name] *= 1e9
+    told = said(comparison)
+    first, second = told["verdict"][:2]
+    assert "mean squared error 2.5 billion (±\u00a00.25 billion)" in first
+    assert first.endswith("It is typically off by 50,000, the baseline by 70,711.")
+    assert "could be up to 0.4 billion better or 1.2 billion worse" in second
+    assert told["leaderboard"]["heading"] == "Error, billions"
+    best = told["leaderboard"]["rows"][0]
+    assert (best["error"], best["std_error"]) == ("2.5", "0.25")
 
 
 def content_of_measure(comparison):
@@ -142,7 +156,7 @@ def test_the_winner_is_explained(regression):
 
 def test_a_share_of_rows_is_told_in_points(classification):
     told = said(classification())["explained"]["importance"]["sentence"]
-    assert "for x by 50.0 (45.0 to 55.0) percentage points" in told
+    assert "for x by 50.0 percentage points (45.0 to 55.0)" in told
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,10 @@ def _one_sentence() -> Iterator[None]:
 
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no messages.")]
+Decimal = Annotated[
+    str | None,
+    typer.Option(help="Decimal sign of numbers, '.' or ','; found in each column by default."),
+]
 Encoding = Annotated[str, typer.Option(help="Text encoding of the file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")]
 
@@ -144,6 +148,7 @@ def compare(
     table: Annotated[str | None, typer.Option(help="Table of a DuckDB file.")] = None,
     query: Annotated[str | None, typer.Option(help="SQL query on a DuckDB file.")] = None,
     encoding: Encoding = "utf-8",
+    decimal: Decimal = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write the whole result to standard output as JSON.")
@@ -167,6 +172,7 @@ def compare(
                 "table": table,
                 "query": query,
                 "encoding": encoding,
+                "decimal": decimal,
             },
             comparing={
                 "methods": commands.parse_names(methods),
@@ -215,6 +221,7 @@ def predict(
         ),
     ] = None,
     encoding: Encoding = "utf-8",
+    decimal: Decimal = None,
     quiet: Quiet = False,
 ) -> None:
     """Predict new rows with a saved model."""
@@ -229,7 +236,7 @@ def predict(
             probabilities=probabilities,
             interval=interval,
             handle_unknown=handle_unknown,
-            encoding=encoding,
+            reading={"encoding": encoding, "decimal": decimal},
             quiet=quiet,
         )
 

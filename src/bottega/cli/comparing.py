@@ -23,6 +23,7 @@ from bottega.cli.wording import in_words_of_the_command_line
 from bottega.core.errors import InputError, TestSetAlreadyUsed, require
 from bottega.core.files import write_atomically
 from bottega.data import read
+from bottega.report.content import URGENT
 from bottega.workbench import Comparison
 from bottega.workbench import compare as compare_methods
 
@@ -100,8 +101,9 @@ def compare(
             command = shlex.join(["bottega", *sys.argv[1:]])
             found = compare_methods(table, command=command, **comparing)
         ending = Ending()
-        for finding in table.warnings:
-            say(f"note: {in_words_of_the_command_line(finding.message)}", quiet)
+        for finding in sorted(table.warnings, key=lambda each: each.code not in URGENT):
+            kind = "warning" if finding.code in URGENT else "note"
+            say(f"{kind}: {in_words_of_the_command_line(finding.message)}", quiet)
         if found.test is not None and not found.interrupted:
             with ending.step("there is no certificate, and the rows stay locked"):
                 _certify(found, again)

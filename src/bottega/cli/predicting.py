@@ -1,6 +1,6 @@
 """``bottega predict``: read a model and new rows, write one prediction per row as CSV."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from bottega.cli.outputs import check_outputs, followed, say, write_out
 from bottega.cli.spreadsheet import as_csv
 from bottega.core.errors import InputError, did_you_mean
 from bottega.core.files import write_atomically
-from bottega.data import read_frame
+from bottega.data import Encoder, read_frame
 from bottega.workbench import SavedModel, load
 
 __all__ = ["UNKNOWN", "predict"]
@@ -29,7 +29,7 @@ def predict(
     probabilities: bool,
     interval: float | None,
     handle_unknown: str | None,
-    encoding: str,
+    reading: dict[str, Any],
     quiet: bool,
 ) -> None:
     """Predict new rows; the columns `ids` go along, and intervals where a level is given."""
@@ -42,14 +42,12 @@ def predict(
         )
     check_outputs({"--out": out}, {"the data": data, "the model": str(model)})
     saved = load(model)
-    encoder = saved.model.named_steps.get("encode")
-    labels: list[str] = []
-    if encoder is not None:
-        if handle_unknown is not None:
+    steps = saved.model.named_steps
+    labels = getattr(steps.get("encode") or steps.get("columns"), "text_columns", None) or ()
+    if handle_unknown is not None:
+        for encoder in _encoders(saved.model):
             encoder.set_params(handle_unknown=handle_unknown)
-        kinds = zip(saved.columns, encoder.kinds_, strict=True)
-        labels = [name for name, kind in kinds if kind == "category"]
-    frame = read_frame(data, encoding=encoding, text=[*labels, *(set(ids) - set(saved.columns))])
+    frame = read_frame(data, **reading, text=[*labels, *(set(ids) - set(saved.columns))])
     columns = _ids(frame, ids)
     with shown_progress("predicting", quiet=quiet):
         for name, values in _predictions(saved, frame, probabilities, interval).items():
@@ -70,6 +68,16 @@ def predict(
             "would take for a formula begin with an apostrophe in the output",
             quiet,
         )
+
+
+def _encoders(model: Any) -> Iterator[Any]:
+    """Yield what turns categories into numbers in a procedure, and in those that it combines."""
+    for step in getattr(model, "named_steps", {}).values():
+        if isinstance(step, Encoder):
+            yield step
+        combined = getattr(step, "estimators", None)
+        for each in combined if isinstance(combined, list) else ():
+            yield from _encoders(each[1] if isinstance(each, tuple) else each)
 
 
 def _ids(frame: Any, ids: Sequence[str]) -> dict[str, Any]:

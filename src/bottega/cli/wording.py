@@ -44,7 +44,12 @@ def in_words_of_the_command_line(message: str) -> str:
     message = re.sub(r"kinds=\{'([^']*)': ([^}]*)\}", _as_kind, message)
     message = message.replace("again=True", "--again")
     message = re.sub(r"ignore=\['([^']*)'\]", r"--ignore '\1'", message)
+    message = re.sub(r"\b(groups?|time|weights?)=\.\.\.", _as_column, message)
     return _ARGUMENT.sub(_as_option, message)
+
+
+def _as_column(found: re.Match[str]) -> str:
+    return f"{_OPTIONS[found[1]]} COLUMN"
 
 
 def _as_option(found: re.Match[str]) -> str:

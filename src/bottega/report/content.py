@@ -23,14 +23,16 @@ from bottega.report.explained import explained
 from bottega.report.figures import Figure, Figures
 from bottega.report.parts import attempt
 from bottega.report.standing import leaderboard
+from bottega.report.units import error_in_words, units_of
 from bottega.report.verdict import certificate_sentence, verdict
 from bottega.workbench.results import chosen_in_words
 
-__all__ = ["content"]
+__all__ = ["URGENT", "content"]
 
 _MOST_COLUMNS = 200
+_DRAWN_COEFFICIENTS = 5  # methods, from the best on, whose coefficients are drawn along their path
 # Findings about the order of the rows: they may make every error of the report too small.
-_URGENT = ("time_order",)
+URGENT = ("time_order",)
 
 
 def content(comparison: Any, date: datetime | None = None) -> dict[str, Any]:
@@ -43,10 +45,10 @@ def content(comparison: Any, date: datetime | None = None) -> dict[str, Any]:
     methods = [
         attempt(
             f"The part on {row['title']}",
-            partial(_method, comparison, row["method"], row["title"], figures),
+            partial(_method, comparison, row["method"], row["title"], figures, place),
             troubles,
         )
-        for row in board
+        for place, row in enumerate(board)
     ]
     parts: dict[str, Any] = {
         "verdict": verdict(comparison, board),
@@ -102,7 +104,7 @@ def _head(comparison: Any, troubles: list[str]) -> dict[str, Any]:
         "target": comparison.target,
         "task": what,
         "alerts": [*alerts, *troubles],
-        "urgent": [each.message for each in table.warnings if each.code in _URGENT],
+        "urgent": [each.message for each in table.warnings if each.code in URGENT],
         "cut": list(comparison.cut),
         "notes": [words.sentence(note) for note in comparison.notes],
         "away": [(reason, ", ".join(names)) for reason, names in away],
@@ -143,7 +145,9 @@ def _certificate(comparison: Any) -> dict[str, Any]:
     }
 
 
-def _method(comparison: Any, method: str, title: str, figures: Figures) -> dict[str, Any]:
+def _method(
+    comparison: Any, method: str, title: str, figures: Figures, place: int
+) -> dict[str, Any]:
     result, select = comparison.results[method], comparison.select
     card, path = result.card, result.path
     shown: list[Figure | None] = []
@@ -152,7 +156,12 @@ def _method(comparison: Any, method: str, title: str, figures: Figures) -> dict[
         shown.append(figures.make(f"path-{method}", lambda: path_chart(path, select=select)))
         sentence = words.picked_sentence(path, path.best(select))
         other = words.other_pick_sentence(path, select) if result.both_picks else ""
-        if path.coef is not None and np.ndim(path.coef) == 2 and np.shape(path.coef)[1] > 1:
+        if (
+            place < _DRAWN_COEFFICIENTS
+            and path.coef is not None
+            and np.ndim(path.coef) == 2
+            and np.shape(path.coef)[1] > 1
+        ):
             names = _coefficient_names(result)
             shown.append(
                 figures.make(
@@ -174,7 +183,7 @@ def _method(comparison: Any, method: str, title: str, figures: Figures) -> dict[
         "name": method,
         "title": title,
         "best": method == comparison.best_method,
-        "error": words.error_in_words(result.error, comparison.measure),
+        "error": error_in_words(result.error, comparison.measure, units_of(comparison)),
         "sentence": sentence,
         "other_pick": other,
         "folds": words.fold_sentence(result.fold_settings, result.tuned) if card.knob else "",
@@ -248,7 +257,7 @@ def _data(table: Any, figures: Figures) -> dict[str, Any]:
     return {
         "rows": rows,
         "left_out": len(overview) - len(rows),
-        "findings": [each.message for each in table.warnings if each.code not in _URGENT],
+        "findings": [each.message for each in table.warnings if each.code not in URGENT],
         "figure": figures.make(
             "target", lambda: target_chart(table.y, table.task, name=table.target)
         ),

@@ -6,11 +6,10 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from bottega.core.losses import ZERO_ONE
 from bottega.plot.theme import number
 from bottega.report.figures import Figure, Figures
 from bottega.report.parts import attempt
-from bottega.report.words import as_difference
+from bottega.report.units import Units, units_of_loss
 from bottega.report.words import sentence as sentence_of
 
 __all__ = ["explained"]
@@ -20,7 +19,6 @@ _MOST_ROWS = 10
 _MOST_INPUTS = 6  # columns beside an observed and a predicted value
 _LONGEST = 60  # characters of a cell
 _LONGEST_RULE = 240
-_LIMITS = ("increase", "lower", "upper")
 _TITLES = {
     "term": "Term",
     "rule": "Rule",
@@ -49,10 +47,10 @@ def explained(comparison: Any, figures: Figures) -> dict[str, Any]:
     found = attempt("The explanation", comparison.explain, troubles)
     if found is None:
         return {**nothing, "troubles": troubles}
-    share = comparison.measure.loss == ZERO_ONE
+    loss = comparison.measure.loss
     parts = {
         "importance": attempt(
-            "The importance of the inputs", lambda: _importance(found, share, figures), troubles
+            "The importance of the inputs", lambda: _importance(found, loss, figures), troubles
         ),
         "effects": attempt(
             "The effects", lambda: _drawn("effects", found.effects, figures), troubles
@@ -79,18 +77,18 @@ def _check(found: Any, name: str, figures: Figures) -> Figure | None:
     return None if result is None else figures.make(name, result.plot)
 
 
-def _importance(found: Any, share: bool, figures: Figures) -> dict[str, Any]:
+def _importance(found: Any, loss: Any, figures: Figures) -> dict[str, Any]:
     importance = found.importance
     rows = _rows(importance.to_frame())
-    unit = " percentage points" if share else ""
+    units = units_of_loss(loss, float(importance.error))
     useful = [row for row in rows if row["lower"] > 0]
     useful.sort(key=lambda row: -row["increase"])
-    told = [f"{row['column']} by {_with_limits(row, share)}" for row in useful[:3]]
+    told = [f"{row['column']} by {_with_limits(row, units)}" for row in useful[:3]]
     if told:
         first = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
         sentence = (
             "If an input is shuffled, the model can no longer use it, and the error on held-out "
-            f"rows rises: for {first}{unit} (95% intervals)."
+            f"rows rises: for {first} (95% intervals)."
         )
     else:
         sentence = (
@@ -107,7 +105,7 @@ def _importance(found: Any, share: bool, figures: Figures) -> dict[str, Any]:
         "notes": [sentence_of(note) for note in importance.notes[:1]],
         "together": [
             f"{row['column'].replace(' + ', ' and ')} go together, so each can stand in for the "
-            f"other: shuffled as one they raise the error by {_with_limits(row, share)}{unit}."
+            f"other: shuffled as one they raise the error by {_with_limits(row, units)}."
             for row in (
                 [] if importance.together is None else _rows(importance.together.to_frame())
             )
@@ -115,9 +113,9 @@ def _importance(found: Any, share: bool, figures: Figures) -> dict[str, Any]:
     }
 
 
-def _with_limits(row: dict[str, Any], share: bool) -> str:
-    increase, low, high = (as_difference(row[name], share) for name in _LIMITS)
-    return f"{increase} ({low} to {high})"
+def _with_limits(row: dict[str, Any], units: Units) -> str:
+    low, high = (units.bare_difference(row[name]) for name in ("lower", "upper"))
+    return f"{units.difference(row['increase'])} ({low} to {high})"
 
 
 def _terms(terms: Any) -> dict[str, Any] | None:

@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.losses import ZERO_ONE
 from bottega.plot import leaderboard_chart
 from bottega.plot.theme import number
 from bottega.report import words
 from bottega.report.figures import Figures
+from bottega.report.units import Units, units_of
 
 __all__ = ["leaderboard"]
 
@@ -39,7 +41,7 @@ _MEASURES = {
 
 def leaderboard(comparison: Any, board: list[dict[str, Any]], figures: Figures) -> dict[str, Any]:
     """Return what the template shows of the leaderboard."""
-    share = words.is_share(comparison.measure)
+    units = units_of(comparison)
     ranked = "auc" in board[0]
     rows = []
     for row in board:
@@ -52,18 +54,16 @@ def leaderboard(comparison: Any, board: list[dict[str, Any]], figures: Figures) 
                 "stopped": f"stopped after {result.folds_done} of {comparison.outer} folds"
                 if result.partial
                 else "",
-                "error": words.percent(row["error"])
-                if share
-                else number(float(comparison.measure.value(row["error"]))),
-                "std_error": _small(row["std_error"], share),
+                "error": _error(row["error"], comparison.measure, units),
+                "std_error": _small(row["std_error"], units),
                 "versus": "–"
                 if row["method"] == "baseline"
                 else _less_or_more(row["versus_baseline"]),
-                "difference": "–" if is_best else _small(row["difference"], share),
+                "difference": "–" if is_best else _small(row["difference"], units),
                 "interval": "–"
                 if is_best or not np.isfinite(row["difference_low"])
-                else f"{_small(row['difference_low'], share)} to "
-                f"{_small(row['difference_high'], share)}",
+                else f"{_small(row['difference_low'], units)} to "
+                f"{_small(row['difference_high'], units)}",
                 "df": "–" if result.df is None else f"{result.df:,.1f}",
                 "ranking": [number(float(row[name]), 3) for name in ("auc", "lift")]
                 if ranked
@@ -74,7 +74,7 @@ def leaderboard(comparison: Any, board: list[dict[str, Any]], figures: Figures) 
         )
     return {
         "rows": rows,
-        "heading": _heading(comparison.measure),
+        "heading": _heading(comparison.measure) + (f", {units.word}s" if units.word else ""),
         "beside": _beside(board),
         "ranked": ranked,
         "explained": _explained(comparison, ranked),
@@ -82,7 +82,9 @@ def leaderboard(comparison: Any, board: list[dict[str, Any]], figures: Figures) 
         "outer": comparison.outer,
         "figure": figures.make(
             "leaderboard-chart",
-            lambda: leaderboard_chart(board, loss=comparison.loss, best=comparison.best_method),
+            lambda: leaderboard_chart(
+                board, best=comparison.best_method, what=_axis(comparison.measure)
+            ),
         ),
     }
 
@@ -136,8 +138,12 @@ def _heading(measure: Any) -> str:
 def _measured(measure: Any) -> str:
     if measure.shown or measure.form != "mean":
         return str(measure.shown or measure.title)
-    wrong = " (the share of wrong predictions)" if words.is_share(measure) else ""
+    wrong = " (the share of wrong predictions)" if measure.loss == ZERO_ONE else ""
     return f"mean {measure.title}{wrong}"
+
+
+def _axis(measure: Any) -> str:
+    return f"mean {measure.title}" if measure.form == "mean" else str(measure.title)
 
 
 def _beside(board: list[dict[str, Any]]) -> dict[str, Any] | None:
@@ -154,11 +160,18 @@ def _beside(board: list[dict[str, Any]]) -> dict[str, Any] | None:
     }
 
 
-def _small(value: float, share: bool) -> str:
-    """Write a spread or a difference: three digits, or percentage points with one."""
+def _error(error: float, measure: Any, units: Units) -> str:
+    """Write an error or a score in its column, whose heading tells the unit."""
+    if units.share:
+        return words.percent(error)
+    return number(float(measure.value(error)) / units.size)
+
+
+def _small(value: float, units: Units) -> str:
+    """Write a spread or a difference in its column."""
     if not np.isfinite(value):
         return "–"
-    return f"{100 * value:.1f}%".replace("-", "−") if share else number(float(value), 3)
+    return units.bare_difference(value) + ("%" if units.share else "")
 
 
 def _less_or_more(share: float) -> str:

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.losses import ZERO_ONE
 from bottega.plot.theme import number
-from bottega.report.words import as_difference, error_in_words, is_share, percent, sentence
+from bottega.report.units import Units, error_in_words, is_squared, units_of, units_of_loss
+from bottega.report.words import percent, sentence
 
 __all__ = ["certificate_sentence", "verdict"]
 
@@ -23,9 +23,9 @@ def verdict(comparison: Any, board: list[dict[str, Any]]) -> list[str]:
 
 
 def _winner(comparison: Any, board: list[dict[str, Any]]) -> str:
-    best, measure = comparison.results[comparison.best_method], comparison.measure
+    best, measure, units = _winning(comparison)
     title = next(row["title"] for row in board if row["method"] == comparison.best_method)
-    says = error_in_words(best.error, measure)
+    says = error_in_words(best.error, measure, units)
     if comparison.best_method == "baseline":
         if len(comparison.results) == 1:
             return f"Only the baseline was run ({title.lower()}): {says}."
@@ -33,15 +33,31 @@ def _winner(comparison: Any, board: list[dict[str, Any]]) -> str:
             f"No method beat the baseline, which ignores every input ({says}): "
             "these columns, as they are, say nothing reliable about the target."
         )
-    spread = percent(best.std_error) if is_share(measure) else number(float(best.std_error), 3)
     has = f"the best {measure.shown}" if measure.shown else "the least error"
-    told = f"{title} has {has}: {says} (± {spread}) on rows it had not seen"
+    told = (
+        f"{title} has {has}: {says} (±\u00a0{units.spread(best.std_error)}) on rows it had not seen"
+    )
     baseline = comparison.results.get("baseline")
     if baseline is None or not baseline.error > 0:
         return told + "."
     gain = percent(1 - best.error / baseline.error)
     less = f"{gain} less {'error ' if measure.shown else ''}than the baseline"
-    return f"{told}, {less}, which ignores every input ({error_in_words(baseline.error, measure)})."
+    other = error_in_words(baseline.error, measure, units)
+    return (
+        f"{told}, {less}, which ignores every input ({other}).{_typical(best, baseline, measure)}"
+    )
+
+
+def _winning(comparison: Any) -> tuple[Any, Any, Units]:
+    return comparison.results[comparison.best_method], comparison.measure, units_of(comparison)
+
+
+def _typical(best: Any, baseline: Any, measure: Any) -> str:
+    """Say an error of squares in the units of the target."""
+    if not is_squared(measure):
+        return ""
+    misses = [number(float(np.sqrt(each.error)), 3) for each in (best, baseline)]
+    return f" It is typically off by {misses[0]}, the baseline by {misses[1]}."
 
 
 def _runner_up(comparison: Any, board: list[dict[str, Any]]) -> str:
@@ -52,40 +68,32 @@ def _runner_up(comparison: Any, board: list[dict[str, Any]]) -> str:
     ]
     if not others:
         return "There is no other method to compare it with."
-    second, share = others[0], is_share(comparison.measure)
-    unit = " percentage points" if share else ""
-    gap, low, high = (
-        as_difference(second[name], share)
-        for name in ("difference", "difference_low", "difference_high")
-    )
-    name = second["title"]
-    behind = f"The runner-up, {name}, is {gap}{unit} behind"
-    if not (np.isfinite(second["difference_low"]) and np.isfinite(second["difference_high"])):
+    second, units = others[0], units_of(comparison)
+    name, low, high = second["title"], second["difference_low"], second["difference_high"]
+    behind = f"The runner-up, {name}, is {units.difference(second['difference'])} behind"
+    if not (np.isfinite(low) and np.isfinite(high)):
         return f"{behind}; no interval could be computed."
-    if second["difference_low"] > 0:
+    if low > 0:
         return (
-            f"{behind}, and the 95% interval for the difference, {low} to {high}{unit}, excludes "
-            "zero: the lead is clear."
+            f"{behind}, and the 95% interval for the difference, {units.bare_difference(low)} to "
+            f"{units.difference(high)}, excludes zero: the lead is clear."
         )
-    better = as_difference(-second["difference_low"], share)
     return (
         f"{behind}, but these data cannot tell the two apart: on new rows {name} could be up to "
-        f"{better}{unit} better or {high}{unit} worse (95% interval)."
+        f"{units.difference(-low)} better or {units.difference(high)} worse (95% interval)."
     )
 
 
 def _simpler(comparison: Any) -> str:
     """Say which simpler method is close, by the margin, to the winner; or that none surely is."""
-    found = comparison.verdict
-    share = is_share(comparison.measure)
-    unit = " percentage points" if share else ""
-    margin = f"{as_difference(found.margin, share)}{unit} ({found.margin_in_words})"
+    found, units = comparison.verdict, units_of(comparison)
+    margin = f"{units.difference(found.margin)} ({found.margin_in_words})"
     if found.simpler is not None:
         rival = next(each for each in found.rivals if each.method == found.simpler)
         return (
             f"{rival.title} is simpler ({rival.why}), and with 95% confidence at most "
-            f"{as_difference(rival.high, share)}{unit} worse. That is within {margin}, which "
-            "counts as small here: it is a sound choice too."
+            f"{units.difference(rival.high)} worse. That is within {margin}, which counts as small "
+            "here: it is a sound choice too."
         )
     near = [rival for rival in found.rivals if rival.simpler and rival.low <= 0]
     if not near:
@@ -93,8 +101,7 @@ def _simpler(comparison: Any) -> str:
     rival = min(near, key=lambda each: each.high)
     return (
         f"Of the simpler methods {rival.title} ({rival.why}) comes nearest, but it could be up to "
-        f"{as_difference(rival.high, share)}{unit} worse: more than {margin}, which would count as "
-        "small."
+        f"{units.difference(rival.high)} worse: more than {margin}, which would count as small."
     )
 
 
@@ -114,28 +121,28 @@ def certificate_sentence(comparison: Any) -> str:
             "above are what was used to choose the winner, and flatter it a little."
         )
     measure = comparison.measure
-    share = measure.loss == ZERO_ONE
+    error = float(certificate.estimate)
+    units = units_of_loss(measure.loss, error)
     what = measure.title if measure.form == "root" else f"mean {measure.loss.title}"
     says = (
-        f"{percent(certificate.estimate)} of its predictions are wrong"
-        if share
-        else f"its {what} is {number(float(certificate.estimate))}"
+        f"{percent(error)} of its predictions are wrong"
+        if units.share
+        else f"its {what} is {units.error(error)}"
     )
     rows = "that took no part in fitting or choosing"
     if comparison.looks > 1:
         rows = f"that have been opened {comparison.looks} times"
     return (
         f"On {certificate.n:,} locked rows {rows}, "
-        f"{says}; {_bounds(certificate, share)} with probability "
+        f"{says}; {_bounds(certificate, units)} with probability "
         f"{'about' if certificate.approximate else 'at least'} {100 * certificate.confidence:g}%."
     )
 
 
-def _bounds(certificate: Any, share: bool) -> str:
-    write = percent if share else number
+def _bounds(certificate: Any, units: Units) -> str:
     low, high = float(certificate.lower), float(certificate.upper)
     if np.isinf(low):
-        return f"the true error is at most {write(high)}"
+        return f"the true error is at most {units.error(high)}"
     if np.isinf(high):
-        return f"the true error is at least {write(low)}"
-    return f"the true error lies between {write(low)} and {write(high)}"
+        return f"the true error is at least {units.error(low)}"
+    return f"the true error lies between {units.error(low)} and {units.error(high)}"

@@ -12,13 +12,10 @@ from bottega.workbench.results import chosen_in_words
 
 __all__ = [
     "RULES",
-    "as_difference",
     "data_name",
     "duration",
-    "error_in_words",
     "fold_sentence",
     "for_readers",
-    "is_share",
     "loss_in_words",
     "other_pick_sentence",
     "percent",
@@ -38,11 +35,6 @@ _OTHER_RULE = {
 }
 
 
-def is_share(measure: Any) -> bool:
-    """Return True if errors are shares of wrong predictions, which are written in percent."""
-    return measure.title == ZERO_ONE.title and measure.form == "mean" and not measure.shown
-
-
 def percent(share: float) -> str:
     """Write a share: one digit after the point below ten percent.
 
@@ -53,19 +45,6 @@ def percent(share: float) -> str:
     """
     text = f"{100 * share:.1f}%" if abs(share) < 0.0995 else f"{100 * share:.0f}%"
     return text.replace("-", "−")
-
-
-def as_difference(value: float, share: bool) -> str:
-    """Write a difference of errors: three digits, or percentage points with one after the point.
-
-    Examples
-    --------
-    >>> as_difference(-0.01234, True), as_difference(3.14159, False)
-    ('−1.2', '3.14')
-    """
-    if share:
-        return f"{100 * value:.1f}".replace("-", "−")
-    return number(float(value), 3)
 
 
 def duration(seconds: float) -> str:
@@ -101,11 +80,6 @@ def data_name(source: Any) -> str:
     """
     last = re.split(r"[\\/]", str(source or "").rstrip("\\/"))[-1].strip()
     return (last if len(last) <= 80 else last[:79] + "…") or "the data"
-
-
-def error_in_words(error: float, measure: Any) -> str:
-    """Say an error as its measure says it: a share of rows in percent, a score, or a number."""
-    return f"{percent(error)} wrong" if is_share(measure) else str(measure.in_words(error))
 
 
 def loss_in_words(error: float, loss: str) -> str:

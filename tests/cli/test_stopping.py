@@ -1,0 +1,98 @@
+"""A command that is stopped ends at once, without a traceback, and writes what is there."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the signals are POSIX's")
+
+# Every fit is announced, and the fit of a tree, once all others are done, goes on for ever.
+TELL_AND_RUN = """
+import time
+from bottega.cli.app import main
+from bottega.core.estimator import Estimator
+
+fit, told = Estimator._fit, []
+
+def tell_and_fit(self, *rows, **how):
+    if {slow} and type(self).__name__ == "TreeRegressor":
+        while len(told) < 12:
+            time.sleep(0.05)
+        print("waiting", flush=True)
+        time.sleep(100)
+    if not {slow}:
+        print("fitting", flush=True)
+    done = fit(self, *rows, **how)
+    told.append(1)
+    return done
+
+Estimator._fit = tell_and_fit
+main()
+"""
+
+
+def start(path, *arguments, slow=False):
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-c", TELL_AND_RUN.format(slow=slow)),
+            *("compare", str(path), "--target", "y", *map(str, arguments)),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def big(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    path = tmp_path_factory.mktemp("big") / "big.csv"
+    header = ",".join([*(f"x{j}" for j in range(11)), "y"])
+    rows = rng.normal(size=(5_000, 12))
+    np.savetxt(path, rows, delimiter=",", header=header, comments="")
+    return path
+
+
+def test_ctrl_c_stops_without_a_traceback(big):
+    process = start(big)
+    try:
+        # Two threads may say it at once; the many fits to come take seconds.
+        assert process.stdout.readline().startswith("fitting")
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=200)
+    finally:
+        process.kill()
+    assert process.returncode == 1
+    assert "Traceback" not in errors
+    assert "stopped" in errors
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_comparison_writes_what_is_there(big, tmp_path, sign):
+    """Methods that are done are shown, though the fit of another goes on for ever."""
+    report, board = tmp_path / "r.html", tmp_path / "board.csv"
+    methods = ("--methods", "least_squares,tree", "--jobs", 12)
+    process = start(big, *methods, "--out", report, "--leaderboard", board, slow=True)
+    try:
+        assert process.stdout.readline() == "waiting\n"
+        process.send_signal(sign)
+        sent = time.monotonic()
+        while not board.exists() and time.monotonic() < sent + 60:
+            time.sleep(0.02)
+        seconds = time.monotonic() - sent
+        output, errors = process.communicate(timeout=90)  # the report may take some
+    finally:
+        process.kill()
+    # A second on a machine of its own; tests may have to share theirs.
+    assert seconds < 5
+    assert process.returncode == 1, errors
+    assert "Traceback" not in errors
+    assert "stopped early" in errors
+    assert "least_squares" in output
+    assert "least_squares" in board.read_text()
+    assert "stopped before all methods were done" in report.read_text()
