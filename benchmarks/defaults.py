@@ -42,26 +42,16 @@ PEERS = ("forest", "boosting", "linear")
 ALTERNATIVES: dict[str, tuple[dict[str, Any], ...]] = {
     "random_forest": (
         {"min_samples_leaf": 1},
-        {"min_samples_leaf": 2},
         {"min_samples_leaf": 3},
-        {"max_features": "sqrt"},
-        {"max_features": 1 / 3},
-        {"max_features": 1.0},
         {"one_hot": True},
         {"one_hot": True, "min_samples_leaf": 1},
-        {"one_hot": True, "max_features": 1.0, "min_samples_leaf": 1},
     ),
     "gradient_boosting": (
-        {"min_samples_leaf": 3},
         {"min_samples_leaf": 10},
         {"min_samples_leaf": 20},
         {"learning_rate": 0.05},
-        {"max_leaf_nodes": 4},
         {"max_leaf_nodes": 8},
-        {"max_leaf_nodes": 15},
-        {"max_leaf_nodes": 8, "learning_rate": 0.05},
-        {"max_features": 0.5},
-        {"l2_regularization": 1.0},
+        {"max_leaf_nodes": 4},
     ),
     "tree": (
         {"select": "one_se"},

@@ -306,9 +306,12 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
             self._learners = replace(self._learners, trees=TreeStore.of(done.learners))
         self.train_bound_ = None
         if len(self.classes_) <= 2:
-            step, e = np.exp(self.estimator_weights_ / 2), self.estimator_errors_
-            # A classifier without error stands for an infinite alpha.
-            self.train_bound_ = np.cumprod(np.where(e == 0, 0.0, (1 - e) / step + e * step))
+            e = self.estimator_errors_
+            with np.errstate(over="ignore", invalid="ignore"):
+                step = np.exp(self.estimator_weights_ / 2)
+                # A classifier without error stands for an infinite alpha.
+                bound = np.cumprod(np.where(e == 0, 0.0, (1 - e) / step + e * step))
+            self.train_bound_ = np.where(np.isnan(bound), 0.0, bound)
 
     @property
     def _folds_by(self) -> Any:

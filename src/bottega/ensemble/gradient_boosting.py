@@ -130,7 +130,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBase):
     units of their own, so neither changes the answer beyond the folds. Whole weights are copies of
     the row.
 
-    Cost: ``n p rounds``, with ``cv`` more runs for the path, side by side in threads. Not for
+    Cost: ``n p rounds``, with ``cv`` more runs for the path. Not for
     extrapolation, nor where a formula is wanted. There is no importance by gain, which favours
     columns of many values: permute columns of held-out rows instead.
 

@@ -86,7 +86,7 @@ def boost(
         errors.append(error)
         if stopped != ROUNDS:
             break
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # 0 times infinity, too
             w[wrong] *= np.exp(alpha)
             overflow = not np.isfinite(w.sum())
         if overflow:

@@ -31,6 +31,7 @@ from bottega.tree._grow.options import GrowOptions, count_features
 
 _PATH_TREES = 50  # enough for every row to be left out many times
 _MOST_COPIES = 20  # whole weights count as copies while they are no more than this on average
+_LIGHT = 1e-12  # of the largest weight: less would be lost in rounding
 _KEPT_ROWS = 20_000  # trees of the path are kept for the fit while they are small
 
 
@@ -90,7 +91,7 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
         """Bin the rows, in an order that does not depend on theirs."""
         columns, y = rows.X, np.asarray(rows.y, dtype=np.float64)
         order = own_order(columns.X, y)
-        w = rows.weights[order]
+        w: Any = rows.weights[order]
         positions = np.zeros(0, dtype=np.int64)
         if (
             rows.weight is not None
@@ -98,6 +99,9 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
             and w.sum() <= _MOST_COPIES * len(w)
         ):
             positions = np.repeat(np.arange(len(w)), w.astype(np.int64))
+        elif rows.weight is not None:
+            # Sums of the size of the number of rows; what would be lost in them is nearly nothing.
+            w = np.maximum(w / w.mean(), _LIGHT * w.max() / w.mean())
         p = columns.X.shape[1]
         if self._needs_whole_trees(rows.weight is not None and not len(positions)):
             weight = None if rows.weight is None else w

@@ -162,7 +162,8 @@ class Grower:
         Without `keep` the new trees are judged and not kept, without `judge` they are not judged.
         """
         done = Grown((), self._empty()) if after is None else after
-        tally, trees = done.tally.copy(), list(done.trees)
+        tally = done.tally if after is None else done.tally.copy()
+        trees = list(done.trees)
         sums = list(tally.sums)
         wave = max(32, 8 * available_cores())
         for start in range(0, len(seeds), wave):

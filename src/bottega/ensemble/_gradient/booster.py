@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from itertools import repeat
-from threading import current_thread, main_thread
+from threading import Lock, current_thread, main_thread
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ from bottega.core.typing import Array, FloatArray
 from bottega.ensemble._gradient.inputs import LevelNumbers
 
 _MOST_COPIES = 20  # whole weights are copies of the row while they are no more than this on average
+# scikit-learn changes the filters of warnings while it bins, and they belong to the process.
+_one_fit = Lock()
 _FEW_ROWS = 10_000  # below this, sharing a tree among threads takes longer than growing it
 
 
@@ -155,7 +157,8 @@ class Booster:
         """Add trees until `rounds` rounds are done."""
         if self.trees.only is None:
             model = self.trees.model.set_params(max_iter=rounds)
-            model.fit(self.X, self.y, sample_weight=self.weight)
+            with _one_fit:
+                model.fit(self.X, self.y, sample_weight=self.weight)
 
 
 @cache

@@ -14,7 +14,6 @@ from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.estimator import Walk
 from bottega.core.judge import mean_and_se
 from bottega.core.losses import Loss, get_loss
-from bottega.core.parallel import in_threads
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
@@ -231,10 +230,8 @@ class GradientBase(Tuned):
                     if number == max(rounds):
                         break
 
-        if len(folds) == 1:  # its trees may use all threads
-            judge(folds[0])
-        else:
-            in_threads(judge, folds, stage="folds")
+        for fold in folds:  # one after another: threads share out the rows where there are many
+            judge(fold)
 
     def _losses(self, loss: Loss, y: Array, outputs: Array) -> FloatArray:
         return loss.of_rows(y, self._predicted(outputs, loss.method))
