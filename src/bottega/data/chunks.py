@@ -118,7 +118,7 @@ class EncodedChunks:
         self._target, self._weight = target, weight
         self.kinds, decimal = self._infer(ignore, kinds)
         self.encoder = clone(Encoder(standardize=False) if encoder is None else encoder)
-        self.encoder.set_params(kinds=self.kinds, decimal=decimal).fit_chunks(_Features(self))
+        self.encoder.set_params(kinds=self.kinds, decimal=decimal).fit_chunks(_FeatureFrames(self))
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         names = [str(name) for name in self.encoder.get_feature_names_out()]
@@ -183,7 +183,7 @@ class EncodedChunks:
         return kinds, {name: sign for name, sign in signs.items() if sign is not None}
 
 
-class _Features:
+class _FeatureFrames:
     """The feature columns of chunks, for the encoder to learn from."""
 
     def __init__(self, chunks: EncodedChunks) -> None:

@@ -31,6 +31,11 @@ def _body(decimal: str, thousands: str) -> re.Pattern[str]:
 
 
 _BODIES = {".": _body(".", ","), ",": _body(",", ".")}
+_BARE = {
+    sign: re.compile(rf"[+-]?(?:\d+|[1-9]\d{{0,2}}(?:{parts}\d{{3}})+)(?:{re.escape(sign)}\d+)?")
+    for sign, parts in ((".", ","), (",", r"\."))
+}
+_UNPARTED = {".": str.maketrans("", "", ","), ",": str.maketrans(",", ".", ".")}
 
 
 def is_number(text: str) -> bool:
@@ -49,6 +54,8 @@ def number(text: str, decimal: str = ".") -> float | None:
     >>> number("$1,200.50"), number("1.200,50 €", ","), number("12%"), number("(3)"), number("3 kg")
     (1200.5, 1200.5, 0.12, -3.0, None)
     """
+    if _BARE[decimal].fullmatch(text):  # most are: the rest is slower
+        return float(text.translate(_UNPARTED[decimal]))
     text = text.strip()
     if decimal == "." and _PLAIN.fullmatch(text):
         return float(text)
@@ -126,7 +133,11 @@ def writing(texts: Iterable[str], decimal: str | None = None, usual: str | None 
         return _written(texts, decimal, sure=True)
     if not any("," in text for text in texts):
         return _written(texts, *_by_points(texts, usual))
-    by_point, by_comma = (_written(texts, sign, sure=True) for sign in (".", ","))
+    by_point = _written(texts, ".", sure=True)
+    parted = any("," in text and (text.count(",") > 1 or "." in text) for text in texts)
+    if len(by_point.values) == len(texts) and parted:
+        return by_point  # which decimal commas could not explain
+    by_comma = _written(texts, ",", sure=True)
     if len(by_point.values) != len(by_comma.values):
         return by_point if len(by_point.values) > len(by_comma.values) else by_comma
     apart = [t for t, value in by_point.values.items() if by_comma.values.get(t) != value]
@@ -162,14 +173,17 @@ def _groups_for_certain(apart: list[str], numbers: Iterable[str]) -> bool:
 
 def _written(texts: list[str], decimal: str, sure: bool) -> Writing:
     values = {}
+    odd_signs = set()
     for text in texts:
         value = number(text, decimal)
         if value is not None and math.isfinite(value):
             values[text] = value
-    if len({currency(text) for text in values} - {None}) > 1:
+            if not text[-1].isdigit() or not text[0].isdigit():
+                odd_signs.add(currency(text))
+    if len(odd_signs - {None}) > 1:
         values = {}  # sums of money in several currencies cannot be compared
     odd = next((text for text in values if not is_number(text)), None)
-    codes = any(_ZERO_LED.fullmatch(text) for text in values)
+    codes = any(text[0] in "0 " and _ZERO_LED.fullmatch(text) for text in values)
     example = odd or next(iter(values), "")
     plain = odd is None and (decimal == "." or not any("." in text for text in values))
     return Writing(decimal, values, plain, codes, example, sure)

@@ -138,11 +138,12 @@ def _scan_query(
     options: list[Any] = [paths, separators.pop(), ".", list(text_files.MISSING_MARKERS)]
     if decimal is None:
         habits = [text_files.number_habits(file, kind) for file in files]
-        text = text.union(*(columns for _, columns in habits))
-        # A comma that may part thousands is no business of DuckDB's: those columns come as text.
-        commas = {sign for sign, _ in habits} == {","}
-        if commas and not _has_thousands(connection, call.format(", all_varchar=true"), options):
+        text = text.union(*(each.pointed for each in habits))
+        if {each.sign for each in habits} == {","}:
             options[2] = ","
+            # Commas that may part thousands are not for DuckDB: those columns come as text.
+            parted = _parted_columns(connection, call.format(", all_varchar=true"), options)
+            text |= parted.difference(*(each.commas for each in habits))
     elif options[1] != ",":
         options[2] = decimal
     named = text & {name for header, _ in headers for name in header}
@@ -151,11 +152,12 @@ def _scan_query(
     return f"SELECT * FROM {call.format(', types=?' if named else '')}", options
 
 
-def _has_thousands(connection: Any, call: str, options: list[Any]) -> bool:
-    """Return True if some value of a text file may have commas between thousands."""
+def _parted_columns(connection: Any, call: str, options: list[Any]) -> set[str]:
+    """Return the columns of a text file some value of which may have commas between thousands."""
     some = f"bool_or(coalesce(regexp_full_match(COLUMNS(*), '{_THOUSANDS}'), false))"
-    (found,) = connection.execute(f"SELECT {some} FROM {call}", options).fetchall()
-    return any(found)
+    result = connection.execute(f"SELECT {some} FROM {call}", options)
+    names = [column[0] for column in result.description]
+    return {name for name, found in zip(names, result.fetchone(), strict=True) if found}
 
 
 def _checked(duckdb: Any, query: str) -> str:

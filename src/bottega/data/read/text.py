@@ -128,15 +128,32 @@ def _separator(header: str) -> str:
     return max(",;\t|", key=bare.count)
 
 
-def number_habits(file: File, kind: str) -> tuple[str | None, set[str]]:
-    """Return the decimal sign that a file uses beyond doubt, and columns to read as written.
+class Habits(NamedTuple):
+    """How the numbers of a file are written.
 
-    The first thousand lines decide. Between commas a decimal comma cannot be meant, but in quotes,
-    and those come as text anyway. Columns to read as written have points between thousands.
+    Attributes
+    ----------
+    sign : str or None
+        The decimal sign that the file uses beyond doubt.
+    pointed : set of str
+        Columns with points between thousands.
+    commas : set of str
+        Columns whose commas are decimal signs beyond doubt.
+    """
+
+    sign: str | None
+    pointed: set[str]
+    commas: set[str]
+
+
+def number_habits(file: File, kind: str) -> Habits:
+    """Find how the numbers of a file are written; the first thousand lines decide.
+
+    Between commas a decimal comma cannot be meant, but in quotes, and those come as text anyway.
     """
     names, separator = header(file, kind)
     if separator == ",":
-        return None, set()
+        return Habits(None, set(), set())
     columns: list[set[str]] = [set() for _ in names]
     with _open(file.path) as raw, suppress(csv.Error):  # what cannot be read is said later
         rows = csv.reader(codecs.getreader("utf-8-sig")(raw), delimiter=separator)
@@ -145,12 +162,14 @@ def number_habits(file: File, kind: str) -> tuple[str | None, set[str]]:
                 texts.add(field)
     columns = [texts.difference(MISSING_MARKERS) for texts in columns]
     sign = written.usual_sign(columns)
-    pointed = set()
+    pointed, commas = set(), set()
     for name, texts in zip(names, columns, strict=True):
         found = written.writing(texts, usual=sign)
         if found.decimal == "," and any("." in text for text in found.values):
             pointed.add(name)
-    return sign, pointed
+        elif found.decimal == "," and found.sure and found.values:
+            commas.add(name)
+    return Habits(sign, pointed, commas)
 
 
 def check_headers(files: list[File], kind: str) -> None:
