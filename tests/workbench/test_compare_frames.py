@@ -12,7 +12,7 @@ import bottega
 from bottega.core.errors import BottegaError, InputError
 from bottega.data import Table, read
 from bottega.linear import Ridge
-from bottega.workbench.features import Features
+from bottega.workbench.features import ChosenColumns
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +141,7 @@ def test_warnings_about_convergence_are_notes_without_paths(customers, monkeypat
 
 def test_features_are_found_whatever_the_order():
     frame = pd.DataFrame({"b": [1.0, 2.0], "id": [7, 8], "a": [3.0, 4.0]})
-    step = Features(["a", "b"])
+    step = ChosenColumns(["a", "b"])
     assert step.fit(frame).transform(frame).columns.tolist() == ["a", "b"]
     assert step.get_feature_names_out().tolist() == ["a", "b"]
     with pytest.raises(InputError, match=r"'a' .* is missing .*1 of 2 are"):

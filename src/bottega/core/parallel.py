@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
+from contextvars import Context, ContextVar, copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
@@ -116,6 +116,10 @@ def run_tasks(
     return answers, complete
 
 
+def _run(context: Context, task: Callable[[], Answer]) -> Answer:
+    return context.run(task)
+
+
 class _Crew:
     """Threads that take tasks one by one, and put their answers into a queue.
 
@@ -124,7 +128,9 @@ class _Crew:
 
     def __init__(self, tasks: Sequence[tuple[Any, Callable[[], Any]]], threads: int) -> None:
         # Each task carries the context of its caller, so that its progress reaches who listens.
-        self._todo = deque((key, partial(copy_context().run, task)) for key, task in tasks)
+        self._todo: deque[tuple[Any, Callable[[], Any]]] = deque(
+            (key, partial(_run, copy_context(), task)) for key, task in tasks
+        )
         self._found: SimpleQueue[tuple[Any, Any, BaseException | None]] = SimpleQueue()
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
         for thread in self._threads:

@@ -191,7 +191,7 @@ def make_plan(
                 f"{title} learned from {rows:,} of the {n_train:,} rows of a fold: all would "
                 f"take {_in_words(cost[name])} a run."
             )
-        room -= runs * plan.seconds[name]
+        room -= min(runs * plan.seconds[name], share)
     plan.cheap = tuple(
         name for name in plan.procedures if runs * plan.seconds[name] <= _NOTHING * whole
     )

@@ -138,7 +138,7 @@ def compare(
     Notes
     -----
     The cost is ``outer + 1`` fits of each method, each with its whole path, and for the stack
-    ``outer * (outer - 1) / 2`` more fits of four leaders. Weights, groups and time order are
+    ``outer * (outer - 1) / 2`` more fits of three leaders. Weights, groups and time order are
     respected by the split, the outer folds, the folds that tune, the errors and the certificate;
     without these roles rows that depend on each other make the error too low. Ctrl-C returns what
     is done.
@@ -164,6 +164,12 @@ def compare(
         raise InputError(
             "The table has a group and a time column, and rows are held out by whole groups or by "
             "what comes later, not both; make the table with one of them."
+        )
+    if table.n_rows * (1 - test_size) < outer:
+        raise InputError(
+            f"The table has {table.n_rows} rows, too few for {outer} folds"
+            + (" and a locked part" if test_size else "")
+            + ": give fewer folds (outer=2), no locked part (test_size=0), or more rows."
         )
     everything = JudgedRows(np.asarray(table.y), str(table.task), table.weight)
     ranked_by = get_measure(measure, everything)
@@ -224,6 +230,7 @@ def compare(
         # The levels of a category are collinear with the intercept by their very encoding.
         warnings.simplefilter("ignore", DataWarning)
         warnings.simplefilter("always", ConvergenceWarning)
+        warnings.filterwarnings("ignore", message=".*sklearn.utils.parallel.delayed")
         nested = job.run(select, interval)
         results = {
             name: MethodResult(chosen[name].card, found, ranked_by)

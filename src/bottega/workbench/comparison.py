@@ -204,12 +204,17 @@ class Comparison(ShownComparison):
                 loss=self.row_loss,
                 columns=list(self.train.features),
                 model=self.best,
-                rows=rows,
+                rows=[self._numbers[held] for held in rows],
                 groups=None if groups is None else [groups[held] for held in rows],
                 target=self.target,
                 random_state=self.random_state,
             )
         return self._explanation
+
+    @property
+    def _numbers(self) -> Array:
+        """Number of each training row in the data as they were given, the first being 1."""
+        return np.asarray(self.train.row_numbers)
 
     @property
     def intervals(self) -> Any:
@@ -291,13 +296,11 @@ class Comparison(ShownComparison):
             self._calibrate(part)
         found = replace(found, assumptions=(*found.assumptions, self.test.told))
         if self.measure.form == "root":
-            error, low, high = (
-                float(np.sqrt(max(each, 0.0)))
-                for each in (found.estimate, found.lower, found.upper)
-            )
-            found = replace(
-                found, estimate=error, lower=low, upper=high, quantity=self.measure.title
-            )
+            limits: dict[str, Any] = {
+                name: float(np.sqrt(max(getattr(found, name), 0.0)))
+                for name in ("estimate", "lower", "upper")
+            }
+            found = replace(found, quantity=self.measure.title, **limits)
         self.certificate = found
         return found
 

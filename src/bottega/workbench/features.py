@@ -10,7 +10,7 @@ from bottega.core.errors import InputError, did_you_mean
 from bottega.core.frames import is_frame, make_frame
 from bottega.core.stored import stored
 
-__all__ = ["Features", "chosen_columns", "named_columns"]
+__all__ = ["ChosenColumns", "chosen_columns", "named_columns"]
 
 
 def chosen_columns(data: Any, columns: list[str] | tuple[str, ...]) -> Any:
@@ -39,7 +39,7 @@ def named_columns(data: Any, *names: list[str] | tuple[str, ...]) -> Any:
 
 
 @stored
-class Features(TransformerMixin, BaseEstimator):
+class ChosenColumns(TransformerMixin, BaseEstimator):
     """Select the columns that a model was fitted on.
 
     Parameters
@@ -53,7 +53,7 @@ class Features(TransformerMixin, BaseEstimator):
     --------
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"id": [7, 8], "b": [1.0, 2.0], "a": [3.0, 4.0]})
-    >>> Features(["a", "b"]).transform(frame).columns.tolist()
+    >>> ChosenColumns(["a", "b"]).transform(frame).columns.tolist()
     ['a', 'b']
     """
 
@@ -61,7 +61,7 @@ class Features(TransformerMixin, BaseEstimator):
         self.columns = columns
         self.text_columns = text_columns
 
-    def fit(self, X: Any, y: Any = None) -> "Features":
+    def fit(self, X: Any, y: Any = None) -> "ChosenColumns":
         """Do nothing: the columns are given."""
         return self
 

@@ -14,7 +14,7 @@ from bottega.core.typing import IntArray
 from bottega.data import Encoder, Table
 from bottega.data.prepare import encoder_for
 from bottega.risk.estimate.nested_engine import Part
-from bottega.workbench.features import Features
+from bottega.workbench.features import ChosenColumns
 
 __all__ = ["EncodedInputs", "encoded_inputs", "features_of", "n_encoded"]
 
@@ -119,10 +119,10 @@ def encoded_inputs(cards: dict[str, Card], table: Table) -> dict[str, EncodedInp
     return found
 
 
-def features_of(table: Table) -> Features:
+def features_of(table: Table) -> ChosenColumns:
     """Return the first step of a procedure that takes the columns of a table as they are."""
     labels = [name for name, kind in table.kinds.items() if kind == "category"]
-    return Features(list(table.features), labels)
+    return ChosenColumns(list(table.features), labels)
 
 
 def n_encoded(card: Card, table: Table) -> int:

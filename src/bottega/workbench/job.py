@@ -114,6 +114,7 @@ class Job:
 
     def combine(self, results: dict[str, MethodResult], nested: NestedComparison) -> Any:
         """Return the leaders as one method, None where that cannot be or there is no time."""
+        pairs = len(self.folds) * (len(self.folds) - 1) // 2
         leaders = leaders_of(results)
         if not leaders:
             self.why_no_stack = "skipped: there are fewer than three methods to combine"
@@ -123,7 +124,6 @@ class Job:
             return None
         control = Work(self.rows, saved=self.saved)
         if self.end is not None:
-            pairs = len(self.folds) * (len(self.folds) - 1) // 2
             needed = pairs * sum(self.work.seconds.get(name, 0.0) for name in leaders)
             if needed / self.threads > self.end - perf_counter():
                 self.why_no_stack = "skipped: no time was left"

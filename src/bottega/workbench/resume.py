@@ -96,7 +96,7 @@ class Saved:
         text = json.dumps({"format": _FORMAT, "call": self.call, "answers": lines})
         arrays["about"] = np.frombuffer(text.encode(), dtype=np.uint8)
         stream = io.BytesIO()
-        np.savez_compressed(stream, **arrays)
+        np.savez_compressed(stream, allow_pickle=False, **arrays)
         write_atomically(self.path, stream.getvalue())
         self._written, self._new = time.monotonic(), False
 

@@ -28,7 +28,7 @@ from bottega.workbench.results import MethodResult
 
 __all__ = ["LeadersClassifier", "LeadersRegressor", "leaders_of", "stack_leaders"]
 
-MOST = 4  # leaders that are combined
+MOST = 3  # leaders that are combined
 FEWEST = 3  # methods beside the baseline that there must be for a stack
 
 
@@ -189,7 +189,7 @@ def stack_leaders(
     ]
     if len(used) < 2:
         return None
-    rows, combine = judge.rows, _Combination(judge, measure)
+    rows, combine = judge.rows, _Weighing(judge, measure)
     known = [_held_out(results[name]) for name in used]
     answers: dict[Any, Answer] = {}
     for k, (_, test) in enumerate(folds):
@@ -234,7 +234,7 @@ def _held_out(result: MethodResult) -> Array:
     return result.predicted if result.classes is None else np.asarray(result.probability)
 
 
-class _Combination:
+class _Weighing:
     """How weights are learnt and what they give, for numbers or for classes."""
 
     def __init__(self, judge: Judge, measure: Measure) -> None:

@@ -25,7 +25,9 @@ def as_table(data: Any, target: Any, task: str | None, **roles: Any) -> Table:
             raise InputError("The table has no target; name the column to predict.")
         return data.aimed_at(target, task, **roles)
     if isinstance(data, str | os.PathLike):
-        named = {name: value for name, value in roles.items() if isinstance(value, str)}
+        named: dict[str, Any] = {
+            name: value for name, value in roles.items() if isinstance(value, str)
+        }
         table = read(data, target=target, task=task, **named)
         if table.target is None:
             raise InputError(
