@@ -51,7 +51,7 @@ def test_serial_correlation_alone(make):
     (finding,) = order_of(make(columns))
     assert finding.column is None
     assert "fewer than one table of 1,000" in finding.message
-    assert "name a column that gives it as time" in finding.message
+    assert "give time='COLUMN' if they are in order of time" in finding.message
     columns["t"] = np.arange(300)  # a key, were it not for the order
     (finding,) = order_of(make(columns))
     assert finding.column == "t"

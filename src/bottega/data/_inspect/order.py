@@ -51,8 +51,8 @@ def about_order(table: "Table") -> Iterator[Finding]:
     if column is None:
         seen = f"{words[0].upper()}{words[1:]}"
         cure = (
-            "if they are in order of time, name a column that gives it as time; if they come in "
-            "blocks, one that tells the blocks as group; if neither is so, leave it at that"
+            "give time='COLUMN' if they are in order of time, group='COLUMN' if they come in "
+            "blocks, and leave it at that if neither is so"
         )
     else:
         seen = f"The rows are in order of {column!r}" + (f", and {words}" if alike else "")
