@@ -27,6 +27,7 @@ class PublicTable:
     target: str
     task: str
     ignore: tuple[str, ...]
+    cells: int
     load: Callable[[], Any]
 
     def frame(self) -> pd.DataFrame:
@@ -39,8 +40,8 @@ class PublicTable:
 
 
 def public_tables(use: str | None = None) -> list[PublicTable]:
-    """Return the data sets of one use, or all."""
-    found = [*_from_r(), *_from_scikit_learn()]
+    """Return the data sets of one use, or all, the smallest first."""
+    found = sorted([*_from_r(), *_from_scikit_learn()], key=lambda each: each.cells)
     return [each for each in found if use in (None, each.use)]
 
 
@@ -54,6 +55,7 @@ def _from_r() -> list[PublicTable]:
                 target=row["target"],
                 task=row["task"],
                 ignore=tuple(name for name in row["ignore"].split(";") if name),
+                cells=int(row["rows"]) * int(row["columns"]),
                 load=_reader(FOLDER / f"{row['name']}.csv"),
             )
             for row in csv.DictReader(file)
@@ -76,15 +78,14 @@ def _from_scikit_learn() -> list[PublicTable]:
     def bundled(load):
         return lambda: load(as_frame=True).frame
 
-    classes = {
-        "iris": bundled(datasets.load_iris),
-        "wine": bundled(datasets.load_wine),
-        "breast_cancer": bundled(datasets.load_breast_cancer),
-        "digits": digits,
-    }
-    numbers = {"diabetes": bundled(datasets.load_diabetes), "linnerud": linnerud}
-    loaders = [(name, "classification", load) for name, load in classes.items()]
-    loaders += [(name, "regression", load) for name, load in numbers.items()]
+    loaders = [
+        ("iris", "classification", bundled(datasets.load_iris), 150 * 5),
+        ("wine", "classification", bundled(datasets.load_wine), 178 * 14),
+        ("breast_cancer", "classification", bundled(datasets.load_breast_cancer), 569 * 31),
+        ("digits", "classification", digits, 600 * 65),
+        ("diabetes", "regression", bundled(datasets.load_diabetes), 442 * 11),
+        ("linnerud", "regression", linnerud, 20 * 4),
+    ]
     return [
         PublicTable(
             name=name,
@@ -93,7 +94,8 @@ def _from_scikit_learn() -> list[PublicTable]:
             target="Weight" if name == "linnerud" else "target",
             task=task,
             ignore=(),
+            cells=cells,
             load=load,
         )
-        for name, task, load in loaders
+        for name, task, load, cells in loaders
     ]
