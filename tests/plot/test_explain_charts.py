@@ -32,10 +32,6 @@ def effect(kind="number", **more):
     return SimpleNamespace(**(given | more))
 
 
-def of_kind(rows, kind):
-    return [row for row in rows if row.get("kind") == kind]
-
-
 def test_calibration_is_drawn_as_given(rows_of, layers_of):
     chart = calibration_chart(
         [0.1, 0.6], [0.2, 0.5], [[0.1, 0.3], [0.4, 0.65]], n=[10, 12], what="probability of yes"
@@ -108,19 +104,22 @@ def test_worst_rows_from_the_top(rows_of):
 def test_effect_of_a_number(rows_of, layers_of):
     chart = effect_chart(effect())
     rows = rows_of(chart)
-    assert [r["y"] for r in of_kind(rows, "partial dependence")] == [0, 1, 5]
-    assert [r["y"] for r in of_kind(rows, "local effects")] == [0.5, 1, 4]
-    assert [r["y"] for r in of_kind(rows, "single")] == [0, 2, 7]
-    assert [(r["y"], r["high"]) for r in of_kind(rows, "folds")] == [(-1, 1), (1, 1), (4, 6)]
-    low, high = layers_of(chart)[0]["encoding"]["y"]["scale"]["domain"]
+    assert rows[2] == {
+        "x": 4, "partial dependence": 5, "local effects": 4, "low": 4, "high": 6, "r0": 7
+    }  # fmt: skip
+    single, _, curves, _ = layers_of(chart)
+    assert single["transform"] == [{"fold": ["r0"], "as": ["row", "y"]}]
+    assert curves["transform"][0]["fold"] == ["partial dependence", "local effects"]
+    low, high = single["encoding"]["y"]["scale"]["domain"]
     assert low < -1
     assert high > 6
 
 
 def test_effect_of_dates_is_in_milliseconds(rows_of, layers_of):
     chart = effect_chart(effect("date", local=None))
-    assert of_kind(rows_of(chart), "partial dependence")[0]["x"] == 86_400_000
-    assert of_kind(rows_of(chart), "local effects") == []
+    assert rows_of(chart)[0]["x"] == 86_400_000
+    assert "local effects" not in rows_of(chart)[0]
+    assert layers_of(chart)[2]["transform"][0]["fold"] == ["partial dependence"]
     assert layers_of(chart)[0]["encoding"]["x"]["type"] == "temporal"
 
 

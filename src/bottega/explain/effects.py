@@ -174,9 +174,14 @@ class EffectMaker:
         if not len(donors):
             raise InputError(f"Column {name!r} has no value in the held-out rows.")
         rows, g = self.rows, len(donors)
-        predicted = held.predict(np.repeat(rows, g), {name: np.tile(donors, len(rows))}).reshape(
-            len(rows), g
+        numeric = column.kind != "category"
+        near, above = self._between(column, donors) if numeric and g > 1 else (rows[:0], rows[:0])
+        # One call for all: of each row at every point, and at both ends of its own interval.
+        both = held.predict(
+            np.concatenate([np.repeat(rows, g), near, near]),
+            {name: np.concatenate([np.tile(donors, len(rows)), donors[above], donors[above - 1]])},
         )
+        predicted, ends = both[: len(rows) * g].reshape(len(rows), g), both[len(rows) * g :]
         weight = held.weight[rows]
         by_fold = [
             np.average(predicted[mine], axis=0, weights=weight[mine])
@@ -185,7 +190,6 @@ class EffectMaker:
         ]
         shown = np.linspace(0, len(rows) - 1, min(_SINGLE, len(rows))).round().astype(np.intp)
         values = column.values[donors]
-        numeric = column.kind != "category"
         return Effect(
             column=name,
             kind=column.kind,
@@ -193,25 +197,31 @@ class EffectMaker:
             average=np.average(predicted, axis=0, weights=weight),
             by_fold=np.array(by_fold),
             single=predicted[shown],
-            local=self._local(name, column, donors) if numeric and g > 1 else None,
+            local=self._local(near, above, ends, g) if numeric and g > 1 else None,
             outcome=held.outcome,
             left_out=left_out,
             like=held.library,
         )
 
-    def _local(self, name: str, column: Column, donors: IntArray) -> FloatArray:
-        """Return accumulated local effects, about the mean prediction."""
-        held = self.held
+    def _between(self, column: Column, donors: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the rows that have a value, and the point of the grid above each."""
         rows = self.local_rows[column.present[self.local_rows]]
-        grid, weight = column.values[donors], held.weight[rows]
-        above = np.clip(np.searchsorted(grid, column.values[rows]), 1, len(grid) - 1)
-        ends = [held.predict(rows, {name: donors[side]}) for side in (above, above - 1)]
-        total = np.bincount(above, weight, len(grid))[1:]
-        change = np.bincount(above, weight * (ends[0] - ends[1]), len(grid))[1:] / total
-        height = np.append(0.0, np.cumsum(change))
+        above = np.searchsorted(column.values[donors], column.values[rows])
+        return rows, np.clip(above, 1, len(donors) - 1)
+
+    def _local(self, rows: IntArray, above: IntArray, ends: FloatArray, g: int) -> FloatArray:
+        """Return accumulated local effects, about the mean prediction."""
+        weight = self.held.weight[rows]
+        change = ends[: len(rows)] - ends[len(rows) :]
+        total = np.bincount(above, weight, g)[1:]
+        height = np.append(0.0, np.cumsum(np.bincount(above, weight * change, g)[1:] / total))
         mean = np.average((height[1:] + height[:-1]) / 2, weights=total)
-        center = np.average(held.predict(rows), weights=weight)
-        return height - mean + center
+        return height - mean + self._center
+
+    @cached_property
+    def _center(self) -> float:
+        """Mean prediction of the rows of partial dependence: both curves can be compared."""
+        return float(np.average(self.held.predict(self.rows), weights=self.held.weight[self.rows]))
 
 
 def _grid(column: Column, rows: IntArray) -> tuple[IntArray, int]:

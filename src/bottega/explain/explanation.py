@@ -49,8 +49,11 @@ class Explanation(Shown):
 
     @cached_property
     def effects(self) -> Effects:
-        """How the prediction changes with each of the six most important inputs."""
-        return Effects({name: self.effect(name) for name in self.importance.leading(LEADING)})
+        """How the prediction changes with the six most important inputs, of those that are used."""
+        found = zip(self.importance.columns, self.importance.increase, strict=True)
+        used = [name for name, increase in found if increase != 0]
+        named = (used or list(self.importance.columns))[:LEADING]
+        return Effects({name: self.effect(name) for name in named})
 
     def effect(self, column: str) -> Effect:
         """Return how the prediction changes with one input.

@@ -12,7 +12,7 @@ from bottega.core.progress import report
 from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import FloatArray, IntArray
 from bottega.explain._rows.columns import ASSOCIATED, go_together
-from bottega.explain._rows.held_out import DELTA, HeldOut
+from bottega.explain._rows.held_out import DELTA, HeldOut, names_of
 from bottega.plot import importance_chart
 from bottega.risk.estimate.judged_rows import independent_units
 from bottega.risk.estimate.nested_interval import (
@@ -25,8 +25,9 @@ from bottega.risk.estimate.nested_interval import (
 __all__ = ["Importance"]
 
 REPEATS = 5  # other rows that lend each row their values
-_MOST_PREDICTIONS = 5_000_000  # over all columns
-_LEAST_ROWS, _MOST_ROWS = 500, 10_000
+_MOST_PREDICTIONS = 500_000  # over all columns
+_LEAST_ROWS, _MOST_ROWS = 200, 5_000
+_BLOCK = 2_000_000  # cells of rows that are predicted at a time
 _ROWS_OF_PAIRS = 5_000
 _GROUPS_SHOWN = 3  # below a chart
 _AND = " + "
@@ -61,8 +62,9 @@ class Importance(Shown):
     says what they are worth as one.
 
     Every row is judged by the model that was fitted without its fold, and borrows its values from 5
-    other rows, never from itself, so the increase is unbiased [1]_. It is about the procedure's
-    models: an input that they do not use may still matter.
+    other rows (fewer where there are thousands of columns), never from itself, so the increase is
+    unbiased [1]_. It is about the procedure's models: an input that they do not use may still
+    matter.
 
     References
     ----------
@@ -170,16 +172,19 @@ def importance_of(held: HeldOut, seed: int) -> Importance:
     thinned = held.sample(_ROWS_OF_PAIRS, rng)
     groups = go_together([type(c)(c.name, c.kind, c.values[thinned], c.levels) for c in columns])
     single: list[tuple[str, ...]] = [(name,) for name in held.columns]
-    most = _MOST_PREDICTIONS // (REPEATS * max(len(single) + len(groups), 1))
-    at = held.sample(int(np.clip(most, _LEAST_ROWS, _MOST_ROWS)), rng)
-    donors = donors_of(held, at, rng)
+    most = _MOST_PREDICTIONS // max(len(single) + len(groups), 1)
+    at = held.sample(int(np.clip(most // REPEATS, _LEAST_ROWS, _MOST_ROWS)), rng)
+    repeats = int(np.clip(most // len(at), 1, REPEATS))
+    donors = donors_of(held, at, rng, repeats)
     increase = increases_of(held, at, donors, [*single, *groups])
     p = len(single)
     of_groups = _judged(held, at, groups, increase[p:]) if groups else None
     return _judged(held, at, single, increase[:p], of_groups)
 
 
-def donors_of(held: HeldOut, at: IntArray, rng: np.random.Generator) -> IntArray:
+def donors_of(
+    held: HeldOut, at: IntArray, rng: np.random.Generator, repeats: int = REPEATS
+) -> IntArray:
     """Return for each repetition and row another row: a shift of a random order.
 
     Rows with weights are drawn in proportion to them.
@@ -188,34 +193,45 @@ def donors_of(held: HeldOut, at: IntArray, rng: np.random.Generator) -> IntArray
     n = len(counted)
     if held.rows.weight is not None:
         share = held.weight[counted] / held.weight[counted].sum()
-        found = rng.choice(counted, (REPEATS, len(at)), p=share)
+        found = rng.choice(counted, (repeats, len(at)), p=share)
         while np.any(found == at):
             found = np.where(found == at, rng.choice(counted, found.shape, p=share), found)
         return found
     order = rng.permutation(counted)
     place = np.empty(len(held), dtype=np.intp)
     place[order] = np.arange(n)
-    shifts = rng.choice(np.arange(1, n), min(REPEATS, n - 1), replace=False)
+    shifts = rng.choice(np.arange(1, n), min(repeats, n - 1), replace=False)
     return order[(place[at] + shifts[:, None]) % n]
 
 
 def increases_of(
     held: HeldOut, at: IntArray, donors: IntArray, groups: Sequence[tuple[str, ...]]
 ) -> FloatArray:
-    """Return how much the loss of each row grows: (groups of columns, rows)."""
-    repeats = len(donors)
+    """Return how much the loss of each row grows: (groups of columns, rows).
+
+    Several columns are shuffled in one call of a model, each in rows of its own: a call costs as
+    much as many rows where there are many columns.
+    """
+    repeats, width = len(donors), len(names_of(held.X))
     found = np.zeros((len(groups), len(at)))
     for k in range(len(held.models)):
         mine = np.flatnonzero(held.fold[at] == k)
         if not len(mine):
             continue
-        many = np.tile(at[mine], repeats)
-        base, y, others = held.take(many), held.rows.y[many], donors[:, mine].ravel()
-        for g, names in enumerate(groups):
-            X = held.swap(base, dict.fromkeys(names, others))
-            report("shuffling", k * len(groups) + g, len(held.models) * len(groups))
-            rise = held.losses_of(k, X, y).reshape(repeats, -1) - held.losses[at[mine]]
-            found[g, mine] = rise.mean(axis=0)
+        many, others = np.tile(at[mine], repeats), donors[:, mine].ravel()
+        step = max(1, _BLOCK // (len(many) * width))
+        for first in range(0, len(groups), step):
+            report("shuffling", k * len(groups) + first, len(held.models) * len(groups))
+            block = groups[first : first + step]
+            rows = np.tile(many, len(block))
+            swaps: dict[str, IntArray] = {}
+            for place, names in enumerate(block):
+                part = slice(place * len(many), (place + 1) * len(many))
+                for name in names:
+                    swaps.setdefault(name, rows.copy())[part] = others
+            losses = held.losses_of(k, held.swap(held.take(rows), swaps), held.rows.y[rows])
+            rise = losses.reshape(len(block), repeats, len(mine)) - held.losses[at[mine]]
+            found[first : first + step, mine] = rise.mean(axis=1)
     return found
 
 

@@ -21,8 +21,8 @@ __all__ = ["RowExplanation"]
 
 _PAIRS = 500  # pairs of orders, each with a row to start from
 _LEAST_PAIRS = 50
-_MOST_PREDICTIONS = 200_000
-_BLOCK = 10_000_000  # cells of rows that are predicted at a time
+_MOST_PREDICTIONS = 100_000
+_BLOCK = 5_000_000  # cells of rows that are predicted at a time
 _ADDITIVE = 1e-8
 
 
@@ -134,11 +134,7 @@ def row_of(held: HeldOut, model: Any, row: Any, seed: int) -> RowExplanation:
     average = float(start.mean())
     found, exact = None, False
     if held.label is None and hasattr(_last(model), "coef_"):
-        alone = [
-            float(np.mean(_outcome(rows, model, background, {name: np.full_like(background, new)})))
-            for name in names
-        ]
-        found = np.array(alone) - average
+        found = _alone(rows, model, background, new, names) - average
         scale = np.abs(found).sum() + np.abs(start).max()
         exact = bool(abs(found.sum() - (prediction - average)) <= _ADDITIVE * scale)
     error = np.zeros(len(names))
@@ -167,6 +163,22 @@ def _background(held: HeldOut, pairs: int, rng: np.random.Generator) -> IntArray
     if len(counted) >= pairs:
         return rng.choice(counted, pairs, replace=False)
     return np.tile(counted, -(-pairs // len(counted)))
+
+
+def _alone(
+    rows: HeldOut, model: Any, background: IntArray, new: int, names: list[str]
+) -> FloatArray:
+    """Return the mean outcome of a background when one column has the value of the new row."""
+    found = np.empty(len(names))
+    block = max(1, _BLOCK // (len(background) * len(names)))
+    for first in range(0, len(names), block):
+        part = names[first : first + block]
+        at = np.tile(background, len(part))
+        own = np.repeat(np.arange(len(part)), len(background))
+        donors = {name: np.where(own == j, new, at) for j, name in enumerate(part)}
+        outcome = _outcome(rows, model, at, donors).reshape(len(part), -1)
+        found[first : first + block] = outcome.mean(axis=1)
+    return found
 
 
 def _sampled(

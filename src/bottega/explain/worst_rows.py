@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.frames import make_frame
 from bottega.core.tables import Section, Shown, Summary
-from bottega.core.typing import Array, FloatArray
-from bottega.explain._rows.held_out import HeldOut
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.explain._rows.held_out import HeldOut, names_of
 from bottega.plot import worst_rows_chart
 from bottega.plot.theme import number
 
@@ -100,7 +99,7 @@ def worst_rows_of(held: HeldOut, count: int = COUNT) -> WorstRows:
         observed=held.rows.y[rows],
         predicted=held.predicted[rows],
         loss=losses[worst],
-        columns={name: _values(held, name, rows) for name in held.columns},
+        columns=_values(held, rows),
         share=float(weighted[worst].sum()) / total if total > 0 else 0.0,
         n=len(at),
         title=held.row_losses.title,
@@ -108,8 +107,10 @@ def worst_rows_of(held: HeldOut, count: int = COUNT) -> WorstRows:
     )
 
 
-def _values(held: HeldOut, name: str, rows: Any) -> list[Any]:
-    found = held.swap(held.take(rows))
-    if isinstance(held.X, np.ndarray):
-        return found[:, int(name[1:])].tolist()
-    return nw.from_native(found, eager_only=True)[name].to_list()
+def _values(held: HeldOut, rows: IntArray) -> dict[str, list[Any]]:
+    """Return the values of the inputs in some rows."""
+    found = held.take(rows)
+    if isinstance(found, np.ndarray):
+        names = names_of(found)
+        return {name: found[:, names.index(name)].tolist() for name in held.columns}
+    return {name: found[name].to_list() for name in held.columns}

@@ -16,12 +16,13 @@ from bottega.plot._knob import (
     tip_of_df,
     value_in_words,
 )
-from bottega.plot._parts import colors, tips, y_axis
+from bottega.plot._parts import colors, thinned, tips, y_axis
 from bottega.plot.theme import altair, finish, number, plain
 
 __all__ = ["coefficient_chart"]
 
 _MOST_LINES = 30
+_MOST_POINTS = 60  # of a line
 _NAMED = 8
 _WORDS = {"df": "degrees of freedom", "knob": "the knob", "l1": "the sum of their absolute values"}
 
@@ -86,6 +87,7 @@ def coefficient_chart(
     height = np.nan_to_num(np.abs(coef)).max(axis=0)
     drawn = np.argsort(-height, kind="stable")[:_MOST_LINES]
     picked = path.best(select)
+    points = sorted({*thinned(len(coef), _MOST_POINTS).tolist(), picked})
     rows = [
         {
             "term": int(rank),
@@ -98,7 +100,7 @@ def coefficient_chart(
             **({"picked": True} if i == picked else {}),
         }
         for rank, j in enumerate(drawn)
-        for i in range(len(coef))
+        for i in points
     ]
     base = alt.Chart().encode(
         x=x,

@@ -12,7 +12,9 @@ from bottega.plot.theme import altair, finish, number, plain
 __all__ = ["leaderboard_chart"]
 
 
-def leaderboard_chart(leaderboard: Any, *, loss: str = "error", best: str | None = None) -> Any:
+def leaderboard_chart(
+    leaderboard: Any, *, loss: str = "error", best: str | None = None, what: str | None = None
+) -> Any:
     """Draw each method's error with one standard error to both sides, the best on top.
 
     Parameters
@@ -23,6 +25,9 @@ def leaderboard_chart(leaderboard: Any, *, loss: str = "error", best: str | None
         Name of the loss that the errors average.
     best : str, optional
         Method to mark; the one of least error by default.
+    what : str, optional
+        Words of the axis, where the errors are no means of a loss over rows; ``"mean <loss>"`` by
+        default.
 
     Returns
     -------
@@ -44,6 +49,7 @@ def leaderboard_chart(leaderboard: Any, *, loss: str = "error", best: str | None
         raise InputError("The leaderboard has no method with a finite error to draw.")
     given.sort(key=lambda row: row["error"])
     best = given[0]["method"] if best is None else best
+    words = f"mean {loss}" if what is None else what
     titles = [str(row["title"]) for row in given]
     rows = []
     for row, title in zip(given, titles, strict=True):
@@ -66,12 +72,12 @@ def leaderboard_chart(leaderboard: Any, *, loss: str = "error", best: str | None
     # An error axis from zero shows how much is left; far from zero it would hide the differences.
     zero = min(ends) < 0.4 * max(ends)
     scale = {"type": "log"} if log else {"zero": zero, "nice": True}
-    x = x_axis("error", f"mean {loss}", tickCount=6, **scale)
+    x = x_axis("error", words, tickCount=6, **scale)
     base = alt.Chart().encode(
         y=y_names("title", names, labelPadding=10, labelLimit=190, grid=True, labelFontSize=12.5),
         tooltip=tips(
             ("title:N", "method"),
-            ("error:Q", f"mean {loss}", ".5~g"),
+            ("error:Q", words, ".5~g"),
             ("se:Q", "its standard error", ".3~g"),
         ),
     )
@@ -86,13 +92,13 @@ def leaderboard_chart(leaderboard: Any, *, loss: str = "error", best: str | None
             part.mark_rule(style=style, strokeWidth=2).encode(x="low:Q", x2="high"),
             part.mark_point(style=style, filled=True, size=size, opacity=1).encode(x=x),
         ]
-    words = "the dashed line is the baseline" if reference is not None else "no baseline was run"
+    about = "the dashed line is the baseline" if reference is not None else "no baseline was run"
     return finish(
         alt.layer(*layers, data=alt.Data(values=rows)),
         title="Error of each method",
-        subtitle=f"Further left is better; bars are ± 1 standard error; {words}.",
+        subtitle=f"Further left is better; bars are ± 1 standard error; {about}.",
         description=(
-            f"Dot chart of the mean {loss} of {len(rows)} methods: "
+            f"Dot chart of the {words} of {len(rows)} methods: "
             + ", ".join(f"{row['title']} {number(row['error'])}" for row in rows)
             + "."
         ),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.plot._parts import colors, records, tips, x_axis, y_axis
+from bottega.plot._parts import colors, dashes, records, tips, x_axis, y_axis
 from bottega.plot.theme import altair, finish, panels, plain
 
 __all__ = ["effect_chart", "partial_effects_chart"]
@@ -94,14 +94,11 @@ def _lines(effect: Any, up: Any, color: Any) -> Any:
     alt = altair()
     scale = _DAY if effect.kind == "date" else 1
     x = np.asarray(effect.values, dtype=np.float64) * scale
-    folds = np.asarray(effect.by_fold)
-    rows = records(kind=_CURVES[0], x=x, y=effect.average)
-    rows += records(kind="folds", x=x, y=folds.min(axis=0), high=folds.max(axis=0))
-    for number, line in enumerate(np.asarray(effect.single)):
-        rows += records(kind="single", row=number, x=x, y=line)
+    folds, single = np.asarray(effect.by_fold), np.asarray(effect.single)
     curves = _curves_of([effect])
-    if effect.local is not None:
-        rows += records(kind=_CURVES[1], x=x, y=effect.local)
+    columns = dict(zip(curves, (effect.average, effect.local), strict=False))
+    columns |= {"low": folds.min(axis=0), "high": folds.max(axis=0)}
+    columns |= {f"r{number}": line for number, line in enumerate(single)}
     if effect.kind == "date":
         across = alt.X("x", type="temporal", title=None, axis=alt.Axis(grid=False, tickCount=4))
     else:
@@ -110,30 +107,27 @@ def _lines(effect: Any, up: Any, color: Any) -> Any:
         )
     base = alt.Chart().encode(x=across)
     at = ("x:T", "at") if effect.kind == "date" else ("x:Q", "at", ".4~g")
-    thick = base.transform_filter(alt.FieldOneOfPredicate(field="kind", oneOf=curves))
+    each_row = base.transform_fold([f"r{i}" for i in range(len(single))], as_=["row", "y"])
     layers = [
-        base.transform_filter("datum.kind == 'single'")
-        .mark_line(style="faint", opacity=0.45, clip=True, aria=False)
-        .encode(y=up("y"), detail="row:N"),
-        base.transform_filter("datum.kind == 'folds'")
-        .mark_area(style="honest", opacity=0.16, line=False, clip=True)
-        .encode(y=up("y"), y2="high"),
-        thick.mark_line(strokeWidth=2.2, clip=True).encode(
+        each_row.mark_line(style="faint", opacity=0.45, clip=True, aria=False).encode(
+            y=up("y"), detail="row:N"
+        ),
+        base.mark_area(style="honest", opacity=0.16, line=False, clip=True).encode(
+            y=up("low"), y2="high"
+        ),
+        base.transform_fold(curves, as_=["kind", "y"])
+        .mark_line(strokeWidth=2.2, clip=True)
+        .encode(
             y=up("y"),
             color=color,
-            strokeDash=alt.StrokeDash(
-                "kind",
-                type="nominal",
-                scale=alt.Scale(domain=_CURVES, range=[[1, 0], [5, 3]]),
-                legend=None,
-            ),
+            strokeDash=dashes("kind", _CURVES, [[1, 0], [5, 3]]),
             tooltip=tips(("kind:N",), at, ("y:Q", effect.outcome, ".4~g")),
         ),
-        base.transform_filter(f"datum.kind == '{_CURVES[0]}'")
-        .mark_tick(style="label", orient="vertical", size=6, thickness=1, opacity=0.5, aria=False)
-        .encode(y=alt.value("height")),
+        base.mark_tick(
+            style="label", orient="vertical", size=6, thickness=1, opacity=0.5, aria=False
+        ).encode(y=alt.value("height")),
     ]
-    return alt.layer(*layers, data=alt.Data(values=rows))
+    return alt.layer(*layers, data=alt.Data(values=records(x=x, **columns)))
 
 
 def _levels(effect: Any, up: Any, color: Any) -> Any:

@@ -190,8 +190,14 @@ class HeldOut:
                 j = names_of(self.X).index(name)
                 found[:, j] = self.X[at, j]
             return found
-        new = [nw.maybe_reset_index(self.X[name][at]) for name, at in donors.items()]
-        return (base.with_columns(*new) if new else base).to_native()
+        if not donors:
+            return base.to_native()
+        columns = {name: self.X[name][at] for name, at in donors.items()}
+        if base.implementation.is_pandas():  # which takes long to join many columns
+            return base.to_native().assign(
+                **{name: column.to_native().array for name, column in columns.items()}
+            )
+        return base.with_columns(*columns.values()).to_native()
 
     def predict(self, at: IntArray, donors: Mapping[str, IntArray] | None = None) -> FloatArray:
         """Return the outcome of each row by the model of its fold."""
