@@ -244,8 +244,8 @@ def test_cross_validated_error_is_the_mean_over_held_out_rows(weighted):
 )
 def test_the_path_is_judged_by_any_loss(classes, name, weighted):
     """Held-out and training error against those of each pruned tree of each fold."""
-    X, y = sample(n=90, classes=classes)
-    w = np.random.default_rng(2).uniform(0.2, 2, 90) if weighted else None
+    X, y = sample(n=92, classes=classes)
+    w = np.random.default_rng(2).uniform(0.2, 2, 92) if weighted else None
     model = (
         TreeClassifier(cv=3, min_samples_leaf=5)
         if classes
@@ -270,8 +270,8 @@ def test_the_path_is_judged_by_any_loss(classes, name, weighted):
 
     tree = grow(Columns.numeric(X), y, w, options, n_classes=classes)
     betas = pruning_sequence(tree).beta[::-1]
-    held = np.empty((90, len(curve)))
-    for train, test in make_folds(3, 90, strata=y if classes else None, X=X, y=y):
+    held = np.empty((92, len(curve)))
+    for train, test in make_folds(3, 92, strata=y if classes else None, X=X, y=y):
         part = None if w is None else w[train]
         own = grow(Columns.numeric(X[train]), y[train], part, options, n_classes=classes)
         held[test] = losses(own, betas, X[test], y[test])
