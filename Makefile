@@ -17,7 +17,7 @@ ARGS ?=
 PYTHONS := 3.11 3.12 3.13
 MANIFEST := pyproject.toml constraints.txt
 
-.PHONY: help setup run test quick dropin machines oldest pythons package lint format type bench docs reference clean
+.PHONY: help setup run test quick dropin bounds machines oldest pythons package lint format type bench docs reference clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -48,6 +48,10 @@ quick: setup  ## run the tests that take under two seconds each
 dropin: setup  ## run scikit-learn's own tests with our classes in the place of theirs
 	PYTHONPATH=tests/dropin $(PYTEST) -c tests/dropin/pytest.ini --rootdir=. -n $(JOBS) --pyargs \
 	    $$(PYTHONPATH=tests/dropin $(BIN)/python -c "import swap; print(*swap.MODULES)")
+
+bounds: setup  ## run the kernels with bounds checks on: hostile data, then the quick tests
+	$(PYTEST) tests/common/test_bounds.py
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) $(SPREAD) -m "not slow" --ignore=tests/common $(ARGS)
 
 machines: setup  ## run the numeric tests as other processors would
 	$(BIN)/python tests/packaging/machines.py $(SPREAD) $(ARGS)

@@ -5,8 +5,9 @@ import numpy as np
 from bottega._jit import kernel
 
 EUCLIDEAN, MANHATTAN, CHEBYSHEV, HAMMING = 0, 1, 2, 3
-# A sum of squares outside these limits has overflowed or lost digits.
+# A sum of squares outside these limits has overflowed or lost digits, and its root outside those.
 LEAST_SQUARE, MOST_SQUARE = 1e-280, 1e300
+_LEAST_ROOT, _MOST_ROOT = 1e-140, 1e150
 
 
 @kernel
@@ -26,15 +27,14 @@ def _scaled_distance(a, i, b, j):
 
 @kernel
 def distance(a, i, b, j, metric):
+    """Return a distance; the Euclidean one of numbers whose squares can be represented."""
     total = 0.0
     p = a.shape[1]
     if metric == EUCLIDEAN:
         for d in range(p):
             gap = a[i, d] - b[j, d]
             total += gap * gap
-        if LEAST_SQUARE < total < MOST_SQUARE:
-            return np.sqrt(total)
-        return _scaled_distance(a, i, b, j)
+        return np.sqrt(total)
     if metric == MANHATTAN:
         for d in range(p):
             total += abs(a[i, d] - b[j, d])
@@ -52,20 +52,30 @@ def distance(a, i, b, j, metric):
 @kernel
 def listed_distances(points, stored, indices, metric):
     """Return the distance from each point to the stored rows its list names."""
-    found = np.empty(indices.shape)
-    for i in range(indices.shape[0]):
-        for j in range(indices.shape[1]):
+    m, width = indices.shape
+    found = np.empty((m, width))
+    for i in range(m):
+        for j in range(width):
             found[i, j] = distance(points, i, stored, indices[i, j], metric)
+        if metric == EUCLIDEAN:
+            for j in range(width):
+                if not _LEAST_ROOT < found[i, j] < _MOST_ROOT:
+                    found[i, j] = _scaled_distance(points, i, stored, indices[i, j])
     return found
 
 
 @kernel
 def all_distances(points, stored, metric):
     """Return the distance from each point to every stored row."""
-    found = np.empty((points.shape[0], stored.shape[0]))
-    for i in range(points.shape[0]):
-        for j in range(stored.shape[0]):
+    m, n = points.shape[0], stored.shape[0]
+    found = np.empty((m, n))
+    for i in range(m):
+        for j in range(n):
             found[i, j] = distance(points, i, stored, j, metric)
+        if metric == EUCLIDEAN:
+            for j in range(n):
+                if not _LEAST_ROOT < found[i, j] < _MOST_ROOT:
+                    found[i, j] = _scaled_distance(points, i, stored, j)
     return found
 
 

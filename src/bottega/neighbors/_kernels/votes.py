@@ -19,10 +19,45 @@ UNIFORM, INVERSE, BALANCED = 0, 1, 2
 
 
 @kernel
+def _find(indices, i, wanted):
+    """Return where a list names `wanted`; behind its end where it does not."""
+    if wanted >= 0:
+        for j in range(indices.shape[1]):
+            if indices[i, j] == wanted:
+                return j
+    return indices.shape[1]
+
+
+@kernel
 def _rows_at(place, left_out, copies):
-    """Return how many rows count at a place."""
-    count = copies[place] if copies.size > 0 else 1
-    return count - 1 if place == left_out else count
+    """Return how many rows count at a place of several."""
+    return copies[place] - 1 if place == left_out else copies[place]
+
+
+@kernel
+def _reach(indices, i, left_out, gap, copies, k, last, reached):
+    """Return the entry of a list that holds its k-th row, and the rows up to it.
+
+    `last` and `reached` are those of a smaller k; without `copies` the entry `gap` does not count.
+    """
+    end = indices.shape[1] - 1
+    if copies.size == 0:
+        return min(k - 1 if k - 1 < gap else k, end), k
+    while reached < k and last < end:
+        last += 1
+        reached += _rows_at(indices[i, last], left_out, copies)
+    return last, reached
+
+
+@kernel
+def _nearest(distances, indices, i, left_out, gap, copies):
+    """Return the distance of the nearest row that counts."""
+    first = 0
+    if copies.size == 0:
+        first = 1 if gap == 0 else 0
+    elif indices[i, 0] == left_out and copies[left_out] == 1:
+        first = 1
+    return distances[i, min(first, distances.shape[1] - 1)]
 
 
 @kernel
@@ -44,26 +79,26 @@ def neighbor_means(distances, indices, left_out, own, y, copies, ks, scheme):
     rows, width = distances.shape
     found = np.empty((rows, len(ks)))
     for i in range(rows):
-        total, weight, nearest, position = 0.0, 0.0, -1.0, 0
-        last, reached = -1, 0  # the entry with the k-th row, and the rows up to it
+        left = left_out[i]
+        gap = _find(indices, i, left) if copies.size == 0 else width
+        nearest = _nearest(distances, indices, i, left, gap, copies)
+        total, weight, position = 0.0, 0.0, 0
+        last, reached = -1, 0
         for j in range(len(ks)):
-            while reached < ks[j] and last < width - 1:
-                last += 1
-                reached += _rows_at(indices[i, last], left_out[i], copies)
+            last, reached = _reach(indices, i, left, gap, copies, ks[j], last, reached)
             limit = distances[i, last] * (1 + TIE)
             while position < width and distances[i, position] <= limit:
                 place = indices[i, position]
-                count = _rows_at(place, left_out[i], copies)
-                if count > 0:
-                    if nearest < 0.0:
-                        nearest = distances[i, position]
-                    share = _weight(distances[i, position], nearest, scheme)
-                    if copies.size == 0:
+                if copies.size == 0:
+                    if position != gap:
+                        share = _weight(distances[i, position], nearest, scheme)
                         total += share * y[place]
-                    elif place == left_out[i]:
-                        total += share * ((count + 1) * y[place] - own[i])
-                    else:
-                        total += share * (count * y[place])
+                        weight += share
+                else:
+                    count = _rows_at(place, left, copies)
+                    share = _weight(distances[i, position], nearest, scheme) if count > 0 else 0.0
+                    here = copies[place] * y[place] - (own[i] if place == left else 0.0)
+                    total += share * here
                     weight += share * count
                 position += 1
             found[i, j] = total / weight
@@ -133,26 +168,24 @@ def neighbor_votes(
     for i in range(rows):
         if left_out[i] >= 0:
             left[own[i]] -= 1
+        gap = _find(indices, i, left_out[i]) if copies.size == 0 else width
+        nearest = _nearest(distances, indices, i, left_out[i], gap, copies)
         votes[:] = 0.0
-        nearest, position = -1.0, 0
-        last, reached = -1, 0  # the entry with the k-th row, and the rows up to it
+        position, last, reached = 0, -1, 0
         for j in range(len(ks)):
-            while reached < ks[j] and last < width - 1:
-                last += 1
-                reached += _rows_at(indices[i, last], left_out[i], copies)
+            last, reached = _reach(indices, i, left_out[i], gap, copies, ks[j], last, reached)
             limit = distances[i, last] * (1 + TIE)
             while position < width and distances[i, position] <= limit:
                 place = indices[i, position]
-                if _rows_at(place, left_out[i], copies) > 0:
-                    if nearest < 0.0:
-                        nearest = distances[i, position]
-                    share = _weight(distances[i, position], nearest, scheme)
-                    if copies.size == 0:
+                if copies.size == 0:
+                    if position != gap:
+                        share = _weight(distances[i, position], nearest, scheme)
                         votes[codes[place]] += share
-                    else:
-                        for c in range(len(votes)):
-                            one = 1.0 if place == left_out[i] and c == own[i] else 0.0
-                            votes[c] += share * (table[place, c] - one)
+                elif _rows_at(place, left_out[i], copies) > 0:
+                    share = _weight(distances[i, position], nearest, scheme)
+                    for c in range(len(votes)):
+                        one = 1.0 if place == left_out[i] and c == own[i] else 0.0
+                        votes[c] += share * (table[place, c] - one)
                 position += 1
             _score(votes, left, scheme, scores)
             labels[i, j] = winner(scores, default)
@@ -173,16 +206,18 @@ def own_weights(distances, indices, places, copies, ks, scheme):
     found = np.zeros(len(ks))
     for i in range(rows):
         position, counted, last, reached = 0, 0, -1, 0
-        here = _rows_at(places[i], -1, copies)
+        here = copies[places[i]] if copies.size > 0 else 1
         for j in range(len(ks)):
-            while reached < ks[j] and last < width - 1:
-                last += 1
-                reached += _rows_at(indices[i, last], -1, copies)
+            last, reached = _reach(indices, i, -1, width, copies, ks[j], last, reached)
             limit = distances[i, last] * (1 + TIE)
             if scheme == INVERSE and distances[i, 0] == 0.0:
                 limit = 0.0
+            if copies.size == 0:
+                while position < width and distances[i, position] <= limit:
+                    position += 1
+                counted = position
             while position < width and distances[i, position] <= limit:
-                counted += _rows_at(indices[i, position], -1, copies)
+                counted += copies[indices[i, position]]
                 position += 1
             found[j] += here / counted
     return found

@@ -73,7 +73,7 @@ class OnlineClassifier(ClassifierMixin, OnlineModel):
         if len(self.classes_) < 2:
             raise InputError(
                 f"A classifier needs at least two classes and there is one class, "
-                f"{self.classes_[0]!r}. In a stream, name them all with the first block: "
+                f"{self.classes_.tolist()[0]!r}. In a stream, name them all with the first block: "
                 "partial_fit(X, y, classes=...)."
             )
         super()._begin()

@@ -1,0 +1,72 @@
+"""Kernels with bounds checks on: hostile data, and no index outside an array.
+
+Without the checks a wrong index reads what is beside an array: rubbish, or a crash. Each topic is
+run by `hostile.py` in a process of its own, for which all kernels are compiled anew (they are kept
+for the next time).
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bottega.registry import estimators, public_name
+
+TOPICS = sorted({public_name(each).split(".")[1] for each in estimators()})
+# Those in which indices once followed from data out of bounds.
+FEW = ["neighbors.NearestNeighborsRegressor", "neighbors.ParzenClassifier"]
+
+
+def run(names, **environment):
+    """Return the problems of the named topics and classes, in a process with bounds checks on."""
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("hostile.py")), *names],
+        check=False,
+        env=os.environ | {"NUMBA_BOUNDSCHECK": "1"} | environment,
+        capture_output=True,
+        text=True,
+        timeout=1500,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return json.loads(done.stdout)
+
+
+def in_lines(problems):
+    return "\n".join(" | ".join(each) for each in problems)
+
+
+def test_checks_are_on(tmp_path):
+    """A kernel that reads beside its array is caught: else the tests below say nothing."""
+    kernels = tmp_path / "_kernels"
+    kernels.mkdir()
+    (kernels / "wrong.py").write_text(
+        "from bottega._jit import kernel\n\n@kernel\ndef read(x, i):\n    return x[i]\n"
+    )
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import numpy as np; from _kernels.wrong import read; read(np.ones(3), 3)",
+        ],
+        check=False,
+        env=os.environ | {"NUMBA_BOUNDSCHECK": "1", "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert "IndexError" in done.stderr
+
+
+def test_neighbours_stay_inside_their_arrays():
+    found = run(FEW)
+    assert not found, in_lines(found)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1600)
+@pytest.mark.parametrize("topic", TOPICS)
+def test_no_method_leaves_its_arrays(topic):
+    found = run([topic])
+    assert not found, in_lines(found)
