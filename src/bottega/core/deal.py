@@ -100,7 +100,7 @@ def deal_rows(
     >>> np.array_equal(ahead, behind[::-1])
     True
     """
-    order = dealing_order(n, X, y, weight, strata)
+    order = dealing_order(n, (X, y, weight), strata)
     if order is None:
         return deal_folds(n, folds, strata)
     fold = np.empty(n, dtype=np.intp)
@@ -108,8 +108,12 @@ def deal_rows(
     return fold
 
 
-def dealing_order(n: int, X: Any, y: Any, weight: Any, strata: Any) -> IntArray | None:
-    """Return rows in an order of their own, stratum after stratum, or None where there is none."""
+def dealing_order(n: int, content: tuple[Any, Any, Any], strata: Any) -> IntArray | None:
+    """Return rows in an order of their own, stratum after stratum, or None where there is none.
+
+    `content` is what is in the rows: X, y and weights, or None.
+    """
+    X, y, weight = content
     if (X is None and y is None) or n > MOST_ORDERED:
         return None
     order = own_order(X, y if strata is None else strata, weight, apart=True)

@@ -199,7 +199,7 @@ def _validation_part(
             part = parts_by_group(groups, strata, shares, rng, "a validation part")
         held = part == 1
     elif seed is None:
-        order = dealing_order(n, *content, strata)
+        order = dealing_order(n, content, strata)
         if order is None:
             dealt = deal_folds(n, _DEALT, strata)
             held = dealt < min(max(round(_DEALT * share), 1), _DEALT - 1)

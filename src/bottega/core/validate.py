@@ -26,7 +26,7 @@ X.filled(np.nan)), or leave those rows out.
     """
     for name, table in tables.items():
         if isinstance(table, np.ma.MaskedArray) and np.ma.is_masked(table):
-            count = int(np.ma.count_masked(table))
+            count = int(np.sum(np.ma.getmaskarray(table)))
             raise InputError(
                 f"{name} has {count} masked value{'s' * (count > 1)}; fill masked values in (as "
                 f"missing: {name}.filled(np.nan)), or leave those rows out."

@@ -14,7 +14,6 @@ import numpy as np
 
 from bottega.core.errors import ParameterError
 from bottega.core.row_order import columns_of_table
-from bottega.core.row_order import own_order as own_order
 from bottega.core.seeds import seeds_of
 from bottega.core.typing import FloatArray, IntArray
 

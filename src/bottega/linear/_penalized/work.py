@@ -83,7 +83,8 @@ class GramWork:
     @cached_property
     def _fold(self) -> Any:
         """The fold of each row in memory; None for one fold."""
-        return None if self.settings.folds < 2 else _dealt(self.source, self.settings.folds)
+        rows: Any = self.source
+        return None if self.settings.folds < 2 else _dealt(rows, self.settings.folds)
 
     @property
     def by_fold(self) -> FoldMoments:
