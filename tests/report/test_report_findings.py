@@ -26,13 +26,13 @@ def test_a_simpler_method_is_named_only_within_the_margin(regression):
     third = said(regression(gaps={"knn": (-0.1, 0.1)}, simpler=("knn",)))["verdict"][2]
     assert third == (
         "Neighbours is simpler (its rules can be read), and with 95% confidence at most 0.1 worse. "
-        "That is within 0.1 (2 % of the baseline's error), which counts as small here: it is a "
+        "That is within 0.1 (2% of the baseline's error), which counts as small here: it is a "
         "sound choice too."
     )
     far = said(regression(gaps={"knn": (-0.1, 0.9)}, simpler=("knn",)))["verdict"]
     assert far[2] == (
         "Of the simpler methods Neighbours (its rules can be read) comes nearest, but it could be "
-        "up to 0.9 worse: more than 0.1 (2 % of the baseline's error), which would count as "
+        "up to 0.9 worse: more than 0.1 (2% of the baseline's error), which would count as "
         "small."
     )
     assert not any("as good a choice" in each for each in far)
@@ -79,7 +79,7 @@ def test_a_score_is_told_as_readers_know_it(regression):
     comparison.leaderboard["error"] /= 10
     told = content_of_measure(comparison)
     assert told["verdict"][0] == (
-        "Ridge has the best R²: R² 0.75 (±\u00a00.25) on rows it had not seen, 50% less error than "
+        "Ridge has the best R²: 0.75 (±\u00a00.25) on rows it had not seen, 50% less error than "
         "the baseline, which ignores every input (R² 0.5)."
     )
     assert told["leaderboard"]["heading"] == "R²"
@@ -152,6 +152,26 @@ def test_the_winner_is_explained(regression):
     page = render(regression())
     assert "What the winner uses" in page
     assert "The coefficients of Ridge" in page
+
+
+def test_zero_coefficients_are_counted_and_not_listed(regression):
+    comparison = regression()
+    found = comparison.explain()
+    found.terms.frame.loc[0, "estimate"] = 0.0
+    comparison.explain = lambda: found
+    terms = said(comparison)["explained"]["terms"]
+    assert [row[0] for row in terms["rows"]] == ["age"]
+    assert terms["notes"][-1] == "1 further coefficient is zero."
+
+
+def test_cures_are_told_in_the_words_of_the_call(regression):
+    finding = SimpleNamespace(code="id", column="a", message="give kinds={'a': 'number'}")
+    typed = regression()
+    typed.table.warnings = (finding,)
+    assert said(typed)["data"]["findings"] == ["give --kind 'a=number'"]
+    called = regression(command="bottega.compare(data, 'price')")
+    called.table.warnings = (finding,)
+    assert said(called)["data"]["findings"] == [finding.message]
 
 
 def test_a_share_of_rows_is_told_in_points(classification):

@@ -15,8 +15,6 @@ from threading import enumerate as enumerate_threads
 from threading import main_thread
 from typing import Annotated
 
-from bottega.cli.wording import in_words_of_the_command_line
-
 try:
     import typer
 except ModuleNotFoundError:  # the extra is what brings the command line
@@ -50,6 +48,8 @@ def _one_sentence() -> Iterator[None]:
         from bottega.core.errors import BottegaError
 
         if isinstance(error, BottegaError):
+            from bottega.report.wording import in_words_of_the_command_line
+
             typer.echo(f"error: {in_words_of_the_command_line(str(error))}", err=True)
             raise SystemExit(2) from None
         typer.echo(

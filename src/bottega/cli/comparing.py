@@ -19,11 +19,11 @@ from bottega.cli.costs import read_costs
 from bottega.cli.live import shown_progress
 from bottega.cli.outputs import Ending, check_folder, check_outputs, followed, say, write_out
 from bottega.cli.spreadsheet import as_csv
-from bottega.cli.wording import in_words_of_the_command_line
 from bottega.core.errors import InputError, TestSetAlreadyUsed, require
 from bottega.core.files import write_atomically
 from bottega.data import read
 from bottega.report.content import URGENT
+from bottega.report.wording import in_words_of_the_command_line
 from bottega.workbench import Comparison
 from bottega.workbench import compare as compare_methods
 
@@ -175,7 +175,9 @@ def _stopped_by_terminate() -> Iterator[None]:
 
 def as_json(found: Comparison) -> Any:
     """Return the comparison as plain values, with null for what is not a number."""
-    return _plain(found.to_dict())
+    told = found.to_dict()
+    told["findings"] = [in_words_of_the_command_line(message) for message in told["findings"]]
+    return _plain(told)
 
 
 def _plain(value: Any) -> Any:

@@ -14,9 +14,9 @@ from fnmatch import fnmatch
 from itertools import combinations
 from pathlib import Path
 
-from bottega.cli.wording import in_words_of_the_command_line
 from bottega.core.errors import BottegaError, InputError
 from bottega.data.read.files import find_files, format_of, is_bundled
+from bottega.report.wording import in_words_of_the_command_line
 
 __all__ = ["Ending", "check_folder", "check_outputs", "followed", "say", "write_out"]
 

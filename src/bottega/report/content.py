@@ -25,6 +25,7 @@ from bottega.report.parts import attempt
 from bottega.report.standing import leaderboard
 from bottega.report.units import error_in_words, units_of
 from bottega.report.verdict import certificate_sentence, verdict
+from bottega.report.wording import in_words_of
 from bottega.workbench.results import chosen_in_words
 
 __all__ = ["URGENT", "content"]
@@ -57,7 +58,7 @@ def content(comparison: Any, date: datetime | None = None) -> dict[str, Any]:
         "explained": explained(comparison, figures),
         "misses": {"title": best.card.title, "figures": misses or []},
         "methods": [each for each in methods if each is not None],
-        "data": _data(comparison.table, figures),
+        "data": _data(comparison, figures),
         "repeat": {
             "command": comparison.command,
             "seed": comparison.random_state,
@@ -104,7 +105,7 @@ def _head(comparison: Any, troubles: list[str]) -> dict[str, Any]:
         "target": comparison.target,
         "task": what,
         "alerts": [*alerts, *troubles],
-        "urgent": [each.message for each in table.warnings if each.code in URGENT],
+        "urgent": _findings(comparison, urgent=True),
         "cut": list(comparison.cut),
         "notes": [words.sentence(note) for note in comparison.notes],
         "away": [(reason, ", ".join(names)) for reason, names in away],
@@ -240,7 +241,16 @@ def _values_of(row: dict[str, Any]) -> str:
     return f"{low} to {high}"
 
 
-def _data(table: Any, figures: Figures) -> dict[str, Any]:
+def _findings(comparison: Any, *, urgent: bool) -> list[str]:
+    return [
+        in_words_of(comparison.command, finding.message)
+        for finding in comparison.table.warnings
+        if (finding.code in URGENT) == urgent
+    ]
+
+
+def _data(comparison: Any, figures: Figures) -> dict[str, Any]:
+    table = comparison.table
     overview = _rows_of(table.overview())
     rows = [
         {
@@ -257,7 +267,7 @@ def _data(table: Any, figures: Figures) -> dict[str, Any]:
     return {
         "rows": rows,
         "left_out": len(overview) - len(rows),
-        "findings": [each.message for each in table.warnings if each.code not in URGENT],
+        "findings": _findings(comparison, urgent=False),
         "figure": figures.make(
             "target", lambda: target_chart(table.y, table.task, name=table.target)
         ),

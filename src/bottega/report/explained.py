@@ -47,10 +47,10 @@ def explained(comparison: Any, figures: Figures) -> dict[str, Any]:
     found = attempt("The explanation", comparison.explain, troubles)
     if found is None:
         return {**nothing, "troubles": troubles}
-    loss = comparison.measure.loss
+    measure = comparison.measure
     parts = {
         "importance": attempt(
-            "The importance of the inputs", lambda: _importance(found, loss, figures), troubles
+            "The importance of the inputs", lambda: _importance(found, measure, figures), troubles
         ),
         "effects": attempt(
             "The effects", lambda: _drawn("effects", found.effects, figures), troubles
@@ -77,17 +77,19 @@ def _check(found: Any, name: str, figures: Figures) -> Figure | None:
     return None if result is None else figures.make(name, result.plot)
 
 
-def _importance(found: Any, loss: Any, figures: Figures) -> dict[str, Any]:
+def _importance(found: Any, measure: Any, figures: Figures) -> dict[str, Any]:
     importance = found.importance
     rows = _rows(importance.to_frame())
-    units = units_of_loss(loss, float(importance.error))
+    units = units_of_loss(measure.loss, float(importance.error))
+    tuned = measure.shown or measure.form != "mean"
+    what = f"mean {measure.loss.title}" if tuned else "error"
     useful = [row for row in rows if row["lower"] > 0]
     useful.sort(key=lambda row: -row["increase"])
     told = [f"{row['column']} by {_with_limits(row, units)}" for row in useful[:3]]
     if told:
         first = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
         sentence = (
-            "If an input is shuffled, the model can no longer use it, and the error on held-out "
+            f"If an input is shuffled, the model can no longer use it, and the {what} on held-out "
             f"rows rises: for {first} (95% intervals)."
         )
     else:
@@ -122,11 +124,18 @@ def _terms(terms: Any) -> dict[str, Any] | None:
     if terms is None:
         return None
     frame = nw.from_native(terms.to_frame(), eager_only=True)
-    if len(frame) > _MOST_TERMS and "estimate" in frame.columns:
-        largest = np.argsort(-np.abs(frame["estimate"].to_numpy()), kind="stable")
-        frame = frame[largest, :]
+    notes = [sentence_of(note) for note in terms.notes]
+    if "estimate" in frame.columns:
+        size = np.abs(frame["estimate"].to_numpy())
+        zeros = int((size == 0).sum())
+        kept = np.flatnonzero(size != 0)
+        if len(kept) > _MOST_TERMS:
+            kept = kept[np.argsort(-size[kept], kind="stable")]
+        frame = frame[kept, :]
+        if zeros:
+            notes.append(f"{zeros:,} further coefficient{'s are' if zeros > 1 else ' is'} zero.")
     table = _table(frame.to_native(), _MOST_TERMS, longest=_LONGEST_RULE)
-    return {"kind": terms.kind, "notes": [sentence_of(note) for note in terms.notes], **table}
+    return {"kind": terms.kind, "notes": notes, **table}
 
 
 def _worst(found: Any) -> dict[str, Any] | None:

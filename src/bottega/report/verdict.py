@@ -33,7 +33,9 @@ def _winner(comparison: Any, board: list[dict[str, Any]]) -> str:
             f"No method beat the baseline, which ignores every input ({says}): "
             "these columns, as they are, say nothing reliable about the target."
         )
-    has = f"the best {measure.shown}" if measure.shown else "the least error"
+    has = "the least error"
+    if measure.shown:
+        has, says = f"the best {measure.shown}", number(float(measure.value(best.error)), 3)
     told = (
         f"{title} has {has}: {says} (±\u00a0{units.spread(best.std_error)}) on rows it had not seen"
     )
@@ -87,7 +89,7 @@ def _runner_up(comparison: Any, board: list[dict[str, Any]]) -> str:
 def _simpler(comparison: Any) -> str:
     """Say which simpler method is close, by the margin, to the winner; or that none surely is."""
     found, units = comparison.verdict, units_of(comparison)
-    margin = f"{units.difference(found.margin)} ({found.margin_in_words})"
+    margin = f"{units.difference(found.margin)} ({found.margin_in_words.replace(' %', '%')})"
     if found.simpler is not None:
         rival = next(each for each in found.rivals if each.method == found.simpler)
         return (

@@ -1,9 +1,9 @@
-"""Messages as a user of the command line reads them."""
+"""Messages in the words of the call that they are read after: Python, or the command line."""
 
 import re
 import shlex
 
-__all__ = ["in_words_of_the_command_line"]
+__all__ = ["in_words_of", "in_words_of_the_command_line"]
 
 # Arguments of Python that are options here, by the option's name where it is another.
 _OPTIONS = {
@@ -26,9 +26,15 @@ _OPTIONS = {
     "weights": "--weight",
     "with_": "--with",
 }
+_PYTHON_ONLY = ", a Loss such as Cost(matrix), or a function of truth and prediction"
 _ARGUMENT = re.compile(
     rf"\b({'|'.join(_OPTIONS)})=(?:'([^']*)'|\[((?:'[^']*'(?:, )?)+)\]|(\w+(?:\.\w+)*))?"
 )
+
+
+def in_words_of(command: str, message: str) -> str:
+    """Return a message with its cures as options, where the command was one of the command line."""
+    return in_words_of_the_command_line(message) if command.startswith("bottega ") else message
 
 
 def in_words_of_the_command_line(message: str) -> str:
@@ -43,6 +49,7 @@ def in_words_of_the_command_line(message: str) -> str:
     """
     message = re.sub(r"kinds=\{'([^']*)': ([^}]*)\}", _as_kind, message)
     message = message.replace("again=True", "--again")
+    message = message.replace(_PYTHON_ONLY, ", or give --cost for what errors cost")
     message = re.sub(r"ignore=\['([^']*)'\]", r"--ignore '\1'", message)
     message = re.sub(r"\b(groups?|time|weights?)=\.\.\.", _as_column, message)
     return _ARGUMENT.sub(_as_option, message)
