@@ -148,7 +148,11 @@ def test_work_that_would_end_too_late_is_not_begun():
         size = len(task.part.tests[0]) if task.part.tests else 0
         work.heard(task, answer(np.ones(size), seconds=0.1))
     assert done == ["good"] * 5
-    assert work.sentences({}, 4) == ["slow ran out of time: 5 of its runs were left undone."]
+    titles = {"good": "Good", "slow": "Slow", "other": "Other"}
+    assert work.sentences(titles, 4) == ["There was no time for Slow, Other."]
+    assert work.sentences({"good": "Good"}, 5) == [
+        "Good was judged on 4 of 5 folds: the time was over."
+    ]
 
 
 def test_models_of_the_folds_are_kept_for_the_leaders_only():

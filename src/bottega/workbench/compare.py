@@ -261,7 +261,7 @@ def compare(
         test=locked,
         results=results,
         nested=nested,
-        skipped=nested.failures | job.not_begun(results) | skipped,
+        skipped=job.not_begun(results) | nested.failures | skipped,
         measure=ranked_by,
         select=select,
         outer=outer,
@@ -273,7 +273,7 @@ def compare(
         preparing_seconds=watch.aside,
         fold_models=FoldModels(train, job.folds, job.plan.procedures, job.work.models),
         budget=seconds,
-        cut=tuple(job.cut()),
+        cut=tuple(job.cut(nested)),
         notes=notes,
     )
 

@@ -151,9 +151,10 @@ class Job:
             if self.saved is not None:
                 self.saved.write()
 
-    def cut(self) -> list[str]:
+    def cut(self, nested: NestedComparison) -> list[str]:
         """Return what the budget cut, in sentences."""
-        titles = {name: card.title for name, card in self.cards.items()}
+        able = [name for name in self.plan.procedures if name not in nested.failures]
+        titles = {name: self.cards[name].title for name in able}
         return [*self.plan.cut, *self.work.sentences(titles, len(self.folds))]
 
     def with_winner(
@@ -172,5 +173,7 @@ class Job:
 
     def not_begun(self, results: dict[str, MethodResult]) -> dict[str, str]:
         """Return the methods that there was no time for, with the reason."""
-        late = {name for name in self.work.late if name not in results}
-        return self.plan.left_out | dict.fromkeys(sorted(late), "skipped: no time was left")
+        if self.end is None:
+            return {}
+        late = [name for name in self.plan.procedures if name not in results]
+        return self.plan.left_out | dict.fromkeys(late, "skipped: no time was left")

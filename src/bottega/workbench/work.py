@@ -17,6 +17,7 @@ __all__ = ["Work"]
 _HEATS = 2  # folds after which a method may be stopped
 _CLEAR = 6.0  # standard errors of independent rows by which a method that is stopped is behind
 _MATTERS = 0.01  # and the share of the leader's error
+_SMALL = 20_000  # rows up to which one cheap method after the other is run whole
 _KEPT = 2  # methods whose models of the folds are kept for explanations
 
 
@@ -60,7 +61,6 @@ class Work(Control):
         self.least_folds = _HEATS
         self.models: dict[str, dict[int, Any]] = {}
         self.stopped: dict[str, tuple[str, int]] = {}  # by whom, and after how many folds
-        self.late: dict[str, int] = {}  # runs that there was no time for
         self._losses: dict[str, dict[int, FloatArray]] = {}
         self._tests: dict[int, Any] = {}
 
@@ -75,6 +75,8 @@ class Work(Control):
             name, key = names.index(task.name), keys.index(task.part.key)
             if task.name == "baseline":
                 return 0, key, name
+            if task.name in self.cheap and len(self.rows) <= _SMALL:
+                return 1, name, key
             if not task.part.tests:
                 return 4, 0, name
             if len(task.part.tests) > 1:
@@ -91,17 +93,14 @@ class Work(Control):
             task = remaining.pop(self._place(remaining))
             if task.name in self.stopped:
                 continue
-            if self.race and self._is_beaten(task):
-                continue
-            if self._is_too_late(task):
-                self.late[task.name] = self.late.get(task.name, 0) + 1
+            if (self.race and self._is_beaten(task)) or self._is_too_late(task):
                 continue
             return task
         return None
 
     def _place(self, remaining: list[Task]) -> int:
         """Return the place of the next task; of models of all rows the leader's is first."""
-        if self.deadline is None or remaining[0].part.tests:
+        if self.deadline is None or any(task.part.tests for task in remaining):
             return 0
         finals = [i for i, task in enumerate(remaining) if not task.part.tests]
         return min(finals, key=lambda i: self.error_of(remaining[i].name))
@@ -179,8 +178,19 @@ class Work(Control):
             f"{titles.get(rival, rival)} is clearly ahead."
             for name, (rival, folds) in self.stopped.items()
         ]
+        if self.deadline is None:
+            return found
+        done = {name: len(self._losses.get(name, ())) for name in titles}
+        undone = {
+            name: folds
+            for name, folds in done.items()
+            if folds < n_folds and name not in self.stopped
+        }
+        none = [titles[name] for name, folds in undone.items() if folds < _HEATS]
+        if none:
+            found.append(f"There was no time for {', '.join(none)}.")
         return found + [
-            f"{titles.get(name, name)} ran out of time: {runs} of its runs were left undone."
-            for name, runs in self.late.items()
-            if name not in self.stopped
+            f"{titles[name]} was judged on {folds} of {n_folds} folds: the time was over."
+            for name, folds in undone.items()
+            if folds >= _HEATS
         ]
