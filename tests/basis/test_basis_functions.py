@@ -194,3 +194,11 @@ def test_orthogonal_products_span_the_monomials():
 def test_too_many_products_are_refused():
     with pytest.raises(InputError, match="up to degree 5 are 96,560,645 columns"):
         Polynomial(5, interactions=True).fit(np.ones((3, 100)))
+
+
+def test_functions_that_overflow_are_refused():
+    x = np.linspace(-1, 1, 9)[:, None]
+    for basis in (Polynomial(3, orthogonal=False), Polynomial(3)):
+        with pytest.raises(InputError, match="basis functions overflow"):
+            basis.fit(x).transform(x * 1e150)
+    assert not GaussianBasis().fit(x).transform([[1e200]]).any()

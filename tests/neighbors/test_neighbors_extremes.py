@@ -219,3 +219,21 @@ def test_the_order_of_rows_does_not_matter(metric):
     permuted = NearestNeighborsRegressor(metric=metric).fit(table[order], y[order])
     assert permuted.n_neighbors_ == k
     np.testing.assert_allclose(permuted.predict(table + 0.2), expected, rtol=1e-10, atol=1e-12)
+
+
+def one_apart(a, b):
+    return float(np.any(a != b))
+
+
+def test_masked_values_are_refused_wherever_rows_are_read():
+    masked = np.ma.masked_greater(X, 1.0)
+    for refused in (
+        lambda: NeighborSearch(masked),
+        lambda: NeighborSearch(X).query(masked, 2),
+        lambda: NearestNeighborsRegressor(2).fit(masked, Y),
+        lambda: NearestNeighborsRegressor(2).fit(X, Y).predict(masked),
+        lambda: NearestNeighborsRegressor(2, metric=one_apart).fit(X, Y).predict(masked),
+        lambda: ParzenClassifier().fit(X, CLASSES).predict(masked),
+    ):
+        with pytest.raises(InputError, match=r"X has \d+ masked value"):
+            refused()
