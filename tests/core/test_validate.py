@@ -31,6 +31,16 @@ def test_masked_values_are_never_learnt_from(each):
         each().fit(X, np.ma.array(y, mask=np.arange(30) < 2))
 
 
+@pytest.mark.parametrize("each", ALL, ids=lambda each: each.__name__)
+def test_masked_values_are_never_predicted_from(each):
+    X, y = sample(each)
+    model = each()
+    few = [name for name in ("n_estimators", "max_estimators") if name in model.get_params()]
+    model.set_params(**dict.fromkeys(few, 5)).fit(X, y)
+    with pytest.raises(InputError, match="X has 1 masked value;"):
+        model.predict(np.ma.masked_equal(X, X[4, 0]))
+
+
 def test_a_mask_without_masked_values_is_an_array():
     X, y = sample(LeastSquares)
     plain = LeastSquares().fit(X, y)
