@@ -73,6 +73,15 @@ def test_limits_stand_beside_the_predictions(houses, price_model, run, one_sente
         assert "between 0 and 1, such as 0.9" in message
 
 
+def test_limits_without_locked_rows_come_from_the_folds(houses, tmp_path, run):
+    model = tmp_path / "m.skops"
+    arguments = ("--methods", "ridge", "--test-size", "0", "--save", model, "-q")
+    assert run("compare", houses, "--target", "price", *arguments).returncode == 0
+    rows = read_rows(run("predict", model, houses, "--interval", "0.8").stdout)
+    numbers = np.array([[float(value) for value in row.values()] for row in rows])
+    assert np.all((numbers[:, 1] < numbers[:, 0]) & (numbers[:, 0] < numbers[:, 2]))
+
+
 def test_a_new_level_is_handled_as_the_model_learnt_or_as_asked(
     houses, price_model, tmp_path, run, one_sentence
 ):

@@ -19,7 +19,7 @@ from bottega.cli.costs import read_costs
 from bottega.cli.live import shown_progress
 from bottega.cli.outputs import Ending, check_folder, check_outputs, followed, say, write_out
 from bottega.cli.spreadsheet import as_csv
-from bottega.core.errors import InputError, TestSetAlreadyUsed, require
+from bottega.core.errors import BottegaError, InputError, TestSetAlreadyUsed, require
 from bottega.core.files import write_atomically
 from bottega.data import read
 from bottega.report.content import URGENT
@@ -28,6 +28,8 @@ from bottega.workbench import Comparison
 from bottega.workbench import compare as compare_methods
 
 __all__ = ["Wanted", "compare"]
+
+_MOST_ROWS = 20_000  # with more, the models of the folds are not written beside the best one
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,7 @@ def _write_files(found: Comparison, wanted: Wanted, ending: Ending, quiet: bool)
             say(f"leaderboard: {wanted.leaderboard}", quiet)
     if wanted.save is not None:
         with ending.step("the model was not written"):
+            _calibrate(found)
             found.save(followed(wanted.save))
             say(f"model: {wanted.save}", quiet)
     if wanted.out is not None:
@@ -154,6 +157,14 @@ def _write_files(found: Comparison, wanted: Wanted, ending: Ending, quiet: bool)
 
             written = write_charts(found, wanted.charts)
             say(f"charts: {len(written)} files in {wanted.charts}", quiet)
+
+
+def _calibrate(found: Comparison) -> None:
+    """Let the folds calibrate the intervals of the saved model where no locked rows did."""
+    calibrated = found.certificate is not None or found.train.time is not None
+    if not calibrated and not found.interrupted and found.n_train <= _MOST_ROWS:
+        with suppress(BottegaError):  # a method without probabilities, for one
+            _ = found.intervals
 
 
 @contextmanager
