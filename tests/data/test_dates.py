@@ -118,6 +118,13 @@ def test_dates_as_text_are_dates(make, columns):
     np.testing.assert_array_equal(fitted.predict(make(columns)), fitted.predict(table.X))
 
 
+def test_one_note_on_all_dates(make, columns):
+    columns["other"] = list(reversed(columns["when"]))
+    (finding,) = [f for f in Table(make(columns), target="y").warnings if f.code == "date"]
+    assert finding.column is None
+    assert finding.message.startswith("Columns 'when', 'other' hold dates, from which")
+
+
 def test_what_only_looks_like_a_date_is_a_label(make):
     frame = make({"d": ["2020-0x-01", "2020-01-01", "2020-0x-01"], "y": [1.0, 2.0, 4.0]})
     assert Table(frame, target="y").kinds == {"d": "category"}

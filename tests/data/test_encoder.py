@@ -226,6 +226,7 @@ def test_text_in_a_number_column(make):
     with pytest.raises(InputError, match=r"'x' .* not a number, first 'abc' in row 2"):
         encoder.transform(make({"x": ["1", "abc"]}))
     np.testing.assert_array_equal(encoder.transform(make({"x": ["1", "2.5"]})), [[1], [2.5]])
+    np.testing.assert_array_equal(encoder.transform(make({"x": ["None", "3"]})), [[1.5], [3]])
 
 
 def test_infinite_numbers(make):

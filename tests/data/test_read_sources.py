@@ -71,7 +71,17 @@ def test_other_encodings(tmp_path, encoding):
     assert table.frame["name"].tolist() == ["café", "thé", "café"]
 
 
-@pytest.mark.parametrize("mark", ["", "NA", "NaN", "null", "None", "?"])
+def test_none_is_a_level_among_words_and_missing_among_numbers_and_dates(tmp_path):
+    """MASS's Cars93 has cars with the airbags "None"."""
+    rows = ["1,a,2020-01-01,1", "None,None,None,2", "3,b,2020-02-01,4", "4,a,2020-03-01,3"]
+    (tmp_path / "a.csv").write_text("x,c,d,y\n" + "\n".join(rows) + "\n")
+    table = read(tmp_path / "a.csv", target="y")
+    assert table.kinds == {"x": "number", "c": "category", "d": "date"}
+    assert [table.column(name).missing for name in "xcd"] == [1, 0, 1]
+    assert table.column("c").distinct == 3
+
+
+@pytest.mark.parametrize("mark", ["", "NA", "NaN", "null", "?"])
 def test_marks_of_missing_values(tmp_path, mark):
     (tmp_path / "a.csv").write_text(f"x,c,y\n1,a,1\n{mark},{mark},2\n3,b,3\n")
     table = read(tmp_path / "a.csv", target="y")

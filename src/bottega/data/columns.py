@@ -10,7 +10,7 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.data._inspect import convert
 from bottega.data._inspect.convert import Series
-from bottega.data._inspect.written import Writing, writing
+from bottega.data._inspect.written import Writing, is_gap, writing
 
 __all__ = ["KINDS", "MAX_LEVELS", "ROLES", "Column"]
 
@@ -19,11 +19,6 @@ ROLES = ("target", "feature", "weight", "group", "time", "ignore")
 FOREIGN = "foreign"  # what no method can use: lists, times of day, pictures
 DATELIKE = "dates?"  # texts that look like dates, but not like 2026-01-31
 UNUSABLE = ("text", "id", "constant", FOREIGN, DATELIKE)
-# Words that mean a missing value in every spreadsheet, where the rest of a column are numbers.
-GAPS = frozenset(
-    ("", "-", "--", "\u2013", "?", ".", "na", "n/a", "#n/a", "n.a.", "nan", "null", "none", "nil")
-)
-GAPS |= {"missing", "unknown", "#value!", "#div/0!", "#ref!", "#num!"}
 MAX_LEVELS = 1000  # one-hot columns beyond this are noise, and memory
 MIN_ID_ROWS = 20  # fewer rows are often all distinct by chance
 EXACT = 2.0**53  # whole numbers beyond this have no floating-point number of their own
@@ -210,13 +205,15 @@ def text_profile(
         return Profile("constant", missing, len(levels))
     if {level.strip().lower() for level in levels} in ({"yes", "no"}, {"true", "false"}):
         return Profile("boolean", missing, len(levels))
-    if all(convert.is_date(level) for level in levels):
-        return Profile("date", missing, len(levels))
+    days = [level for level in levels if not is_gap(level)]
+    if days and all(convert.is_date(level) for level in days):
+        missing = n_values - sum(levels[level] for level in days)
+        return Profile("date" if len(days) > 1 else "constant", missing, len(days))
     found = writing(levels, decimal, usual)
     odd = next((level for level in levels if level not in found.values), None)
     n_odd = present - sum(levels[level] for level in found.values)
     words = None
-    gaps_only = all(level in found.values or level.casefold() in GAPS for level in levels)
+    gaps_only = all(level in found.values or is_gap(level) for level in levels)
     if odd is not None and (n_odd < present / 2 or (gaps_only and len(found.values) > 1)):
         words = odd, -1 if row_of is None else row_of(odd), n_odd
     many = len(found.values) > _FEW_NUMBERS and not found.codes

@@ -257,10 +257,14 @@ def name_of_day(value: float) -> str:
 
 
 def _parse_number(text: str) -> float | None:
+    if written.is_gap(text):
+        return math.nan
     return float(text) if written.is_number(text) else None
 
 
 def _parse_date(text: str) -> float | None:
+    if written.is_gap(text):
+        return math.nan
     try:
         stamp = _naive(dt.datetime.fromisoformat(text.strip()))
     except ValueError:

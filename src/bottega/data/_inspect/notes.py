@@ -129,14 +129,16 @@ def _as_text(name: str, seen: Profile) -> Finding:
 
 def about_kinds(profiles: Mapping[str, Profile]) -> Iterator[Finding]:
     """Say what becomes of the dates and of the single levels of the features that are used."""
-    for name, seen in profiles.items():
-        if seen.kind == "date":
-            yield Finding(
-                "date",
-                name,
-                f"Column {name!r} holds dates, from which methods get the day as a number, the "
-                "year, the month and the weekday (and the hour), as far as they vary.",
-            )
+    dates = [name for name, seen in profiles.items() if seen.kind == "date"]
+    if dates:
+        one = len(dates) == 1
+        yield Finding(
+            "date",
+            dates[0] if one else None,
+            f"Column{'' if one else 's'} {', '.join(map(repr, dates))} "
+            f"hold{'s' if one else ''} dates, from which methods get the day as a number, the "
+            "year, the month and the weekday (and the hour), as far as they vary.",
+        )
     single = {
         name: seen for name, seen in profiles.items() if seen.kind == "category" and seen.single
     }

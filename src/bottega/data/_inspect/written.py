@@ -38,6 +38,18 @@ _BARE = {
 _UNPARTED = {".": str.maketrans("", "", ","), ",": str.maketrans(",", ".", ".")}
 
 
+# Words that mean a missing value in every spreadsheet, where the rest are numbers or dates.
+_GAPS = frozenset(
+    ("", "-", "--", "\u2013", "?", ".", "na", "n/a", "#n/a", "n.a.", "nan", "null", "none", "nil")
+)
+_GAPS |= {"missing", "unknown", "#value!", "#div/0!", "#ref!", "#num!"}
+
+
+def is_gap(text: str) -> bool:
+    """Return True if a text means a missing value among numbers or dates."""
+    return text.strip().casefold() in _GAPS
+
+
 def is_number(text: str) -> bool:
     """Return True if a text is a plain decimal number."""
     return _PLAIN.fullmatch(text.strip()) is not None

@@ -20,7 +20,7 @@ _LONGEST_LINE = 2_000_000  # what DuckDB takes
 _LOOKED_AT = 1000  # lines that show how numbers are written
 
 
-MISSING_MARKERS = ("", "NA", "NaN", "null", "None", "?")
+MISSING_MARKERS = ("", "NA", "NaN", "null", "?")  # "None" may be a level: no airbags, say
 
 
 class File(NamedTuple):

@@ -30,7 +30,8 @@ def read(
     """Read data from wherever they are into a `Table`.
 
     Types are inferred from every row, not from a sample. Missing values stay missing; in CSV files
-    the marks ``NA``, ``NaN``, ``null``, ``None``, ``?`` and the empty field are missing values.
+    the marks ``NA``, ``NaN``, ``null``, ``?`` and the empty field are missing values, and among
+    numbers and dates other words too (``None``, ``-``, ``unknown``, ...), which may be labels else.
     Labels of the target stay as they are written.
     Columns may be separated by commas, semicolons, tabs or bars, and numbers may be written as
     people write them: with a decimal comma, thousands parted, a currency or a percent sign.
