@@ -128,6 +128,17 @@ def test_worst_rows_with_their_values_and_names(known):
     assert "4 of 4 held-out rows make up 100% of the squared error" in str(found)
 
 
+def test_of_wrong_labels_the_surest_are_the_worst(known):
+    share = np.array([0.6, 0.9, 0.2, 0.8, 0.1])
+    fits = [
+        (known.share(lambda A: A[:, 0]), share[:, None], ["no", "no", "no", "yes", "yes"], None)
+    ]
+    found = explain(fits, loss="zero_one").worst_rows
+    # Wrong are rows 0, 1 and 4: the observed class had probability 0.4, 0.1 and 0.1.
+    assert found.row.tolist() == [1, 4, 0, 2, 3]
+    assert found.loss.tolist() == [1, 1, 1, 0, 0]
+
+
 def test_columns_of_the_same_name_are_kept_apart(known):
     frame = pd.DataFrame({"loss": [1.0, 2.0], "row": [3.0, 4.0]})
     fits = [(known.number(lambda A: A[:, 0]), frame, [0.0, 0.0], None)]

@@ -87,10 +87,10 @@ class WorstRows(Shown):
 
 
 def worst_rows_of(held: HeldOut, count: int = COUNT) -> WorstRows:
-    """Return the rows of largest loss; of equal losses the first."""
+    """Return the rows of largest loss; of equal losses those of the least probable classes."""
     at = np.flatnonzero(held.weight > 0)
     losses = held.losses[at]
-    worst = np.argsort(-losses, kind="stable")[:count]
+    worst = np.lexsort((-held.doubts[at], -losses))[:count]
     weighted = held.weight[at] * losses
     total = float(weighted.sum())
     rows = at[worst]

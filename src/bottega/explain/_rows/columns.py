@@ -44,8 +44,9 @@ def read_column(series: Any, name: str) -> Column:
         return Column(name, "number", convert.numbers(series))
     if stored == "date":
         return Column(name, "date", convert.days(series))
-    labels = np.array(["" if each is None else each for each in convert.labels(series)])
-    absent = np.array([each is None for each in convert.labels(series)], dtype=bool)
+    given = convert.labels(series)
+    labels = np.array(["" if each is None else each for each in given])
+    absent = np.array([each is None for each in given], dtype=bool)
     levels, code, size = np.unique(labels[~absent], return_inverse=True, return_counts=True)
     order = np.argsort(-size, kind="stable")
     place = np.empty(len(levels))

@@ -155,6 +155,19 @@ class HeldOut:
         ]
         return np.concatenate(parts)
 
+    @cached_property
+    def doubts(self) -> FloatArray:
+        """One minus the probability of the observed class of each row; zero without any."""
+        found = np.zeros(len(self))
+        if self.has_probabilities:
+            classes = self.classes
+            own = np.searchsorted(classes, self.rows.y)  # type: ignore[arg-type]
+            for k, at in enumerate(self.by_fold(np.arange(len(self)))):
+                X = self.swap(self.take(at))
+                shares = class_probabilities(self.models[k], X, classes, "explanation")
+                found[at] = 1 - shares[np.arange(len(at)), own[at]]
+        return found
+
     def losses_of(self, fold: int, X: Any, y: Array) -> FloatArray:
         """Return the losses of rows by the model of a fold."""
         model, classes = self.models[fold], self.classes
