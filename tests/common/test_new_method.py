@@ -144,13 +144,13 @@ def test_it_is_found_everywhere(toy, tmp_path, monkeypatch, capsys):
     assert row["estimator"] == "bottega.linear.PartOfTheWay"
 
     # the comparison, without being named
-    monkeypatch.setattr(sys.modules["bottega.workbench.compare"], "methods_for", few_and(toy))
+    monkeypatch.setattr(sys.modules["bottega.workbench.entrants"], "methods_for", few_and(toy))
     compared = bottega.compare("diabetes", outer=3)
     assert list(compared.results) == ["baseline", toy]
     result = compared.results[toy]
     assert result.error < compared.results["baseline"].error
     assert result.path.estimate == "cv"
-    assert result.setting == result.path.settings[result.path.best("one_se")]
+    assert result.setting == result.path.settings[result.path.best("min")]
 
     # the report
     page = compared.report(tmp_path / "report.html").read_text()

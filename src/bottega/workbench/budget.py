@@ -161,8 +161,9 @@ def make_plan(
     if not sizes:  # so few rows that there is nothing to try: one method after the other
         sure = _sure(procedures, cards, {})
         usual = sorted(procedures, key=lambda name: _usual_cost(cards[name], name not in sure))
-        whole = {name: procedures[name] for name in usual}
-        return Plan(whole, sure=sure, cheap=tuple(usual))
+        first = [name for name in sure if name != "gradient_boosting"]
+        usual = [*first, *(name for name in usual if name not in first)]
+        return Plan({name: procedures[name] for name in usual}, sure=sure, cheap=tuple(usual))
     order = sorted(procedures, key=lambda name: _usual_cost(cards[name]))
     trials = _Trials(time.perf_counter() + _TRIED * left, order)
     times = _trial(procedures, judge, sizes, trials, n_jobs, seed)

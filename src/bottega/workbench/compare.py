@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import warnings
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -13,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import bottega
 from bottega._jit import beside
-from bottega.core.errors import DataWarning, InputError
+from bottega.core.errors import DataWarning, InputError, warn_caller
 from bottega.core.losses import Cost, Loss
 from bottega.core.parallel import threads_of
 from bottega.core.params import Integer, Real
@@ -316,15 +317,16 @@ def _card_of(method: str, task: str) -> Any:
 
 def _after(warned: list[warnings.WarningMessage]) -> list[str]:
     """Return what did not converge, in sentences; other warnings are passed on."""
-    counts: dict[str, int] = {}
+    alike: dict[str, list[str]] = {}
     for each in warned:
         if issubclass(each.category, ConvergenceWarning):
             text = str(each.message).rstrip(".")
-            counts[text] = counts.get(text, 0) + 1
+            alike.setdefault(re.sub(r"[\d.e+-]*\d", "0", text), []).append(text)
         else:
-            warnings.warn(each.message, each.category, stacklevel=3)
+            warn_caller(str(each.message), each.category)
     return [
-        f"{text}{'' if count == 1 else f' (in {count} fits)'}" for text, count in counts.items()
+        texts[0] + (f" (in {len(texts)} fits)" if len(texts) > 1 else "")
+        for texts in alike.values()
     ]
 
 
