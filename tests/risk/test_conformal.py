@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
@@ -263,6 +264,16 @@ def test_the_summary_says_what_is_guaranteed():
     assert "90%" in text
     assert "exchangeable" in text
     assert "half width" in text
+
+
+def test_few_rows_are_said_to_leave_the_coverage_open():
+    """With 23 rows at level 0.9 the 22nd counts: the coverage is distributed as Beta(22, 2)."""
+    X, y = rows(23)
+    words = split_conformal(Line(1.0), X, y).in_words(0.9)
+    low, high = stats.beta.ppf([0.025, 0.975], 22, 2)
+    assert "split, calibrated by 23 rows" in words
+    assert f"between {100 * low:.3g}% and {100 * high:.3g}%" in words
+    assert "at least 80%" in jackknife_plus(LinearRegression(), X, y).in_words(0.9)
 
 
 @pytest.mark.slow

@@ -13,13 +13,13 @@ with the calibration rows, its score ranks among theirs at random, so it is at m
 probability at least `level`, whatever the model and whatever the distribution.
 """
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import stats
 
-from bottega.core.errors import DataWarning, InputError
+from bottega.core.errors import DataWarning, InputError, warn_caller
 from bottega.core.results import check_level
 from bottega.core.stored import stored
 from bottega.core.tables import Section, Shown, Summary
@@ -92,6 +92,28 @@ class Calibrated(Shown):
             found -= min(2 * (1 - 1 / k) / (n / k + 1), (1 - k / n) / (k + 1))
         return max(found, 0.0)
 
+    def in_words(self, level: float = 0.9) -> str:
+        """Return one sentence on how the claim was calibrated and what it promises.
+
+        With few rows the coverage of these very intervals may lie far from the level, which is kept
+        on average over calibrations: for split conformal it has a beta distribution.
+        """
+        size = f"{self.n_groups:,} groups" if self.n_groups else f"{self.n:,} rows"
+        words = (
+            f"{self.kind}, calibrated by {size}: a new row is covered with probability at least "
+            f"{100 * self.guarantee(level):.3g}%"
+        )
+        rank = int(np.ceil(level * (self.n + 1) * (1 - 1e-12)))
+        if self.kind == "split" and not self.n_groups and not self.weighted and rank <= self.n:
+            low, high = (
+                float(stats.beta.ppf(at, rank, self.n + 1 - rank)) for at in (0.025, 0.975)
+            )
+            words += (
+                " on average over such calibrations; that of this one lies between "
+                f"{100 * low:.3g}% and {100 * high:.3g}% (19 times out of 20)"
+            )
+        return words
+
     @property
     def largest_level(self) -> float:
         """The largest level that this many rows can give: n / (n + 1)."""
@@ -132,12 +154,11 @@ class Calibrated(Shown):
         # 0.55 * 100 is a little more than 55 in floating point: rounding must not count as a row.
         needed = level * (total + self.new_weight) * (1 - 1e-12)
         if needed > total:
-            warnings.warn(
+            warn_caller(
                 f"{self.n:,} calibration rows give a level of at most {self.largest_level:.4g}; "
                 f"at level {level:g} nothing can be excluded. Ask for a lower level, or give more "
                 "rows.",
                 DataWarning,
-                stacklevel=3,
             )
         return needed
 
