@@ -168,6 +168,10 @@ def design(
     points = np.ascontiguousarray(x, dtype=np.float64)
     knots = np.ascontiguousarray(knots, dtype=np.float64)
     size = len(knots) - degree - 1
+    if size <= degree:
+        raise InputError(
+            f"{len(knots)} knots make no spline of degree {degree}; give at least {2 * degree + 2}."
+        )
     inside = np.clip(points, knots[degree], knots[size]) if linear_ends else points
     values, first = kernels.local_basis(inside, knots, degree, derivative)
     beyond = points != inside

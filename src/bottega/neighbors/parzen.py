@@ -8,6 +8,7 @@ from sklearn.base import ClassifierMixin
 
 from bottega.core.cards import Card
 from bottega.core.chunks import split_rows
+from bottega.core.loaded import insist, insist_on_length
 from bottega.core.losses import Loss
 from bottega.core.params import Anything, Auto, Choice, Parameter, Real
 from bottega.core.rows import Rows
@@ -157,6 +158,14 @@ class ParzenClassifier(ClassifierMixin, LeaveOneOutPath):
         norm = X.shape[1] * (0.5 * np.log(2 * np.pi) + np.log(self.bandwidth_))
         found: FloatArray = sums - np.log(counts) - norm
         return found
+
+    def check_loaded(self) -> None:
+        """Raise where what was read from a file does not fit together."""
+        if not hasattr(self, "X_"):
+            return
+        insist(self.X_.shape[1:] == (self.n_features_in_,), "rows of another width")
+        insist_on_length(self, len(self.X_), "y_")
+        insist((self.y_ >= 0) & (self.y_ < len(self.classes_)), "rows of unknown classes")
 
     @property
     def df_(self) -> float:

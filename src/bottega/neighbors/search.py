@@ -8,6 +8,7 @@ from scipy import sparse
 
 from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
+from bottega.core.loaded import insist
 from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
@@ -201,6 +202,13 @@ class NeighborSearch:
             self.places = find_places(points)
             points = points if self.places is None else points[self.places.first]
         self._index = PointIndex(self.distance, points)
+
+    def check_loaded(self) -> None:
+        """Raise where what was read from a file does not fit together."""
+        if isinstance(self.distance, Coordinates):
+            fits = self.points.ndim == 2 and self.points.shape[1] == self.distance.width
+            insist(fits, "stored rows of another width")
+            insist(np.isfinite(self.points), "stored rows that are not numbers")
 
     def __getstate__(self) -> dict[str, Any]:
         points = self.points

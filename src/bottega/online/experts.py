@@ -11,6 +11,7 @@ from bottega.core.cards import Card
 from bottega.core.classes import decided
 from bottega.core.errors import InputError
 from bottega.core.estimator import Unweighted
+from bottega.core.loaded import insist_on_length
 from bottega.core.losses import Loss, get_loss
 from bottega.core.params import Choice, Integer, OrNone, Parameter, Real
 from bottega.core.rows import Rows
@@ -165,6 +166,11 @@ class ExponentialWeights(Unweighted, OnlineModel):
 
     def _charged_loss(self) -> Loss:
         return get_loss(self.loss)
+
+    def check_loaded(self) -> None:
+        """Raise where what was read from a file does not fit together."""
+        if hasattr(self, "expert_losses_"):
+            insist_on_length(self, self.n_experts_, "expert_losses_")
 
     def _start(self) -> None:
         self.expert_losses_, self.loss_ = np.zeros(self.n_experts_), 0.0

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
+from bottega.core.loaded import insist
 from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.params import Boolean, Choice, Parameter, Real
 from bottega.core.rows import Rows
@@ -136,6 +137,12 @@ class OnlineRidge(OnlineRegressor):
         self._triangle = np.zeros((d + 1, d + 1))
         self._triangle[np.arange(d), np.arange(d)] = np.sqrt(self.alpha)
         self.max_response_ = self.max_error_ = 0.0
+
+    def check_loaded(self) -> None:
+        """Raise where what was read from a file does not fit together."""
+        if hasattr(self, "_triangle"):
+            shape = (self._width() + 1,) * 2
+            insist(self._triangle.shape == shape, "a triangle of another number of columns")
 
     def _learn_rows(self, rows: Rows, *, charge: bool) -> FloatArray:
         X, y, R = rows.X, rows.y, self._triangle.copy()

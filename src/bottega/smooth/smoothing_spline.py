@@ -10,6 +10,7 @@ from bottega.core.cards import Card
 from bottega.core.documents import documented_like
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.lists import Alphas, alphas_of
+from bottega.core.loaded import insist_on_length
 from bottega.core.losses import Loss
 from bottega.core.params import AnyOf, Auto, Choice, Integer, OrNone, Parameter, Real
 from bottega.core.path import RULES, Path
@@ -226,6 +227,11 @@ class SmoothingSpline(OneInputSmoother):
         fitted = self.curve_(np.ascontiguousarray(rows.X[:, 0]))
         trace_sst = float(work.total @ noise_variance) if traced else None
         self._keep_smoother(rows, fitted, pull, trace_sst, float(leverage.sum()))
+
+    def check_loaded(self) -> None:
+        """Raise where what was read from a file does not fit together."""
+        if hasattr(self, "curve_"):
+            insist_on_length(self, len(self.curve_.unit_knots), "_mean", "_total")
 
     def _curve_at(self, x: FloatArray, derivative: int = 0) -> FloatArray:
         return self.curve_(x, derivative)

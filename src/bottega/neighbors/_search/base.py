@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.loaded import insist, insist_on_length
 from bottega.core.losses import Loss
 from bottega.core.parallel import at_most
 from bottega.core.params import Auto, Choice, Integer, Jobs, Parameter
@@ -119,6 +120,21 @@ class NearestNeighborsBase(LeaveOneOutPath):
         self.y_ = work.y
         self.n_samples_fit_ = n
         self.effective_metric_, self.effective_metric_params_ = self._effective
+
+    def check_loaded(self) -> None:
+        """Raise where what was read from a file does not fit together."""
+        if not hasattr(self, "search_"):
+            return
+        insist_on_length(self, self.search_.n, "y_")
+        insist(1 <= self.n_neighbors_ <= self.search_.n, "more neighbours than rows")
+        if is_classifier(self):
+            several = isinstance(self.classes_, list)
+            for codes, classes in zip(
+                self.y_.T if several else [self.y_],
+                self.classes_ if several else [self.classes_],
+                strict=True,
+            ):
+                insist((codes >= 0) & (codes < len(classes)), "rows of unknown classes")
 
     @property
     def df_(self) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 
 from bottega.core.chunks import Moments
 from bottega.core.errors import InputError
+from bottega.core.loaded import insist, insist_on_length
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
 from bottega.neighbors._kernels.distances import (
@@ -84,6 +85,21 @@ class Coordinates(NumericDistance):
             spread = self._one_per_column(given, "V")
         # What does not vary does not count.
         return np.where(spread > 0, unit / np.sqrt(np.where(spread > 0, spread, 1.0)), 0.0)
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates of an encoded row."""
+        assert self.n_columns is not None
+        if self.directions is not None:
+            return int(self.directions.shape[1])
+        return self.n_columns + (self.metric in ("cosine", "correlation"))
+
+    def check_loaded(self) -> None:
+        """Raise where what was read from a file does not fit together."""
+        insist(isinstance(self.n_columns, int), "a distance between rows of no width")
+        for name in ("directions", "factor"):
+            if getattr(self, name) is not None:
+                insist_on_length(self, self.n_columns or 0, name)
 
     def encode(self, X: Any) -> FloatArray:
         """Return rows in the coordinates in which their distance is plain."""

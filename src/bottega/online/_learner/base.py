@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bottega.core.errors import InputError
 from bottega.core.estimator import Estimator
+from bottega.core.loaded import insist
 from bottega.core.losses import Loss
 from bottega.core.rows import Rows, check_weight
 from bottega.core.seeds import seed_of
@@ -227,6 +228,16 @@ class OnlineModel(Estimator):
                 f"{', '.join(changed)} has changed since the first rows, which were learned by "
                 "another setting; call fit to start afresh."
             )
+
+    def check_loaded(self) -> None:
+        """Raise where what was read from a file does not fit together."""
+        if not hasattr(self, "_weights"):
+            return
+        shape = self._vectors, self._width()
+        insist(self._weights.shape == shape, "weights of another number of columns")
+        for name in ("_past", "_squares"):
+            memory = getattr(self, name, self._weights)
+            insist(memory.shape in (shape, (shape[0], 0)), "a memory of another size")
 
     @property
     def _vectors(self) -> int:

@@ -31,6 +31,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import ConvergenceWarning, ParameterError
+from bottega.core.loaded import insist
 from bottega.core.losses import LOSSES, Loss, get_loss
 from bottega.core.params import Boolean, Choice, Integer, OrNone, Parameter, Real, Seed
 from bottega.core.rows import Rows
@@ -139,6 +140,13 @@ class GradientDescent(OnlineModel):
         self._state = np.zeros((vectors, _kernels.STATE_SIZE))
         self._squares = np.zeros((vectors, width if self.learning_rate == "adagrad" else 0))
         self._past = np.zeros((vectors, width if self.average else 0))
+
+    def check_loaded(self) -> None:
+        """Raise where what was read from a file does not fit together."""
+        super().check_loaded()
+        if hasattr(self, "_state"):
+            shape = self._vectors, _kernels.STATE_SIZE
+            insist(self._state.shape == shape, "a memory of another size")
 
     def _reach(self) -> float:
         """Return the largest norm of a comparator."""

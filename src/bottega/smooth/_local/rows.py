@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.loaded import insist_on_length
 from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.smooth._kernels import nearest as kernels
@@ -59,6 +60,10 @@ class NearestWindows:
     stretch: float  # factor on the radius of the window (fractions over one)
     least: int  # distinct rows that a window must hold
 
+    def check_loaded(self) -> None:
+        """Raise where what was read from a file does not fit together."""
+        insist_on_length(self, len(self.X), "weight", "mass")
+
     @property
     def rows_inside(self) -> float:
         """Number of rows in a window, about."""
@@ -98,6 +103,11 @@ class LocalRows:
     order: IntArray  # positions in the data as given
     columns: IntArray  # which inputs vary
     divisor: FloatArray  # what they were divided by
+
+    def check_loaded(self) -> None:
+        """Raise where what was read from a file does not fit together."""
+        insist_on_length(self, len(self.X), "y", "weight", "square", "mass")
+        insist_on_length(self, self.X.shape[1], "columns", "divisor")
 
     def scale(self, X: FloatArray) -> FloatArray:
         """Return inputs on the scale of the rows."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.loaded import insist
 from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.smooth._kernels.boxes import sums_normal, sums_polynomial
@@ -28,6 +29,10 @@ class Recipe:
     degree: int
     nearest: bool = False  # the bandwidth is a fraction of the rows
     product: bool = True  # the weight of several inputs is a product, not that of the distance
+
+    def check_loaded(self) -> None:
+        """Raise where what was read from a file is no recipe."""
+        insist(self.kernel in KERNELS and self.degree in (0, 1, 2), "an unknown kind of local fit")
 
 
 @dataclass(frozen=True)

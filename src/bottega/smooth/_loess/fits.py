@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.loaded import insist, insist_on_length
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 from bottega.smooth._kernels.local_line import fit_line
@@ -33,6 +34,11 @@ class LocalFits:
     y: FloatArray
     variance: FloatArray  # of each response over sigma^2
     degree: int
+
+    def check_loaded(self) -> None:
+        """Raise where what was read from a file does not fit together."""
+        insist_on_length(self, len(self.windows.X), "y", "variance")
+        insist(self.degree in (0, 1, 2), "an unknown degree of local fits")
 
     @property
     def X(self) -> FloatArray:  # noqa: N802

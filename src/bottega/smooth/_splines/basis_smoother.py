@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bottega.basis.spline_functions import LocalDesign, design
+from bottega.core.loaded import insist
 from bottega.core.losses import Loss
 from bottega.core.rows import Rows
 from bottega.core.stored import stored
@@ -46,6 +47,13 @@ class SplineFit:
     df: float
     trace_sst: float
     noise: FloatArray | None = None  # covariance of the coefficients over sigma^2, where not M
+
+    def check_loaded(self) -> None:
+        """Raise where what was read from a file does not fit together."""
+        size = len(self.knots) - self.degree - 1
+        insist(size > self.degree and self.coef.shape == (size,), "a spline without coefficients")
+        for matrix in (self.M, self.noise):
+            insist(matrix is None or matrix.shape == (size, size), "a spline of another size")
 
     def design(self, x: FloatArray, derivative: int = 0) -> LocalDesign:
         """Return the B-splines at each x."""

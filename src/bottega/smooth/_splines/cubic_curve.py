@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bottega.core.loaded import insist, insist_on_length
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 from bottega.smooth._kernels.state_space import evaluate
@@ -31,6 +32,12 @@ class CubicCurve:
     value: FloatArray
     slope: FloatArray
     curvature: FloatArray
+
+    def check_loaded(self) -> None:
+        """Raise where what was read from a file does not fit together."""
+        m = len(self.unit_knots)
+        insist(m > 1 and np.all(np.diff(self.unit_knots) > 0), "knots that do not rise")
+        insist_on_length(self, m, "value", "slope", "curvature")
 
     @property
     def knots(self) -> FloatArray:
