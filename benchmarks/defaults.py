@@ -3,8 +3,8 @@
 ``python -m benchmarks.defaults`` judges every method's defaults on every table, and writes
 ``benchmarks/DEFAULTS.md``; ``python -m benchmarks.defaults random_forest tree --use tune`` tries
 the alternatives of some methods too, on the tables that defaults may be set by. What was measured
-is kept in ``benchmarks/defaults.json``, table by table, so a run that is stopped goes on where it
-was; ``--most-seconds 300`` stops by itself.
+is kept in ``benchmarks/defaults``, one JSON file for each table, so a run that is stopped goes on
+where it was, and several can share the tables; ``--most-seconds 300`` stops by itself.
 
 Defaults are chosen on the tables of use "tune" alone and judged on those of use "judge"
 (`tests/reference/tables/sources.csv` says which are which; it was settled before the first run). On
@@ -32,7 +32,7 @@ from bottega.data.prepare import prepare
 from bottega.registry import methods
 
 FOLDER = Path(__file__).parent
-KEPT, PAGE = FOLDER / "defaults.json", FOLDER / "DEFAULTS.md"
+KEPT, PAGE = FOLDER / "defaults", FOLDER / "DEFAULTS.md"
 SPLITS = 3
 MOST_ROWS = 1200  # of a table; more are sampled
 PEERS = ("forest", "boosting", "linear")
@@ -47,11 +47,15 @@ ALTERNATIVES: dict[str, tuple[dict[str, Any], ...]] = {
         {"one_hot": True, "min_samples_leaf": 1},
     ),
     "gradient_boosting": (
-        {"min_samples_leaf": 10},
-        {"min_samples_leaf": 20},
-        {"learning_rate": 0.05},
-        {"max_leaf_nodes": 8},
-        {"max_leaf_nodes": 4},
+        {"max_leaf_nodes": 31, "min_samples_leaf": 5},
+        {"max_leaf_nodes": 31, "min_samples_leaf": 5, "learning_rate": 0.05},
+        {"max_leaf_nodes": 31, "min_samples_leaf": 10},
+        {"max_leaf_nodes": 31, "min_samples_leaf": 20},
+        {"max_leaf_nodes": 8, "min_samples_leaf": 5},
+        {"max_leaf_nodes": 4, "min_samples_leaf": 5},
+        {"max_leaf_nodes": 4, "min_samples_leaf": 2},
+        {"max_leaf_nodes": 4, "min_samples_leaf": 5, "learning_rate": 0.05},
+        {"max_leaf_nodes": 4, "min_samples_leaf": 5, "max_features": 0.5},
     ),
     "tree": (
         {"select": "one_se"},
@@ -73,7 +77,6 @@ def main() -> None:
     parser.add_argument("--most-seconds", type=float, default=math.inf, help="start none after")
     asked = parser.parse_args()
     start = time.perf_counter()
-    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     chosen = [each for each in public_tables() if each.use in ("tune", "judge")]
     chosen = [each for each in chosen if asked.use in (None, each.use)]
     for public in chosen:
@@ -81,11 +84,13 @@ def main() -> None:
             continue
         if time.perf_counter() - start > asked.most_seconds:
             break
-        found = kept.setdefault(public.name, {})
+        file = KEPT / f"{public.name}.json"
+        found = json.loads(file.read_text()) if file.exists() else {}
         if measure(public, asked.methods, asked.splits, found):
-            KEPT.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
+            KEPT.mkdir(exist_ok=True)
+            file.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
             print(public.name, flush=True)
-    PAGE.write_text(page(kept))
+    PAGE.write_text(page({file.stem: json.loads(file.read_text()) for file in KEPT.iterdir()}))
     print(PAGE.read_text())
 
 

@@ -68,8 +68,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBase):
         Rounds; more fit closer. ``"auto"`` takes them from the path.
     learning_rate : float
         Factor on every tree: smaller takes more rounds, and is often a little better.
-    max_leaf_nodes : int, optional
-        Most leaves of a tree; None for no limit.
+    max_leaf_nodes : int, "auto" or None
+        Most leaves of a tree; None for no limit. ``"auto"`` is one for 250 rows, from 4 to 31.
     max_depth : int, optional
         Most tests above a leaf: 1 gives a model that adds up effects of single columns.
     min_samples_leaf : int
@@ -167,9 +167,9 @@ class GradientBoostingRegressor(RegressorMixin, GradientBase):
         quantile: float | None = None,
         n_estimators: int | str = "auto",
         learning_rate: float = 0.1,
-        max_leaf_nodes: int | None = 31,
+        max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
-        min_samples_leaf: int = 5,
+        min_samples_leaf: int = 2,
         l2_regularization: float = 0.0,
         max_features: float = 1.0,
         max_bins: int = 255,
@@ -301,7 +301,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBase):
         n_estimators: int | str = "auto",
         *,
         learning_rate: float = 0.1,
-        max_leaf_nodes: int | None = 31,
+        max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
         l2_regularization: float = 0.0,

@@ -77,8 +77,9 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
         grouping into at most so many (a number), or a branch per level (True). The groups are
         the best there are for numbers and two classes, and good ones for more classes.
     missing : {"direction", "surrogate"}, default="direction"
-        Where rows go whose test has no answer: to the side that lowers the impurity most, or where
-        the best substitute test on another column sends them.
+        Where rows go whose test has no answer (a missing value, a level that the fit or the node
+        has not met): to the side that lowers the impurity most, or where the best substitute test
+        on another column sends them; with the heavier side where neither is known.
     n_surrogates : int, default=5
         Most substitutes per split.
     max_depth : int, optional

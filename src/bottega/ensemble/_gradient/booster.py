@@ -129,7 +129,8 @@ class Booster:
     rows : Rows
         What is learnt from; the inputs are `Columns`.
     make : callable
-        Makes scikit-learn's estimator, given the input column that each column of numbers is from.
+        Makes scikit-learn's estimator, given the input column that each column of numbers is from,
+        and the number of rows.
     n_classes : int
         Number of classes; 0 for numbers.
     positive : bool
@@ -151,7 +152,7 @@ class Booster:
         inputs, self.X = LevelNumbers.learn(rows.X[order], y, w, n_classes)
         # In single precision weights far from one would be lost.
         self.y, self.weight = y, None if w is None else w / w.mean()
-        self.trees = BoostedTrees(make(inputs.source), inputs, scale, n_classes, only)
+        self.trees = BoostedTrees(make(inputs.source, len(y)), inputs, scale, n_classes, only)
 
     def grow(self, rounds: int) -> None:
         """Add trees until `rounds` rounds are done."""

@@ -26,6 +26,7 @@ from bottega.tree._grow.column_reader import read_columns
 _FIRST = 32  # rounds after which it is first asked whether more are of use
 _RATIO = 1.15  # of the numbers of rounds on the path
 _TRAINING_ROWS = 2_000  # of each fold, by which the training error is judged
+_ROWS_PER_LEAF = 250  # of trees whose size is not given: small tables want small trees
 _MANY_ROWS = 20_000  # beyond this one part is held out, instead of each of five
 _SHARED = (
     *("learning_rate", "max_leaf_nodes", "max_depth", "min_samples_leaf", "l2_regularization"),
@@ -118,8 +119,10 @@ class GradientBase(Tuned):
     def _boosted(self, rows: Rows) -> Booster:
         """Return a model of the rows that has no trees yet."""
 
-        def make(source: IntArray) -> Any:
+        def make(source: IntArray, n: int) -> Any:
             options = {name: getattr(self, name) for name in _SHARED}
+            if isinstance(self.max_leaf_nodes, str):
+                options["max_leaf_nodes"] = int(np.clip(n // _ROWS_PER_LEAF, 4, 31))
             if self._signs is not None:
                 options["monotonic_cst"] = [self._signs[j] for j in source]
             if self._groups is not None:

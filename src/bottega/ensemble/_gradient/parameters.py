@@ -9,7 +9,9 @@ from bottega.core.folds import Folds
 SHARED: Mapping[str, params.Parameter] = {
     "n_estimators": params.Auto(params.Integer(1), help="number of rounds; 'auto': from the path"),
     "learning_rate": params.Real(0, open_low=True, log=True, help="factor on every tree"),
-    "max_leaf_nodes": params.OrNone(params.Integer(2), help="most leaves of a tree"),
+    "max_leaf_nodes": params.OrNone(
+        params.Auto(params.Integer(2)), help="most leaves of a tree; 'auto': by the number of rows"
+    ),
     "max_depth": params.OrNone(params.Integer(1), help="most tests above a leaf"),
     "min_samples_leaf": params.Integer(1, help="fewest rows in a leaf"),
     "l2_regularization": params.Real(0, help="penalty on the squares of the leaves' values"),
