@@ -191,9 +191,9 @@ def make_plan(
         plan.seconds[name] = _seconds(grows, rows)
         if rows < n_train:
             plan.procedures[name] = replace(procedures[name], most_rows=rows)
+            why = f": all would take {_in_words(cost[name])} a run" if name in times else ""
             plan.cut.append(
-                f"{title} learned from {rows:,} of the {n_train:,} rows of a fold: all would "
-                f"take {_in_words(cost[name])} a run."
+                f"{title} learned from {rows:,} of the {n_train:,} rows of a fold{why}."
             )
         room -= min(runs * plan.seconds[name], share)
     plan.cheap = tuple(
