@@ -71,7 +71,7 @@ def assert_clean(done, source):
     for word in ("internal error", "Traceback", "Warning", "site-packages", ".py", "failed"):
         assert word not in said, said
     for note in done.stderr.splitlines():
-        assert re.match(r"(note|model|report|stopped|\d[\d,]* predictions)\b", note), note
+        assert re.match(r"(note|warning|model|report|stopped|\d[\d,]* predictions)\b", note), note
 
 
 def compare_and_predict(source, tmp_path, *more):
