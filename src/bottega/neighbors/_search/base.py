@@ -289,7 +289,7 @@ class NearestNeighborsBase(LeaveOneOutPath):
             yield part, self._answers(some, y, ks, method)
 
     def _parts(self, work: Training, grid: IntArray, loss: Loss | None) -> Iterator[JudgedPart]:
-        y, ks = work.y, grid[::-1]
+        y, ks = work.y, np.ascontiguousarray(grid[::-1])  # as in `predict`: one compiled kernel
         method = "predict" if loss is None else loss.method
         # A row is its own nearest neighbour, so one more than the largest k leaves k others.
         for points, lists in self._neighborhoods(work.search, None, int(ks[-1]) + 1):
