@@ -158,8 +158,8 @@ class GradientBase(Tuned):
     def _curve(self, work: Rows, rows: Rows | None, walk: Walk, honest: bool = True) -> Path:
         """Return the path, judged while it is made: rounds that are of no use are not run."""
         rows = work
-        own = self._own_loss(work)
-        loss = own if walk.loss is None else get_loss(walk.loss, self.card.task)
+        loss = self._own_loss(work) if walk.loss is None else get_loss(walk.loss, self.card.task)
+        assert loss is not None
         if is_classifier(self):
             loss = loss.for_classes(self.classes_)
         if len(rows) < 2:

@@ -69,7 +69,7 @@ class LevelNumbers:
                 found = _level_means(codes[others], target[others], w[others], n_levels)
                 crossed[j][here] = found[codes[here]]
         matrix = cls(columns.n_levels, means).matrix(columns.X, crossed)
-        blank = np.isnan(matrix).all(axis=0)
+        blank: BoolArray = np.asarray(np.isnan(matrix).all(axis=0))
         learnt = cls(columns.n_levels, means, blank)
         return learnt, learnt._filled(matrix)
 

@@ -116,7 +116,7 @@ class ColumnReader:
             matrix = _validated(estimator, X, reset=True)
         else:
             validate_data(estimator, X, reset=True, skip_check_array=True)
-            as_is = {"standardize": False, "one_hot": False, "impute": False}
+            as_is: dict[str, Any] = {"standardize": False, "one_hot": False, "impute": False}
             self.encoder = Encoder(**as_is, kinds=kinds, handle_unknown="ignore")
             matrix = self.encoder.fit_transform(X)
         self.names = term_names(estimator, intercept=False)
