@@ -55,7 +55,8 @@ mean squared errors, or shares of rows that are misclassified. `SE` is the stand
 best of three's error over the locked rows; `within` says that the winner's error is at most one SE
 above it. The ratio of errors is taken as it is for squares; for classes half an error and half a
 correct row are added to both, (errors + 1/2) / (rows + 1), so that no errors have a ratio too.
-None of these tables was used to set a default.
+Defaults are set by other tables (`benchmarks/defaults.py`). Seconds marked `(cut)` are those of a
+comparison that its time budget shortened.
 """
 
 
@@ -131,6 +132,7 @@ def measure(public: PublicTable, seed: int) -> dict:
         "peers": {peer: float(losses.mean()) for peer, losses in theirs.items()},
         "methods": ours,
         "not_shown": found.skipped,
+        "cut": list(found.cut),
         "seconds": seconds,
         "when": date.today().isoformat(),
         "revision": revision(),
@@ -226,7 +228,7 @@ def row(found: dict) -> str:
         f"| {found['seed']} | {found['winner']} | {found['error']:.4g} | {found['peer']} "
         f"| {found['peer_error']:.4g} | {found['peer_se']:.2g} "
         f"| {ratio(found, found['peer_error']):.3f} | {'yes' if within(found) else '**no**'} "
-        f"| {found['seconds']:.1f} |"
+        f"| {found['seconds']:.1f}{' (cut)' if found.get('cut') else ''} |"
     )
 
 
@@ -262,7 +264,8 @@ def page(results: list[dict]) -> str:
             HEAD,
             f"Python {platform.python_version()}, {where}, {platform.machine()}; measured "
             f"{', '.join(sorted({each['when'] for each in results}))} at commit "
-            f"{', '.join(sorted({each['revision'] for each in results}))}.",
+            f"{', '.join(sorted({each['revision'] for each in results}))}; "
+            f"{len({each['name'] for each in results})} of {len(public_tables('judge'))} tables.",
             "",
             *conclusions(results),
             "",
