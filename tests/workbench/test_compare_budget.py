@@ -12,6 +12,7 @@ import pytest
 import bottega
 from bottega.core import progress
 from bottega.core.errors import InputError, ParameterError
+from bottega.data import Table
 from bottega.linear import Ridge
 from bottega.risk.estimate.judged_rows import JudgedRows, RowLosses
 from bottega.risk.estimate.nested_engine import Answer, FittedProcedure, Judge, Part, Task
@@ -260,6 +261,27 @@ def test_classes_survive_the_file(tmp_path):
     np.testing.assert_array_equal(
         first.results["neighbors"].probability, second.results["neighbors"].probability
     )
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"weights": "weight"}, "columns, weights"),
+        ({"groups": "group"}, "data, columns, groups, folds"),
+        ({"ignore": ("x0",)}, "columns"),
+    ],
+)
+def test_other_roles_are_another_comparison(tmp_path, change, word):
+    rng = np.random.default_rng(0)
+    columns = {f"x{j}": rng.normal(size=60) for j in range(2)}
+    columns |= {"weight": rng.uniform(1, 2, size=60), "group": np.repeat(np.arange(12), 5)}
+    frame = pd.DataFrame(columns | {"y": rng.normal(size=60)})
+    call = {"methods": ["least_squares"], "outer": 3, "stack": False, "resume": tmp_path / "a.npz"}
+    bottega.compare(frame, "y", **call)
+    change = dict(change)
+    other = Table(frame, target="y", ignore=change.pop("ignore", ()))
+    with pytest.raises(InputError, match=f"it differs in {word}"):
+        bottega.compare(other, **call, **change)
 
 
 def test_a_file_of_another_comparison_is_refused(tmp_path):

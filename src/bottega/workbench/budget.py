@@ -103,6 +103,13 @@ class Plan:
     cheap: tuple[str, ...] = ()
     full: bool = False
 
+    @property
+    def thinned(self) -> tuple[str, ...]:
+        """Methods that learn from fewer rows than there are."""
+        return tuple(
+            name for name, each in self.procedures.items() if getattr(each, "most_rows", None)
+        )
+
 
 class _Trials(Control):
     """Trials of all methods, small ones first, until their time is over."""

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 import bottega
 from bottega._jit import beside
 from bottega.core.errors import DataWarning, InputError, warn_caller
+from bottega.core.folds import Fold, fold_of_rows
 from bottega.core.losses import Cost, Loss
 from bottega.core.parallel import threads_of
 from bottega.core.params import Integer, Real
@@ -34,7 +35,7 @@ from bottega.workbench.inputs import encoded_inputs
 from bottega.workbench.job import Job
 from bottega.workbench.measures import get_measure
 from bottega.workbench.results import MethodResult
-from bottega.workbench.resume import Saved
+from bottega.workbench.resume import Saved, digest_of
 from bottega.workbench.tables import as_table
 
 __all__ = ["compare"]
@@ -214,15 +215,16 @@ def compare(
         "random_state": seed,
         "test_size": test_size,
     }
+    parts = folds(train, outer, random_state=seed)
     job = Job(
         train,
         rows,
         ranked_by,
         procedures,
         {name: each.card for name, each in chosen.items()},
-        folds(train, outer, random_state=seed),
+        parts,
         None if seconds is None else start + _END * seconds,
-        _saved(resume, train, given, rows),
+        _saved(resume, train, given, rows, parts),
         n_jobs,
         threads,
         seed,
@@ -288,7 +290,9 @@ def _lock(table: Table, test_size: float, seed: int) -> tuple[Table, LockedPart 
     return split.train, split.test
 
 
-def _saved(path: Any, train: Table, given: dict[str, Any], rows: JudgedRows) -> Saved | None:
+def _saved(
+    path: Any, train: Table, given: dict[str, Any], rows: JudgedRows, parts: list[Fold]
+) -> Saved | None:
     """Return what an earlier run of the same call has done; None where nothing is kept."""
     if path is None:
         return None
@@ -296,10 +300,16 @@ def _saved(path: Any, train: Table, given: dict[str, Any], rows: JudgedRows) -> 
         "version": bottega.__version__,
         "data": fingerprint(train.frame),
         "target": str(train.target),
+        "task": str(train.task),
+        "columns": [[each.name, each.kind, each.role] for each in train.columns],
+        "weights": digest_of(rows.weight),
+        "groups": digest_of(rows.groups),
+        "time": digest_of(rows.time),
     }
     depends = ("measure", "select", "class_weight", "outer", "random_state", "test_size")
     described = {name: _described(given[name]) for name in depends}
-    return Saved(path, call | described, rows.classes)
+    dealt = {"folds": digest_of(fold_of_rows(parts, len(rows)))}
+    return Saved(path, call | described | dealt, rows.classes)
 
 
 def _described(value: Any) -> str:

@@ -91,6 +91,7 @@ class Job:
                 cheap=self.plan.cheap,
                 race=self.plan.full,
                 saved=self.saved,
+                thinned=self.plan.thinned,
             )
         try:
             return run_procedures(

@@ -10,6 +10,7 @@ import json
 import time
 import zipfile
 from collections.abc import Mapping
+from hashlib import blake2b
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -20,10 +21,22 @@ from bottega.core.files import write_atomically
 from bottega.core.typing import Array
 from bottega.risk.estimate.nested_engine import Answer, Part
 
-__all__ = ["Saved"]
+__all__ = ["Saved", "digest_of"]
 
 _FORMAT = "bottega comparison 1"
 _EVERY = 2.0  # seconds between two writings
+
+
+def digest_of(values: Array | None) -> str:
+    """Return a short text that stands for one value per row; empty for None."""
+    if values is None:
+        return ""
+    array = np.asarray(values)
+    if array.dtype.kind in "OU":
+        content = "\0".join(map(str, array.tolist())).encode()
+    else:
+        content = np.ascontiguousarray(array).tobytes()
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 class Saved:

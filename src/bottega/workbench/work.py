@@ -41,6 +41,9 @@ class Work(Control):
         Whether methods are stopped.
     saved : Saved, optional
         What an earlier run has done, and where this one keeps what it does.
+    thinned : tuple of str
+        Methods that learn from fewer rows than there are: another run, with another budget, would
+        choose others, so nothing of theirs is kept.
     """
 
     def __init__(
@@ -53,11 +56,12 @@ class Work(Control):
         cheap: tuple[str, ...] = (),
         race: bool = False,
         saved: Saved | None = None,
+        thinned: tuple[str, ...] = (),
     ) -> None:
         self.rows, self.deadline = rows, deadline
         self.seconds = dict(seconds or {})
         self.sure, self.cheap = (*sure, *cheap), cheap
-        self.race, self.saved = race, saved
+        self.race, self.saved, self.thinned = race, saved, thinned
         self.least_folds = _HEATS
         self.models: dict[str, dict[int, Any]] = {}
         self.stopped: dict[str, tuple[str, int]] = {}  # by whom, and after how many folds
@@ -150,7 +154,7 @@ class Work(Control):
 
     def known(self, task: Task) -> Answer | None:
         """Return the answer of an earlier run."""
-        if self.saved is None or not task.part.tests:
+        if self.saved is None or not task.part.tests or task.name in self.thinned:
             return None
         return self.saved.get(task.name, task.part)
 
@@ -158,7 +162,7 @@ class Work(Control):
         """Keep an answer for the race and for a later run; models only of those in front."""
         if not task.part.tests:
             return answer
-        if self.saved is not None:
+        if self.saved is not None and task.name not in self.thinned:
             self.saved.add(task.name, task.part, answer)
         if len(task.part.tests) == 1:
             (k,) = task.part.key[1]
