@@ -65,9 +65,9 @@ class Wanted:
         }
         check_outputs(files, inputs)
         check_folder("--charts", self.charts)
-        modules = ("jinja2",) if self.out is not None else ()
+        modules = ["jinja2"] if self.out is not None else []
         if self.out is not None or self.charts is not None:
-            modules += ("altair", "vl_convert")
+            modules += ["altair", "vl_convert"]
         for module in modules:
             require(module, "report,plot")
 

@@ -36,20 +36,23 @@ def as_csv(columns: Mapping[str, Any]) -> tuple[str, int]:
 
     Columns of numbers stay as they are; missing values are empty.
     """
-    changed = set()
+    changed: set[Any] = set()
     made: dict[str, Any] = {}
     for name, values in columns.items():
         array = np.asarray(values)
-        if array.dtype.kind in "mM":  # dates
-            array = np.where(np.isnat(array), None, array.astype(str))
+        column: Any = array
         if array.dtype.kind not in "biuf":
-            listed = [_plain(value) for value in array.tolist()]
-            kept = [safe(value) for value in listed]
-            changed.update(old for old, new in zip(listed, kept, strict=True) if old is not new)
-            array = kept
+            dates = array.dtype.kind == "M"
+            listed = (
+                [None if each == "NaT" else each for each in array.astype(str).tolist()]
+                if dates
+                else [_plain(each) for each in array.tolist()]
+            )
+            column = [safe(value) for value in listed]
+            changed.update(old for old, new in zip(listed, column, strict=True) if old is not new)
         title = safe(name)
         changed.update({name} if title is not name else ())
-        made[title] = array
+        made[title] = column
     return nw.from_native(make_frame(made), eager_only=True).write_csv(), len(changed)
 
 

@@ -54,12 +54,13 @@ def lift_chart(rows: Any, found: Any, *, base: float, label: Any = "the class") 
     early = float(np.interp(_FIRST, x, y))
     share = {"domain": [0, 1], "format": "~%", "tickCount": 5}
     line = alt.Chart().mark_line(strokeWidth=2, interpolate="linear")
+    color = colors("curve", names, symbolType="stroke")
     line = line.encode(
         x=x_axis("rows", "rows looked at, the highest scores first", **share),
         y=y_axis("found", f"share of {label} found", **share),
         order="rows:Q",
-        color=colors("curve", names, symbolType="stroke"),
-        strokeDash=dashes("curve", names, [[1, 0], [6, 4], [2, 3]]),
+        color=color,
+        strokeDash=dashes("curve", names, [[1, 0], [6, 4], [2, 3]]).legend(color["legend"]),
         tooltip=tips(("curve:N",), ("rows:Q", "rows", ".1%"), ("found:Q", "found", ".1%")),
     )
     words = (

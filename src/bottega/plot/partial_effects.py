@@ -120,7 +120,8 @@ def _lines(effect: Any, up: Any, color: Any) -> Any:
         .encode(
             y=up("y"),
             color=color,
-            strokeDash=dashes("kind", _CURVES, [[1, 0], [5, 3]]),
+            # Of one legend with the colours: Vega-Lite warns where one says yes and one no.
+            strokeDash=dashes("kind", _CURVES, [[1, 0], [5, 3]]).legend(color["legend"]),
             tooltip=tips(("kind:N",), at, ("y:Q", effect.outcome, ".4~g")),
         ),
         base.mark_tick(

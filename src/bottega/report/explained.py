@@ -1,6 +1,7 @@
 """The winner explained: what it uses, in which way, and how far its answers can be trusted."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -59,9 +60,7 @@ def explained(comparison: Any, figures: Figures) -> dict[str, Any]:
         "checks": [
             figure
             for name in ("calibration", "lift")
-            if (
-                figure := attempt(f"The {name}", lambda n=name: _check(found, n, figures), troubles)
-            )
+            if (figure := attempt(f"The {name}", partial(_check, found, name, figures), troubles))
         ],
         "worst": attempt("The rows it misses most", lambda: _worst(found), troubles),
     }
