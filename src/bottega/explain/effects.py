@@ -11,7 +11,7 @@ from bottega.core.errors import InputError, did_you_mean
 from bottega.core.frames import make_frame
 from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.explain._rows.columns import Column
+from bottega.explain._rows.columns import ColumnValues
 from bottega.explain._rows.held_out import HeldOut
 from bottega.plot import effect_chart, partial_effects_chart
 
@@ -203,7 +203,7 @@ class EffectMaker:
             like=held.library,
         )
 
-    def _between(self, column: Column, donors: IntArray) -> tuple[IntArray, IntArray]:
+    def _between(self, column: ColumnValues, donors: IntArray) -> tuple[IntArray, IntArray]:
         """Return the rows that have a value, and the point of the grid above each."""
         rows = self.local_rows[column.present[self.local_rows]]
         above = np.searchsorted(column.values[donors], column.values[rows])
@@ -224,7 +224,7 @@ class EffectMaker:
         return float(np.average(self.held.predict(self.rows), weights=self.held.weight[self.rows]))
 
 
-def _grid(column: Column, rows: IntArray) -> tuple[IntArray, int]:
+def _grid(column: ColumnValues, rows: IntArray) -> tuple[IntArray, int]:
     """Return rows whose values make the grid, rising (levels: the frequent first), and the rest."""
     rows = rows[column.present[rows]]
     if column.kind == "category":

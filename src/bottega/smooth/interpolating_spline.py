@@ -1,6 +1,5 @@
 """Splines that pass through every point."""
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -8,7 +7,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline, PPoly
 
 from bottega.core.cards import Card
-from bottega.core.errors import DataWarning, InputError
+from bottega.core.errors import DataWarning, InputError, warn_caller
 from bottega.core.estimator import Unweighted
 from bottega.core.params import Anything, Choice, Parameter
 from bottega.core.rows import Rows
@@ -115,10 +114,9 @@ class InterpolatingSpline(OneInputCurve, Unweighted):
         words = f"{count} values of x have more than one response, and no curve passes through both"
         if self.ties == "error":
             raise InputError(f"{words}; use ties='mean', or a smoothing spline.")
-        warnings.warn(
+        warn_caller(
             f"{words}: their means are taken. A smoothing spline may be what you want.",
             DataWarning,
-            stacklevel=6,
         )
 
     def _pieces(self, knots: FloatArray, value: FloatArray) -> FloatArray:

@@ -1,6 +1,5 @@
 """Regression splines: least squares with few knots."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from math import factorial
 from typing import Any, ClassVar
@@ -10,7 +9,7 @@ import numpy as np
 from bottega.basis.spline_functions import check_knots, natural_transform
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
-from bottega.core.errors import DataWarning, InputError, ParameterError
+from bottega.core.errors import DataWarning, InputError, ParameterError, warn_caller
 from bottega.core.losses import Loss
 from bottega.core.params import Anything, Auto, Choice, Integer, Parameter
 from bottega.core.path import Path, Rule, along
@@ -194,11 +193,10 @@ class RegressionSpline(BasisSmoother):
 
     def _settle(self, work: KnotChoices, setting: Mapping[str, Any]) -> None:
         if work.degree < self.degree:
-            warnings.warn(
+            warn_caller(
                 f"x has too few distinct values for pieces of degree {self.degree}: degree "
                 f"{work.degree} is used. Give n_knots to insist.",
                 DataWarning,
-                stacklevel=5,
             )
         if isinstance(self.knots, str):
             interior, fit = work.fit_count(int(setting["n_knots"]))

@@ -20,7 +20,7 @@ from bottega.smooth._kernels import state_space as kernels
 from bottega.smooth._path.scores import FIXED_KNOB, NOISE
 from bottega.smooth._splines.knot_rows import KnotRows, knot_rows
 from bottega.smooth._splines.one_input import OneInputSmoother
-from bottega.smooth._splines.penalty_path import Scratch, penalty_path, try_penalty
+from bottega.smooth._splines.penalty_path import ThreadArrays, penalty_path, try_penalty
 from bottega.smooth.pspline import PSpline
 
 __all__ = ["SmoothingSpline"]
@@ -291,7 +291,7 @@ def _alpha_for(rows: KnotRows, df: float) -> float:
             f"x, {m}."
         )
 
-    scratch = Scratch(rows)
+    scratch = ThreadArrays(rows)
 
     def excess(log_alpha: float) -> float:
         return try_penalty(rows, float(np.exp(log_alpha)), scratch=scratch).df - df

@@ -1,6 +1,5 @@
 """The tensor product spline."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -10,7 +9,7 @@ import numpy as np
 from bottega.basis.spline_functions import check_knots, clamped_knots, place_knots
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
-from bottega.core.errors import DataWarning, InputError
+from bottega.core.errors import DataWarning, InputError, warn_caller
 from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.params import Anything, Auto, Integer, Parameter, Real
 from bottega.core.path import Path, Rule, along
@@ -244,11 +243,10 @@ class TensorSpline(Surface):
                 "fewer knots or fewer inputs."
             )
         if size > _SLOW_SIZE:
-            warnings.warn(
+            warn_caller(
                 f"{what} take {8e-9 * size**2:.1f} GB and {size**3:.0e} operations; take fewer "
                 "knots or fewer inputs to be faster.",
                 DataWarning,
-                stacklevel=7,
             )
         return decompose_tensor(work.points, basis)
 

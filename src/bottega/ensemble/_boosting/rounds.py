@@ -10,14 +10,13 @@ w <- w exp(alpha_b [wrong])
 With K = 2 this is AdaBoost, with more SAMME. A learner is of use while e_b < 1 - 1/K.
 """
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bottega.core.errors import ConvergenceWarning, InputError
+from bottega.core.errors import ConvergenceWarning, InputError, warn_caller
 from bottega.core.judge import mean_and_se
 from bottega.core.losses import Loss
 from bottega.core.parallel import in_threads
@@ -90,11 +89,10 @@ def boost(
             w[wrong] *= np.exp(alpha)
             overflow = not np.isfinite(w.sum())
         if overflow:
-            warnings.warn(
+            warn_caller(
                 f"Sample weights have reached infinite values in round {len(alphas)}, and the "
                 "rounds end; lower the learning rate.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
             break
         w *= total / w.sum()  # the size of the weights has no meaning; it must not overflow

@@ -1,6 +1,5 @@
 """What models fitted to samples tell: out-of-bag predictions, importance, proximity."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,7 +8,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import r2_score
 
 from bottega.core.classes import decided
-from bottega.core.errors import DataWarning, InputError, ParameterError
+from bottega.core.errors import DataWarning, InputError, ParameterError, warn_caller
 from bottega.core.estimator import Estimator
 from bottega.core.params import AnyOf, Boolean, Choice, Function
 from bottega.core.rows import Rows
@@ -89,11 +88,10 @@ class OutOfBag(Estimator):
         seen = np.isfinite(found).reshape(len(found), -1).all(axis=1)
         asked = self.oob_score is True or callable(self.oob_score)
         if asked and not seen.all():
-            warnings.warn(
+            warn_caller(
                 "Some inputs do not have OOB scores. This probably means too few estimators were "
                 "used to compute any reliable oob estimates.",
                 DataWarning,
-                stacklevel=4,
             )
         self.oob_score_ = np.nan
         if not seen.any():
@@ -157,9 +155,8 @@ class WarmStart(Estimator):
                 "the earlier fit when warm_start=True."
             )
         if self.n_estimators == len(old):
-            warnings.warn(
+            warn_caller(
                 "Warm-start fitting without increasing n_estimators does not fit new trees.",
                 DataWarning,
-                stacklevel=5,
             )
         return earlier, [*old, *found[len(old) :]]

@@ -18,7 +18,7 @@ _MOST_COLUMNS = 300  # of more columns no pairs are looked at
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class ColumnValues:
     """The values of a column: numbers, days since 1970-01-01, or codes of levels."""
 
     name: str
@@ -32,18 +32,18 @@ class Column:
         return ~np.isnan(self.values)
 
 
-def read_column(series: Any, name: str) -> Column:
+def read_column(series: Any, name: str) -> ColumnValues:
     """Return a column of an array or of a frame."""
     if isinstance(series, np.ndarray):
-        return Column(name, "number", np.asarray(series, dtype=np.float64))
+        return ColumnValues(name, "number", np.asarray(series, dtype=np.float64))
     try:
         stored = convert.storage(series)
     except InputError:  # of several types: each prints itself
         stored = "string"
     if stored in ("integer", "number"):
-        return Column(name, "number", convert.numbers(series))
+        return ColumnValues(name, "number", convert.numbers(series))
     if stored == "date":
-        return Column(name, "date", convert.days(series))
+        return ColumnValues(name, "date", convert.days(series))
     given = convert.labels(series)
     labels = np.array(["" if each is None else each for each in given])
     absent = np.array([each is None for each in given], dtype=bool)
@@ -53,10 +53,10 @@ def read_column(series: Any, name: str) -> Column:
     place[order] = np.arange(len(levels))
     values = np.full(len(labels), np.nan)
     values[~absent] = place[code]
-    return Column(name, "category", values, tuple(levels[order].tolist()))
+    return ColumnValues(name, "category", values, tuple(levels[order].tolist()))
 
 
-def go_together(columns: list[Column]) -> list[tuple[str, ...]]:
+def go_together(columns: list[ColumnValues]) -> list[tuple[str, ...]]:
     """Return the groups of columns that are strongly associated, each with each.
 
     Numbers are compared by their ranks, levels by whether a row has them; the association of two
@@ -82,7 +82,7 @@ def go_together(columns: list[Column]) -> list[tuple[str, ...]]:
     return [group for group in groups if len(group) > 1]
 
 
-def _parts(column: Column) -> FloatArray:
+def _parts(column: ColumnValues) -> FloatArray:
     """Return the ranks of numbers (missing ones in the middle), or marks of the common levels."""
     present = column.present
     if column.kind == "category":

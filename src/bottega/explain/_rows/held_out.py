@@ -13,7 +13,7 @@ from bottega.core.frames import backend_of
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.data._inspect import convert
-from bottega.explain._rows.columns import Column, read_column
+from bottega.explain._rows.columns import ColumnValues, read_column
 from bottega.risk.estimate.judged_rows import (
     JudgedRows,
     RowLosses,
@@ -184,7 +184,7 @@ class HeldOut:
             return counted
         return np.sort(rng.choice(counted, most, replace=False))
 
-    def column(self, name: str) -> Column:
+    def column(self, name: str) -> ColumnValues:
         """Return the values of a column."""
         return read_column(_series(self.X, name), name)
 

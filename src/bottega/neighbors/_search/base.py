@@ -1,6 +1,5 @@
 """What classification and regression by nearest neighbours share."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
@@ -13,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from bottega.core.chunks import split_rows
-from bottega.core.errors import InputError, ParameterError
+from bottega.core.errors import InputError, ParameterError, warn_caller
 from bottega.core.loaded import insist, insist_on_length
 from bottega.core.losses import Loss
 from bottega.core.parallel import at_most
@@ -90,10 +89,9 @@ class NearestNeighborsBase(LeaveOneOutPath):
     def _check_params(self) -> None:
         super()._check_params()
         if "p" in (self.metric_params or {}):
-            warnings.warn(
+            warn_caller(
                 "Parameter p is found in metric_params; the p of the constructor is ignored.",
                 SyntaxWarning,
-                stacklevel=4,
             )
         metric, params = self._effective
         power = params.get("p", 2) if metric == "minkowski" else 2

@@ -22,7 +22,6 @@ first step is as long as weights are expected to be, :math:`\alpha^{-1/4}`, over
 """
 
 import math
-import warnings
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
@@ -30,7 +29,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bottega.core.errors import ConvergenceWarning, ParameterError
+from bottega.core.errors import ConvergenceWarning, ParameterError, warn_caller
 from bottega.core.loaded import insist
 from bottega.core.losses import LOSSES, Loss, get_loss
 from bottega.core.params import Boolean, Choice, Integer, OrNone, Parameter, Real, Seed
@@ -257,14 +256,13 @@ class GradientDescent(OnlineModel):
         )
         ratio = 1 + curvature / self.alpha
         if ratio > max(_MOST_OVERSHOOT, 2 * self.n_samples_seen_):
-            warnings.warn(
+            warn_caller(
                 "learning_rate='strongly_convex' without a projection overshoots in the first "
                 f"{ratio / 2:,.0f} rows, where its steps are longer than the curvature of the "
                 f"{loss.title} allows: the weights may grow by orders of magnitude. Keep them in "
                 "a set (projection='ball', radius=...), or give an alpha above "
                 f"{curvature / (_MOST_OVERSHOOT - 1):.3g}.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     @property

@@ -1,13 +1,12 @@
 """Learning from mistakes: the passes of the perceptron over a block, and when they end."""
 
 import math
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 
 from bottega.core import progress
-from bottega.core.errors import ConvergenceWarning, InputError, ParameterError
+from bottega.core.errors import ConvergenceWarning, InputError, ParameterError, warn_caller
 from bottega.core.folds import make_folds
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
@@ -199,13 +198,12 @@ class MistakeDriven(OnlineClassifier):
         self._keep_updates(rows, updated)
         self.converged_ = self.converged_ or patience.over
         if self.until_clean and not self.converged_:
-            warnings.warn(self._why_not(rows, returned), ConvergenceWarning, stacklevel=6)
+            warn_caller(self._why_not(rows, returned), ConvergenceWarning)
         elif self.tol is not None and not self.converged_:
-            warnings.warn(
+            warn_caller(
                 f"The objective still improved by more than tol={self.tol} in pass "
                 f"max_iter={self.max_iter}; raise max_iter.",
                 ConvergenceWarning,
-                stacklevel=6,
             )
 
     def _improvable(self, rows: Rows, held: Rows | None) -> float:

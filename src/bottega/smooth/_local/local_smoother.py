@@ -1,6 +1,5 @@
 """What local regression and loess share: the path, prediction with slopes, and the hull."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from copy import copy
@@ -8,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bottega.core.errors import DataWarning, InputError
+from bottega.core.errors import DataWarning, InputError, warn_caller
 from bottega.core.linear_smoother import LinearSmoother
 from bottega.core.losses import Loss
 from bottega.core.parallel import in_threads
@@ -48,24 +47,22 @@ class LocalSmoother(PathSmoother):
     def _warn_degree(self, p: int) -> None:
         if self.degree_ < self.degree:
             terms = coefficient_count(p, self.degree)
-            warnings.warn(
+            warn_caller(
                 f"The rows lie at too few places for the {terms} coefficients of degree "
                 f"{self.degree}: degree {self.degree_} is used instead. Give more rows or a lower "
                 "degree.",
                 DataWarning,
-                stacklevel=6,
             )
 
     def _warn_widened(self, widened: int, p: int, cure: str) -> None:
         if widened:
             terms = coefficient_count(p, self.degree_)
             value = getattr(self, f"{self.knob}_")
-            warnings.warn(
+            warn_caller(
                 f"At {self.knob}={value!r}, {widened} windows held fewer than {terms} distinct "
                 f"rows, too few for degree {self.degree_}, and were widened until they did. Use a "
                 f"larger {self.knob}{cure}.",
                 DataWarning,
-                stacklevel=6,
             )
 
     @abstractmethod
@@ -176,12 +173,11 @@ class LocalSmoother(PathSmoother):
         if self.outside == "nan":
             return np.asarray(away)
         if np.any(away):
-            warnings.warn(
+            warn_caller(
                 f"{int(away.sum())} of {len(X)} points lie outside the convex hull of the training "
                 "rows: the fit there is an extrapolation, and its standard error does not say how "
                 "wrong it may be. Use outside='nan' to leave them out.",
                 DataWarning,
-                stacklevel=3,
             )
         return nowhere
 

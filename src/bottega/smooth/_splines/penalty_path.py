@@ -24,7 +24,7 @@ from bottega.smooth._splines.knot_rows import KnotRows
 _WORTH_THREADS = 20_000
 
 
-class Scratch(threading.local):
+class ThreadArrays(threading.local):
     """Scratch buffers for the penalties that are tried along a path, of each thread its own."""
 
     def __init__(self, rows: KnotRows) -> None:
@@ -35,11 +35,11 @@ def try_penalty(
     rows: KnotRows,
     alpha: float,
     loss: Loss | None = SQUARED_ERROR,
-    scratch: Scratch | None = None,
+    scratch: ThreadArrays | None = None,
 ) -> Score:
     """Return degrees of freedom, errors and criteria at a penalty, in one pass there and back."""
     n, gaps = len(rows.y), rows.gaps
-    v, iF, m1, m2, residual, left, leverage = (scratch or Scratch(rows)).arrays
+    v, iF, m1, m2, residual, left, leverage = (scratch or ThreadArrays(rows)).arrays
     q, nothing = rows.precision(alpha), (np.empty(0), np.empty((0, 3)))
     unit = rows.unit
     y, mean = (each if unit == 1.0 else each * unit for each in (rows.y, rows.mean))
@@ -82,7 +82,7 @@ def penalty_path(knots: KnotRows, values: Any, count: int, loss: Loss | None) ->
             f"Choosing alpha needs at least 3 distinct values of x; there are {len(knots.knots)}. "
             "Give alpha: any is the same line."
         )
-    scratch = Scratch(knots)
+    scratch = ThreadArrays(knots)
     if values is None:
         grid = _default_penalties(knots, count, scratch)
         tried = _try_all(knots, grid, loss, scratch)
@@ -99,7 +99,7 @@ def penalty_path(knots: KnotRows, values: Any, count: int, loss: Loss | None) ->
 
 
 def _try_all(
-    rows: KnotRows, penalties: FloatArray, loss: Loss | None, scratch: Scratch
+    rows: KnotRows, penalties: FloatArray, loss: Loss | None, scratch: ThreadArrays
 ) -> list[Score]:
     def attempt(penalty: float) -> Score:
         return try_penalty(rows, penalty, loss, scratch)
@@ -109,7 +109,7 @@ def _try_all(
     return in_threads(attempt, penalties)
 
 
-def _default_penalties(rows: KnotRows, count: int, scratch: Scratch) -> FloatArray:
+def _default_penalties(rows: KnotRows, count: int, scratch: ThreadArrays) -> FloatArray:
     """Return penalties from one that leaves hardly more than a line to one that keeps noise."""
     m, high = len(rows.knots), float(rows.total.sum())
     low = 1e-2 * high / float(m) ** 4
@@ -123,7 +123,7 @@ def _default_penalties(rows: KnotRows, count: int, scratch: Scratch) -> FloatArr
 
 
 def _refined(
-    rows: KnotRows, grid: FloatArray, tried: list[Score], loss: Loss | None, scratch: Scratch
+    rows: KnotRows, grid: FloatArray, tried: list[Score], loss: Loss | None, scratch: ThreadArrays
 ) -> list[float]:
     """Return where GCV, leave-one-out and REML are least, between the points of the grid."""
     n = len(rows.y)
