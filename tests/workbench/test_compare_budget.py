@@ -79,7 +79,7 @@ def test_the_plan_gives_the_expensive_fewer_rows(judge, monkeypatch):
     assert 5_000 < plan.procedures["loess"] < 14_000
     assert 6 * plan.seconds["loess"] < 16
     assert plan.full
-    (said,) = plan.cut
+    (said,) = plan.fewer.values()
     assert "learned from" in said
     assert "of the 32,000" not in said or "about" in said
     assert time.perf_counter() < end - 15  # trials take a small share
@@ -156,6 +156,22 @@ def test_work_that_would_end_too_late_is_not_begun():
     ]
 
 
+def test_the_first_folds_of_some_methods_are_owed_whatever_the_clock_says():
+    work, parts = race(seconds={"ridge": 1e3}, owed=("baseline", "ridge"))
+    work.deadline = time.perf_counter() - 1
+    names = ("baseline", "ridge", "other")
+    tasks = work.ordered([Task(name, part) for name in names for part in parts])
+    owed = [task for task in tasks if work.is_owed(task)]
+    assert [(t.name, t.part.key[1]) for t in owed] == [
+        *(("baseline", (k,)) for k in range(4)),
+        *(("ridge", (k,)) for k in range(2)),
+    ]
+    done = []
+    while (task := work.next(tasks)) is not None:
+        done.append(task)
+    assert done == owed
+
+
 def test_models_of_the_folds_are_kept_for_the_leaders_only():
     work, parts = race()
     for level, name in enumerate(("a", "b", "c")):
@@ -195,6 +211,36 @@ def test_a_comparison_keeps_its_budget_and_says_what_it_cut(wide):
     for sentence in found.cut:
         assert sentence.endswith(".")
         assert sentence in str(found)
+
+
+@pytest.mark.parametrize("methods", [None, ["least_squares", "tree", "random_forest"]])
+def test_a_budget_of_next_to_nothing_still_gives_baseline_line_and_tree(wide, methods):
+    found = bottega.compare(wide.head(200), "y", methods=methods, budget=0.001)
+    linear = "ridge" if methods is None else "least_squares"
+    assert {"baseline", linear, "tree"} <= set(found.results)
+    assert found.results["baseline"].folds_done == 5
+    assert found.results["tree"].folds_done == 2
+    assert found.best_method != "baseline"
+    assert np.isfinite(found.predict(wide.head(3))).all()
+    assert not found.interrupted
+    told = " ".join(found.cut)
+    assert "There was no time for " in told
+    assert "Random forest" in told
+    assert "was judged on 2 of 5 folds: the time was over." in told
+
+
+def test_a_large_table_without_time_tells_only_what_was_done(wide):
+    """Of those that were not judged nothing is told but that there was no time for them."""
+    found = bottega.compare(
+        wide, "y", methods=["ridge", "tree", "gradient_boosting"], budget=0.001, stack=False
+    )
+    assert {"baseline", "ridge", "tree"} <= set(found.results)
+    fewer = [sentence for sentence in found.cut if "learned from" in sentence]
+    titles = {result.title for result in found.results.values()}
+    assert fewer
+    assert all(sentence.split(" learned")[0] in titles for sentence in fewer)
+    assert not any(sentence.startswith("Mean of the responses") for sentence in found.cut)
+    assert not any(" would take " in sentence for sentence in found.cut)
 
 
 def test_a_stopped_method_is_shown_with_the_folds_it_had(wide, monkeypatch):

@@ -27,6 +27,7 @@ _NOTHING = 0.03  # share of the time that counts as next to none
 _LEAST_ROWS = 1_000  # that a method must be able to learn from
 _EXPONENTS = (0.9, 2.2)
 _SLOW = (60.0, 1_000, 2.0)  # the same of a method whose trial did not end
+_DEAR = "gradient_boosting"  # always shown if there is time for it
 _SURE = 0.2  # share of the time that a method which is always shown may take
 
 
@@ -85,6 +86,8 @@ class Plan:
         Estimated time of one run.
     cut : list of str
         What was cut, in sentences.
+    fewer : dict of str to str
+        Methods that learn from fewer rows than there are, with a sentence that tells it.
     left_out : dict of str to str
         Methods that do not take part, with the reason.
     sure : tuple of str
@@ -98,17 +101,16 @@ class Plan:
     procedures: dict[str, Any]
     seconds: dict[str, float] = field(default_factory=dict)
     cut: list[str] = field(default_factory=list)
+    fewer: dict[str, str] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     sure: tuple[str, ...] = ()
     cheap: tuple[str, ...] = ()
     full: bool = False
 
     @property
-    def thinned(self) -> tuple[str, ...]:
-        """Methods that learn from fewer rows than there are."""
-        return tuple(
-            name for name, each in self.procedures.items() if getattr(each, "most_rows", None)
-        )
+    def owed(self) -> tuple[str, ...]:
+        """Methods whose first folds are run whatever the time: those that are sure and cheap."""
+        return tuple(name for name in self.sure if name != _DEAR)
 
 
 class _Trials(Control):
@@ -168,9 +170,10 @@ def make_plan(
     if not sizes:  # so few rows that there is nothing to try: one method after the other
         sure = _sure(procedures, cards, {})
         usual = sorted(procedures, key=lambda name: _usual_cost(cards[name], name not in sure))
-        first = [name for name in sure if name != "gradient_boosting"]
-        usual = [*first, *(name for name in usual if name not in first)]
-        return Plan({name: procedures[name] for name in usual}, sure=sure, cheap=tuple(usual))
+        plan = Plan({}, sure=sure, cheap=tuple(usual))
+        usual = [*plan.owed, *(name for name in usual if name not in plan.owed)]
+        plan.procedures = {name: procedures[name] for name in usual}
+        return plan
     order = sorted(procedures, key=lambda name: _usual_cost(cards[name]))
     trials = _Trials(time.perf_counter() + _TRIED * left, order)
     times = _trial(procedures, judge, sizes, trials, n_jobs, seed)
@@ -188,7 +191,7 @@ def make_plan(
         waiting -= name not in plan.sure
         title = cards[name].title
         grows = growth.get(name, _SLOW)
-        rows = _rows_within(grows, share / runs, n_train)
+        rows = n_train if name == "baseline" else _rows_within(grows, share / runs, n_train)
         if rows < min(_LEAST_ROWS, n_train) and name not in plan.sure:
             plan.left_out[name] = "skipped: too slow for the time budget"
             slow.append(title)
@@ -199,7 +202,7 @@ def make_plan(
         if rows < n_train:
             plan.procedures[name] = replace(procedures[name], most_rows=rows)
             why = f": all would take {_in_words(cost[name])} a run" if name in times else ""
-            plan.cut.append(
+            plan.fewer[name] = (
                 f"{title} learned from {rows:,} of the {n_train:,} rows of a fold{why}."
             )
         room -= min(runs * plan.seconds[name], share)
@@ -285,11 +288,11 @@ def _sure(
         name
         for name in procedures
         if ".linear." in f"{getattr(cards[name].estimator, '__module__', '')}."
-        and cards[name].knob is not None
     ]
+    linear = [name for name in linear if cards[name].knob is not None] or linear
     if linear:
         found.append(min(linear, key=lambda name: (cost.get(name, 0.0), name != "ridge", name)))
-    found += [name for name in ("tree", "gradient_boosting") if name in procedures]
+    found += [name for name in ("tree", _DEAR) if name in procedures]
     return tuple(found)
 
 

@@ -14,6 +14,7 @@ from bottega.risk.estimate.nested import run_procedures
 from bottega.risk.estimate.nested_engine import Judge, Part
 from bottega.workbench.budget import Plan, make_plan
 from bottega.workbench.inputs import features_of
+from bottega.workbench.leaderboard import rank
 from bottega.workbench.measures import Measure
 from bottega.workbench.results import MethodResult
 from bottega.workbench.resume import Saved
@@ -89,9 +90,10 @@ class Job:
                 seconds=self.plan.seconds,
                 sure=self.plan.sure,
                 cheap=self.plan.cheap,
+                owed=self.plan.owed,
                 race=self.plan.full,
                 saved=self.saved,
-                thinned=self.plan.thinned,
+                thinned=tuple(self.plan.fewer),
             )
         try:
             return run_procedures(
@@ -110,6 +112,7 @@ class Job:
                 control=self.work,
             )
         finally:
+            self.work.closed = True
             if self.saved is not None:
                 self.saved.write()
 
@@ -156,13 +159,14 @@ class Job:
         """Return what the budget cut, in sentences."""
         able = [name for name in self.plan.procedures if name not in nested.failures]
         titles = {name: self.cards[name].title for name in able}
-        return [*self.plan.cut, *self.work.sentences(titles, len(self.folds))]
+        fewer = [told for name, told in self.plan.fewer.items() if name in nested.results]
+        return [*fewer, *self.plan.cut, *self.work.sentences(titles, len(self.folds))]
 
     def with_winner(
         self, nested: NestedComparison, results: dict[str, MethodResult]
     ) -> tuple[NestedComparison, dict[str, MethodResult]]:
         """Return the same with the best method fitted to all rows, if the time was over before."""
-        best = min(results, key=lambda name: results[name].error)
+        best = min(results, key=lambda name: rank(results[name]))
         if not nested.complete or not results[best].partial:
             return nested, results
         everything = Part((0, ()), np.arange(len(self.rows)), ())

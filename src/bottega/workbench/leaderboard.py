@@ -38,7 +38,7 @@ def leaderboard_columns(
     measure = results[best].measure
     others = {name: None for result in results.values() for name in result.beside}
     rows = []
-    for method, result in sorted(results.items(), key=lambda item: _rank(item[1])):
+    for method, result in sorted(results.items(), key=lambda item: rank(item[1])):
         apart = gap_between(result, results[best], (method, best), nested)
         ranking = {name: result.ranking.get(name, np.nan) for name in ("auc", "lift")}
         shown = (
@@ -73,15 +73,15 @@ def leaderboard_columns(
     return columns
 
 
-def _rank(result: MethodResult) -> tuple[bool, float]:
-    """Return what orders the methods: those that were stopped come by their error, too."""
+def rank(result: MethodResult) -> tuple[bool, float]:
+    """Return what orders the methods: their error; those without one come last."""
     return bool(np.isnan(result.error)), result.error
 
 
 def best_of(results: Mapping[str, MethodResult]) -> str:
     """Return the method with the least error among those that were fitted to all rows."""
     whole = {name: each for name, each in results.items() if not each.partial} or results
-    return min(whole, key=lambda method: _rank(whole[method]))
+    return min(whole, key=lambda method: rank(whole[method]))
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def verdict_on(
     allowed = margin * abs(base)
     level = _simplicity(results[best])
     rivals = []
-    for method, result in sorted(results.items(), key=lambda item: _rank(item[1])):
+    for method, result in sorted(results.items(), key=lambda item: rank(item[1])):
         if method in (best, "baseline"):
             continue
         gap = gap_between(result, results[best], (method, best), nested)

@@ -37,6 +37,9 @@ class Work(Control):
         Estimated time of one run of each method.
     sure, cheap : tuple of str
         Methods that are not stopped; those that are cheap run all of their folds first.
+    owed : tuple of str
+        Methods that are shown however short the time: their first folds are run before all else,
+        and of the baseline all folds.
     race : bool
         Whether methods are stopped.
     saved : Saved, optional
@@ -54,6 +57,7 @@ class Work(Control):
         seconds: dict[str, float] | None = None,
         sure: tuple[str, ...] = (),
         cheap: tuple[str, ...] = (),
+        owed: tuple[str, ...] = (),
         race: bool = False,
         saved: Saved | None = None,
         thinned: tuple[str, ...] = (),
@@ -61,8 +65,9 @@ class Work(Control):
         self.rows, self.deadline = rows, deadline
         self.seconds = dict(seconds or {})
         self.sure, self.cheap = (*sure, *cheap), cheap
-        self.race, self.saved, self.thinned = race, saved, thinned
+        self.owed, self.race, self.saved, self.thinned = owed, race, saved, thinned
         self.least_folds = _HEATS
+        self.closed = False  # then what still runs is heard no more
         self.models: dict[str, dict[int, Any]] = {}
         self.stopped: dict[str, tuple[str, int]] = {}  # by whom, and after how many folds
         self._losses: dict[str, dict[int, FloatArray]] = {}
@@ -90,6 +95,12 @@ class Work(Control):
             return (2 if key < _HEATS else 3), key, name
 
         return sorted(tasks, key=place)
+
+    def is_owed(self, task: Task) -> bool:
+        """Return whether a task is one of those without which there is nothing to show."""
+        if task.name not in self.owed or len(task.part.tests) != 1:
+            return False
+        return task.name == "baseline" or task.part.key[1][0] < _HEATS
 
     def next(self, remaining: list[Task]) -> Task | None:
         """Take the next task that is worth its time."""
@@ -141,7 +152,7 @@ class Work(Control):
         return False
 
     def _is_too_late(self, task: Task) -> bool:
-        if self.deadline is None:
+        if self.deadline is None or self.is_owed(task):
             return False
         left = self.deadline - time.perf_counter()
         if left > self.seconds.get(task.name, 0.0):
@@ -164,7 +175,7 @@ class Work(Control):
             return answer
         if self.saved is not None and task.name not in self.thinned:
             self.saved.add(task.name, task.part, answer)
-        if len(task.part.tests) == 1:
+        if len(task.part.tests) == 1 and not self.closed:
             (k,) = task.part.key[1]
             self._tests[k] = task.part.tests[0]
             self._losses.setdefault(task.name, {})[k] = answer.losses[0]

@@ -273,7 +273,9 @@ def run_procedures(
         if not runs.complete:  # stopped before any procedure was done: there is nothing to show
             raise KeyboardInterrupt
         reasons = "; ".join(f"{name}: {reason}" for name, reason in runs.failures.items())
-        raise BottegaError(f"No procedure could be judged. {reasons}")
+        raise BottegaError(
+            f"No procedure could be judged. {reasons or 'None had the time for enough folds.'}"
+        )
     return NestedComparison(results, runs.failures, runs.complete, *sizes)
 
 

@@ -137,6 +137,10 @@ class Control:
             task for pairs in (False, True) for task in rest if (len(task.part.tests) > 1) == pairs
         ]
 
+    def is_owed(self, task: Task) -> bool:
+        """Return whether a task is done before all others, whatever the deadline."""
+        return False
+
     def next(self, remaining: list[Task]) -> Task | None:
         """Take the next task off the list; None where nothing is left that should be done."""
         return remaining.pop(0) if remaining else None
@@ -260,7 +264,9 @@ def run_parts(
     alone = {name for name in procedures if not getattr(procedures[name], "in_threads", True)}
     in_turn = [task for task in tasks if task.name in alone]
     n_in_turn = len(in_turn)
-    remaining = [task for task in tasks if task.name not in alone]
+    beside = [task for task in tasks if task.name not in alone]
+    owed = [task for task in beside if control.is_owed(task)]
+    others = [task for task in beside if not control.is_owed(task)]
 
     def attempt(task: Task) -> Answer | None:
         if task.name in failures:
@@ -278,26 +284,26 @@ def run_parts(
         with lock:
             return control.heard(task, answer)
 
-    def fill(slot: _Slot) -> Answer | None:
+    def fill(slot: _Slot, remaining: list[Task]) -> Answer | None:
         with lock:
             slot.task = control.next(remaining)
         return None if slot.task is None else attempt(slot.task)
 
-    slots = [_Slot() for _ in remaining]
-    found: dict[Any, Answer | None] = {}
-    if slots:
+    for remaining, deadline in ((owed, None), (others, control.deadline)):
+        if not remaining or not runs.complete:
+            continue
         found, runs.complete = run_tasks(
-            [(slot, partial(fill, slot)) for slot in slots],
+            [(slot, partial(fill, slot, remaining)) for slot in [_Slot() for _ in remaining]],
             n_jobs=n_jobs,
             stage=stage,
-            deadline=control.deadline,
+            deadline=deadline,
             leave=control.leave,
             detail=partial(_told, judge.rows),
         )
-    if not runs.complete and control.deadline is not None:
-        runs.complete = time.perf_counter() >= control.deadline  # the end that was agreed on
-    for slot, answer in found.items():
-        _keep(runs, slot.task, answer)
+        if not runs.complete and deadline is not None:
+            runs.complete = time.perf_counter() >= deadline  # the end that was agreed on
+        for slot, answer in found.items():
+            _keep(runs, slot.task, answer)
     try:
         for done in range(n_in_turn if runs.complete else 0):
             with lock:
