@@ -208,3 +208,15 @@ def test_time_to_prepare_kernels_is_told_apart(regression):
     assert said(regression())["repeat"]["seconds"] == "12.3 s"
     facts = dict(said(regression(preparing_seconds=40.0))["head"]["facts"])
     assert facts["Took"] == "12.3 s, and 40.0 s to prepare kernels"
+
+
+def test_a_score_that_ranks_stands_in_one_column(classification):
+    comparison = classification()  # three classes: an AUC that ranks, and no lift
+    comparison.measure = dataclasses.replace(comparison.measure, name="auc", shown="AUC")
+    comparison.leaderboard = comparison.leaderboard.assign(auc=[0.913, 0.5])
+    shown = said(comparison)["leaderboard"]
+    assert (shown["heading"], shown["ranked"]) == ("AUC", [])
+    assert [row["ranking"] for row in shown["rows"]] == [[], []]
+    comparison.leaderboard = comparison.leaderboard.assign(lift=[3.25, 1.0])
+    shown = said(comparison)["leaderboard"]
+    assert (shown["ranked"], shown["rows"][0]["ranking"]) == (["Lift"], ["3.25"])

@@ -13,18 +13,19 @@ from bottega.report.units import Units, units_of
 
 __all__ = ["leaderboard"]
 
-_RANKING = (
-    (
+# How well scores order the rows of two classes, by the name of the column.
+_RANKING = {
+    "auc": (
         "AUC",
         "the probability that a row of the second class has a higher score than one of the first: "
         "1 is perfect, 0.5 is chance.",
     ),
-    (
+    "lift": (
         "Lift",
         "how many times more frequent the second class is among the tenth of the rows with the "
         "highest scores than among all rows.",
     ),
-)
+}
 
 # Measures beside the one that ranks, by the name of their column.
 _MEASURES = {
@@ -42,7 +43,8 @@ _MEASURES = {
 def leaderboard(comparison: Any, board: list[dict[str, Any]], figures: Figures) -> dict[str, Any]:
     """Return what the template shows of the leaderboard."""
     units = units_of(comparison)
-    ranked = "auc" in board[0]
+    measure = comparison.measure
+    ranked = [name for name in _RANKING if name in board[0] and name != measure.name]
     rows = []
     for row in board:
         result = comparison.results[row["method"]]
@@ -54,7 +56,7 @@ def leaderboard(comparison: Any, board: list[dict[str, Any]], figures: Figures) 
                 "stopped": f"stopped after {result.folds_done} of {comparison.outer} folds"
                 if result.partial
                 else "",
-                "error": _error(row["error"], comparison.measure, units),
+                "error": _error(row["error"], measure, units),
                 "std_error": _small(row["std_error"], units),
                 "versus": "–"
                 if row["method"] == "baseline"
@@ -65,31 +67,27 @@ def leaderboard(comparison: Any, board: list[dict[str, Any]], figures: Figures) 
                 else f"{_small(row['difference_low'], units)} to "
                 f"{_small(row['difference_high'], units)}",
                 "df": "–" if result.df is None else f"{result.df:,.1f}",
-                "ranking": [number(float(row[name]), 3) for name in ("auc", "lift")]
-                if ranked
-                else [],
+                "ranking": [number(float(row[name]), 3) for name in ranked],
                 "chosen": {"-": "–"}.get(row["chosen"], row["chosen"]),
                 "seconds": words.duration(row["seconds"]),
             }
         )
     return {
         "rows": rows,
-        "heading": _heading(comparison.measure) + (f", {units.word}s" if units.word else ""),
+        "heading": _heading(measure) + (f", {units.word}s" if units.word else ""),
         "beside": _beside(board),
-        "ranked": ranked,
+        "ranked": [_RANKING[name][0] for name in ranked],
         "explained": _explained(comparison, ranked),
         "n_train": f"{comparison.n_train:,}",
         "outer": comparison.outer,
         "figure": figures.make(
             "leaderboard-chart",
-            lambda: leaderboard_chart(
-                board, best=comparison.best_method, what=_axis(comparison.measure)
-            ),
+            lambda: leaderboard_chart(board, best=comparison.best_method, what=_axis(measure)),
         ),
     }
 
 
-def _explained(comparison: Any, ranked: bool) -> list[tuple[str, str]]:
+def _explained(comparison: Any, ranked: list[str]) -> list[tuple[str, str]]:
     measure = comparison.measure
     return [
         (
@@ -115,7 +113,7 @@ def _explained(comparison: Any, ranked: bool) -> list[tuple[str, str]]:
             "An interval that includes zero means that the data cannot tell the two apart; its "
             "ends say how far apart they may still be.",
         ),
-        *(_RANKING if ranked else ()),
+        *(_RANKING[name] for name in ranked),
         (
             "Df",
             "degrees of freedom of the final model, where the method has them: how many free "
