@@ -14,7 +14,7 @@ from bottega.core.errors import InputError, ParameterError
 from bottega.core.estimator import Estimator
 from bottega.core.parallel import in_threads
 from bottega.core.params import Anything, Jobs
-from bottega.core.words import _OTHERS, unknown_word
+from bottega.core.words import _NO_COUNTERPART, _OTHERS, unknown_word
 
 CARD = Card(
     method="toy",
@@ -77,6 +77,20 @@ def test_every_word_of_the_table_leads_to_a_parameter_that_exists():
     for ours, others in _OTHERS.items():
         for other in others:
             assert repr(ours) in unknown_word("Method", other, [ours])
+
+
+def test_a_word_without_a_counterpart_gets_what_is_done_instead():
+    boosting = registry.methods("regression")["gradient_boosting"]
+    with pytest.raises(ParameterError, match="it is called 'n_estimators' here"):
+        boosting(max_iter=50)
+    with pytest.raises(ParameterError, match="it is called 'quantile' here"):
+        boosting(loss="quantile", alpha=0.1)
+    for word, instead in _NO_COUNTERPART["l2_regularization"].items():
+        with pytest.raises(ParameterError) as caught:
+            boosting(**{word: 1})
+        assert str(caught.value).endswith(f"{word!r}: {instead}.")
+    with pytest.raises(ParameterError, match="it is called 'max_samples' here"):
+        registry.methods("regression")["random_forest"](subsample=0.5)
 
 
 @pytest.mark.parametrize("by_class", ["balanced", {"a": 2, "b": 1, "c": 0.5}])

@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
-from bottega.core.errors import ConvergenceWarning, InputError
+from bottega.core.errors import ConvergenceWarning, DataWarning, InputError, ParameterError
 from bottega.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -130,6 +131,47 @@ def _regressor(each):
         VotingClassifier: VotingRegressor,
         StackingClassifier: StackingRegressor,
     }[each]
+
+
+@pytest.mark.parametrize(
+    "each", [BaggingClassifier, BaggingRegressor, BumpingClassifier, BumpingRegressor]
+)
+@pytest.mark.parametrize("size", [1e12, 1e90])
+def test_weights_that_stand_for_too_many_copies_are_chances(each, size):
+    X, y = rows()
+    w = np.where(np.arange(len(y)) % 3 == 0, 1.0, size)
+    y = target(each, y)
+    model = each(n_estimators=4).fit(X, y, sample_weight=w)
+    assert model.score(X, y, sample_weight=w) > 0.5
+    if each in (BaggingClassifier, BaggingRegressor):
+        drawn = model.estimators_samples_
+        assert [len(each) for each in drawn] == [len(y)] * 4
+        assert not np.any(np.concatenate(drawn) % 3 == 0)
+
+
+@pytest.mark.parametrize("each", [BumpingClassifier, BumpingRegressor])
+def test_rows_are_not_repeated_without_end(each):
+    X, y = rows()
+    neighbours = (KNeighborsClassifier if each is BumpingClassifier else KNeighborsRegressor)()
+    with pytest.raises(ParameterError, match=r"6e\+13 .*divide the weights"):
+        each(neighbours).fit(X, target(each, y), sample_weight=np.full(len(y), 1e12))
+
+
+def test_a_stack_of_two_rows_says_that_it_learns_no_weights():
+    with pytest.warns(DataWarning, match="weigh alike"):
+        model = StackingClassifier([TreeClassifier(0.0)] * 2).fit([[0.0], [1.0]], ["a", "b"])
+    assert model.weights_.tolist() == [0.5, 0.5]
+    assert model.predict_proba([[0.0], [1.0]]).sum(axis=1).tolist() == [1.0, 1.0]
+
+
+def test_folds_of_a_stack_hold_copies_of_a_row_by_chance():
+    """Not one in every fold, as a deal along an order in which copies stand together has it."""
+    x = np.repeat(np.arange(40.0), 5)
+    model = StackingRegressor([("a", LinearRegression()), ("b", LinearRegression())])
+    folds = model._prepare(model._read(x[:, None], x % 7, None)).folds
+    together = [len(np.unique(x[test])) for _, test in folds]
+    assert [len(test) for _, test in folds] == [40] * 5
+    assert max(together) < 40
 
 
 @pytest.mark.parametrize("each", [*NUMBERS, *CLASSES])

@@ -8,7 +8,13 @@ __all__ = ["unknown_word"]
 
 # Words of other libraries, and ours for the same thing; a class has at most one of them.
 _OTHERS = {
-    "n_estimators": ("n_trees", "ntree", "num_trees", "n_rounds", "n_models", "n_iterations"),
+    "n_estimators": (
+        *("n_trees", "ntree", "num_trees", "n_rounds", "nrounds", "num_boost_round", "n_models"),
+        *("n_iterations", "num_iterations", "iterations", "max_iter"),
+    ),
+    "quantile": ("alpha",),
+    "l2_regularization": ("reg_lambda", "lambda_l2", "lambda_"),
+    "interaction_cst": ("interaction_constraints",),
     "max_estimators": ("max_rounds",),
     "estimator": ("base", "base_estimator", "base_learner", "model"),
     "estimators": ("bases", "models", "base_models", "learners"),
@@ -16,8 +22,14 @@ _OTHERS = {
     "voting": ("vote",),
     "bootstrap": ("replace",),
     "max_samples": ("sample_share", "sample_fraction", "subsample"),
-    "max_features": ("mtry", "colsample_bytree", "max_size", "nvmax"),
-    "min_samples_leaf": ("min_leaf", "minbucket", "nodesize", "min_data_in_leaf"),
+    "max_features": ("mtry", "colsample_bytree", "feature_fraction", "max_size", "nvmax"),
+    "min_samples_leaf": (
+        "min_leaf",
+        "minbucket",
+        "nodesize",
+        "min_data_in_leaf",
+        "min_child_samples",
+    ),
     "min_samples_split": ("min_split", "minsplit"),
     "min_impurity_decrease": ("min_gain", "min_impurity_split"),
     "max_leaf_nodes": ("max_leaves", "num_leaves", "maxnodes"),
@@ -53,6 +65,22 @@ _OTHERS = {
     "select": ("rule", "criterion", "ic"),
 }
 
+# Words for what a class does not do, and what it does: of classes with the parameter before them.
+_NO_COUNTERPART = {
+    "l2_regularization": {  # gradient boosting
+        "subsample": "every tree is fitted to all rows, and max_features draws columns",
+        "early_stopping": "n_estimators='auto' finds the rounds on rows that are held out",
+        "n_iter_no_change": "n_estimators='auto' finds the rounds on rows that are held out",
+        "validation_fraction": "cv is the share of rows that is held out, as in cv=0.1",
+        "min_samples_split": "min_samples_leaf, max_leaf_nodes and max_depth limit a tree",
+        "min_impurity_decrease": "min_samples_leaf, max_leaf_nodes and max_depth limit a tree",
+        "ccp_alpha": "min_samples_leaf, max_leaf_nodes and max_depth limit a tree",
+        "criterion": "loss is what the trees lower",
+        "init": "the first guess is the best constant",
+        "warm_start": "path_ holds the errors of every number of rounds from one fit",
+    },
+}
+
 
 def unknown_word(owner: str, word: str, known: Collection[str]) -> str:
     """Return the message for a parameter that `owner` does not have.
@@ -62,6 +90,9 @@ def unknown_word(owner: str, word: str, known: Collection[str]) -> str:
     >>> unknown_word("Ridge", "lam", ["alpha", "select"])
     "Ridge has no parameter 'lam'; it is called 'alpha' here."
     """
+    for ours, absent in _NO_COUNTERPART.items():
+        if ours in known and word in absent:
+            return f"{owner} has no parameter {word!r}: {absent[word]}."
     for ours, others in _OTHERS.items():
         if ours in known and word in others:
             return f"{owner} has no parameter {word!r}; it is called {ours!r} here."

@@ -154,9 +154,10 @@ class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
     A row is left out of a sample with chance :math:`(1 - 1/n)^n \approx 0.368`, so about a third of
     the models judge each row honestly. Weights are chances of being drawn: as many rows are
     drawn as the weights sum to (at least the rows of positive weight), so rescale survey weights
-    to mean one. A base that takes `sample_weight` is fitted to the distinct rows with their
-    counts, another to the repeated rows. The samples depend on the rows and the seed, not on the
-    order of the rows. Cost: `n_estimators` fits of the base, side by side in threads. The
+    to mean one; where they sum to more than a million and to more than 20 per row, as many rows
+    are drawn as there are. A base that takes `sample_weight` is fitted to the distinct rows with
+    their counts, another to the repeated rows. The samples depend on the rows and the seed, not on
+    the order of the rows. Cost: `n_estimators` fits of the base, side by side in threads. The
     out-of-bag predictions can be judged by any loss: ``loss.of_rows(codes,
     oob_decision_function_)``.
 

@@ -138,7 +138,8 @@ class BumpingClassifier(ClassifierMixin, _Bumping):
     A stochastic search over models: a sample unbalances what a greedy algorithm sees as a tie. The
     picked model is as readable as the base; a tree's `rules` are at hand. `errors_` are training
     errors, which flatter; validate the picked model like any other. Weights count in the errors and
-    are chances of being drawn; a weight of k is k copies. Cost: ``n_estimators + 1`` fits,
+    are chances of being drawn; a weight of k is k copies (up to a million copies or 20 of each row,
+    above which as many rows are drawn as there are). Cost: ``n_estimators + 1`` fits,
     side by side in threads. Not for a base that fits the training rows perfectly: the original
     then always wins.
 

@@ -13,8 +13,8 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from bottega.core.errors import InputError, NotKept, ParameterError
-from bottega.core.folds import Fold, Folds, folds_that_count, make_folds
+from bottega.core.errors import DataWarning, InputError, NotKept, ParameterError, warn_caller
+from bottega.core.folds import Fold, Folds, folds_that_count
 from bottega.core.frames import take_rows
 from bottega.core.judge import mean_and_se
 from bottega.core.leave_one_out import loo_by_leverages
@@ -113,9 +113,8 @@ class Stacked(NamedParts, TransformerMixin, Average):
             strata = None
             if is_classifier(self):
                 strata = work.codes if work.codes.ndim == 1 else work.codes[:, 0]
-            return StackWork(
-                work, make_folds(cv if isinstance(cv, str) else min(int(cv), n), n, strata=strata)
-            )
+            folds = work.deal(cv if isinstance(cv, str) else min(int(cv), n), strata)
+            return StackWork(work, folds)
         place = np.argsort(work.order)
         own = rows if rows.given is not None else replace(rows, y=self._responses(rows))
         folds = folds_that_count(cv, own)
@@ -149,7 +148,7 @@ class Stacked(NamedParts, TransformerMixin, Average):
         else:  # fitted before, to other rows
             each = [self._outputs(model, rows.X) for model in self.estimators_]
             held_out = np.stack(each, axis=1)
-            folds = make_folds(min(10, len(rows.y)), len(rows.y))
+            folds = rows.deal(min(10, len(rows.y)))
         self._weigh(held_out, rows, folds)
         self.held_out_ = np.empty_like(held_out)
         self.held_out_[rows.order] = held_out
@@ -266,8 +265,16 @@ class Stacked(NamedParts, TransformerMixin, Average):
             return float(error), float(error_se)
 
         self.weights_ = weights(slice(None))
+        if is_classifier(self) and not np.any(self.weights_):
+            warn_caller(
+                "All models give a probability of zero to the classes of the rows they were not "
+                "fitted to, so no weights can be learnt, and the models weigh alike; give more "
+                "rows or other models.",
+                DataWarning,
+            )
+            self.weights_ = np.full(held_out.shape[1], 1 / held_out.shape[1])
         # A row's own part in choosing the weights flatters them: choose them without its fold.
-        folds = folds if len(folds) <= 20 else make_folds(10, len(work.codes))
+        folds = folds if len(folds) <= 20 else work.deal(10)
         total = np.empty_like(target)
         for train, test in folds:
             total[test] = np.einsum("im...,m->i...", held_out[test], weights(train))

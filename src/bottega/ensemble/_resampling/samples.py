@@ -10,11 +10,18 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from bottega.core.errors import ParameterError
+from bottega.core.folds import Fold, make_folds
 from bottega.core.frames import is_frame, take_rows
 from bottega.core.row_order import own_order
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._resampling.draws import draw_rows, fingerprint, seed_parts
+
+# Weights are copies of rows up to so many of them, or this many of each row on average: a sample
+# then has as many draws as there are copies.
+_MOST_DRAWS = 2**20
+_MOST_DRAWS_OF_ROW = 20
+_MOST_COPIES = 10_000_000  # that a model which takes no weights is given
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +47,14 @@ class OrderedRows:
 
     @property
     def copies(self) -> int:
-        """As many draws as the weights have copies of rows, and never fewer than rows."""
+        """As many draws as the weights have copies of rows, and never fewer than rows.
+
+        Where these would be very many, weights are chances alone, and as many rows are drawn as
+        there are.
+        """
         n = len(self.y)
-        return n if self.weight is None else max(n, round(self.weight.sum()))
+        total = n if self.weight is None else float(self.weight.sum())
+        return max(n, round(total)) if total <= max(_MOST_DRAWS, _MOST_DRAWS_OF_ROW * n) else n
 
     @property
     def key(self) -> str:
@@ -54,6 +66,11 @@ class OrderedRows:
         if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != len(self.y):
             return value
         return np.asarray(value)[self.order if rows is None else self.order[rows]]
+
+    def deal(self, cv: Any, strata: Any = None) -> list[Fold]:
+        """Return folds of these rows, dealt by what is in them."""
+        n = len(self.y)
+        return make_folds(cv, n, strata=strata, X=self.X, y=self.codes, weight=self.weight)
 
     def draw(self, seed: int, size: int, *, replace: bool = True) -> IntArray:
         """Return how often each row is drawn."""
@@ -84,6 +101,13 @@ def fit_weighted(model: Any, X: Any, y: Array, counts: Any) -> Any:
         model.fit(take_rows(X, rows), y[rows], sample_weight=weight)
         return model
     if np.all(counts == np.rint(counts)):
+        total = float(np.sum(counts))
+        if total > _MOST_COPIES:
+            raise ParameterError(
+                f"{type(model).__name__} takes no sample weights, and rows repeated as often as "
+                f"they weigh would be {total:.3g} (at most {_MOST_COPIES:,}); divide the weights "
+                "by a number and round them, or use an estimator that takes weights."
+            )
         rows = np.repeat(np.arange(len(counts)), np.asarray(counts).astype(np.intp))
         model.fit(take_rows(X, rows), y[rows])
         return model
