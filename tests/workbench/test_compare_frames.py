@@ -1,6 +1,7 @@
 """Tables as they come: keys, rare levels, roles by name, and what is kept when the end fails."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import bottega
-from bottega.core.errors import BottegaError, InputError
+from bottega.core.errors import BottegaError, DataWarning, InputError
 from bottega.data import Table, read
 from bottega.linear import Ridge
 from bottega.workbench.features import ChosenColumns
@@ -186,3 +187,39 @@ def test_reduced_error_says_why_it_cannot_be_compared():
     ):
         with pytest.raises(BottegaError, match="picks from no path"):
             call()
+
+
+@pytest.mark.parametrize("method", ["ridge", "tree", "stacking"])
+def test_slips_of_the_pen_in_new_rows_are_missing_values_with_a_warning(tmp_path, method):
+    rng = np.random.default_rng(0)
+    days = pd.date_range("2024-01-01", periods=80).strftime("%Y-%m-%d")
+    frame = pd.DataFrame({"x": rng.normal(size=80), "day": rng.permutation(days)})
+    frame["y"] = frame["x"] + rng.normal(size=80)
+    names = ["ridge", "tree", "least_squares"] if method == "stacking" else [method]
+    found = bottega.compare(frame, "y", methods=names, outer=3, stack=method == "stacking")
+    chosen = found.results[method]
+    saved = bottega.load(replace(found, results={method: chosen}).save(tmp_path / "m.skops"))
+    gaps = frame.head(4).astype(object)
+    gaps.loc[1, "x"], gaps.loc[2, "day"] = None, None
+    slips = frame.head(4).astype(object)
+    slips.loc[1, "x"], slips.loc[2, "day"] = "weird", "soon"
+    expected = saved.predict(gaps.astype({"x": float}))
+    with pytest.warns(DataWarning) as told:
+        np.testing.assert_array_equal(saved.predict(slips), expected)
+    assert [str(each.message) for each in told] == [
+        "Column 'x': 1 value is not a number and counted as missing, first 'weird' in row 2.",
+        "Column 'day': 1 value is not a date like 2026-01-31 and counted as missing, first 'soon' "
+        "in row 3.",
+    ]
+    with pytest.raises(InputError, match="none of its 4 values is a date"):
+        saved.predict(slips.assign(day="soon"))
+
+
+def test_columns_that_the_model_uses_are_not_suggested(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=["income", "incomes", "y"])
+    found = bottega.compare(frame, "y", methods=["ridge"], outer=3, stack=False)
+    with pytest.raises(InputError, match=r"are\); add it\.$"):
+        found.predict(frame[["incomes"]])
+    with pytest.raises(InputError, match="Did you mean 'imcome'"):
+        found.predict(frame.rename(columns={"income": "imcome"}))

@@ -355,7 +355,7 @@ class Encoder(TransformerMixin, BaseEstimator):
             if gone:
                 raise InputError(
                     f"The column {gone[0]!r} is missing: the model was learnt with it."
-                    f"{did_you_mean(gone[0], frame.columns)}"
+                    f"{did_you_mean(gone[0], set(frame.columns) - set(names))}"
                 )
         labels = [
             convert.labels(frame[name])

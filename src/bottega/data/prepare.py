@@ -1,14 +1,19 @@
 """The preprocessing that a method's card asks for, and nothing more."""
 
+from collections.abc import Mapping
 from typing import Any
 
+import narwhals.stable.v2 as nw
 from sklearn.pipeline import Pipeline
 
 from bottega.core.cards import Card
+from bottega.core.errors import DataWarning, warn_caller
+from bottega.data._inspect import convert
+from bottega.data._inspect.examine import dates_of
 from bottega.data.encoder import Encoder
 from bottega.data.table import Table
 
-__all__ = ["encoder_for", "prepare"]
+__all__ = ["encoder_for", "prepare", "without_slips"]
 
 
 MIN_FREQUENCY = 2  # a level of one row says nothing beside that row's own response
@@ -70,3 +75,53 @@ def prepare(estimator: Any, table: Table) -> Pipeline:
     encoder = encoder_for(estimator.card, table)
     steps = [("model", estimator)]
     return Pipeline(steps if encoder is None else [("encode", encoder), *steps])
+
+
+def without_slips(data: Any, kinds: Mapping[str, str]) -> Any:
+    """Return rows to predict, where words among numbers and dates are missing values.
+
+    Parameters
+    ----------
+    data : data frame
+        New rows.
+    kinds : mapping of str to str
+        The kind of each column that a model was fitted on.
+
+    Warns
+    -----
+    DataWarning
+        What was counted as missing. A column in which nothing can be read is refused.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = pd.DataFrame({"area": ["12.5", "large"], "colour": ["red", "blue"]})
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     without_slips(rows, {"area": "number", "colour": "category"})["area"].tolist()
+    [12.5, nan]
+    >>> str(told[0].message)
+    "Column 'area': 1 value is not a number and counted as missing, first 'large' in row 2."
+    """
+    frame = nw.from_native(data, eager_only=True)
+    slips: list[str] = []
+    made = []
+    for name, kind in kinds.items():
+        if kind not in ("number", "date") or name not in frame.columns:
+            continue
+        series = frame[name]
+        if series.dtype not in (nw.String, nw.Object) or convert.storage(series) == "date":
+            continue
+        found = len(slips)
+        if kind == "number":
+            values, dtype = convert.numbers(series, slips=slips), nw.Float64()
+        else:
+            values, dtype = dates_of(convert.days(series, slips=slips)), nw.Datetime("us")
+        if len(slips) > found:
+            made.append(nw.new_series(name, values, dtype, backend=series.implementation))
+    if not made:
+        return data
+    for told in slips:
+        warn_caller(told, DataWarning)
+    return frame.with_columns(*made).to_native()

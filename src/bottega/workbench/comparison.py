@@ -14,7 +14,7 @@ from bottega.core.losses import Loss
 from bottega.core.typing import Array
 from bottega.data import LockedPart, Table
 from bottega.risk import NestedComparison, certify
-from bottega.workbench.features import chosen_columns, named_columns
+from bottega.workbench.features import inputs_of, named_columns
 from bottega.workbench.folds import FoldModels
 from bottega.workbench.leaderboard import Verdict, best_of, leaderboard_columns, verdict_on
 from bottega.workbench.measures import Measure
@@ -180,9 +180,9 @@ class Comparison(ShownComparison):
     def _inputs(self, data: Any) -> Any:
         features = list(self.table.features)
         if is_frame(data):
-            return chosen_columns(data, features)
+            return inputs_of(self.best, data, features)
         inputs = [column.name for column in self.table.columns if column.role != "target"]
-        return chosen_columns(named_columns(data, inputs, features), features)
+        return inputs_of(self.best, named_columns(data, inputs, features), features)
 
     def explain(self) -> Any:
         """Return what the best procedure's predictions depend on, judged on rows it had not seen.

@@ -5,12 +5,14 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.pipeline import Pipeline
 
 from bottega.core.errors import InputError, did_you_mean
 from bottega.core.frames import is_frame, make_frame
 from bottega.core.stored import stored
+from bottega.data.prepare import without_slips
 
-__all__ = ["ChosenColumns", "chosen_columns", "named_columns"]
+__all__ = ["ChosenColumns", "chosen_columns", "inputs_of", "named_columns"]
 
 
 def chosen_columns(data: Any, columns: list[str] | tuple[str, ...]) -> Any:
@@ -21,9 +23,23 @@ def chosen_columns(data: Any, columns: list[str] | tuple[str, ...]) -> Any:
         raise InputError(
             f"The column {absent[0]!r} that the model was fitted on is missing from the new data "
             f"({len(absent)} of {len(columns)} are); add it."
-            + did_you_mean(absent[0], frame.columns)
+            + did_you_mean(absent[0], [name for name in frame.columns if name not in columns])
         )
     return frame.select(list(columns)).to_native()
+
+
+def inputs_of(model: Any, data: Any, columns: list[str] | tuple[str, ...]) -> Any:
+    """Return the columns of new rows that a procedure takes; slips of the pen are missing values.
+
+    An encoder that refuses labels it has not met refuses words among numbers, too.
+    """
+    frame = chosen_columns(data, columns)
+    first = model.steps[0][1] if isinstance(model, Pipeline) else None
+    if getattr(first, "handle_unknown", "") == "error":
+        return frame
+    written = getattr(first, "decimal", None) or {}  # as people write numbers: read by the encoder
+    kinds = getattr(first, "kinds", None) or {}
+    return without_slips(frame, {n: kind for n, kind in kinds.items() if n not in written})
 
 
 def named_columns(data: Any, *names: list[str] | tuple[str, ...]) -> Any:
@@ -48,6 +64,8 @@ class ChosenColumns(TransformerMixin, BaseEstimator):
         Their names, in the order of the fit.
     text_columns : list of str
         Those whose values are labels, whatever they look like: a file should be read so.
+    kinds : dict of str to str
+        What they hold, where that is known.
 
     Examples
     --------
@@ -57,9 +75,15 @@ class ChosenColumns(TransformerMixin, BaseEstimator):
     ['a', 'b']
     """
 
-    def __init__(self, columns: list[str], text_columns: list[str] | None = None) -> None:
+    def __init__(
+        self,
+        columns: list[str],
+        text_columns: list[str] | None = None,
+        kinds: dict[str, str] | None = None,
+    ) -> None:
         self.columns = columns
         self.text_columns = text_columns
+        self.kinds = kinds
 
     def fit(self, X: Any, y: Any = None) -> "ChosenColumns":
         """Do nothing: the columns are given."""

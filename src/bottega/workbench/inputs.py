@@ -122,7 +122,9 @@ def encoded_inputs(cards: dict[str, Card], table: Table) -> dict[str, EncodedInp
 def features_of(table: Table) -> ChosenColumns:
     """Return the first step of a procedure that takes the columns of a table as they are."""
     labels = [name for name, kind in table.kinds.items() if kind == "category"]
-    return ChosenColumns(list(table.features), labels)
+    written = table.decimal or {}  # as people write numbers, which an encoder reads
+    kinds = {name: kind for name, kind in table.kinds.items() if name not in written}
+    return ChosenColumns(list(table.features), labels, kinds)
 
 
 def n_encoded(card: Card, table: Table) -> int:

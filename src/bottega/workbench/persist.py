@@ -17,15 +17,15 @@ from importlib import import_module
 from pathlib import Path as FilePath
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 import bottega
-from bottega.core.errors import InputError, ModelFileError, did_you_mean, require
+from bottega.core.errors import InputError, ModelFileError, require
 from bottega.core.files import write_atomically
 from bottega.core.frames import is_frame
 from bottega.core.stored import refuse_functions, stored_types
 from bottega.registry import estimators
+from bottega.workbench.features import inputs_of
 
 __all__ = ["SavedModel", "load", "save", "trusted_types"]
 
@@ -111,15 +111,7 @@ class SavedModel:
     def _features(self, data: Any) -> Any:
         if not is_frame(data):
             return data
-        frame = nw.from_native(data, eager_only=True)
-        absent = [name for name in self.columns if name not in frame.columns]
-        if absent:
-            raise InputError(
-                f"The column {absent[0]!r} that the model was fitted on is missing from the new "
-                f"data ({len(absent)} of {len(self.columns)} are); add it."
-                + did_you_mean(absent[0], frame.columns)
-            )
-        return frame.select(self.columns).to_native()
+        return inputs_of(self.model, data, self.columns)
 
 
 def trusted_types() -> list[str]:

@@ -137,11 +137,14 @@ def is_date(text: str) -> bool:
     return _DATE.fullmatch(text.strip()) is not None and _parse_date(text) is not None
 
 
-def numbers(series: Series, decimal: str | None = None) -> np.ndarray:
+def numbers(
+    series: Series, decimal: str | None = None, *, slips: list[str] | None = None
+) -> np.ndarray:
     """Read a column as float64, NaN where missing; numbers written as text are understood.
 
     With the `decimal` sign of a column, numbers are read as people write them, and words are
-    missing values; what is a number with the other decimal sign only is refused.
+    missing values; what is a number with the other decimal sign only is refused. With a list
+    `slips`, words are missing values in any column, and a sentence on them is added to the list.
     """
     stored = storage(series)
     if stored in ("integer", "number", "boolean"):
@@ -155,7 +158,7 @@ def numbers(series: Series, decimal: str | None = None) -> np.ndarray:
     if stored == "date":
         raise InputError(f"Column {series.name!r} holds dates where numbers are needed.")
     if decimal is None:
-        return _lookup(series, _parse_number, "a number")
+        return _lookup(series, _parse_number, "a number", slips)
 
     other = "," if decimal == "." else "."
 
@@ -173,13 +176,16 @@ def _float(value: Any) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def days(series: Series) -> np.ndarray:
-    """Read a column of dates as days since 1970-01-01, NaN where missing; ISO text will do."""
+def days(series: Series, *, slips: list[str] | None = None) -> np.ndarray:
+    """Read a column of dates as days since 1970-01-01, NaN where missing; ISO text will do.
+
+    With a list `slips`, other texts are missing values, as in `numbers`.
+    """
     stored = storage(series)
     if stored == "empty":
         return np.full(len(series), np.nan)
     if stored in ("string", "mixed"):
-        return _lookup(series, _parse_date, "a date like 2026-01-31")
+        return _lookup(series, _parse_date, "a date like 2026-01-31", slips)
     if stored != "date":
         raise InputError(f"Column {series.name!r} holds {stored} values where dates are needed.")
     values = series.to_numpy()
@@ -272,18 +278,33 @@ def _parse_date(text: str) -> float | None:
     return float((stamp - dt.datetime(1970, 1, 1)) / dt.timedelta(days=1))
 
 
-def _lookup(series: Series, parse: Any, wanted: str) -> np.ndarray:
-    """Translate each distinct text once, then spread the answers over the rows."""
+def _lookup(series: Series, parse: Any, wanted: str, slips: list[str] | None = None) -> np.ndarray:
+    """Translate each distinct text once, then spread the answers over the rows.
+
+    Texts that have no translation are refused; with a list `slips` they are missing values and
+    told there, unless nothing else is in the column.
+    """
     values = labels(series)
     known: dict[str | None, Any] = {text: parse(text) for text in set(values) if text is not None}
     bad = {text for text, value in known.items() if value is None}
     if bad:
         rows = [i for i, text in enumerate(values) if text in bad]
-        raise InputError(
-            f"Column {series.name!r} cannot be read as asked: {len(rows):,} of its values are not "
-            f"{wanted}, first {short(values[rows[0]])} in row {rows[0] + 1}; correct them, or "
-            f"give the column another kind."
+        first = f"first {short(values[rows[0]])} in row {rows[0] + 1}"
+        if slips is None:
+            raise InputError(
+                f"Column {series.name!r} cannot be read as asked: {len(rows):,} of its values are "
+                f"not {wanted}, {first}; correct them, or give the column another kind."
+            )
+        if len(rows) > 1 and bad == set(known):
+            raise InputError(
+                f"Column {series.name!r} cannot be read: none of its {len(rows):,} values is "
+                f"{wanted}, {first}; correct them."
+            )
+        slips.append(
+            f"Column {series.name!r}: {len(rows):,} value{'s are' if len(rows) > 1 else ' is'} not "
+            f"{wanted} and counted as missing, {first}."
         )
+        known |= dict.fromkeys(bad, math.nan)
     known[None] = math.nan
     return np.fromiter(map(known.__getitem__, values), dtype=np.float64, count=len(values))
 

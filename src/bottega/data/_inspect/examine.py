@@ -196,17 +196,21 @@ def _convert(series: Series, role: str, seen: Profile, *, asked: bool) -> Series
     if kind == "boolean":
         convert.truths(series)
     elif kind == "date":
-        stamps = convert.days(series)
+        days = convert.days(series)
         if stored == "string":
-            micros = np.round(stamps * convert.MICROSECONDS_A_DAY)
-            whole = np.where(np.isnan(stamps), 0, micros).astype(np.int64)
-            dates = whole.astype("datetime64[us]")
-            dates[np.isnan(stamps)] = np.datetime64("NaT")
-            return _replace(series, dates, nw.Datetime("us"))
+            return _replace(series, dates_of(days), nw.Datetime("us"))
     elif kind == "category" and role == "feature" and series.dtype != nw.String:
         keep = not asked and convert.storage(series) != "mixed"
         return None if keep else _replace(series, convert.labels(series), nw.String)
     return None
+
+
+def dates_of(days: np.ndarray) -> np.ndarray:
+    """Return days since 1970-01-01 as moments, none where the day is missing."""
+    micros = np.round(days * convert.MICROSECONDS_A_DAY)
+    dates = np.where(np.isnan(days), 0, micros).astype(np.int64).astype("datetime64[us]")
+    dates[np.isnan(days)] = np.datetime64("NaT")
+    return dates
 
 
 def _replace(series: Series, values: Any, dtype: Any) -> Series:
