@@ -18,7 +18,7 @@ from sklearn.metrics import (
 
 import bottega
 from bottega.core.errors import InputError, ParameterError
-from bottega.core.losses import SQUARED_ERROR, Cost
+from bottega.core.losses import POISSON, SQUARED_ERROR, Cost
 from bottega.risk import ThresholdClassifier, best_threshold
 from bottega.risk.estimate.judged_rows import JudgedRows
 from bottega.workbench.measures import get_measure
@@ -253,3 +253,11 @@ def test_a_threshold_classifier_alone(rare):
     assert model.n_features_in_ == 5
     with pytest.raises(InputError, match="there are 3"):
         ThresholdClassifier(NearestNeighborsClassifier(), 0.2).fit(X[:9], list("abcabcabc"))
+
+
+@pytest.mark.parametrize("measure", ["poisson", POISSON])
+def test_counts_below_zero_are_refused_before_the_work(measure):
+    rows = JudgedRows(np.array([1.0, -3.2, 0.0, -1.0]), "regression")
+    with pytest.raises(InputError, match=r"2 of its 4 values are below 0, the least -3\.2"):
+        get_measure(measure, rows)
+    assert get_measure(measure, JudgedRows(np.arange(3.0), "regression")).loss == POISSON

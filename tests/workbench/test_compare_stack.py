@@ -181,14 +181,36 @@ def test_intervals_come_from_the_folds_and_then_from_the_locked_rows(mixed):
     inside = np.mean((limits[:, 0] <= mixed["y"]) & (mixed["y"] <= limits[:, 1]))
     assert 0.7 < inside < 0.95
     assert found.intervals.kind == "CV+"
-    found.certify(ledger=False)
-    assert found.intervals.kind == "split"
+    many = bottega.compare(mixed, "y", methods=["ridge"], outer=3, test_size=0.5)
+    assert many.intervals.kind == "CV+"
+    many.certify(ledger=False)
+    assert many.intervals.kind == "split"
+    assert "split, calibrated by 120 rows" in many.intervals.in_words()
     classes = bottega.compare("iris", methods=["neighbors"], outer=3)
     sets = classes.interval(classes.table.frame, level=0.9)
     assert len(sets) == 150
     assert (
         np.mean([label in each for label, each in zip(classes.table.y, sets, strict=True)]) > 0.85
     )
+
+
+def test_few_locked_rows_leave_the_intervals_to_the_folds(mixed, tmp_path):
+    found = bottega.compare(mixed, "y", methods=["ridge"], outer=3)
+    found.certify(ledger=False)
+    assert found.n_test == 60
+    assert "CV+, calibrated by 180 rows" in found.intervals.in_words()
+    assert found.intervals.guarantee(0.9) < 0.8
+    assert bottega.load(found.save(tmp_path / "m.skops")).intervals.kind == "CV+"
+
+
+def test_few_locked_groups_are_few_however_many_rows_they_have(mixed):
+    groups = mixed.assign(unit=np.arange(240) // 6)
+    found = bottega.compare(
+        groups, "y", methods=["ridge"], outer=3, test_size=0.5, groups="unit", stack=False
+    )
+    found.certify(ledger=False)
+    assert found.n_test >= 100
+    assert found.intervals.kind == "CV+"
 
 
 def test_a_dictionary_for_json(stacked):

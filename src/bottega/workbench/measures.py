@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import f1_score
 
-from bottega.core.errors import ParameterError, did_you_mean
+from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.losses import (
     ABSOLUTE_ERROR,
     BRIER_SCORE,
@@ -161,6 +161,17 @@ def _classification(name: str, rows: JudgedRows) -> Measure | None:
     return None
 
 
+def _check_target(loss: Loss, rows: JudgedRows) -> None:
+    """Refuse a target that the loss has no meaning for."""
+    below = int(np.sum(rows.y < 0)) if loss == POISSON else 0
+    if below:
+        raise InputError(
+            f"measure='poisson' needs a target of 0 or more, such as counts; {below:,} of its "
+            f"{len(rows):,} values {'is' if below == 1 else 'are'} below 0, the least "
+            f"{rows.y.min():g}: choose another measure."
+        )
+
+
 _NAMES = {
     "regression": ("rmse", "r2", "mae", "mse", "poisson"),
     "classification": ("auc", "f1", "accuracy", "balanced_accuracy", "log_loss", "brier"),
@@ -195,6 +206,7 @@ def get_measure(measure: Any, rows: JudgedRows) -> Measure:
             )
         found = _regression(measure) if task == "regression" else _classification(measure, rows)
         if found is not None:
+            _check_target(found.loss, rows)
             return found
     try:
         loss = get_loss(measure, task)
@@ -207,6 +219,7 @@ def get_measure(measure: Any, rows: JudgedRows) -> Measure:
             "such as Cost(matrix), or a function of truth and prediction."
             + did_you_mean(measure, known)
         ) from None
+    _check_target(loss, rows)
     if rows.classes is not None:
         loss = loss.naming(rows.classes)
     name = measure if isinstance(measure, str) else loss.name
