@@ -7,7 +7,7 @@ import pytest
 from bottega.core import BaselineRegressor
 from bottega.core.errors import InputError
 from bottega.linear import Lasso, LeastSquares, RecursiveLeastSquares
-from bottega.registry import estimators
+from bottega.registry import estimators, methods
 
 ALL = [each for each in estimators() if each.card.task in ("regression", "classification")]
 
@@ -88,3 +88,28 @@ def test_weights_beyond_what_sums_hold_are_refused(each, size):
     X, y = sample(each)
     with pytest.raises(InputError, match="sample_weight runs from"):
         each().fit(X, y, sample_weight=np.full(30, size))
+
+
+def test_the_column_that_holds_texts_is_named():
+    frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "kind": ["x", "y", "x", "y"]})
+    y = np.arange(4.0)
+    with pytest.raises(InputError, match=r"Column 'kind' of X does not hold numbers.*Encoder"):
+        LeastSquares().fit(frame, y)
+    model = LeastSquares().fit(frame.assign(kind=[1, 2, 2, 1]), y)
+    with pytest.raises(InputError, match="Column 'kind' of X"):
+        model.predict(frame)
+
+
+@pytest.mark.parametrize("name", ["lasso", "tree", "least_angle", "elastic_net"])
+@pytest.mark.parametrize("size", [1e-90, 1e90])
+def test_the_size_of_all_weights_does_not_change_the_choice(name, size):
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(40, 2))
+        y = X[:, 0] - X[:, 1] ** 2 + 0.3 * rng.normal(size=40)
+        w = rng.integers(1, 4, 40).astype(float)
+        each = methods("regression")[name]
+        plain = each(select="one_se").fit(X, y, sample_weight=w)
+        sized = each(select="one_se").fit(X, y, sample_weight=size * w)
+        assert sized.path_.error_se == pytest.approx(plain.path_.error_se, rel=1e-6)
+        assert sized.predict(X) == pytest.approx(plain.predict(X), rel=1e-6, abs=1e-9)

@@ -14,7 +14,7 @@ from bottega.core.errors import InputError, ParameterError
 from bottega.core.estimator import Estimator
 from bottega.core.parallel import in_threads
 from bottega.core.params import Anything, Jobs
-from bottega.core.words import _NO_COUNTERPART, _OTHERS, unknown_word
+from bottega.core.words import _INSTEAD, _OTHERS, unknown_word
 
 CARD = Card(
     method="toy",
@@ -85,10 +85,17 @@ def test_a_word_without_a_counterpart_gets_what_is_done_instead():
         boosting(max_iter=50)
     with pytest.raises(ParameterError, match="it is called 'quantile' here"):
         boosting(loss="quantile", alpha=0.1)
-    for word, instead in _NO_COUNTERPART["l2_regularization"].items():
+    for word, instead in _INSTEAD["l2_regularization"].items():
         with pytest.raises(ParameterError) as caught:
             boosting(**{word: 1})
         assert str(caught.value).endswith(f"{word!r}: {instead}.")
+    logistic = registry.methods("classification")["logistic_lasso"]
+    with pytest.raises(ParameterError, match=r"'C': .* 1 / \(n C\)\)\."):
+        logistic(C=100.0)
+    with pytest.raises(ParameterError, match=r"'penalty': alpha .* l1_ratio"):
+        logistic(penalty="l1")
+    with pytest.raises(ParameterError, match="it is called 'alpha' here"):
+        logistic().set_params(lamda=1.0)
     with pytest.raises(ParameterError, match="it is called 'max_samples' here"):
         registry.methods("regression")["random_forest"](subsample=0.5)
 

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils import compute_sample_weight
 
 from bottega.core.errors import ConvergenceWarning, InputError, ParameterError
 from bottega.linear import LogisticLasso
@@ -116,3 +117,15 @@ def test_newton_stops_where_the_likelihood_is_level(seed):
     model = LogisticLasso(weakest).fit(X, y)
     assert model.n_iter_ <= 20
     assert model.converged_
+
+
+@pytest.mark.parametrize("by_class", ["balanced", {0: 1.0, 1: 3.0}])
+def test_weights_of_classes_are_weights_of_their_rows(by_class):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 0] + rng.normal(size=80) > 1).astype(int)
+    found = LogisticLasso(class_weight=by_class).fit(X, y)
+    expected = LogisticLasso().fit(X, y, sample_weight=compute_sample_weight(by_class, y))
+    assert found.alpha_ == expected.alpha_
+    assert found.coef_ == pytest.approx(expected.coef_, abs=1e-12)
+    assert found.predict(X).mean() > LogisticLasso().fit(X, y).predict(X).mean()

@@ -134,6 +134,10 @@ def test_bad_input():
     with pytest.raises(ValueError, match="0 sample"):
         model.partial_fit(X[:0], y[:0])
     with pytest.raises(InputError, match="overflow"):
+        OnlineRidge().partial_fit(np.eye(2), np.ones(2)).partial_fit(
+            np.full((3, 2), 1.797e308), np.ones(3)
+        )
+    with pytest.raises(InputError, match="overflow"):
         model.partial_fit(np.full((2, 3), 1e308), [1.0, 1.0])
     with pytest.raises(InputError, match="has changed"):
         model.set_params(alpha=2.0).partial_fit(X, y)

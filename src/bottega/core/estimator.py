@@ -28,7 +28,7 @@ from bottega.core.frames import backend_of, is_frame, make_frame
 from bottega.core.parallel import at_most
 from bottega.core.params import Parameter, check_params
 from bottega.core.rows import Rows, check_weight
-from bottega.core.validate import check_response, refuse_doubled_names, refuse_masked
+from bottega.core.validate import check_response, naming_texts, refuse_doubled_names, refuse_masked
 from bottega.core.words import unknown_word
 
 __all__ = ["AS_IT_IS", "Estimator", "Unweighted", "Walk"]
@@ -192,14 +192,15 @@ class Estimator(BaseEstimator):
         tags = get_tags(self)
         if y is None and not tags.target_tags.required:
             return self._check_width(validate_data(self, X, **self._input_options())), None
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            multi_output=tags.target_tags.multi_output,
-            y_numeric=is_regressor(self),
-            **self._input_options(),
-        )
+        with naming_texts(X):
+            X, y = validate_data(
+                self,
+                X,
+                y,
+                multi_output=tags.target_tags.multi_output,
+                y_numeric=is_regressor(self),
+                **self._input_options(),
+            )
         if is_classifier(self):
             check_classification_targets(y)
         elif is_regressor(self):
@@ -211,7 +212,8 @@ class Estimator(BaseEstimator):
         check_is_fitted(self)
         refuse_masked(X=X)
         refuse_doubled_names(X)
-        X = validate_data(self, X, reset=False, **self._input_options(new=True))
+        with naming_texts(X):
+            X = validate_data(self, X, reset=False, **self._input_options(new=True))
         return self._check_width(X)
 
     def _input_options(self, new: bool = False) -> dict[str, Any]:

@@ -88,7 +88,8 @@ class LossSums:
         unit = max(self.unit, other.unit)
         mine, theirs = (each.scatter * (each.unit / unit) ** 2 for each in (self, other))
         gap = other.center - self.center
-        between = (gap / unit) ** 2 * (self.weight2 * other.weight2 / total2)
+        # The product of both would leave the range of numbers before weights do.
+        between = (gap / unit) ** 2 * (self.weight2 * (other.weight2 / total2))
         self.scatter, self.unit = mine + theirs + between, unit
         self.center = self.center + gap * (other.weight2 / total2)
         self.mean = self.mean + (other.mean - self.mean) * (other.weight / total)

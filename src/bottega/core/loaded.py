@@ -10,7 +10,7 @@ import numpy as np
 
 from bottega.core.errors import ModelFileError
 
-__all__ = ["insist", "insist_on_length"]
+__all__ = ["insist", "insist_on_length", "is_array"]
 
 
 def insist(holds: Any, what: str) -> None:
@@ -29,6 +29,16 @@ Use the file as it was saved, or save the model anew.
             f"The model in the file is damaged: {what}. Use the file as it was saved, or save the "
             "model anew."
         )
+
+
+def is_array(found: Any, dtype: Any, shape: tuple[int | None, ...]) -> bool:
+    """Return True for an array of this type and shape; None stands for any length."""
+    return (
+        isinstance(found, np.ndarray)
+        and found.dtype == dtype
+        and found.ndim == len(shape)
+        and all(want in (None, got) for want, got in zip(shape, found.shape, strict=True))
+    )
 
 
 def insist_on_length(part: Any, length: int, *names: str) -> None:

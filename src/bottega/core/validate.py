@@ -1,13 +1,23 @@
 """What is refused wherever rows are read: masks, names that stand twice, numbers out of range."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.frames import is_frame
 from bottega.core.typing import FloatArray
 
-__all__ = ["check_columns", "check_response", "refuse_doubled_names", "refuse_masked"]
+__all__ = [
+    "check_columns",
+    "check_response",
+    "naming_texts",
+    "refuse_doubled_names",
+    "refuse_masked",
+]
 
 # Sizes whose squares, and the squares of what a good fit leaves of them, are ordinary numbers.
 _SMALLEST, _LARGEST = 1e-145, 1e145
@@ -45,6 +55,25 @@ def refuse_doubled_names(X: Any) -> None:
                 f"X has more than one column named {name!r}; give every column a name of its own."
             )
         seen.add(name)
+
+
+@contextmanager
+def naming_texts(X: Any) -> Iterator[None]:
+    """Name the column of a data frame that cannot be read as numbers inside the block."""
+    try:
+        yield
+    except ValueError as error:
+        if "could not convert" in str(error) and is_frame(X):
+            for series in nw.from_native(X, eager_only=True).iter_columns():
+                try:
+                    series.to_numpy().astype(np.float64)
+                except (TypeError, ValueError) as why:
+                    raise InputError(
+                        f"Column {series.name!r} of X does not hold numbers: {why}. Encode it "
+                        "(bottega.data.Encoder does), or take a method for categories, as trees "
+                        "and forests are."
+                    ) from error
+        raise
 
 
 def check_columns(*squares: Any, mean: Any = None) -> None:

@@ -46,7 +46,7 @@ _OTHERS = {
     "noise_precision": ("beta", "alpha_init"),
     "weight_precision": ("lambda_init",),
     "n_features_to_select": ("size", "n_features"),
-    "alpha": ("lam", "lambda_", "lambd", "penalty", "sp", "spar", "C"),
+    "alpha": ("lam", "lambda_", "lambda", "lambd", "lamda", "sp", "spar"),
     "alphas": ("n_alphas", "n_lams", "nlambda", "lambdas"),
     "eps": ("lambda_min_ratio",),
     "l1_ratio": ("rho", "mixture"),
@@ -65,8 +65,12 @@ _OTHERS = {
     "select": ("rule", "criterion", "ic"),
 }
 
-# Words for what a class does not do, and what it does: of classes with the parameter before them.
-_NO_COUNTERPART = {
+# Words of another meaning, and what there is instead: of classes with the parameter before them.
+_INSTEAD = {
+    "alpha": {
+        "C": "it is the inverse of a penalty; give alpha (for logistic regression 1 / (n C))",
+        "penalty": "alpha is how strong the penalty is, and l1_ratio, where there is one, its kind",
+    },
     "l2_regularization": {  # gradient boosting
         "subsample": "every tree is fitted to all rows, and max_features draws columns",
         "early_stopping": "n_estimators='auto' finds the rounds on rows that are held out",
@@ -90,9 +94,9 @@ def unknown_word(owner: str, word: str, known: Collection[str]) -> str:
     >>> unknown_word("Ridge", "lam", ["alpha", "select"])
     "Ridge has no parameter 'lam'; it is called 'alpha' here."
     """
-    for ours, absent in _NO_COUNTERPART.items():
-        if ours in known and word in absent:
-            return f"{owner} has no parameter {word!r}: {absent[word]}."
+    for ours, words in _INSTEAD.items():
+        if ours in known and word in words:
+            return f"{owner} has no parameter {word!r}: {words[word]}."
     for ours, others in _OTHERS.items():
         if ours in known and word in others:
             return f"{owner} has no parameter {word!r}; it is called {ours!r} here."

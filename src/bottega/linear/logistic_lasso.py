@@ -16,7 +16,7 @@ from bottega.core.folds import Folds
 from bottega.core.likelihood import information_criteria
 from bottega.core.lists import Alphas, alphas_of
 from bottega.core.losses import Loss
-from bottega.core.params import Auto, Boolean, Choice, Integer, Parameter, Real
+from bottega.core.params import Anything, Auto, Boolean, Choice, Integer, Parameter, Real
 from bottega.core.path import Path, along
 from bottega.core.results import term_names, tidy_columns
 from bottega.core.rows import Rows
@@ -77,6 +77,9 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
         Largest duality gap, against the mean negative log-likelihood without inputs.
     max_iter : int, default=1000
         Newton steps for each penalty.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class; ``"balanced"`` makes the classes weigh alike. It multiplies the
+        weights of the rows, also where the path is judged.
 
     Attributes
     ----------
@@ -135,6 +138,7 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
         "cv": Folds(help="number of folds that judge the path, or folds"),
         "tol": Real(0, 1, open_low=True, log=True, help="largest relative duality gap"),
         "max_iter": Integer(1, None, help="Newton steps for each penalty"),
+        "class_weight": Anything(help="weight of each class: a dict, or 'balanced'"),
     }
     card: ClassVar[Card] = Card(
         method="logistic_lasso",
@@ -172,6 +176,7 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
         cv: Any = 10,
         tol: float = 1e-8,
         max_iter: int = 1000,
+        class_weight: Any = None,
     ) -> None:
         self.alpha = alpha
         self.l1_ratio = l1_ratio
@@ -182,6 +187,7 @@ class LogisticLasso(PenalizedResults, ClassifierMixin, Tuned):
         self.cv = cv
         self.tol = tol
         self.max_iter = max_iter
+        self.class_weight = class_weight
 
     def _prepare(self, rows: Rows) -> _Likelihood:
         if len(self.classes_) < 2:

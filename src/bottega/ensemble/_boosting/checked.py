@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.loaded import insist, is_array
 from bottega.ensemble._boosting.learners import Stumps, TreeStore, WeakTrees
-from bottega.tree._read.checked import check_tree, insist, is_array
+from bottega.tree._read.checked import check_tree
 
 _NODES, _TESTS, _LEVELS = range(3)
 

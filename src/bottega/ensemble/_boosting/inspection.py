@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.classes import decided
 from bottega.core.errors import InputError
+from bottega.core.loaded import insist, is_array
 from bottega.core.rows import check_weight
 from bottega.core.seeds import seeds_of
 from bottega.core.typing import Array, FloatArray, IntArray
@@ -20,7 +21,6 @@ from bottega.ensemble._boosting.rounds import staged_votes
 from bottega.ensemble._combination.estimator import Combination
 from bottega.plot import error_against_trees_chart
 from bottega.tree import TreeClassifier
-from bottega.tree._read.checked import insist, is_array
 
 
 class BoostReading(Combination):

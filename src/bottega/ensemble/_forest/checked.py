@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.loaded import insist, is_array
 from bottega.core.typing import Array
 from bottega.ensemble._forest.growth import BinnedRows
 from bottega.ensemble._forest.packed import Forest
 from bottega.ensemble._kernels.words import FEATURE, LEAF, LOW, SET
 from bottega.tree._grow.bins import MAX_BINS, Bins
-from bottega.tree._read.checked import insist, is_array
 
 
 def check_forest(forest: Any, n_columns: int) -> None:

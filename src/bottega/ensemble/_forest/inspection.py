@@ -9,6 +9,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from bottega.core.errors import InputError, NotKept
+from bottega.core.loaded import insist
 from bottega.core.losses import get_loss
 from bottega.core.parallel import in_threads
 from bottega.core.rows import Rows
@@ -22,7 +23,6 @@ from bottega.ensemble._kernels.judge import permuted_loss
 from bottega.ensemble._resampling.left_out import importance_columns, proximity_of
 from bottega.plot import error_against_trees_chart
 from bottega.tree._grow.structure import Tree
-from bottega.tree._read.checked import insist
 
 
 class ForestReading(ForestBase):

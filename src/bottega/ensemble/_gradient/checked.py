@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.loaded import insist
 from bottega.ensemble._gradient.booster import BoostedTrees
 from bottega.ensemble._gradient.inputs import LevelNumbers
-from bottega.tree._read.checked import insist
 
 _FIELDS = {"left", "right", "feature_idx", "is_leaf", "is_categorical"}
 

@@ -46,6 +46,6 @@ def ridge_rows(R, X, y, intercept, vovk, predictions, errors):
                 above = R[j, k]
                 R[j, k] = c * above + s * row[k]
                 row[k] = c * row[k] - s * above
-        errors[i] = row[d] / kept
+        errors[i] = row[d] / kept if kept > 0.0 else np.inf  # a row beyond all bounds
         z = y[i] - errors[i]
         predictions[i] = z * kept * kept if vovk else z

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.errors import ModelFileError
+from bottega.core.loaded import insist, is_array
 from bottega.core.typing import Array
 from bottega.tree._grow.structure import Tree
 
@@ -27,25 +27,6 @@ _TESTS: Mapping[str, Any] = {
     "reverse": np.bool_,
 }
 _LEVELS: Mapping[str, Any] = dict.fromkeys(("levels", "level_child"), np.int32)
-
-
-def insist(holds: Any, what: str) -> None:
-    """Raise unless all of `holds` is true; `what` is said to be wrong."""
-    if not np.all(holds):
-        raise ModelFileError(
-            f"The model in the file is damaged: {what}. Use the file as it was saved, or save the "
-            "model anew."
-        )
-
-
-def is_array(found: Any, dtype: Any, shape: tuple[int | None, ...]) -> bool:
-    """Return True for an array of this type and shape; None stands for any length."""
-    return (
-        isinstance(found, np.ndarray)
-        and found.dtype == dtype
-        and found.ndim == len(shape)
-        and all(want in (None, got) for want, got in zip(shape, found.shape, strict=True))
-    )
 
 
 def check_tree(tree: Any, n_columns: int, n_values: int | None = None) -> None:
