@@ -7,6 +7,7 @@ from scipy.optimize import nnls
 from sklearn.base import clone
 
 import bottega
+from bottega.core import progress
 from bottega.data import folds
 from bottega.linear import LeastSquares
 from bottega.risk.estimate.nested_engine import Part
@@ -192,6 +193,18 @@ def test_intervals_come_from_the_folds_and_then_from_the_locked_rows(mixed):
     assert (
         np.mean([label in each for label, each in zip(classes.table.y, sets, strict=True)]) > 0.85
     )
+
+
+def test_ctrl_c_while_the_leaders_are_combined_is_told(mixed):
+    def stop(event):
+        if event.stage == "stacking":
+            raise KeyboardInterrupt
+
+    with progress.listen(stop):
+        found = bottega.compare(mixed, "y", methods=THREE, outer=3, n_jobs=1)
+    assert found.interrupted
+    assert set(found.results) == {"baseline", *THREE}
+    assert found.skipped["stacking"] == "skipped: stopped before it was done"
 
 
 def test_few_locked_rows_leave_the_intervals_to_the_folds(mixed, tmp_path):

@@ -5,6 +5,7 @@ import platform
 import re
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from time import perf_counter
 from typing import Any
@@ -241,7 +242,11 @@ def compare(
         }
         nested, results = job.with_winner(nested, results)
         if stack and LAST not in exclude and LAST not in chosen and nested.complete:
-            combined = job.combine(results, nested)
+            try:
+                combined = job.combine(results, nested)
+            except KeyboardInterrupt:  # all methods are there, and the user wants no more
+                combined, nested = None, replace(nested, complete=False)
+                job.why_no_stack = skipped[LAST] = "skipped: stopped before it was done"
             if combined is not None:
                 nested = NestedComparison(
                     {**nested.results, LAST: combined},
@@ -309,7 +314,7 @@ def _saved(
     depends = ("measure", "select", "class_weight", "outer", "random_state", "test_size")
     described = {name: _described(given[name]) for name in depends}
     dealt = {"folds": digest_of(fold_of_rows(parts, len(rows)))}
-    return Saved(path, call | described | dealt, rows.classes)
+    return Saved(path, call | described | dealt, rows.classes, [test for _, test in parts])
 
 
 def _described(value: Any) -> str:

@@ -7,17 +7,20 @@ again.
 
 import io
 import json
+import math
 import time
 import zipfile
-from collections.abc import Mapping
+import zlib
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
 
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, ModelFileError
 from bottega.core.files import write_atomically
+from bottega.core.loaded import insist
 from bottega.core.typing import Array
 from bottega.risk.estimate.nested_engine import Answer, Part
 
@@ -25,6 +28,8 @@ __all__ = ["Saved", "digest_of"]
 
 _FORMAT = "bottega comparison 1"
 _EVERY = 2.0  # seconds between two writings
+_LONGEST = 50_000_000  # bytes of what is told about the answers
+_ROUNDING = 1e-6  # by which a probability may leave its range
 
 
 def digest_of(values: Array | None) -> str:
@@ -50,6 +55,8 @@ class Saved:
         What the answers depend on: data, measure, folds, seed, version.
     classes : ndarray or None
         The classes: predictions are stored as their codes.
+    tests : list of ndarray
+        The rows of each outer fold: as many have an answer.
 
     Raises
     ------
@@ -57,8 +64,15 @@ class Saved:
         When the file is of another comparison, or none of ours.
     """
 
-    def __init__(self, path: Any, call: Mapping[str, Any], classes: Array | None) -> None:
+    def __init__(
+        self,
+        path: Any,
+        call: Mapping[str, Any],
+        classes: Array | None,
+        tests: Sequence[Array] = (),
+    ) -> None:
         self.path, self.call, self.classes = FilePath(path), dict(call), classes
+        self._sizes = [len(test) for test in tests]
         self._answers: dict[tuple[str, str], Answer] = {}
         self._written, self._new = time.monotonic(), False
         if self.path.exists():
@@ -118,50 +132,92 @@ class Saved:
             return predicted
         return np.searchsorted(self.classes, predicted)
 
-    def _named(self, codes: Array) -> Array:
-        if self.classes is None or codes.ndim > 1:
-            return codes
-        return np.asarray(self.classes)[codes]
-
     def _read(self) -> None:
         try:
+            self._refuse_large()
             with np.load(self.path, allow_pickle=False) as file:
                 about = json.loads(file["about"].tobytes().decode())
-                found = self._answers_in(about, file)
-        except (OSError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile) as error:
+                insist(isinstance(about, dict) and about["format"] == _FORMAT, "another format")
+                call = about["call"]
+                insist(isinstance(call, dict) and isinstance(about["answers"], list), "no answers")
+                other = [name for name, value in self.call.items() if call.get(name) != value]
+                if not other:
+                    self._answers = self._answers_in(about["answers"], file)
+        except (
+            OSError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile, zlib.error,
+            ModelFileError,
+        ) as error:  # fmt: skip
             raise InputError(
                 f"{str(self.path)!r} is not a file that a comparison can resume from; name a new "
                 "file, which is then written."
             ) from error
-        other = [name for name, value in self.call.items() if about["call"].get(name) != value]
         if other:
             raise InputError(
                 f"{str(self.path)!r} is of another comparison (it differs in {', '.join(other)}); "
                 "repeat the call as it was, or name a new file."
             )
-        self._answers = found
 
-    def _answers_in(self, about: Any, file: Any) -> dict[tuple[str, str], Answer]:
-        if about["format"] != _FORMAT:
-            raise ValueError("another format")
-        about["call"].items()  # a mapping
+    def _refuse_large(self) -> None:
+        """Refuse arrays that are larger than those of any answer, before any is read."""
+        columns = 1 if self.classes is None else len(self.classes)
+        most = 1_000 + 16 * columns * max(self._sizes, default=0)
+        with zipfile.ZipFile(self.path) as file:
+            for each in file.infolist():
+                limit = _LONGEST if each.filename == "about.npy" else most
+                insist(each.file_size <= limit, "too large")
+
+    def _answers_in(self, lines: Any, file: Any) -> dict[tuple[str, str], Answer]:
         found = {}
-        for i, line in enumerate(about["answers"]):
-            predicted = f"{i}.predicted"
-            shares = f"{i}.probabilities"
+        for i, line in enumerate(lines):
+            sizes = [self._sizes[k] for k in _folds_of(line["part"])]
+            insist(line["losses"] == len(sizes), "losses of other folds")
+            insist(line["held_out"] in (0, len(sizes)), "predictions of other folds")
+            setting, least, seconds = line["setting"], line["least"], float(line["seconds"])
+            insist(setting is None or isinstance(setting, dict), "no setting")
+            insist(0 <= seconds < math.inf, "no time")
+            predicted, shares = f"{i}.predicted", f"{i}.probabilities"
+            losses = tuple(_finite(file[f"{i}.losses{j}"], (n,)) for j, n in enumerate(sizes))
+            held = zip(range(line["held_out"]), sizes, strict=False)
             found[str(line["method"]), str(line["part"])] = Answer(
-                predicted=self._named(file[predicted]) if predicted in file else None,
-                probabilities=file.get(shares),
-                losses=tuple(file[f"{i}.losses{j}"] for j in range(int(line["losses"]))),
-                setting=line["setting"],
-                least=np.nan if line["least"] is None else float(line["least"]),
+                predicted=self._judged(file[predicted], sizes[0]) if predicted in file else None,
+                probabilities=self._shares(file[shares], sizes[0]) if shares in file else None,
+                losses=losses,
+                setting=setting,
+                least=np.nan if least is None else float(least),
                 model=None,
-                seconds=float(line["seconds"]),
-                held_out=tuple(
-                    self._named(file[f"{i}.held_out{j}"]) for j in range(int(line["held_out"]))
-                ),
+                seconds=seconds,
+                held_out=tuple(self._judged(file[f"{i}.held_out{j}"], n) for j, n in held),
             )
         return found
+
+    def _judged(self, array: Array, n: int) -> Array:
+        """Return predictions of n rows: numbers, labels by their codes, or shares of classes."""
+        if self.classes is None:
+            return _finite(array, (n,))
+        if array.ndim > 1:
+            return self._shares(array, n)
+        insist(array.dtype.kind in "iu" and array.shape == (n,), "no codes of classes")
+        insist((array >= 0) & (array < len(self.classes)), "no such class")
+        return np.asarray(self.classes)[array]
+
+    def _shares(self, array: Array, n: int) -> Array:
+        insist(self.classes is not None, "shares of no classes")
+        found = _finite(array, (n, len(np.asarray(self.classes))))
+        insist((found >= -_ROUNDING) & (found <= 1 + _ROUNDING), "no probabilities")
+        return found
+
+
+def _finite(array: Array, shape: tuple[int, ...]) -> Array:
+    insist(array.dtype.kind in "fiu" and array.shape == shape, "other rows")
+    insist(np.isfinite(array), "no number")
+    return array
+
+
+def _folds_of(key: Any) -> list[int]:
+    """Return the folds left out of a part, from its key."""
+    numbers = [int(k) for k in str(key).split(":")[1].split(",")]
+    insist([k >= 0 for k in numbers], "no such fold")
+    return numbers
 
 
 def _key(part: Part) -> str:

@@ -158,6 +158,8 @@ def stack_leaders(
 ) -> NestedCV | None:
     """Return the combination of the leaders over the same folds; None where they fail.
 
+    Ctrl-C raises KeyboardInterrupt.
+
     Parameters
     ----------
     leaders : sequence of str
@@ -181,7 +183,7 @@ def stack_leaders(
     some = {name: procedures[name] for name in leaders}
     runs = run_parts(some, parts, judge, n_jobs=n_jobs, stage="stacking", control=control)
     if not runs.complete:
-        return None
+        raise KeyboardInterrupt
     used = [
         name
         for name in leaders
