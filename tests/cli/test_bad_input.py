@@ -1,7 +1,13 @@
 """What cannot work is refused at once, in one sentence that says what to do."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
+
+import bottega
+from bottega.cli.app import compare as app_compare
+from bottega.report.wording import in_words_of_the_command_line
 
 BAD_FILES = {
     "empty": (b"", "empty"),
@@ -86,8 +92,14 @@ def test_a_missing_file_and_a_missing_target(houses, tmp_path, run, one_sentence
         (["--select", "luck"], "luck"),
         (["--measure", "log_loss"], "mae, mse, poisson"),
         (["--interval", "wide"], "nadeau_bengio"),
-        (["--outer", "1"], "outer=1"),
-        (["--outer", "75"], "fold"),
+        (["--outer", "1"], "--outer 1 is not allowed; it must be a whole number of at least 2"),
+        (["--outer", "75"], "give fewer folds (--outer 2), no locked part (--test-size 0)"),
+        (["--interval", "0.9"], "--interval 0.9"),
+        (["--jobs", "0"], "--jobs 0 is not allowed"),
+        (["--class-weight", "rare"], "give --cost"),
+        (["--class-weight", "balanced"], "classes"),
+        (["--kind", "=number"], "NAME=KIND"),
+        (["--kind", "romos=number"], "--kind names a column 'romos'"),
         (["--kind", "rooms"], "NAME=KIND"),
         (["--kind", "rooms=colour"], "colour"),
         (["--ignore", "romos"], "rooms"),
@@ -114,3 +126,27 @@ def test_an_unknown_option_is_a_usage_error(run):
     done = run("compare", "iris", "--nonsense")
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+def test_every_option_is_named_in_messages():
+    arguments = set(signature(bottega.compare).parameters) | set(signature(bottega.read).parameters)
+    options = {name.removeprefix("no_") for name in signature(app_compare).parameters}
+    for name in sorted((options & arguments) - {"data"}):
+        text = {"stack": "stack=False", "ignore": "ignore=['a']"}.get(name, f"{name}='a'")
+        assert in_words_of_the_command_line(f"give {text}.").startswith("give --"), name
+    # options with another name than the argument
+    told = in_words_of_the_command_line(
+        "n_jobs=2, kinds={...}, weights='w', groups='g', again=True"
+    )
+    assert told == "--jobs 2, --kind NAME=KIND, --weight w, --group g, --again"
+    assert in_words_of_the_command_line("try another random_state, or give group=False.") == (
+        "try another --random-state, or leave --group out."
+    )
+    assert in_words_of_the_command_line("give decimal=',' if so") == "give --decimal , if so"
+
+
+def test_counts_are_not_negative(tmp_path, run, one_sentence):
+    path = tmp_path / "data.csv"
+    path.write_text("x,y\n" + "\n".join(f"{i % 9}.5,{-3 if i == 2 else i % 40}" for i in range(80)))
+    told = one_sentence(run("compare", path, "--target", "y", "--measure", "poisson"))
+    assert "--measure poisson needs a target of at least 0, and 'y' is -3 in row 3" in told

@@ -113,6 +113,20 @@ def test_methods_are_named_or_left_out(houses, run, one_sentence):
     assert "Did you mean 'ridge'" in one_sentence(run(*arguments, "--exclude", "rigde"))
 
 
+def test_class_weights_and_no_stack(patients, run):
+    arguments = ("--methods", "tree,neighbors,logistic_lasso", "--outer", "2", "--json")
+    done = run("compare", patients, "--target", "ill", *arguments, "--no-stack")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert "stacking" not in [row["method"] for row in told["leaderboard"]]
+    weighted = run(
+        *("compare", patients, "--target", "ill", *arguments, "--no-stack", "--again"),
+        *("--class-weight", "balanced"),
+    )
+    assert weighted.returncode == 0, weighted.stderr
+    assert json.loads(weighted.stdout)["leaderboard"] != told["leaderboard"]
+
+
 def test_help_and_version(run):
     for arguments in (["--help"], ["compare", "--help"], ["predict", "--help"]):
         done = run(*arguments)

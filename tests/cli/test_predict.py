@@ -66,7 +66,11 @@ def test_limits_stand_beside_the_predictions(houses, price_model, run, one_sente
     observed = [float(row["price"]) for row in read_rows(houses.read_text())]
     # Calibrated on 20 locked rows, so the coverage itself varies: below 0.6 in 1 split of 300.
     assert np.mean((lower <= observed) & (observed <= upper)) >= 0.6
-    wide = read_rows(run("predict", price_model, houses, "--interval", "0.9").stdout)
+    done = run("predict", price_model, houses, "--interval", "0.9")
+    assert (
+        "note: limits that cover 90% of new rows: split conformal, calibrated by 20" in done.stderr
+    )
+    wide = read_rows(done.stdout)
     assert float(wide[0]["upper_price"]) > upper[0]
     for level in ("90", "0", "1", "nan"):
         message = one_sentence(run("predict", price_model, houses, "--interval", level))
@@ -93,6 +97,34 @@ def test_a_new_level_is_handled_as_the_model_learnt_or_as_asked(
     assert "'Siena'" in strict
     refused = one_sentence(run("predict", price_model, new, "--handle-unknown", "panic"))
     assert "use one of error, ignore, infrequent_if_exist" in refused
+
+
+@pytest.mark.parametrize("method", ["tree", "bagging", "gradient_boosting"])
+def test_methods_that_take_categories_refuse_new_levels_too(
+    method, houses, tmp_path, run, one_sentence
+):
+    model, new = tmp_path / "m.skops", tmp_path / "new.csv"
+    done = run(
+        *("compare", houses, "--target", "price", "--methods", method, "--save", model),
+        *("--outer", "2", "-q"),
+    )
+    assert done.returncode == 0, done.stderr
+    strict = ("--handle-unknown", "error", "--interval", "0.8")
+    assert run("predict", model, houses, *strict).returncode == 0
+    new.write_text(houses.read_text().replace("Pisa", "Pisaa"))
+    told = one_sentence(run("predict", model, new, *strict))
+    assert "'Pisaa'" in told
+    assert "Did you mean 'Pisa'?" in told
+    assert "--handle-unknown ignore" in told
+    assert run("predict", model, new, "--handle-unknown", "ignore").returncode == 0
+
+
+def test_a_model_that_knows_no_levels_cannot_refuse_new_ones(houses, tmp_path, run, one_sentence):
+    model = tmp_path / "m.skops"
+    arguments = ("--methods", "baseline", "--outer", "2", "--save", model, "-q")
+    assert run("compare", houses, "--target", "price", *arguments).returncode == 0
+    told = one_sentence(run("predict", model, houses, "--handle-unknown", "error"))
+    assert "baseline does not look at the categories of 'town'" in told
 
 
 def test_predict_refuses_what_it_cannot_do(houses, price_model, tmp_path, run, one_sentence):

@@ -211,6 +211,12 @@ def _comparison(table: Table, loss: str, results: Any, gaps: Any, **changed: Any
         "notes": (),
         "verdict": _verdict(results, gaps, changed.pop("simpler", ())),
         "explain": lambda: explanation(table),
+        "intervals": SimpleNamespace(
+            in_words=lambda level: (
+                "split, calibrated by 50 rows: a new row is covered with "
+                f"probability at least {100 * level:g}%"
+            )
+        ),
         "target": table.target,
         "select": "one_se",
         "outer": 3,

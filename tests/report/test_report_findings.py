@@ -154,6 +154,33 @@ def test_the_winner_is_explained(regression):
     assert "The coefficients of Ridge" in page
 
 
+def test_inputs_that_are_not_used_are_told_apart(regression):
+    comparison = regression(columns=("rooms", "age", "door"))
+    found = comparison.explain()
+    frame = found.importance.frame
+    frame.loc[2, ["increase", "lower", "upper"]] = 0.0
+    groups = frame.assign(column=["rooms + age + door", "age + door", "door + bell"])
+    found.importance.together = type(found.importance)(groups)
+    comparison.explain = lambda: found
+    told = said(comparison)["explained"]["importance"]
+    assert told["sentence"].endswith(
+        "The rise for 1 other input cannot be told from zero. Shuffling 1 other input leaves the "
+        "error as it is."
+    )
+    assert [each.partition(" go ")[0] for each in told["together"]] == [
+        "rooms, age and door",
+        "age and door",
+    ]
+
+
+def test_limits_for_new_rows_are_told_where_something_calibrated_them(regression):
+    told = "Limits that cover 90% of new rows: split conformal, calibrated by 50 rows; a new row"
+    assert said(regression())["limits"].startswith(told)
+    assert told in render(regression())
+    assert said(regression(interrupted=True))["limits"] is None
+    assert said(regression(certificate=None, n_train=30_000))["limits"] is None
+
+
 def test_zero_coefficients_are_counted_and_not_listed(regression):
     comparison = regression()
     found = comparison.explain()

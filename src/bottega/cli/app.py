@@ -92,8 +92,8 @@ def compare(
     measure: Annotated[
         str | None,
         typer.Option(
-            help="What methods are tuned and ranked by: auc, log_loss, brier, mae, rmse, r2, "
-            "poisson, cost, or a loss such as huber."
+            help="What methods are tuned and ranked by: rmse, r2, mae, mse, poisson, or a loss "
+            "such as huber; of classes auc, f1, accuracy, balanced_accuracy, log_loss, brier, cost."
         ),
     ] = None,
     cost: Annotated[
@@ -103,9 +103,20 @@ def compare(
             "(ill:healthy=10,healthy:ill=1), or a CSV file (a line per predicted class)."
         ),
     ] = None,
+    class_weight: Annotated[
+        str | None,
+        typer.Option(help="balanced: rows of rare classes weigh more, all classes the same."),
+    ] = None,
+    no_stack: Annotated[
+        bool,
+        typer.Option("--no-stack", help="Do not combine the leaders, the most expensive entrant."),
+    ] = False,
     budget: Annotated[
         str | None,
-        typer.Option(help="Time to spend: 90s, 2m, 1h30m. What it cuts is said."),
+        typer.Option(
+            help="Time to compare: 90s, 2m, 1h30m; report and charts come on top. What was cut is "
+            "listed."
+        ),
     ] = None,
     resume: Annotated[
         Path | None,
@@ -179,6 +190,8 @@ def compare(
                 "exclude": commands.parse_names(exclude) or (),
                 "with_": commands.parse_names(with_) or (),
                 "measure": measure,
+                "class_weight": commands.parse_class_weight(class_weight),
+                "stack": not no_stack,
                 "budget": budget,
                 "resume": resume,
                 "select": select,

@@ -10,7 +10,7 @@ from bottega.core.tables import Section, Summary
 from bottega.registry import FIELDS, cards, in_words
 from bottega.workbench import warmup as warm_up
 
-__all__ = ["methods", "parse_kinds", "parse_names", "warmup"]
+__all__ = ["methods", "parse_class_weight", "parse_kinds", "parse_names", "warmup"]
 
 
 def methods(method: str | None, task: str | None, *, as_json: bool) -> None:
@@ -82,7 +82,17 @@ def parse_kinds(pairs: list[str]) -> dict[str, str] | None:
     kinds = {}
     for pair in pairs:
         name, sign, kind = pair.rpartition("=")
-        if not sign:
+        if not (name and sign and kind):
             raise InputError(f"--kind {pair!r}: write NAME=KIND, for example age=number.")
         kinds[name] = kind
     return kinds or None
+
+
+def parse_class_weight(text: str | None) -> str | None:
+    """Read how classes weigh: all the same, or (by default) as often as they come."""
+    if text not in (None, "balanced"):
+        raise InputError(
+            f"--class-weight {text!r}: the command line knows balanced; give --cost to say what "
+            "each kind of error costs."
+        )
+    return text

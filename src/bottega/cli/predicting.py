@@ -1,23 +1,23 @@
 """``bottega predict``: read a model and new rows, write one prediction per row as CSV."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from bottega.cli.levels import UNKNOWN, handle_new_levels
 from bottega.cli.live import shown_progress
 from bottega.cli.outputs import check_outputs, followed, say, write_out
 from bottega.cli.spreadsheet import as_csv
 from bottega.core.errors import InputError, did_you_mean
 from bottega.core.files import write_atomically
-from bottega.data import Encoder, read_frame
+from bottega.data import read_frame
+from bottega.report.words import limits_in_words
 from bottega.workbench import SavedModel, load
 
-__all__ = ["UNKNOWN", "predict"]
-
-UNKNOWN = ("error", "ignore", "infrequent_if_exist")
+__all__ = ["predict"]
 
 
 def predict(
@@ -42,13 +42,14 @@ def predict(
         )
     check_outputs({"--out": out}, {"the data": data, "the model": str(model)})
     saved = load(model)
+    if interval is not None and saved.intervals is None:
+        raise InputError(_why_no_limits(saved))
     steps = saved.model.named_steps
     labels = getattr(steps.get("encode") or steps.get("columns"), "text_columns", None) or ()
-    if handle_unknown is not None:
-        for encoder in _encoders(saved.model):
-            encoder.set_params(handle_unknown=handle_unknown)
     frame = read_frame(data, **reading, text=[*labels, *(set(ids) - set(saved.columns))])
     columns = _ids(frame, ids)
+    if handle_unknown is not None:
+        handle_new_levels(saved, frame, labels, handle_unknown)
     with shown_progress("predicting", quiet=quiet):
         for name, values in _predictions(saved, frame, probabilities, interval).items():
             if name in columns:
@@ -62,6 +63,8 @@ def predict(
     else:
         write_atomically(followed(out), text.encode())
         say(f"{len(frame):,} predictions by {saved.method}: {out}", quiet)
+    if interval is not None:
+        say(f"note: {limits_in_words(saved.intervals, interval)}", quiet)
     if changed:
         say(
             f"note: {changed:,} different text{'' if changed == 1 else 's'} that a spreadsheet "
@@ -70,14 +73,18 @@ def predict(
         )
 
 
-def _encoders(model: Any) -> Iterator[Any]:
-    """Yield what turns categories into numbers in a procedure, and in those that it combines."""
-    for step in getattr(model, "named_steps", {}).values():
-        if isinstance(step, Encoder):
-            yield step
-        combined = getattr(step, "estimators", None)
-        for each in combined if isinstance(combined, list) else ():
-            yield from _encoders(each[1] if isinstance(each, tuple) else each)
+def _why_no_limits(saved: SavedModel) -> str:
+    if saved.task == "classification" and not hasattr(saved.model, "predict_proba"):
+        return (
+            f"--interval: the method {saved.method} gives no probabilities, which sets of classes "
+            "are made of."
+        )
+    other = "; --probabilities tells how sure each class is" * (saved.task == "classification")
+    return (
+        "--interval: the model file has no limits for new rows. Locked rows or the folds calibrate "
+        "them when a model is saved, but not where rows follow time, have both weights and groups, "
+        f"or the comparison was stopped{other}."
+    )
 
 
 def _ids(frame: Any, ids: Sequence[str]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What stands in the report: everything the template shows, computed and worded."""
 
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -8,6 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.cards import CAPABILITIES
+from bottega.core.errors import BottegaError
 from bottega.plot import (
     coefficient_chart,
     confusion_chart,
@@ -28,12 +30,14 @@ from bottega.report.verdict import certificate_sentence, verdict
 from bottega.report.wording import in_words_of
 from bottega.workbench.results import chosen_in_words
 
-__all__ = ["URGENT", "content"]
+__all__ = ["MOST_CALIBRATED", "URGENT", "content"]
 
 _MOST_COLUMNS = 200
 _DRAWN_COEFFICIENTS = 5  # methods, from the best on, whose coefficients are drawn along their path
 # Findings about the order of the rows: they may make every error of the report too small.
 URGENT = ("time_order",)
+MOST_CALIBRATED = 20_000  # training rows that the models of the folds calibrate limits with
+_LEVEL = 0.9  # of the limits for new rows that the report speaks of
 
 
 def content(comparison: Any, date: datetime | None = None) -> dict[str, Any]:
@@ -55,6 +59,7 @@ def content(comparison: Any, date: datetime | None = None) -> dict[str, Any]:
         "verdict": verdict(comparison, board),
         "leaderboard": leaderboard(comparison, board, figures),
         "certificate": _certificate(comparison),
+        "limits": attempt("The limits for new rows", lambda: _limits(comparison), troubles),
         "explained": explained(comparison, figures),
         "misses": {"title": best.card.title, "figures": misses or []},
         "methods": [each for each in methods if each is not None],
@@ -144,6 +149,16 @@ def _certificate(comparison: Any) -> dict[str, Any]:
         if certificate is None
         else [words.for_readers(each) for each in certificate.assumptions],
     }
+
+
+def _limits(comparison: Any) -> str | None:
+    """Say how far limits for new rows can be trusted, where something calibrated them."""
+    calibrated = comparison.certificate is not None or comparison.n_train <= MOST_CALIBRATED
+    if comparison.interrupted or comparison.table.time is not None or not calibrated:
+        return None
+    with suppress(BottegaError):  # a method without probabilities, for one
+        return words.sentence(words.limits_in_words(comparison.intervals, _LEVEL))
+    return None
 
 
 def _method(

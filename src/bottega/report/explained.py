@@ -86,32 +86,47 @@ def _importance(found: Any, measure: Any, figures: Figures) -> dict[str, Any]:
     useful.sort(key=lambda row: -row["increase"])
     told = [f"{row['column']} by {_with_limits(row, units)}" for row in useful[:3]]
     if told:
-        first = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
         sentence = (
             f"If an input is shuffled, the model can no longer use it, and the {what} on held-out "
-            f"rows rises: for {first} (95% intervals)."
+            f"rows rises: for {_listed(told)} (95% intervals)."
         )
     else:
         sentence = (
             "No single input is needed for sure: when one of them is shuffled, the interval of the "
             "rise in error includes zero."
         )
-    unsure = len(rows) - len(useful)
+    unused = sum(not _matters(row) for row in rows)
+    unsure = len(rows) - len(useful) - unused
     if told and unsure:
-        others = "1 other input" if unsure == 1 else f"{unsure:,} other inputs"
-        sentence += f" The rise for {others} cannot be told from zero."
+        sentence += f" The rise for {_others(unsure)} cannot be told from zero."
+    if told and unused:
+        sentence += f" Shuffling {_others(unused)} leaves the error as it is."
     return {
         "sentence": sentence,
         "figure": figures.make("importance", importance.plot),
         "notes": [sentence_of(note) for note in importance.notes[:1]],
         "together": [
-            f"{row['column'].replace(' + ', ' and ')} go together, so each can stand in for the "
+            f"{_listed(row['column'].split(' + '))} go together, so each can stand in for the "
             f"other: shuffled as one they raise the error by {_with_limits(row, units)}."
             for row in (
                 [] if importance.together is None else _rows(importance.together.to_frame())
             )
+            if _matters(row)
         ],
     }
+
+
+def _matters(row: dict[str, Any]) -> bool:
+    """Return True unless shuffling changed nothing at all."""
+    return any(row[name] != 0 for name in ("increase", "lower", "upper"))
+
+
+def _others(count: int) -> str:
+    return "1 other input" if count == 1 else f"{count:,} other inputs"
+
+
+def _listed(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _with_limits(row: dict[str, Any], units: Units) -> str:

@@ -78,7 +78,7 @@ def leaderboard(comparison: Any, board: list[dict[str, Any]], figures: Figures) 
         "beside": _beside(board),
         "ranked": [_RANKING[name][0] for name in ranked],
         "explained": _explained(comparison, ranked),
-        "n_train": f"{comparison.n_train:,}",
+        "sentence": _judged(comparison),
         "outer": comparison.outer,
         "figure": figures.make(
             "leaderboard-chart",
@@ -88,7 +88,7 @@ def leaderboard(comparison: Any, board: list[dict[str, Any]], figures: Figures) 
 
 
 def _explained(comparison: Any, ranked: list[str]) -> list[tuple[str, str]]:
-    measure = comparison.measure
+    measure, stopped = comparison.measure, _stopped(comparison)
     return [
         (
             _heading(measure),
@@ -125,8 +125,23 @@ def _explained(comparison: Any, ranked: list[str]) -> list[tuple[str, str]]:
             + words.RULES.get(comparison.select, f"the least {comparison.select.upper()}")
             + ".",
         ),
-        ("Time", "to tune and fit the final model."),
+        (
+            "Time",
+            "to tune and fit the model of all training rows"
+            + (", or what was run of a method that was stopped." if stopped else "."),
+        ),
     ]
+
+
+def _judged(comparison: Any) -> str:
+    rows = f"on {comparison.n_train:,} training rows, the best first"
+    if _stopped(comparison):
+        return f"Methods were tuned and judged in the same way {rows}; some were stopped early."
+    return f"Every method was tuned and judged in the same way {rows}."
+
+
+def _stopped(comparison: Any) -> bool:
+    return any(result.partial for result in comparison.results.values())
 
 
 def _heading(measure: Any) -> str:

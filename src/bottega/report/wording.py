@@ -8,17 +8,24 @@ __all__ = ["in_words_of", "in_words_of_the_command_line"]
 # Arguments of Python that are options here, by the option's name where it is another.
 _OPTIONS = {
     "budget": "--budget",
+    "class_weight": "--class-weight",
+    "decimal": "--decimal",
     "encoding": "--encoding",
     "exclude": "--exclude",
     "group": "--group",
     "groups": "--group",
     "handle_unknown": "--handle-unknown",
+    "interval": "--interval",
     "measure": "--measure",
     "methods": "--methods",
+    "n_jobs": "--jobs",
+    "outer": "--outer",
     "query": "--query",
+    "random_state": "--random-state",
     "resume": "--resume",
     "select": "--select",
     "table": "--table",
+    "target": "--target",
     "task": "--task",
     "test_size": "--test-size",
     "time": "--time",
@@ -27,9 +34,12 @@ _OPTIONS = {
     "with_": "--with",
 }
 _PYTHON_ONLY = ", a Loss such as Cost(matrix), or a function of truth and prediction"
-_ARGUMENT = re.compile(
-    rf"\b({'|'.join(_OPTIONS)})=(?:'([^']*)'|\[((?:'[^']*'(?:, )?)+)\]|(\w+(?:\.\w+)*))?"
-)
+_NAMES = "|".join(_OPTIONS)
+_ARGUMENT = re.compile(rf"\b({_NAMES})=(?:'([^']*)'|\[((?:'[^']*'(?:, )?)+)\]|(-?\w+(?:\.\w+)*))?")
+# How the checks of arguments write what is allowed.
+_RANGE = re.compile(r"(number) in \[(\d+), inf\)")
+_MUST = re.compile(rf"(is not allowed; )(?:{_NAMES})( must)")
+_BARE = re.compile(r"\b(random_state|n_jobs|class_weight)\b(?!=)")  # never words of English
 
 
 def in_words_of(command: str, message: str) -> str:
@@ -46,13 +56,23 @@ def in_words_of_the_command_line(message: str) -> str:
     "give --encoding latin-1, or --kind 'age=number'"
     >>> in_words_of_the_command_line("split by time, time='sold on', or test_size=0.25")
     "split by time, --time 'sold on', or --test-size 0.25"
+    >>> in_words_of_the_command_line("compare: outer=1 is not allowed; outer must be a whole \
+number in [2, inf).")
+    '--outer 1 is not allowed; it must be a whole number of at least 2.'
     """
+    message = _RANGE.sub(r"\1 of at least \2", message.removeprefix("compare: "))
+    message = _MUST.sub(r"\1it\2", message)
+    message = message.replace("stack=False", "--no-stack")
+    message = re.sub(r"give (group|time)=False", r"leave --\1 out", message)
+    message = message.replace("kinds={...}", "--kind NAME=KIND")
+    message = re.sub(r"\bkinds(?= names? )", "--kind", message)
     message = re.sub(r"kinds=\{'([^']*)': ([^}]*)\}", _as_kind, message)
     message = message.replace("again=True", "--again")
     message = message.replace(_PYTHON_ONLY, ", or give --cost for what errors cost")
     message = re.sub(r"ignore=\['([^']*)'\]", r"--ignore '\1'", message)
     message = re.sub(r"\b(groups?|time|weights?)=\.\.\.", _as_column, message)
-    return _ARGUMENT.sub(_as_option, message)
+    message = _ARGUMENT.sub(_as_option, message)
+    return _BARE.sub(lambda found: _OPTIONS[found[1]], message)
 
 
 def _as_column(found: re.Match[str]) -> str:

@@ -16,6 +16,7 @@ __all__ = [
     "duration",
     "fold_sentence",
     "for_readers",
+    "limits_in_words",
     "loss_in_words",
     "other_pick_sentence",
     "percent",
@@ -36,13 +37,17 @@ _OTHER_RULE = {
 
 
 def percent(share: float) -> str:
-    """Write a share: one digit after the point below ten percent.
+    """Write a share: one digit after the point below ten percent, and close to all.
 
     Examples
     --------
     >>> percent(0.0512), percent(0.493), percent(0.05)
     ('5.1%', '49%', '5.0%')
+    >>> percent(0.9961), percent(0.99999), percent(1)
+    ('99.6%', 'over 99.9%', '100%')
     """
+    if 0.995 <= share < 1:  # nearly all is not all
+        return f"{100 * share:.1f}%" if share < 0.9995 else "over 99.9%"
     text = f"{100 * share:.1f}%" if abs(share) < 0.0995 else f"{100 * share:.0f}%"
     return text.replace("-", "−")
 
@@ -105,6 +110,12 @@ def for_readers(text: str) -> str:
     """Return a text without the Python arguments that readers of the page cannot give."""
     text = text.replace("give again=True for a second look", "ask for a second look")
     return re.sub(r"; give \w+= [^;.]*", "", text)
+
+
+def limits_in_words(intervals: Any, level: float) -> str:
+    """Say what calibrated the limits of new rows, and what they promise."""
+    told = intervals.in_words(level).replace("split, ", "split conformal, ", 1)
+    return f"limits that cover {percent(level)} of new rows: {told.replace(': a ', '; a ', 1)}"
 
 
 def picked_sentence(path: Any, picked: int) -> str:
