@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from bottega.core.errors import InputError
 from bottega.data import Encoder, Table, chunks, prepare, read
+from bottega.data._inspect import convert
 from bottega.data._inspect.written import number, writing
 from bottega.ensemble import RandomForestRegressor
 from bottega.linear import Ridge
@@ -267,6 +268,27 @@ def test_words_that_mean_missing_are_missing_whatever_their_share(make, word):
     assert findings(table, "mixed")
     target = Table(make({"x": y, "z": texts}), target="z")
     assert (target.task, target.n_rows) == ("regression", 20)
+
+
+@pytest.mark.parametrize("names", [("d", "iso"), ("iso", "d")])
+def test_dates_with_points_are_read_whatever_the_order_of_the_columns(tmp_path, names):
+    days = {"d": "{0:02}.{1}.2023", "iso": "2023-0{1}-{0:02}"}
+    lines = [
+        ",".join(days[name].format(i % 28 + 1, i % 9 + 1) for name in names) + f",{i * i % 11}"
+        for i in range(60)
+    ]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join([",".join([*names, "y"]), *lines]))
+    table = read(path, target="y")
+    assert table.kinds == dict.fromkeys(names, "date")
+    X = Encoder(standardize=False, kinds=table.kinds).fit_transform(table.X)
+    np.testing.assert_array_equal(X[:, 0], X[:, 1])
+
+
+@pytest.mark.parametrize("bad", ["31.2.2023", "1.13.2023", "1.2.23", "1.2.3.2023"])
+def test_points_alone_make_no_date(bad):
+    assert convert.is_date("28.2.2023 12:30")
+    assert not convert.is_date(bad)
 
 
 def test_dates_in_several_formats_are_left_out(make):

@@ -17,7 +17,7 @@ __all__ = ["KINDS", "MAX_LEVELS", "ROLES", "Column"]
 KINDS = ("number", "category", "boolean", "date", "text", "id", "constant")
 ROLES = ("target", "feature", "weight", "group", "time", "ignore")
 FOREIGN = "foreign"  # what no method can use: lists, times of day, pictures
-DATELIKE = "dates?"  # texts that look like dates, but not like 2026-01-31
+DATELIKE = "dates?"  # texts that look like dates, but may be read in two ways
 UNUSABLE = ("text", "id", "constant", FOREIGN, DATELIKE)
 MAX_LEVELS = 1000  # one-hot columns beyond this are noise, and memory
 MIN_ID_ROWS = 20  # fewer rows are often all distinct by chance
@@ -45,7 +45,8 @@ class Column:
 
         - ``"constant"``: at most one distinct value beside missing ones.
         - ``"boolean"``: stored as booleans, or as the texts yes/no or true/false.
-        - ``"date"``: stored as dates or times of a calendar, or as texts like 2026-01-31.
+        - ``"date"``: stored as dates or times of a calendar, or as texts like 2026-01-31 or
+          31.1.2026.
         - ``"number"``: texts that are all numbers, some with a currency, a percent sign, parted
           thousands or a decimal comma; plain numbers as text if over 20 differ and none begins
           with a zero as codes do; either also with words among them, which are missing values

@@ -23,6 +23,7 @@ MICROSECONDS_A_DAY = 86_400_000_000
 _FAMILIES = ("number", "boolean", "date", "string")
 TRUTH = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:.*)?")
+_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})([T ]\d{2}:.*)?")  # the day first, always
 
 
 def as_frame(data: Any) -> Frame:
@@ -133,8 +134,17 @@ def texts(series: Series) -> list[Any]:
 
 
 def is_date(text: str) -> bool:
-    """Return True if a text is a date like 2026-01-31, with or without a time of day."""
-    return _DATE.fullmatch(text.strip()) is not None and _parse_date(text) is not None
+    """Return True for a date like 2026-01-31 or 31.1.2026, with or without a time of day."""
+    return _DATE.fullmatch(_iso(text)) is not None and _parse_date(text) is not None
+
+
+def _iso(text: str) -> str:
+    """Return a text without blanks around it, a date with points as the standard writes it."""
+    found = _DOTTED.fullmatch(text.strip())
+    if found is None:
+        return text.strip()
+    day, month, year, rest = found.groups(default="")
+    return f"{year}-{month:0>2}-{day:0>2}{rest}"
 
 
 def numbers(
@@ -177,7 +187,7 @@ def _float(value: Any) -> float:
 
 
 def days(series: Series, *, slips: list[str] | None = None) -> np.ndarray:
-    """Read a column of dates as days since 1970-01-01, NaN where missing; ISO text will do.
+    """Read a column of dates as days since 1970-01-01, NaN where missing; texts will do.
 
     With a list `slips`, other texts are missing values, as in `numbers`.
     """
@@ -272,7 +282,7 @@ def _parse_date(text: str) -> float | None:
     if written.is_gap(text):
         return math.nan
     try:
-        stamp = _naive(dt.datetime.fromisoformat(text.strip()))
+        stamp = _naive(dt.datetime.fromisoformat(_iso(text)))
     except ValueError:
         return None
     return float((stamp - dt.datetime(1970, 1, 1)) / dt.timedelta(days=1))
