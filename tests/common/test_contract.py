@@ -138,7 +138,12 @@ def test_scikit_learn_estimator_checks(estimator, check):
         # leave out one of two copies of it: the picks may differ. At a fixed knob nothing may.
         curve = own_path(type(estimator))
         estimator = clone(estimator).set_params(**curve.settings[len(curve) // 3])
-    check(estimator)
+    with warnings.catch_warnings():
+        if check.func.__name__ == "check_class_weight_classifiers":
+            # One class weighs ten million times as much as another: of a penalty at which the
+            # other's part is lost in rounding a method rightly warns.
+            warnings.filterwarnings("ignore", "LogisticLasso: .* did not converge")
+        check(estimator)
 
 
 @pytest.mark.filterwarnings("ignore::bottega.core.errors.DataWarning")

@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bottega.core.parallel import at_most, in_threads
-from bottega.core.threads import linear_algebra_in, one_thread
+from bottega.core.parallel import at_most, in_threads, spare_threads
+from bottega.core.threads import linear_algebra_in, one_thread, openmp_in
 from bottega.linear import LeastSquares
 from bottega.neighbors import NearestNeighborsRegressor
 
@@ -81,3 +81,22 @@ def test_fits_paths_and_chunks_keep_to_n_jobs():
             WatchedLeastSquares(n_jobs=n_jobs).fit(X, y)
             WatchedLeastSquares(n_jobs=n_jobs).fit_chunks([(X, y)])
     assert seen == [1] * 4 + [2] * 4
+
+
+def openmp_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "openmp"]
+
+
+def test_loops_of_scikit_learn_have_the_threads_that_are_spare():
+    with threadpool_limits(4, user_api="openmp"):
+        with openmp_in(2):
+            assert set(openmp_threads()) <= {2}
+        with openmp_in(8):
+            assert set(openmp_threads()) <= {4}
+        assert set(openmp_threads()) <= {4}
+    assert spare_threads(3) == 3
+    with at_most(2):
+        assert spare_threads() == 2
+        assert {*in_threads(lambda _: spare_threads(3), range(2))} == {1}
+    with ThreadPoolExecutor(1) as pool:  # a thread of somebody else's has the cores
+        assert pool.submit(spare_threads, 3).result() == 3

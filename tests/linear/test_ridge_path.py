@@ -148,3 +148,15 @@ def test_a_row_that_alone_spans_a_direction_has_no_error_without_it():
     assert np.isfinite(path.error[0])
     assert path.error[1] > 1e6 * path.error[0] or not np.isfinite(path.error[1])
     assert path.best("min") == 0
+
+
+@pytest.mark.parametrize("size", [2.0, 1024.0, 1e60])
+def test_the_size_of_all_weights_sizes_the_penalty_alone(size):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 2))
+    y = X[:, 0] - X[:, 1] ** 2 + 0.3 * rng.normal(size=40)
+    w = rng.integers(1, 4, 40).astype(float)
+    plain = Ridge().fit(X, y, sample_weight=w)
+    sized = Ridge().fit(X, y, sample_weight=size * w)
+    assert sized.alpha_ == pytest.approx(size * plain.alpha_)
+    assert sized.coef_ == pytest.approx(plain.coef_, rel=1e-10)

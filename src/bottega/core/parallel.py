@@ -23,7 +23,7 @@ from bottega.core import progress
 from bottega.core.errors import ParameterError
 from bottega.core.threads import linear_algebra_in
 
-__all__ = ["at_most", "available_cores", "in_threads", "run_tasks", "threads_of"]
+__all__ = ["at_most", "available_cores", "in_threads", "run_tasks", "spare_threads", "threads_of"]
 
 Key = TypeVar("Key")
 Answer = TypeVar("Answer")
@@ -54,6 +54,13 @@ def threads_of(n_jobs: int | None) -> int:
     if n_jobs == 0:
         raise ParameterError("n_jobs=0 is not allowed; use a number of threads, or -1 for all.")
     return n_jobs if n_jobs > 0 else max(cores + 1 + n_jobs, 1)
+
+
+def spare_threads(n_jobs: int | None = None) -> int:
+    """Return how many threads there are for work that starts here: inside a task only its own."""
+    if getattr(_thread, "busy", False):
+        return 1
+    return threads_of(_allowed.get() if n_jobs is None else n_jobs)
 
 
 @contextmanager
@@ -90,7 +97,7 @@ def run_tasks(
     """
     if getattr(_thread, "busy", False):  # the cores are taken: in this thread, one by one
         return {key: task() for key, task in tasks}, True
-    wanted = threads_of(_allowed.get() if n_jobs is None else n_jobs)
+    wanted = spare_threads(n_jobs)
     threads = min(wanted, max(len(tasks), 1))
     share = min(wanted, available_cores()) // threads  # of linear algebra in each thread
     answers: dict[Key, Answer] = {}

@@ -1,4 +1,4 @@
-"""Linear algebra in few threads.
+"""Linear algebra, and loops of scikit-learn, in few threads.
 
 A decomposition of a small matrix is hundreds of tiny steps. Shared among threads, each step waits
 for the slowest of them, and on a busy machine that is tens of times slower than one thread alone.
@@ -11,7 +11,7 @@ from threading import current_thread, main_thread
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["linear_algebra_in", "one_thread"]
+__all__ = ["linear_algebra_in", "one_thread", "openmp_in"]
 
 
 @cache
@@ -38,4 +38,20 @@ def linear_algebra_in(threads: int) -> Iterator[None]:
         found = _controller().select(user_api="blas").info()
         threads = min([threads, *(pool["num_threads"] for pool in found)])
     with _controller().limit(limits=threads, user_api="blas"):
+        yield
+
+
+@cache
+def _openmp() -> ThreadpoolController:  # looked for when it is needed: then it is loaded
+    return ThreadpoolController().select(user_api="openmp")
+
+
+@contextmanager
+def openmp_in(threads: int) -> Iterator[None]:
+    """Keep loops of scikit-learn to a number of threads inside the block; a lower limit stays.
+
+    The limit belongs to the thread that sets it.
+    """
+    threads = min([threads, *(pool["num_threads"] for pool in _openmp().info())])
+    with _openmp().limit(limits=threads):
         yield

@@ -105,7 +105,9 @@ class StackingRegressor(RegressorMixin, Stacked, MeanOfNumbers):
     Least squares on the fitted values of the models would give all the weight to the one that
     follows the data closest; predictions of unseen rows compare models of different complexity
     fairly. Without negative weights bases that resemble one another do not cancel. Equal bases
-    share their weight in a way that is not determined; the sum is. Folds depend on the
+    share their weight in a way that is not determined; the sum is. The sum has no intercept and
+    its weights need not add up to one, so another zero of the response (degrees Celsius for kelvin)
+    gives another sum; with ``sum_to_one=True`` it does not. Folds depend on the
     rows, not on their order. Cost: ``cv + 1`` fits of every base, side by side in threads. The
     weights themselves count as degrees of freedom, but few.
 

@@ -263,7 +263,7 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
     def _path(self, problem: DecomposedProblem, values: Any, loss: Loss | None) -> Path:
         values = alphas_of(values, self.alphas)
         if values is None:
-            alphas = _default_alphas(problem.spectrum.lam, self.alphas)
+            alphas = _default_alphas(problem, self.alphas)
         else:
             alphas = np.sort(np.asarray(values, dtype=np.float64))[::-1]
         if self.positive:  # the columns that are used depend on y: folds judge the path
@@ -280,7 +280,7 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
         return float(np.sum(self._scaled_coef(problem, np.array([alpha])) ** 2))
 
     def _strongest(self, problem: DecomposedProblem) -> float:
-        return float(_default_alphas(problem.spectrum.lam, 2)[0])
+        return float(_default_alphas(problem, 2)[0])
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
@@ -301,14 +301,17 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
         return notes, biased
 
 
-def _default_alphas(lam: FloatArray, count: int) -> FloatArray:
+def _default_alphas(problem: DecomposedProblem, count: int) -> FloatArray:
     """Return penalties from one that shrinks every direction away to one that shrinks none.
 
     Directions whose size is near rounding do not lengthen the grid.
     The ends are rounded to a hundredth of a decade: a fit in chunks and one in memory, whose
-    eigenvalues differ in their last digits, walk the same grid.
+    eigenvalues differ in their last digits, walk the same grid. They are those for weights of mean
+    one, so that the size of all weights changes nothing but the size of the penalties.
     """
+    unit = problem.centering.weight / problem.centering.n
+    lam = problem.spectrum.lam / unit
     top = lam[0] if len(lam) else 1.0
     bottom = lam[lam > 1e-12 * top].min(initial=top)
     first, last = np.log10([1e3 * top, max(1e-4 * bottom, 1e-10 * top)]).round(2)
-    return np.logspace(first, last, count)
+    return np.asarray(unit * np.logspace(first, last, count))

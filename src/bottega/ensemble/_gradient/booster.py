@@ -8,19 +8,18 @@ units of the response nor on the order of the rows, and a row of weight k counts
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
 from itertools import repeat
-from threading import Lock, current_thread, main_thread
+from threading import Lock
 from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from bottega.core.classes import spread
-from bottega.core.parallel import threads_of
+from bottega.core.parallel import spare_threads
 from bottega.core.row_order import own_order
 from bottega.core.rows import Rows
 from bottega.core.stored import stored
+from bottega.core.threads import openmp_in
 from bottega.core.typing import Array, FloatArray
 from bottega.ensemble._gradient.inputs import LevelNumbers
 
@@ -162,13 +161,6 @@ class Booster:
                 model.fit(self.X, self.y, sample_weight=self.weight)
 
 
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
 def threads_for(n: int, n_jobs: int | None) -> AbstractContextManager[Any]:
     """Keep the trees' threads to one where others work beside, or where there are few rows."""
-    alone = current_thread() is main_thread() and n > _FEW_ROWS
-    limit = threads_of(n_jobs) if alone else 1
-    return _controller().limit(limits=limit, user_api="openmp")
+    return openmp_in(spare_threads(n_jobs) if n > _FEW_ROWS else 1)

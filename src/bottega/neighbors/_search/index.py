@@ -1,17 +1,16 @@
 """Lists of the nearest of some points, exact whatever finds the candidates."""
 
-import threading
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
-from threadpoolctl import ThreadpoolController
 
 from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
+from bottega.core.parallel import spare_threads
+from bottega.core.threads import openmp_in
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.neighbors._kernels.distances import EUCLIDEAN
 from bottega.neighbors._kernels.votes import TIE
@@ -30,8 +29,6 @@ _BRUTE_NAMES = ("euclidean", "manhattan", "chebyshev", "hamming")
 _HIGHEST_POWER = 64  # of a Minkowski distance that a tree can sum up
 # Sums of powers beyond these have overflowed or lost digits.
 _LEAST_SUM, _MOST_SUM = 1e-280, 1e280
-
-_controller = cache(ThreadpoolController)
 
 
 class PointIndex:
@@ -120,9 +117,8 @@ class PointIndex:
         else:
             # Work too small is slower on several threads than on one, and a search inside a worker
             # thread has others beside it that want the cores.
-            alone = threading.current_thread() is threading.main_thread()
-            spread = alone and len(points) * len(self) >= _PAIRS_TO_SPREAD
-            with _controller().limit(limits=None if spread else 1, user_api="openmp"):
+            spread = len(points) * len(self) >= _PAIRS_TO_SPREAD
+            with openmp_in(spare_threads() if spread else 1):
                 bound, indices = self._brute.kneighbors(inner - self._center, width)
         farthest = bound[:, -1]
         known = np.isfinite(farthest)
