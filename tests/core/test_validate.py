@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from bottega.core import BaselineRegressor
-from bottega.core.errors import InputError
+from bottega.core.errors import DataWarning, InputError
 from bottega.linear import Lasso, LeastSquares, RecursiveLeastSquares
 from bottega.registry import estimators, methods
 
@@ -113,3 +113,16 @@ def test_the_size_of_all_weights_does_not_change_the_choice(name, size):
         sized = each(select="one_se").fit(X, y, sample_weight=size * w)
         assert sized.path_.error_se == pytest.approx(plain.path_.error_se, rel=1e-6)
         assert sized.predict(X) == pytest.approx(plain.predict(X), rel=1e-6, abs=1e-9)
+
+
+def test_predictions_and_inputs_beyond_all_numbers_get_a_word():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = X @ [1.0, 2.0]
+    for each in (LeastSquares(), Lasso(alpha=0.01)):
+        model = each.fit(X, y)
+        with pytest.warns(DataWarning, match="2 of 3 predictions are beyond the largest number"):
+            model.predict([[1e308, 1e308], [1.0, 1.0], [-1e308, -1e308]])
+        with pytest.raises(InputError, match="X holds a number beyond the largest one"):
+            model.predict(np.array([[10**400, 1.0]], dtype=object))
+    with pytest.raises(InputError, match=r"list of \(X, y\).*got 5"):
+        LeastSquares().fit_chunks(5)

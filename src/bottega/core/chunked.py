@@ -64,6 +64,10 @@ class Chunked(Estimator):
                 "Chunks are iterated over more than once, and a generator can only be iterated "
                 "over once: give a list, or an object whose __iter__ starts afresh."
             )
+        if not isinstance(chunks, Iterable):
+            raise InputError(
+                f"Chunks are a list of (X, y), or an object to iterate over; got {chunks!r}."
+            )
         first = next(iter(chunks), None)
         if first is None:
             raise InputError("There are no chunks to fit; give at least one (X, y).")

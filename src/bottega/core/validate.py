@@ -7,7 +7,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from bottega.core.errors import InputError
+from bottega.core.errors import DataWarning, InputError, warn_caller
 from bottega.core.frames import is_frame
 from bottega.core.typing import FloatArray
 
@@ -17,6 +17,7 @@ __all__ = [
     "naming_texts",
     "refuse_doubled_names",
     "refuse_masked",
+    "with_warning",
 ]
 
 # Sizes whose squares, and the squares of what a good fit leaves of them, are ordinary numbers.
@@ -74,6 +75,23 @@ def naming_texts(X: Any) -> Iterator[None]:
                         "and forests are."
                     ) from error
         raise
+    except OverflowError as error:  # a whole number of Python's, of any length
+        raise InputError(
+            f"X holds a number beyond the largest one, {np.finfo(np.float64).max:.3g}; correct it, "
+            "or take it as missing."
+        ) from error
+
+
+def with_warning(predicted: FloatArray) -> FloatArray:
+    """Return predictions, with a warning where they are beyond the largest number."""
+    wrong = int(np.count_nonzero(~np.isfinite(predicted)))
+    if wrong:
+        warn_caller(
+            f"{wrong} of {predicted.size} predictions are beyond the largest number, "
+            f"{np.finfo(np.float64).max:.3g}; look at the rows, which are far from the data.",
+            DataWarning,
+        )
+    return predicted
 
 
 def check_columns(*squares: Any, mean: Any = None) -> None:

@@ -4,7 +4,8 @@ A category of few levels becomes a column of 0 and 1 for each of them, so that a
 any one level however few rows it has. A category of many levels becomes the mean response of the
 row's level, drawn towards the mean of all rows as if that had been seen `PRIOR` times more; with
 more than two classes the share of each class. The means that a training row is given come from the
-other folds, so that its own response is not among its inputs.
+other folds, so that its own response is not among its inputs (that of a copy of it may be: a row
+of weight k is k rows here too).
 
 A missing value, and a level that the fit has not seen, are missing in the marks. In the means
 missing is a level like others; where the fit has not met it, it has the mean of all rows.

@@ -21,6 +21,7 @@ from bottega.core.smoother import Smoother, SmootherSums
 from bottega.core.sparse import dense_parts, small_as_dense
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, BoolArray, FloatArray
+from bottega.core.validate import with_warning
 from bottega.linear._decomposition.centering import squeeze
 from bottega.linear._decomposition.positive import (
     degrees_of_freedom,
@@ -58,7 +59,10 @@ class LinearPrediction:
             Only with `return_std`.
         """
         X = self._check_new(X)
-        return self._with_error(X) if return_std else self._mean_at(X)
+        if return_std:
+            return self._with_error(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return with_warning(self._mean_at(X))
 
     def _mean_at(self: Any, X: FloatArray) -> FloatArray:
         return np.asarray(X @ self.coef_.T + self.intercept_)

@@ -11,6 +11,7 @@ from bottega.core.likelihood import gaussian_criteria
 from bottega.core.results import SelectedResults, term_names, tidy_columns
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray, IntArray
+from bottega.core.validate import with_warning
 
 
 def totals_of(rows: Rows) -> dict[str, Any]:
@@ -87,7 +88,8 @@ class SelectedCoefficients(AllTerms):
         ndarray of shape (m,)
         """
         X = self._check_new(X)  # type: ignore[attr-defined]
-        return np.asarray(X @ self.coef_ + self.intercept_)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return with_warning(np.asarray(X @ self.coef_ + self.intercept_))
 
     def _fit_numbers(self) -> dict[str, Any]:
         n, rss, df = int(self._totals["n"]), self._totals["rss"], self.df_
