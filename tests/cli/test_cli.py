@@ -127,6 +127,15 @@ def test_class_weights_and_no_stack(patients, run):
     assert json.loads(weighted.stdout)["leaderboard"] != told["leaderboard"]
 
 
+def test_a_stopped_query_is_no_fault(run, monkeypatch):
+    def interrupted(*_, **__):
+        raise RuntimeError("Query interrupted")  # as DuckDB tells Ctrl-C
+
+    monkeypatch.setattr("bottega.cli.comparing.compare", interrupted)
+    done = run("compare", "iris")
+    assert (done.returncode, done.stderr) == (1, "stopped\n")
+
+
 def test_help_and_version(run):
     for arguments in (["--help"], ["compare", "--help"], ["predict", "--help"]):
         done = run(*arguments)

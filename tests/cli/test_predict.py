@@ -67,9 +67,8 @@ def test_limits_stand_beside_the_predictions(houses, price_model, run, one_sente
     # Calibrated on 20 locked rows, so the coverage itself varies: below 0.6 in 1 split of 300.
     assert np.mean((lower <= observed) & (observed <= upper)) >= 0.6
     done = run("predict", price_model, houses, "--interval", "0.9")
-    assert (
-        "note: limits that cover 90% of new rows: split conformal, calibrated by 20" in done.stderr
-    )
+    told = "note: limits for new rows, level 90%: CV+, calibrated by 60 rows; a new row is"
+    assert told in done.stderr
     wide = read_rows(done.stdout)
     assert float(wide[0]["upper_price"]) > upper[0]
     for level in ("90", "0", "1", "nan"):
@@ -97,6 +96,18 @@ def test_a_new_level_is_handled_as_the_model_learnt_or_as_asked(
     assert "'Siena'" in strict
     refused = one_sentence(run("predict", price_model, new, "--handle-unknown", "panic"))
     assert "use one of error, ignore, infrequent_if_exist" in refused
+
+
+def test_a_word_among_numbers_is_told_once(houses, price_model, tmp_path, run):
+    lines = houses.read_text().splitlines()
+    lines[2] = ",".join(["many", *lines[2].split(",")[1:]])
+    new = tmp_path / "new.csv"
+    new.write_text("\n".join(lines))
+    done = run("predict", price_model, new, "--interval", "0.9")
+    assert done.returncode == 0, done.stderr
+    told = done.stderr.splitlines()
+    assert sum("'many'" in line for line in told) == 1
+    assert all(line.startswith("note: ") for line in told)
 
 
 @pytest.mark.parametrize("method", ["tree", "bagging", "gradient_boosting"])

@@ -174,11 +174,21 @@ def test_inputs_that_are_not_used_are_told_apart(regression):
 
 
 def test_limits_for_new_rows_are_told_where_something_calibrated_them(regression):
-    told = "Limits that cover 90% of new rows: split conformal, calibrated by 50 rows; a new row"
+    told = "Limits for new rows, level 90%: split conformal, calibrated by 50 rows; a new row"
     assert said(regression())["limits"].startswith(told)
     assert told in render(regression())
     assert said(regression(interrupted=True))["limits"] is None
     assert said(regression(certificate=None, n_train=30_000))["limits"] is None
+
+
+def test_an_error_close_to_nothing_is_doubted(regression):
+    assert not any("nearly perfect" in each for each in said(regression())["verdict"])
+    comparison = regression()
+    comparison.results["ridge"].error = 0.01
+    assert said(comparison)["verdict"][1] == (
+        "That is nearly perfect, which is rare: make sure that the inputs it uses most are known "
+        "before price is, and are not made from it."
+    )
 
 
 def test_zero_coefficients_are_counted_and_not_listed(regression):

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import enumerate as enumerate_threads
 from threading import main_thread
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 try:
     import typer
@@ -32,17 +32,23 @@ app = typer.Typer(
 )
 
 
+def _stop() -> NoReturn:
+    typer.echo("stopped", err=True)
+    raise SystemExit(1) from None
+
+
 @contextmanager
 def _one_sentence() -> Iterator[None]:
     """Turn every error into one sentence on standard error and an exit code."""
     try:
         yield
     except KeyboardInterrupt:
-        typer.echo("stopped", err=True)
-        raise SystemExit(1) from None
+        _stop()
     except BrokenPipeError:
         raise  # the reader of our output has gone (``| head``); typer ends quietly
     except Exception as error:
+        if str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
+            _stop()
         if os.environ.get("BOTTEGA_TRACEBACK"):
             raise
         from bottega.core.errors import BottegaError

@@ -21,7 +21,7 @@ from bottega.cli.outputs import Ending, check_folder, check_outputs, followed, s
 from bottega.cli.spreadsheet import as_csv
 from bottega.core.errors import BottegaError, InputError, TestSetAlreadyUsed, require
 from bottega.core.files import write_atomically
-from bottega.data import Table, read
+from bottega.data import read
 from bottega.report.content import MOST_CALIBRATED, URGENT
 from bottega.report.wording import in_words_of_the_command_line
 from bottega.workbench import Comparison
@@ -95,7 +95,11 @@ def compare(
         )
     with _stopped_by_terminate():
         table = read(data, **reading)
-        _check_target(table, comparing)
+        if comparing["class_weight"] is not None and table.task == "regression":
+            raise InputError(
+                "Class weights are for classes, and the target is a number; leave --class-weight "
+                "out."
+            )
         if cost is not None and table.target is not None:
             comparing = {**comparing, "measure": read_costs(cost, table.classes)}
         with shown_progress("comparing", quiet=quiet):
@@ -116,23 +120,6 @@ def compare(
     ending.close()
     if found.interrupted or ending.failed:
         raise SystemExit(1)
-
-
-def _check_target(table: Table, comparing: dict[str, Any]) -> None:
-    """Refuse, before the work, what the target cannot be judged or weighted by."""
-    if table.target is None or table.classes is not None:
-        return
-    if comparing["class_weight"] is not None:
-        raise InputError(
-            "Class weights are for classes, and the target is a number; leave --class-weight out."
-        )
-    y = np.asarray(table.y)
-    if comparing["measure"] == "poisson" and y.min() < 0:
-        worst = int(y.argmin())
-        raise InputError(
-            f"--measure poisson needs a target of at least 0, and {table.target!r} is "
-            f"{y[worst]:g} in row {table.row_numbers[worst]:,}; use another measure."
-        )
 
 
 def _certify(found: Comparison, again: bool) -> None:

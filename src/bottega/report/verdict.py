@@ -10,16 +10,19 @@ from bottega.report.words import percent, sentence
 
 __all__ = ["certificate_sentence", "verdict"]
 
+_PERFECT = 0.005  # share of the baseline's error below which an answer among the inputs is likely
+
 
 def verdict(comparison: Any, board: list[dict[str, Any]]) -> list[str]:
-    """Return the sentences: the winner, its lead, a simpler method, the locked rows."""
-    said = [
+    """Return the sentences: the winner and its lead, doubts, a simpler method, the locked rows."""
+    told = [
         _winner(comparison, board),
+        _too_good(comparison),
         _runner_up(comparison, board),
         _simpler(comparison),
         certificate_sentence(comparison),
     ]
-    return [each for each in said if each]
+    return [each for each in told if each]
 
 
 def _winner(comparison: Any, board: list[dict[str, Any]]) -> str:
@@ -47,6 +50,17 @@ def _winner(comparison: Any, board: list[dict[str, Any]]) -> str:
     other = error_in_words(baseline.error, measure, units)
     return (
         f"{told}, {less}, which ignores every input ({other}).{_typical(best, baseline, measure)}"
+    )
+
+
+def _too_good(comparison: Any) -> str:
+    """Ask whether the target is among the inputs, where almost no error is left."""
+    best, baseline = comparison.results[comparison.best_method], comparison.results.get("baseline")
+    if baseline is None or not best.error < _PERFECT * baseline.error:
+        return ""
+    return (
+        "That is nearly perfect, which is rare: make sure that the inputs it uses most are known "
+        f"before {comparison.target} is, and are not made from it."
     )
 
 

@@ -114,8 +114,12 @@ def for_readers(text: str) -> str:
 
 def limits_in_words(intervals: Any, level: float) -> str:
     """Say what calibrated the limits of new rows, and what they promise."""
-    told = intervals.in_words(level).replace("split, ", "split conformal, ", 1)
-    return f"limits that cover {percent(level)} of new rows: {told.replace(': a ', '; a ', 1)}"
+    told = intervals.in_words(level).replace(": a ", "; a ", 1)
+    if told.startswith("split,"):
+        told = told.replace("split,", "split conformal,", 1)
+    else:  # the least that could be is far from what is usual
+        told += f" whatever the model, and usually about {percent(level)}"
+    return f"limits for new rows, level {percent(level)}: {told}"
 
 
 def picked_sentence(path: Any, picked: int) -> str:
