@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import bottega
 from bottega.core.errors import BottegaError, DataWarning, InputError
-from bottega.data import Table, read
+from bottega.data import Table, read, read_frame
 from bottega.linear import Ridge
 from bottega.workbench.features import ChosenColumns
 
@@ -223,3 +223,36 @@ def test_columns_that_the_model_uses_are_not_suggested(tmp_path):
         found.predict(frame[["incomes"]])
     with pytest.raises(InputError, match="Did you mean 'imcome'"):
         found.predict(frame.rename(columns={"income": "imcome"}))
+
+
+@pytest.mark.parametrize("method", ["ridge", "tree"])
+def test_whether_the_day_or_the_month_comes_first_is_learnt(tmp_path, method):
+    """Of two new rows nobody can tell; the model remembers how its own rows were written."""
+    days = pd.date_range("2023-01-01", periods=120)
+    y = days.day_of_year + 0.1 * np.sin(np.arange(120.0) ** 2)
+    for form, first in (("%m/%d/%Y", False), ("%d/%m/%Y", True)):
+        path = tmp_path / "rows.csv"
+        pd.DataFrame({"d": days.strftime(form), "y": y}).to_csv(path, index=False)
+        table = read(path, target="y")
+        assert table.kinds == {"d": "date"}
+        assert table.day_first == {"d": first}
+        found = bottega.compare(table, methods=[method], outer=3, stack=False)
+        saved = bottega.load(found.save(tmp_path / "m.skops"))
+        new = pd.DataFrame({"d": [pd.Timestamp(2023, 3, 5), pd.Timestamp(2023, 4, 2)]})
+        expected = saved.predict(new)
+        assert np.abs(expected - [64, 92]).max() < 12
+        new.assign(d=new["d"].dt.strftime(form)).to_csv(path, index=False)
+        for rows in (read_frame(path), new.assign(d=new["d"].dt.strftime(form))):
+            np.testing.assert_array_equal(saved.predict(rows), expected)
+            np.testing.assert_array_equal(found.predict(rows), expected)
+
+
+def test_dates_that_may_be_read_in_two_ways_are_left_out(tmp_path):
+    path = tmp_path / "rows.csv"
+    lines = [f"{i % 12 + 1}/{i % 5 + 1}/2023,{np.sin(i * i)},{np.cos(i * i)}" for i in range(60)]
+    path.write_text("\n".join(["d,x,y", *lines]))
+    table = read(path, target="y")
+    assert table.features == ("x",)
+    assert "date_format" in {finding.code for finding in table.warnings}
+    with pytest.raises(InputError, match="not clear whether the day or the month comes first"):
+        read(path, target="y", time="d")

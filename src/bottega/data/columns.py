@@ -46,7 +46,7 @@ class Column:
         - ``"constant"``: at most one distinct value beside missing ones.
         - ``"boolean"``: stored as booleans, or as the texts yes/no or true/false.
         - ``"date"``: stored as dates or times of a calendar, or as texts like 2026-01-31 or
-          31.1.2026.
+          31.1.2026, or 1/31/2026 where some value tells whether the day or the month comes first.
         - ``"number"``: texts that are all numbers, some with a currency, a percent sign, parted
           thousands or a decimal comma; plain numbers as text if over 20 differ and none begins
           with a zero as codes do; either also with words among them, which are missing values
@@ -100,6 +100,8 @@ class Profile:
         Whether distinct numbers become equal as floating-point numbers.
     infinite : int
         How many values are infinite.
+    day_first : bool, optional
+        Whether the day comes first in dates like 31/1/2026.
     """
 
     kind: str
@@ -111,6 +113,7 @@ class Profile:
     gaps_only: bool = False
     rounded: bool = False
     infinite: int = 0
+    day_first: bool | None = None
 
     @property
     def decimal(self) -> str | None:
@@ -207,9 +210,11 @@ def text_profile(
     if {level.strip().lower() for level in levels} in ({"yes", "no"}, {"true", "false"}):
         return Profile("boolean", missing, len(levels))
     days = [level for level in levels if not is_gap(level)]
-    if days and all(convert.is_date(level) for level in days):
+    day_first = convert.day_comes_first(days)
+    if days and all(convert.is_date(level, day_first) for level in days):
         missing = n_values - sum(levels[level] for level in days)
-        return Profile("date" if len(days) > 1 else "constant", missing, len(days))
+        kind = "date" if len(days) > 1 else "constant"
+        return Profile(kind, missing, len(days), day_first=day_first)
     found = writing(levels, decimal, usual)
     odd = next((level for level in levels if level not in found.values), None)
     n_odd = present - sum(levels[level] for level in found.values)

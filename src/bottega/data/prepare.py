@@ -77,7 +77,9 @@ def prepare(estimator: Any, table: Table) -> Pipeline:
     return Pipeline(steps if encoder is None else [("encode", encoder), *steps])
 
 
-def without_slips(data: Any, kinds: Mapping[str, str]) -> Any:
+def without_slips(
+    data: Any, kinds: Mapping[str, str], day_first: Mapping[str, bool] | None = None
+) -> Any:
     """Return rows to predict, where words among numbers and dates are missing values.
 
     Parameters
@@ -86,6 +88,8 @@ def without_slips(data: Any, kinds: Mapping[str, str]) -> Any:
         New rows.
     kinds : mapping of str to str
         The kind of each column that a model was fitted on.
+    day_first : mapping of str to bool, optional
+        Of columns with dates like 31/1/2026, whether the day comes first.
 
     Warns
     -----
@@ -113,13 +117,14 @@ def without_slips(data: Any, kinds: Mapping[str, str]) -> Any:
         series = frame[name]
         if series.dtype not in (nw.String, nw.Object) or convert.storage(series) == "date":
             continue
-        found = len(slips)
-        if kind == "number":
-            values, dtype = convert.numbers(series, slips=slips), nw.Float64()
-        else:
-            values, dtype = dates_of(convert.days(series, slips=slips)), nw.Datetime("us")
+        found, backend = len(slips), series.implementation
+        if kind == "date":
+            days = convert.days(series, slips=slips, day_first=(day_first or {}).get(name))
+            made.append(nw.new_series(name, dates_of(days), nw.Datetime("us"), backend=backend))
+            continue
+        values = convert.numbers(series, slips=slips)
         if len(slips) > found:
-            made.append(nw.new_series(name, values, dtype, backend=series.implementation))
+            made.append(nw.new_series(name, values, nw.Float64(), backend=backend))
     if not made:
         return data
     for told in slips:

@@ -78,6 +78,8 @@ class Table:
         The columns of those roles (`time` as numbers; dates as days since 1970-01-01).
     decimal : dict of str to str
         The decimal sign of each feature whose numbers were written as text.
+    day_first : dict of str to bool
+        Of columns whose dates were written like 31/1/2026, whether the day comes first.
     warnings : tuple of Finding
         What to know before trusting a model.
 
@@ -146,6 +148,7 @@ class Table:
             for name, seen in profiles.items()
             if roles[name] == "feature" and seen.decimal is not None
         }
+        self.day_first = {n: p.day_first for n, p in profiles.items() if p.day_first is not None}
         self._data = data
         self._read_roles(task, notes)
         if self.n_rows == n_given:  # every row was kept, so the counts stand
@@ -314,6 +317,7 @@ class Table:
             frame, target=target, task=task, source=self.source, **{**self._asked, **roles}
         )
         found._made |= self._made - gone
+        found.day_first |= self.day_first
         found.decimal |= {name: self.decimal[name] for name in self.decimal if name in found.kinds}
         return found
 
@@ -325,7 +329,7 @@ class Table:
         part = object.__new__(Table)
         part.target, part.source, part.task = self.target, self.source, self.task
         part._roles, part._kinds, part._asked = self._roles, self._kinds, self._asked
-        part._made = self._made
+        part._made, part.day_first = self._made, self.day_first
         part.warnings, part.classes, part.decimal = self.warnings, self.classes, self.decimal
         part._data = self._data[rows.astype(np.int64), :]
         part.n_rows = rows.size

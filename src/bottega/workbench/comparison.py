@@ -184,9 +184,10 @@ class Comparison(ShownComparison):
     def _inputs(self, data: Any) -> Any:
         features = list(self.table.features)
         if is_frame(data):
-            return inputs_of(self.best, data, features)
+            return inputs_of(self.best, data, features, self.table.day_first)
         inputs = [column.name for column in self.table.columns if column.role != "target"]
-        return inputs_of(self.best, named_columns(data, inputs, features), features)
+        frame = named_columns(data, inputs, features)
+        return inputs_of(self.best, frame, features, self.table.day_first)
 
     def explain(self) -> Any:
         """Return what the best procedure's predictions depend on, judged on rows it had not seen.
@@ -340,5 +341,6 @@ class Comparison(ShownComparison):
             certificate="" if self.certificate is None else str(self.certificate),
             version=bottega.__version__,
             intervals=self._intervals,
+            day_first=dict(self.table.day_first),
         )
         return save(saved, path)

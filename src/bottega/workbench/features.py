@@ -28,10 +28,13 @@ def chosen_columns(data: Any, columns: list[str] | tuple[str, ...]) -> Any:
     return frame.select(list(columns)).to_native()
 
 
-def inputs_of(model: Any, data: Any, columns: list[str] | tuple[str, ...]) -> Any:
+def inputs_of(
+    model: Any, data: Any, columns: list[str] | tuple[str, ...], day_first: dict[str, bool]
+) -> Any:
     """Return the columns of new rows that a procedure takes; slips of the pen are missing values.
 
-    An encoder that refuses labels it has not met refuses words among numbers, too.
+    An encoder that refuses labels it has not met refuses words among numbers, too. `day_first`
+    has the columns with dates like 31/1/2026.
     """
     frame = chosen_columns(data, columns)
     first = model.steps[0][1] if isinstance(model, Pipeline) else None
@@ -39,7 +42,8 @@ def inputs_of(model: Any, data: Any, columns: list[str] | tuple[str, ...]) -> An
         return frame
     written = getattr(first, "decimal", None) or {}  # as people write numbers: read by the encoder
     kinds = getattr(first, "kinds", None) or {}
-    return without_slips(frame, {n: kind for n, kind in kinds.items() if n not in written})
+    kinds = {name: kind for name, kind in kinds.items() if name not in written}
+    return without_slips(frame, kinds, day_first)
 
 
 def named_columns(data: Any, *names: list[str] | tuple[str, ...]) -> Any:

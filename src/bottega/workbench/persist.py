@@ -11,7 +11,7 @@ import json
 import warnings
 import zipfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib import import_module
 from pathlib import Path as FilePath
@@ -57,6 +57,8 @@ class SavedModel:
         Version of bottega that saved it.
     intervals : PredictionIntervals, PredictionSets or None
         What `interval` is made by; None where nothing calibrated it.
+    day_first : dict of str to bool
+        Of columns with dates like 31/1/2026, whether the day comes first.
     """
 
     model: Any
@@ -67,6 +69,7 @@ class SavedModel:
     certificate: str
     version: str
     intervals: Any = None
+    day_first: dict[str, bool] = field(default_factory=dict)
 
     def predict(self, data: Any) -> Any:
         """Return the prediction for each row of a frame (or of an array in the fit's order)."""
@@ -111,7 +114,7 @@ class SavedModel:
     def _features(self, data: Any) -> Any:
         if not is_frame(data):
             return data
-        return inputs_of(self.model, data, self.columns)
+        return inputs_of(self.model, data, self.columns, self.day_first)
 
 
 def trusted_types() -> list[str]:

@@ -8,6 +8,8 @@ import math
 import numbers as abstract
 import re
 from collections import Counter
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -24,6 +26,7 @@ _FAMILIES = ("number", "boolean", "date", "string")
 TRUTH = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:.*)?")
 _DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})([T ]\d{2}:.*)?")  # the day first, always
+_SLASHED = re.compile(r"(\d{1,2})([/-])(\d{1,2})\2(\d{4})([T ]\d{2}:[\d:.]*)?")
 
 
 def as_frame(data: Any) -> Frame:
@@ -133,17 +136,45 @@ def texts(series: Series) -> list[Any]:
     return values
 
 
-def is_date(text: str) -> bool:
-    """Return True for a date like 2026-01-31 or 31.1.2026, with or without a time of day."""
-    return _DATE.fullmatch(_iso(text)) is not None and _parse_date(text) is not None
+def is_date(text: str, day_first: bool | None = None) -> bool:
+    """Return True for a date like 2026-01-31 or 31.1.2026, with or without a time of day.
+
+    Where it is known whether the day or the month comes first, 1/31/2026 is a date, too.
+    """
+    found = _DATE.fullmatch(_iso(text, day_first)) is not None
+    return found and _parse_date(text, day_first) is not None
 
 
-def _iso(text: str) -> str:
-    """Return a text without blanks around it, a date with points as the standard writes it."""
-    found = _DOTTED.fullmatch(text.strip())
-    if found is None:
-        return text.strip()
-    day, month, year, rest = found.groups(default="")
+def has_slashes(text: str) -> bool:
+    """Return True for a text like 1/31/2026 or 31-01-2026."""
+    return _SLASHED.fullmatch(text.strip()) is not None
+
+
+def day_comes_first(texts: Iterable[str]) -> bool | None:
+    """Return whether the day comes first in dates like 31/1/2026; None where they do not tell.
+
+    Examples
+    --------
+    >>> day_comes_first(["3/1/2026", "3/31/2026"]), day_comes_first(["3/1/2026"])
+    (False, None)
+    """
+    found = [match for text in texts if (match := _SLASHED.fullmatch(text.strip()))]
+    day_first, month_first = (any(int(each[i]) > 12 for each in found) for i in (1, 3))
+    return None if day_first == month_first else day_first
+
+
+def _iso(text: str, day_first: bool | None = None) -> str:
+    """Return a text without blanks around it, a date as the standard writes it."""
+    bare = text.strip()
+    found = _DOTTED.fullmatch(bare)
+    if found is not None:
+        day, month, year, rest = found.groups(default="")
+    else:
+        found = None if day_first is None else _SLASHED.fullmatch(bare)
+        if found is None:
+            return bare
+        day, _, month, year, rest = found.groups(default="")
+        day, month = (day, month) if day_first else (month, day)
     return f"{year}-{month:0>2}-{day:0>2}{rest}"
 
 
@@ -186,16 +217,29 @@ def _float(value: Any) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def days(series: Series, *, slips: list[str] | None = None) -> np.ndarray:
+def days(
+    series: Series, *, slips: list[str] | None = None, day_first: bool | None = None
+) -> np.ndarray:
     """Read a column of dates as days since 1970-01-01, NaN where missing; texts will do.
 
-    With a list `slips`, other texts are missing values, as in `numbers`.
+    With a list `slips`, other texts are missing values, as in `numbers`. `day_first` is how dates
+    like 3/1/2026 are read where the column does not tell.
     """
     stored = storage(series)
     if stored == "empty":
         return np.full(len(series), np.nan)
     if stored in ("string", "mixed"):
-        return _lookup(series, _parse_date, "a date like 2026-01-31", slips)
+        written_so = {text for text in labels(series) if text is not None}
+        first = day_comes_first(written_so)
+        first = day_first if first is None else first
+        unclear = next((text for text in written_so if first is None and has_slashes(text)), None)
+        if unclear is not None:
+            raise InputError(
+                f"Column {series.name!r} holds dates such as {short(unclear)}, and it is not clear "
+                "whether the day or the month comes first; write them like 2026-01-31."
+            )
+        parse = partial(_parse_date, day_first=first)
+        return _lookup(series, parse, "a date like 2026-01-31", slips)
     if stored != "date":
         raise InputError(f"Column {series.name!r} holds {stored} values where dates are needed.")
     values = series.to_numpy()
@@ -278,11 +322,11 @@ def _parse_number(text: str) -> float | None:
     return float(text) if written.is_number(text) else None
 
 
-def _parse_date(text: str) -> float | None:
+def _parse_date(text: str, day_first: bool | None = None) -> float | None:
     if written.is_gap(text):
         return math.nan
     try:
-        stamp = _naive(dt.datetime.fromisoformat(_iso(text)))
+        stamp = _naive(dt.datetime.fromisoformat(_iso(text, day_first)))
     except ValueError:
         return None
     return float((stamp - dt.datetime(1970, 1, 1)) / dt.timedelta(days=1))

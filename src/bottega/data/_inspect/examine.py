@@ -144,9 +144,11 @@ def _without_infinite(seen: Profile, values: np.ndarray, infinite: int) -> Profi
 def _asked_for(series: Series, kind: str, decimal: str | None, usual: str | None) -> Profile:
     """Return what is in a column of a kind that the user chose."""
     seen = Profile(kind, *count(series))
-    if kind != "number" or convert.storage(series) not in ("string", "mixed"):
+    if kind not in ("number", "date") or convert.storage(series) not in ("string", "mixed"):
         return seen
     texts = {text for text in convert.labels(series) if text is not None}
+    if kind == "date":
+        return replace(seen, day_first=convert.day_comes_first(texts))
     found = writing(sorted(texts), decimal, usual)
     if len(found.values) < len(texts):
         return seen  # and the conversion says what is wrong

@@ -63,11 +63,14 @@ def open_query(
     encoding: str,
     text: set[str],
     decimal: str | None = None,
+    *,
+    whole: bool = False,
 ) -> Iterator[QueryResult]:
     """Open the answer to a query on a database, or the rows of data files.
 
     Columns of a CSV file named in `text` are read as they are written. `decimal` is the decimal
-    sign of its numbers, found from them if it is not given.
+    sign of its numbers, found from them if it is not given. Where the `whole` file is read, dates
+    like 1/31/2026 come as text: all of its rows tell whether the day or the month comes first.
     """
     if decimal not in (None, ".", ","):
         raise InputError(f"decimal is '.' or ',', not {decimal!r}.")
@@ -99,6 +102,8 @@ def open_query(
         if kind in ("csv", "tsv"):
             files = text_files.as_utf8(files, encoding, folder)
             text_files.check_headers(files, kind)
+            if whole:
+                text = text.union(*(text_files.slashed_dates(file, kind) for file in files))
         connection = duckdb.connect(":memory:", config=_SETTINGS)
         try:
             sql, options = _scan_query(connection, files, kind, text, decimal)

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from bottega.core.errors import InputError
-from bottega.data._inspect import written
+from bottega.data._inspect import convert, written
 
 _CHUNK = 1 << 20
 _LONGEST_LINE = 2_000_000  # what DuckDB takes
@@ -170,6 +170,25 @@ def number_habits(file: File, kind: str) -> Habits:
         elif found.decimal == "," and found.sure and found.values:
             commas.add(name)
     return Habits(sign, pointed, commas)
+
+
+def slashed_dates(file: File, kind: str) -> set[str]:
+    """Find the columns of dates like 1/31/2026, by the first value of each.
+
+    DuckDB knows one format for all columns of a file, and takes the day for the first part where
+    the values do not tell; those columns are read as they are written.
+    """
+    names, separator = header(file, kind)
+    first: dict[str, str] = {}
+    with _open(file.path) as raw, suppress(csv.Error):
+        rows = csv.reader(codecs.getreader("utf-8-sig")(raw), delimiter=separator)
+        for row in islice(rows, 1, _LOOKED_AT + 1):
+            for name, field in zip(names, row, strict=False):
+                if name not in first and field not in MISSING_MARKERS:
+                    first[name] = field
+            if len(first) == len(names):
+                break
+    return {name for name, field in first.items() if convert.has_slashes(field)}
 
 
 def check_headers(files: list[File], kind: str) -> None:

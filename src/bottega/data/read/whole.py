@@ -126,7 +126,7 @@ def read_frame(
     frame, path = frame_or_path(source)
     if frame is not None:
         return frame
-    with open_query(path, table, query, encoding, set(text), decimal) as result:
+    with open_query(path, table, query, encoding, set(text), decimal, whole=True) as result:
         frame = result.whole()
     if not len(frame):
         raise InputError(f"The data in {os.fspath(source)!r} have column names but no rows.")
