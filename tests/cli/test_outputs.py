@@ -152,6 +152,22 @@ def test_whatever_fails_at_the_end_the_rest_is_written(
     assert [row["method"] for row in rows] == ["ridge", "baseline"]
 
 
+@pytest.mark.parametrize("stopped", ["certify", "report"])
+def test_a_stop_at_the_end_leaves_the_model(stopped, data, tmp_path, run, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    model, report = tmp_path / "m.skops", tmp_path / "r.html"
+    monkeypatch.setattr(Comparison, stopped, stop)
+    done = run("compare", data, *SMALL, "--out", report, "--save", model)
+    assert done.returncode == 1
+    assert "ridge" in done.stdout
+    assert model.exists()
+    assert not report.exists()
+    assert done.stderr.count("stopped: the report was not written") == 1
+    assert "Traceback" not in done.stderr
+
+
 def test_the_certificate_of_a_failed_look_can_still_be_had(data, run, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("bottega.workbench.comparison.certify", break_down)

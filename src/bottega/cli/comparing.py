@@ -145,16 +145,18 @@ def _write_files(found: Comparison, wanted: Wanted, ending: Ending, quiet: bool)
             write_atomically(followed(wanted.leaderboard), text.encode())
             say(f"leaderboard: {wanted.leaderboard}", quiet)
     if wanted.save is not None:
+        if not ending.stopped:
+            with ending.step("the model has no limits for new rows"):
+                _calibrate(found)
         with ending.step("the model was not written"):
-            _calibrate(found)
             found.save(followed(wanted.save))
             say(f"model: {wanted.save}", quiet)
-    if wanted.out is not None:
+    if wanted.out is not None and not ending.leaves("the report was not written"):
         with ending.step("the report was not written"):
             with shown_progress("explaining", quiet=quiet):
                 found.report(followed(wanted.out))
             say(f"report: {wanted.out}", quiet)
-    if wanted.charts is not None:
+    if wanted.charts is not None and not ending.leaves("the charts were not written"):
         with ending.step("not all charts were written"):
             from bottega.report import write_charts
 

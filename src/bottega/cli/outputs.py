@@ -156,10 +156,12 @@ class Ending:
     ----------
     failed : bool
         Whether a step went wrong; standard error says which, and why.
+    stopped : bool
+        Whether the user stopped a step: what is quick is still done, the rest is left.
     """
 
     def __init__(self) -> None:
-        self.failed = False
+        self.failed = self.stopped = False
         self._broken_pipe: BrokenPipeError | None = None
 
     @contextmanager
@@ -169,11 +171,20 @@ class Ending:
             yield
         except BrokenPipeError as error:  # the reader has gone (``| head``); files are still wanted
             self._broken_pipe = error
+        except KeyboardInterrupt:
+            self.failed = self.stopped = True
+            sys.stderr.write(f"stopped: {what}\n")
         except Exception as error:
             if os.environ.get("BOTTEGA_TRACEBACK"):
                 raise
             self.failed = True
             sys.stderr.write(f"error: {what}: {reason_of(error)}\n")
+
+    def leaves(self, what: str) -> bool:
+        """Return True, and tell it, if a step that takes long is not wanted after a stop."""
+        if self.stopped:
+            sys.stderr.write(f"stopped: {what}\n")
+        return self.stopped
 
     def close(self) -> None:
         """Raise what the reader of standard output should notice."""

@@ -195,4 +195,4 @@ _WHY = {
 
 def _why(result: MethodResult) -> str:
     module = getattr(result.card.estimator, "__module__", "").split(".")
-    return _WHY.get(module[1] if len(module) > 1 else "", "it is a single model, not many")
+    return _WHY.get(module[1] if len(module) > 1 else "", "it is one method, not a mixture of several")
