@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bottega.core.errors import ModelFileError
+from bottega.ensemble import GradientBoostingRegressor
 from bottega.neighbors import (
     NearestNeighborsClassifier,
     NearestNeighborsRegressor,
@@ -82,6 +83,12 @@ EDITED = [
     (Perceptron(), 2, CLASSES, lambda m: narrower(m, "_weights")),
     (OnlineGradientDescentRegressor(), 2, Y, lambda m: narrower(m, "_state")),
     (OnlineRidge(), 2, Y, lambda m: narrower(m, "_triangle")),
+    (
+        GradientBoostingRegressor(n_estimators=3),
+        2,
+        Y,
+        lambda m: m.trees_.model._bin_mapper.is_categorical_.fill(100),
+    ),
     (ExponentialWeights(), 2, X[:, 0], lambda m: shorter(m, "expert_losses_")),
 ]
 

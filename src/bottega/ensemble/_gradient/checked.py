@@ -28,6 +28,9 @@ def check_boosted(trees: Any, n_columns: int) -> None:
     learnt = vars(trees.model)
     insist(learnt.get("n_features_in_") == width, "the columns of the boosted trees")
     insist(learnt.get("_preprocessor") is None, "the columns of the boosted trees")
+    categorical = getattr(learnt.get("_bin_mapper"), "is_categorical_", None)
+    known = isinstance(categorical, np.ndarray) and categorical.shape == (width,)
+    insist(known and not np.any(categorical), "the columns of the boosted trees")
     nodes = [vars(tree).get("nodes") for line in learnt.get("_predictors", ()) for tree in line]
     insist(len(nodes) > 0, "the boosted trees")
     for each in nodes:
