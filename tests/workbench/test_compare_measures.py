@@ -22,6 +22,7 @@ from bottega.core.losses import POISSON, SQUARED_ERROR, Cost
 from bottega.risk import ThresholdClassifier, best_threshold
 from bottega.risk.estimate.judged_rows import JudgedRows
 from bottega.workbench.measures import get_measure
+from bottega.workbench.ranking import lift
 from bottega.workbench.results import gap_between
 
 
@@ -118,6 +119,7 @@ def test_auc_ranks_and_the_brier_score_tunes(rare):
         assert result.path.loss == "Brier score"
     board = found.leaderboard
     assert board["auc"].is_monotonic_decreasing
+    assert found.results["baseline"].ranking == {"auc": 0.5, "lift": 1.0}
     assert board["auc"].iloc[0] == pytest.approx(1 - board["error"].iloc[0])
     names = (board["method"].iloc[1], board["method"].iloc[0])
     gap = gap_between(*(found.results[name] for name in names), names, found.nested)
@@ -261,3 +263,14 @@ def test_counts_below_zero_are_refused_before_the_work(measure):
     with pytest.raises(InputError, match=r"2 of its 4 values are below 0, the least -3\.2"):
         get_measure(measure, rows)
     assert get_measure(measure, JudgedRows(np.arange(3.0), "regression")).loss == POISSON
+
+
+def test_lift_with_rows_of_weight_zero_is_that_of_the_others():
+    rng = np.random.default_rng(0)
+    positive, score = rng.random(60) < 0.4, np.round(rng.random(60), 1)
+    weight = rng.integers(0, 3, 60).astype(float)
+    score[weight == 0] += rng.random(np.sum(weight == 0))  # levels that nobody counts for
+    kept = weight > 0
+    assert lift(positive, score, weight) == pytest.approx(
+        lift(positive[kept], score[kept], weight[kept])
+    )

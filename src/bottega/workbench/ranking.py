@@ -43,6 +43,8 @@ def lift(
     levels, of_row = np.unique(-score, return_inverse=True)
     rows = np.bincount(of_row, weight, len(levels))
     hits = np.bincount(of_row, weight * positive, len(levels))
+    counted = rows > 0
+    rows, hits = rows[counted], hits[counted]
     before = np.cumsum(rows) - rows
-    taken = np.clip((top * total - before) / np.maximum(rows, np.finfo(float).tiny), 0, 1)
+    taken = np.clip((top * total - before) / rows, 0, 1)
     return float((hits * taken).sum() / (top * total) / base)

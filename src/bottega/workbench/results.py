@@ -244,6 +244,8 @@ class MethodResult:
         classes, scores = self.classes, self.probability
         if classes is None or len(classes) != 2 or scores is None:
             return {}
+        if self.card.method == "baseline":  # one score in each fold: it orders nothing
+            return {"auc": 0.5, "lift": 1.0}
         rows = self.fold >= 0
         weight = self.nested.rows.weight
         weight = None if weight is None else weight[rows]

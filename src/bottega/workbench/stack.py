@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.pipeline import Pipeline
 
@@ -19,6 +18,7 @@ from bottega.core.folds import Fold
 from bottega.core.losses import Cost
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
+from bottega.optimize.nonnegative import nonnegative_least_squares
 from bottega.risk import NestedComparison, NestedCV
 from bottega.risk.estimate.nested_engine import Answer, Control, Judge, parts_of, run_parts
 from bottega.risk.estimate.nested_together import put_together
@@ -255,13 +255,10 @@ class _Weighing:
             columns, target = [each.ravel() for each in given], hot.ravel().astype(np.float64)
             weight = None if weight is None else np.repeat(weight, hot.shape[1])
         root = np.ones(len(target)) if weight is None else np.sqrt(weight)
-        # With predictions relative to the mean the weights do not depend on where zero is.
-        center = float(np.average(target, weights=weight))
-        design = np.column_stack([root * (column - center) for column in columns])
-        size = float(np.abs(design).max()) or 1.0
-        found = nnls(design / size, root * (target - center) / size)[0]
-        total = found.sum()
-        weights = found / total if total > 0 else np.eye(len(given))[0]
+        # Errors of the members, which do not depend on where zero is.
+        misses = np.column_stack([root * (column - target) for column in columns])
+        size = float(np.abs(misses).max()) or 1.0
+        weights = nonnegative_least_squares(misses / size, np.zeros(len(target)), sum_to_one=True)
         if not self.by_f1:
             return weights, None
         shares = sum(w * each for w, each in zip(weights, given, strict=True))
