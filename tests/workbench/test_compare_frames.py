@@ -256,3 +256,30 @@ def test_dates_that_may_be_read_in_two_ways_are_left_out(tmp_path):
     assert "date_format" in {finding.code for finding in table.warnings}
     with pytest.raises(InputError, match="not clear whether the day or the month comes first"):
         read(path, target="y", time="d")
+
+
+def test_the_call_has_the_task_and_names_values_that_it_cannot_show():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=60), "y": rng.integers(0, 3, 60)})
+    found = bottega.compare(
+        frame, "y", task="regression", weights=np.ones(60), methods=["ridge"], outer=3
+    )
+    assert "task='regression'" in found.command
+    assert "weights=weights" in found.command
+    call = {"bottega": bottega, "data": frame, "weights": np.ones(60)}
+    again = eval(found.command, call)
+    assert again.leaderboard["error"].tolist() == found.leaderboard["error"].tolist()
+
+
+def test_at_a_tie_the_simplest_method_is_the_best():
+    """Labels that nothing tells: trees and neighbours that predict the larger class all the way."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=90), "y": ["a", "a", "a", "a", "b"] * 18})
+    found = bottega.compare(frame, "y", methods=["tree", "neighbors"], outer=3, stack=False)
+    board = found.leaderboard
+    least = board["error"].min()
+    tied = [m for m, e in zip(board["method"], board["error"], strict=True) if e <= least + 1e-12]
+    assert found.best_method == board["method"].iloc[0]
+    order = {"tree": 2, "neighbors": 4, "baseline": 0}
+    assert tied == sorted(tied, key=order.get)
+    assert len(tied) > 1

@@ -89,8 +89,7 @@ def compare(
     exclude : sequence of str
         Methods to leave out.
     with_ : sequence of str
-        Methods to take in besides, although they would sit out: near twins of others, or methods
-        of other packages that are installed (lightgbm, xgboost).
+        Methods to take in besides, although they would sit out, such as near twins of others.
     measure : str, Loss or callable, optional
         What methods are tuned and ranked by: ``"rmse"``, ``"mae"``, ``"r2"``, ``"poisson"``,
         ``"huber"``; ``"accuracy"``, ``"balanced_accuracy"``, ``"f1"``, ``"auc"``, ``"log_loss"``,
@@ -209,9 +208,10 @@ def compare(
         "outer": outer,
         "interval": None if interval == "nadeau_bengio" else interval,
         "budget": budget,
-        "groups": groups if isinstance(groups, str) else None,
-        "time": time if isinstance(time, str) else None,
-        "weights": weights if isinstance(weights, str) else None,
+        "groups": _named("groups", groups),
+        "time": _named("time", time),
+        "weights": _named("weights", weights),
+        "task": task,
         "stack": None if stack else False,
         "random_state": seed,
         "test_size": test_size,
@@ -343,6 +343,18 @@ def _after(warned: list[warnings.WarningMessage]) -> list[str]:
         texts[0] + (f" (in {len(texts)} fits)" if len(texts) > 1 else "")
         for texts in alike.values()
     ]
+
+
+class _Variable(str):
+    """A name that stands for values in a call."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _named(name: str, given: Any) -> str | None:
+    """Return the name of a column, or a name for values that have none."""
+    return given if given is None or isinstance(given, str) else _Variable(name)
 
 
 def _python_call(data: Any, target: Any, **options: Any) -> str:

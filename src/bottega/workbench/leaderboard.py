@@ -73,13 +73,19 @@ def leaderboard_columns(
     return columns
 
 
-def rank(result: MethodResult) -> tuple[bool, float]:
-    """Return what orders the methods: their error; those without one come last."""
-    return bool(np.isnan(result.error)), result.error
+def rank(result: MethodResult) -> tuple[bool, float, int]:
+    """Return what orders the methods: their error, and of equal ones the simplest first.
+
+    Those without an error come last. Errors that differ by rounding alone are equal.
+    """
+    return bool(np.isnan(result.error)), float(f"{result.error:.12g}"), _simplicity(result)
 
 
 def best_of(results: Mapping[str, MethodResult]) -> str:
-    """Return the method with the least error among those that were fitted to all rows."""
+    """Return the method with the least error among those that were fitted to all rows.
+
+    At a tie it is the simplest, the baseline first of all.
+    """
     whole = {name: each for name, each in results.items() if not each.partial} or results
     return min(whole, key=lambda method: rank(whole[method]))
 
@@ -195,4 +201,6 @@ _WHY = {
 
 def _why(result: MethodResult) -> str:
     module = getattr(result.card.estimator, "__module__", "").split(".")
-    return _WHY.get(module[1] if len(module) > 1 else "", "it is one method, not a mixture of several")
+    return _WHY.get(
+        module[1] if len(module) > 1 else "", "it is one method, not a mixture of several"
+    )
