@@ -207,7 +207,7 @@ def test_small_words():
 def test_time_to_prepare_kernels_is_told_apart(regression):
     assert said(regression())["repeat"]["seconds"] == "12.3 s"
     facts = dict(said(regression(preparing_seconds=40.0))["head"]["facts"])
-    assert facts["Took"] == "12.3 s, and 40.0 s to prepare kernels"
+    assert facts["Compared in"] == "12.3 s, and 40.0 s to prepare kernels"
 
 
 def test_a_score_that_ranks_stands_in_one_column(classification):

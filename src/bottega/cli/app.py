@@ -93,7 +93,9 @@ def compare(
     ] = None,
     with_: Annotated[
         str | None,
-        typer.Option("--with", help="Other libraries to let take part: lightgbm, xgboost."),
+        typer.Option(
+            "--with", help="Methods to take in though they would sit out, such as voting."
+        ),
     ] = None,
     measure: Annotated[
         str | None,

@@ -120,7 +120,7 @@ def _head(comparison: Any, troubles: list[str]) -> dict[str, Any]:
             ("Rows", f"{table.n_rows:,}"),
             ("Columns used", f"{features:,}"),
             ("Methods", f"{len(comparison.results):,}"),
-            ("Took", words.took(comparison)),
+            ("Compared in", words.took(comparison)),
         ],
     }
 

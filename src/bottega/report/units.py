@@ -55,11 +55,6 @@ class Units:
             return f"{100 * value:.1f}".replace("-", "−")
         return number(float(value / self.size), 3)
 
-    @property
-    def suffix(self) -> str:
-        """What follows several differences: their unit."""
-        return " percentage points" if self.share else f" {self.word}".rstrip()
-
     def _with_word(self, text: str) -> str:
         return f"{text} {self.word}".rstrip()
 
