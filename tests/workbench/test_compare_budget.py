@@ -344,7 +344,7 @@ def test_a_file_of_another_comparison_is_refused(tmp_path):
 
 
 def test_ctrl_c_does_not_wait_for_what_runs(monkeypatch):
-    """A method that sleeps for long: the answer of the others is there within a second."""
+    """A method that sleeps for long: the answer of the others is there long before it wakes."""
     fit = Ridge._fit
 
     def slow(self, *given):
@@ -364,7 +364,7 @@ def test_ctrl_c_does_not_wait_for_what_runs(monkeypatch):
         found = bottega.compare("diabetes", methods=["ridge", "neighbors"], outer=2, n_jobs=2)
     finally:
         timer.cancel()
-    assert time.perf_counter() - pressed[0] < 1.0
+    assert time.perf_counter() - pressed[0] < 10.0  # a busy machine takes its time
     assert found.interrupted
     assert {"baseline"} <= set(found.results)
     assert "ridge" not in found.results
