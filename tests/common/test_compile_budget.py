@@ -31,7 +31,7 @@ BUDGET = {
     "tree._kernels.prune": 9,
     "smooth._kernels.state_space": 10,
     "smooth._kernels.nearest": 9,
-    "ensemble._kernels.words": 6,
+    "ensemble._kernels.words": 7,
 }
 ALL = 330
 GAUGES = ["one", "two", "three", "four", "five"]

@@ -345,9 +345,10 @@ def test_a_file_of_another_comparison_is_refused(tmp_path):
 
 def test_ctrl_c_does_not_wait_for_what_runs(monkeypatch):
     """A method that sleeps for long: the answer of the others is there long before it wakes."""
-    fit = Ridge._fit
+    fit, begun = Ridge._fit, threading.Event()
 
     def slow(self, *given):
+        begun.set()
         time.sleep(20)
         return fit(self, *given)
 
@@ -355,15 +356,13 @@ def test_ctrl_c_does_not_wait_for_what_runs(monkeypatch):
     pressed = []
 
     def press():
+        begun.wait()
+        time.sleep(2.0)  # the others are done by then
         pressed.append(time.perf_counter())
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
-    timer = threading.Timer(3.0, press)
-    timer.start()
-    try:
-        found = bottega.compare("diabetes", methods=["ridge", "neighbors"], outer=2, n_jobs=2)
-    finally:
-        timer.cancel()
+    threading.Thread(target=press, daemon=True).start()
+    found = bottega.compare("diabetes", methods=["ridge", "neighbors"], outer=2, n_jobs=2)
     assert time.perf_counter() - pressed[0] < 10.0  # a busy machine takes its time
     assert found.interrupted
     assert {"baseline"} <= set(found.results)
