@@ -2,19 +2,16 @@
 
 from typing import Any
 
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils.validation import check_is_fitted
-
-from bottega.core.errors import InputError
 from bottega.core.losses import Cost
 from bottega.core.stored import stored
-from bottega.core.typing import Array, FloatArray
+from bottega.core.typing import Array
+from bottega.risk.deciding import DecidingClassifier
 
 __all__ = ["CostSensitiveClassifier"]
 
 
 @stored
-class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class CostSensitiveClassifier(DecidingClassifier):
     r"""Predict the class of least expected cost.
 
     With probabilities :math:`p_j(x)` of the classes and :math:`c_{ij}` the cost of predicting
@@ -52,47 +49,14 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     'ill'
     """
 
+    _by = "costs"
+
     def __init__(self, estimator: Any, cost: Any) -> None:
         self.estimator = estimator
         self.cost = cost
 
-    @classmethod
-    def of(cls, fitted: Any, cost: Cost) -> "CostSensitiveClassifier":
-        """Return a classifier that is fitted already, with its decisions by costs."""
-        model = cls(clone(fitted), cost)
-        model.estimator_ = fitted
-        return model
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "CostSensitiveClassifier":
-        """Fit the classifier; `sample_weight` is passed on to it."""
-        cost = Cost.of(self.cost)
-        if not hasattr(self.estimator, "predict_proba"):
-            raise InputError(
-                "Decisions by costs need a classifier with predict_proba; got "
-                f"{type(self.estimator).__name__}."
-            )
-        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.estimator_ = clone(self.estimator).fit(X, y, **weighted)
-        cost.for_classes(self.classes_)  # refuses a matrix for other classes
-        return self
-
-    @property
-    def classes_(self) -> Array:
-        """The classes, sorted."""
-        return self.estimator_.classes_
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of inputs."""
-        return self.estimator_.n_features_in_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimator_")
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probabilities of the classes."""
-        check_is_fitted(self)
-        return self.estimator_.predict_proba(X)
+    def _check_classes(self, classes: Array) -> None:
+        Cost.of(self.cost).for_classes(classes)  # refuses a matrix for other classes
 
     def predict(self, X: Any) -> Array:
         """Return the class of least expected cost for each row."""

@@ -13,6 +13,7 @@ with the calibration rows, its score ranks among theirs at random, so it is at m
 probability at least `level`, whatever the model and whatever the distribution.
 """
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -143,9 +144,9 @@ class Calibrated(Shown):
         title = f"{self._title}: {self.kind}, calibrated by {size}"
         return Summary(title, (Section("", columns),), self.assumptions)
 
+    @abstractmethod
     def _shown(self, q: list[float]) -> dict[str, Any]:
         """Return the column of a summary that says what the quantiles of the scores mean."""
-        raise NotImplementedError
 
     def _needed(self, level: float) -> float:
         """Return the weight that the rows up to the limit must have."""

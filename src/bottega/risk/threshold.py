@@ -4,19 +4,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.losses import Cost
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
+from bottega.risk.deciding import DecidingClassifier
 
 __all__ = ["ThresholdClassifier", "best_threshold"]
 
 
 @stored
-class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class ThresholdClassifier(DecidingClassifier):
     """Predict the second of two classes where its probability exceeds a threshold.
 
     `bottega.compare` chooses the threshold inside each fold, on rows that the classifier was not
@@ -44,50 +43,15 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     'yes'
     """
 
+    _by = "a threshold"
+
     def __init__(self, estimator: Any, threshold: float = 0.5) -> None:
         self.estimator = estimator
         self.threshold = threshold
 
-    @classmethod
-    def of(cls, fitted: Any, threshold: float) -> "ThresholdClassifier":
-        """Return a classifier that is fitted already, with its decisions by a threshold."""
-        model = cls(clone(fitted), float(threshold))
-        model.estimator_ = fitted
-        return model
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ThresholdClassifier":
-        """Fit the classifier; `sample_weight` is passed on to it."""
-        if not hasattr(self.estimator, "predict_proba"):
-            raise InputError(
-                "Decisions by a threshold need a classifier with predict_proba; got "
-                f"{type(self.estimator).__name__}."
-            )
-        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
-        fitted = clone(self.estimator).fit(X, y, **weighted)
-        if len(fitted.classes_) != 2:
-            raise InputError(
-                f"A threshold separates two classes, and there are {len(fitted.classes_)}."
-            )
-        self.estimator_ = fitted
-        return self
-
-    @property
-    def classes_(self) -> Array:
-        """The classes, sorted."""
-        return self.estimator_.classes_
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of inputs."""
-        return self.estimator_.n_features_in_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimator_")
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probabilities of the classes."""
-        check_is_fitted(self)
-        return self.estimator_.predict_proba(X)
+    def _check_classes(self, classes: Array) -> None:
+        if len(classes) != 2:
+            raise InputError(f"A threshold separates two classes, and there are {len(classes)}.")
 
     def predict(self, X: Any) -> Array:
         """Return the second class where its probability exceeds the threshold, else the first."""

@@ -48,7 +48,7 @@ def check_tree(tree: Any, n_columns: int, n_values: int | None = None) -> None:
     first, count = tree.first_child[inner].astype(np.int64), tree.n_children[inner]
     insist((first > node[inner]) & (first + count <= nodes), "a child is no node")
     default = tree.default_child[inner]
-    insist((default >= 0) & (default < count), "a default child is none of the children")
+    insist((default >= 0) & (default < count), "a default child is not one of the children")
     insist(tree.parent[0] == -1, "the root has a parent")
     insist((tree.parent[1:] >= 0) & (tree.parent[1:] < node[1:]), "a parent comes after its child")
     insist(tree.depth[0] == 0, "a depth")
