@@ -108,7 +108,7 @@ def desk(tmp_path):
     price = 3 * size - age + rng.normal(0, 20, 90)
     rows = [f"{s:.1f},{a:.1f},{p:.1f}" for s, a, p in zip(size, age, price, strict=True)]
     (folder / "houses.csv").write_text("\n".join(["size,age,price", *rows]))
-    (folder / "new.csv").write_text("size,age\n100,10\n60,40\n")
+    (folder / "new.csv").write_text("house,size,age\n1,100,10\n2,60,40\n")
     outside = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"}
     kept = {name: value for name, value in os.environ.items() if name not in outside}
     return {"cwd": folder, "env": kept | {"BOTTEGA_LEDGER": "off"}}
