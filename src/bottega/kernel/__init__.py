@@ -1,0 +1,47 @@
+"""Kernel methods: inner products of features that need not be computed."""
+
+from bottega.kernel.kernels import (
+    ComposedKernel,
+    ConstantKernel,
+    FunctionKernel,
+    GaussianKernel,
+    Kernel,
+    LaplacianKernel,
+    LinearKernel,
+    NormalizedKernel,
+    PolynomialKernel,
+    PrecomputedKernel,
+    ProductKernel,
+    PsdCheck,
+    QuadraticFormKernel,
+    RowKernel,
+    ScaledKernel,
+    SigmoidKernel,
+    SumKernel,
+    get_kernel,
+    resolve_gamma,
+)
+from bottega.kernel.strings import SpectrumKernel
+
+__all__ = [  # made by docs/generate.py
+    "ComposedKernel",
+    "ConstantKernel",
+    "FunctionKernel",
+    "GaussianKernel",
+    "Kernel",
+    "LaplacianKernel",
+    "LinearKernel",
+    "NormalizedKernel",
+    "PolynomialKernel",
+    "PrecomputedKernel",
+    "ProductKernel",
+    "PsdCheck",
+    "QuadraticFormKernel",
+    "RowKernel",
+    "ScaledKernel",
+    "SigmoidKernel",
+    "SpectrumKernel",
+    "SumKernel",
+    "get_kernel",
+    "resolve_gamma",
+]

@@ -1,0 +1,1 @@
+"""Kernel objects: what they share, and those made of others."""
