@@ -90,7 +90,10 @@ class OnlineClassifier(ClassifierMixin, OnlineModel):
                 f"{self.classes_.tolist()!r}; start a new model for another set of labels."
             )
         try:
-            codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+            if len(self.classes_) == 2:  # faster than to search
+                codes = np.asarray(y == self.classes_[1], dtype=np.intp)
+            else:
+                codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
             known = self.classes_[codes] == y
         except TypeError:  # labels that cannot be put in one order
             codes, known = np.zeros(len(y), dtype=np.intp), np.zeros(len(y), dtype=bool)
