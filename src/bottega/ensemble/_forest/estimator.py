@@ -67,7 +67,7 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
     simplifies: ClassVar[bool] = False
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
-        columns, y = read_columns(self, X, y)
+        columns, y = read_columns(self, X, y, as_given=True)  # what is binned needs no copy
         p = columns.X.shape[1]
         if p >= 2**20:
             raise InputError(f"X has {p} columns; a forest takes fewer than {2**20}.")
@@ -329,7 +329,7 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
 
     def _codes(self, X: Any) -> Array:
         check_is_fitted(self)
-        return self._rows_in.bins.encode(self.columns_in_.read(self, X))
+        return self._rows_in.bins.encode(self.columns_in_.read(self, X, as_given=True))
 
     def _means(self, X: Any) -> FloatArray:
         """Return the mean leaf values of new rows."""

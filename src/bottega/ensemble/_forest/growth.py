@@ -26,6 +26,7 @@ from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels import grow_binned as binned
 
 _SOME = 1e-300  # a split must bring something: a node that none makes purer is a leaf
+_PLACES = 1 << 23  # rows times trees of a wave
 _JUDGED_ROWS = 1 << 15  # the same blocks for any number of threads, and so the same sums
 
 
@@ -165,7 +166,9 @@ class Grower:
         tally = done.tally if after is None else done.tally.copy()
         trees = list(done.trees)
         sums = list(tally.sums)
-        wave = max(32, 8 * available_cores())
+        # The places of all rows in the trees of a wave are held until they are judged.
+        cores = available_cores()
+        wave = min(max(32, 8 * cores), max(2 * cores, _PLACES // max(len(self.rows.y), 1)))
         for start in range(0, len(seeds), wave):
             grown = self._wave(seeds[start : start + wave], judge)
             if judge:

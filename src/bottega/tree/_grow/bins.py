@@ -97,8 +97,9 @@ class Bins:
             part = X[block] if order is None else X[order[block]]
             for j in range(p):
                 levels = self.level_bin[self.level_start[j] : self.level_start[j + 1]]
+                column = np.require(part[:, j], np.float64, ["C", "W"])  # one type to the kernel
                 kernels.encode_column(
-                    part[:, j], self.cuts[j], self.categorical[j], levels, codes[block], j
+                    column, self.cuts[j], self.categorical[j], levels, codes[block], j
                 )
 
         size = max(1024, 2**18 // max(p, 1))

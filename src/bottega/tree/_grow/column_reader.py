@@ -36,11 +36,16 @@ def read_response(estimator: Any, y: Any) -> Array:
     return np.asarray(y, dtype=np.float64)
 
 
-def read_columns(estimator: Any, X: Any, y: Any) -> tuple[Columns, Array]:
-    """Return inputs and responses, and leave on the estimator what reads new inputs."""
+def read_columns(
+    estimator: Any, X: Any, y: Any, *, as_given: bool = False
+) -> tuple[Columns, Array]:
+    """Return inputs and responses, and leave on the estimator what reads new inputs.
+
+    With `as_given` numbers stay where they are in memory, instead of column by column in a copy.
+    """
     y = read_response(estimator, y)
     estimator.columns_in_ = ColumnReader(estimator.categorical_features)
-    columns = estimator.columns_in_.fit(estimator, X)
+    columns = estimator.columns_in_.fit(estimator, X, as_given=as_given)
     check_consistent_length(columns.X, y)
     return columns, y
 
@@ -73,7 +78,7 @@ class ColumnReader:
         self.values: list[FloatArray | None] = []  # sorted values of a category that holds numbers
         self.encoder: Encoder | None = None  # for a frame with columns that are not numbers
 
-    def fit(self, estimator: Any, X: Any) -> Columns:
+    def fit(self, estimator: Any, X: Any, *, as_given: bool = False) -> Columns:
         """Learn names and levels from X, set scikit-learn's names on `estimator`, read X."""
         matrix = self._learn(estimator, X)
         p = matrix.shape[1]
@@ -88,13 +93,13 @@ class ColumnReader:
                 values = np.unique(matrix[:, j])
                 self.values[j] = values = values[~np.isnan(values)]
                 self.levels[j] = [f"{value:.12g}" for value in values]
-        matrix = self._coded(matrix)
+        matrix = self._coded(matrix, as_given)
         n_levels = np.array([0 if one is None else len(one) for one in self.levels], dtype=np.int64)
         categorical = np.array([one is not None for one in self.levels])
         return Columns(matrix, categorical, n_levels)
 
-    def read(self, estimator: Any, X: Any) -> FloatArray:
-        """Return the matrix of new inputs, in the codes of `fit`."""
+    def read(self, estimator: Any, X: Any, *, as_given: bool = False) -> FloatArray:
+        """Return the matrix of new inputs, in the codes of `fit`; not to be written to."""
         refuse_masked(X=X)
         refuse_doubled_names(X)
         if self.encoder is None:
@@ -107,7 +112,7 @@ class ColumnReader:
                 )
             validate_data(estimator, X, reset=False, skip_check_array=True)
             matrix = self.encoder.transform(X)
-        return self._coded(matrix)
+        return self._coded(matrix, as_given)
 
     def _learn(self, estimator: Any, X: Any) -> FloatArray:
         self.encoder = None
@@ -156,16 +161,19 @@ class ColumnReader:
             )
         return int(one) % p
 
-    def _coded(self, matrix: FloatArray) -> FloatArray:
+    def _coded(self, matrix: FloatArray, as_given: bool) -> FloatArray:
         """Replace the numbers of categories by codes."""
         if matrix.shape[1] != len(self.values):  # kernels take the width as it was in `fit`
             raise InputError(
                 f"The inputs have {matrix.shape[1]} columns, and the model knows "
                 f"{len(self.values)}; give the columns of the fit."
             )
+        plain = all(values is None for values in self.values)
+        if plain and as_given:
+            return np.asarray(matrix, dtype=np.float64)
         # A read-only array is another type to compiled code, which would be compiled once more.
         out = np.require(matrix, np.float64, ["F", "W"])
-        if all(values is None for values in self.values):
+        if plain:
             return out
         if out is matrix:
             out = out.copy(order="F")

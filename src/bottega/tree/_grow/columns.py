@@ -17,7 +17,7 @@ class Columns:
     """Training inputs and, once it has been asked for, the sorted order of each column.
 
     X holds numbers and, in the `categorical` columns, codes below `n_levels` (0 for numbers); NaN
-    is missing. The values of a column stand together in memory.
+    is missing. The values of a column stand together in memory, unless they were read as given.
 
     Examples
     --------
