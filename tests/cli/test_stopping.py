@@ -48,14 +48,23 @@ def start(path, *arguments, slow=False):
     )
 
 
-@pytest.fixture(scope="module")
-def big(tmp_path_factory):
+def table(folder, n_rows):
     rng = np.random.default_rng(0)
-    path = tmp_path_factory.mktemp("big") / "big.csv"
+    path = folder / "rows.csv"
     header = ",".join([*(f"x{j}" for j in range(11)), "y"])
-    rows = rng.normal(size=(5_000, 12))
+    rows = rng.normal(size=(n_rows, 12))
     np.savetxt(path, rows, delimiter=",", header=header, comments="")
     return path
+
+
+@pytest.fixture(scope="module")
+def big(tmp_path_factory):
+    return table(tmp_path_factory.mktemp("big"), 5_000)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    return table(tmp_path_factory.mktemp("small"), 120)
 
 
 def test_ctrl_c_stops_without_a_traceback(big):
@@ -96,3 +105,105 @@ def test_a_stopped_comparison_writes_what_is_there(big, tmp_path, sign):
     assert "least_squares" in output
     assert "least_squares" in board.read_text()
     assert "stopped before all methods were done" in report.read_text()
+
+
+# ---- in every phase -----------------------------------------------------------------------------
+
+# What begins a phase, and whether that call is the one which goes on for ever.
+PHASES = {
+    "reading": ("bottega.cli.comparing", "read", "True"),
+    "first folds": ("bottega.risk.estimate.procedures", "EstimatorProcedure.fit", "True"),
+    "stack": (
+        "bottega.risk.estimate.procedures",
+        "EstimatorProcedure.fit",
+        "len(given[1].tests) == 2",
+    ),
+    "certificate": ("bottega.workbench", "Comparison.certify", "True"),
+    "report": ("bottega.workbench", "Comparison.report", "True"),
+}
+HOLD_AND_RUN = """
+import sys
+import time
+from importlib import import_module
+from operator import attrgetter
+from bottega.cli.app import main
+
+place, _, name = {path!r}.rpartition(".")
+owner = import_module({module!r})
+owner = attrgetter(place)(owner) if place else owner
+whole = getattr(owner, name)
+
+def held(*given, **more):
+    if {condition}:
+        sys.stdout.write("here\\n")  # at once: other threads say it too
+        sys.stdout.flush()
+        time.sleep(100)
+    return whole(*given, **more)
+
+setattr(owner, name, held)
+main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("phase", PHASES)
+def test_ctrl_c_is_heard_in_every_phase(small, tmp_path, phase):
+    """What was done before the phase is shown and written; what takes long is not begun."""
+    module, path, condition = PHASES[phase]
+    report, board = tmp_path / "r.html", tmp_path / "board.csv"
+    script = HOLD_AND_RUN.format(module=module, path=path, condition=condition)
+    methods = ("--methods", "least_squares,ridge,tree", "--outer", "3")
+    outputs = () if phase == "stack" else ("--out", str(report))
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-c", script, "compare", str(small), "--target", "y"),
+            *(*methods, *outputs, "--leaderboard", str(board)),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        before = "".join(iter(process.stdout.readline, "here\n"))  # what was printed already
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        output, errors = process.communicate(timeout=60)
+        seconds = time.monotonic() - sent
+    finally:
+        process.kill()
+    assert seconds < 5  # a second on a machine of its own
+    assert process.returncode == 1, errors
+    assert "Traceback" not in errors
+    assert "stopped" in errors
+    assert not report.exists()
+    done = phase not in ("reading", "first folds")
+    assert board.exists() == done
+    assert ("least_squares" in before + output) == done
+
+
+@pytest.mark.slow
+def test_ctrl_c_is_heard_while_kernels_are_compiled(small, tmp_path):
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "bottega", "compare", str(small), "--target", "y"),
+            *("--methods", "tree,random_forest"),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")},
+    )
+    try:
+        assert "preparing kernels" in process.stderr.readline()
+        time.sleep(1.0)  # in the middle of one
+        process.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        _, errors = process.communicate(timeout=60)
+        seconds = time.monotonic() - sent
+    finally:
+        process.kill()
+    assert seconds < 5
+    assert process.returncode == 1
+    assert "Traceback" not in errors
+    assert "stopped" in errors

@@ -1,9 +1,14 @@
 """Tasks side by side: order, errors, and no threads inside threads."""
 
+import os
+import signal
+import sys
 import threading
+import time
 
 import pytest
 
+from bottega.core import interruption
 from bottega.core.errors import ParameterError
 from bottega.core.parallel import available_cores, in_threads, run_tasks, threads_of
 
@@ -39,3 +44,84 @@ def test_negative_numbers_of_threads_count_from_all_cores():
     assert threads_of(-2) == max(cores - 1, 1)
     assert threads_of(-1000) == 1
     assert threads_of(3) == 3
+
+
+# ---- Ctrl-C -------------------------------------------------------------------------------------
+
+needs_signals = pytest.mark.skipif(os.name == "nt", reason="the signals are POSIX's")
+
+
+class Swallowing:
+    """Ctrl-C is pressed while it is taken down: Python prints the exception, and forgets it."""
+
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+
+@needs_signals
+def test_a_press_that_python_lost_stops_the_work(monkeypatch):
+    lost = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda event: lost.append(event.exc_type))
+
+    def press(key, _):
+        Swallowing()  # it is gone at once
+
+    tasks = [("quick", int), ("slow", lambda: time.sleep(30))]
+    start = time.perf_counter()
+    answers, complete = run_tasks(tasks, n_jobs=2, leave=True, detail=press)
+    assert lost == [KeyboardInterrupt]
+    assert not complete
+    assert answers == {"quick": 0}
+    assert time.perf_counter() - start < 10
+    assert run_tasks([("next", int)]) == ({"next": 0}, True)  # the press was for the work before
+
+
+@needs_signals
+def test_a_press_lost_before_the_work_begins_stops_it(monkeypatch):
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+    with interruption.remembered():
+        Swallowing()
+        assert run_tasks([("a", lambda: time.sleep(0.01))], leave=True) == ({}, False)
+        assert run_tasks([("b", int)]) == ({"b": 0}, True)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@needs_signals
+def test_an_interrupted_loop_does_not_wait_for_what_runs():
+    def task(i):
+        if i == 0:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        time.sleep(30)
+
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        in_threads(task, range(2))
+    assert time.perf_counter() - start < 10
+
+
+def test_an_error_waits_for_what_runs():
+    """Who catches it may use the same arrays again."""
+    ended = []
+
+    def task(i):
+        if i == 0:
+            raise ValueError
+        time.sleep(0.3)
+        ended.append(i)
+
+    with pytest.raises(ValueError):
+        run_tasks([(i, lambda i=i: task(i)) for i in (1, 0)], n_jobs=2, leave=True)
+    assert ended == [1]
+
+
+def test_other_threads_take_no_notice_of_ctrl_c():
+    def inside():
+        with interruption.remembered():
+            found.append(signal.getsignal(signal.SIGINT))
+            interruption.raise_if_pressed()
+
+    found = []
+    thread = threading.Thread(target=inside)
+    thread.start()
+    thread.join()
+    assert found == [signal.getsignal(signal.SIGINT)]

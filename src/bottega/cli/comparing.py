@@ -19,6 +19,7 @@ from bottega.cli.costs import read_costs
 from bottega.cli.live import shown_progress
 from bottega.cli.outputs import Ending, check_folder, check_outputs, followed, say, write_out
 from bottega.cli.spreadsheet import as_csv
+from bottega.core import interruption
 from bottega.core.errors import BottegaError, InputError, TestSetAlreadyUsed, require
 from bottega.core.files import write_atomically
 from bottega.data import read
@@ -93,7 +94,7 @@ def compare(
             "Give --group or --time, not both: rows are held out by whole groups, or by what comes "
             "later; leave the other column out with --ignore."
         )
-    with _stopped_by_terminate():
+    with _stopped_by_terminate(), interruption.remembered():
         table = read(data, **reading)
         if comparing["class_weight"] is not None and table.task == "regression":
             raise InputError(
@@ -179,10 +180,7 @@ def _stopped_by_terminate() -> Iterator[None]:
         yield
         return
 
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
+    before = signal.signal(signal.SIGTERM, interruption.press)
     try:
         yield
     finally:

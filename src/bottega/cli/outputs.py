@@ -14,6 +14,7 @@ from fnmatch import fnmatch
 from itertools import combinations
 from pathlib import Path
 
+from bottega.core import interruption
 from bottega.core.errors import BottegaError, InputError
 from bottega.data.read.files import find_files, format_of, is_bundled
 from bottega.report.wording import in_words_of_the_command_line
@@ -172,6 +173,7 @@ class Ending:
         except BrokenPipeError as error:  # the reader has gone (``| head``); files are still wanted
             self._broken_pipe = error
         except KeyboardInterrupt:
+            interruption.forget()
             self.failed = self.stopped = True
             sys.stderr.write(f"stopped: {what}\n")
         except Exception as error:

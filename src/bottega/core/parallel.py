@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-from bottega.core import progress
+from bottega.core import interruption, progress
 from bottega.core.errors import ParameterError
 from bottega.core.threads import linear_algebra_in
 
@@ -92,8 +92,8 @@ def run_tasks(
     Ctrl-C, and the deadline (a time of ``time.perf_counter``), stop handing out tasks, wait for
     those that run, and return what is done: the second part of the answer is then False. With
     `leave` nothing is waited for: a task that runs then goes on in its thread, which does not keep
-    the process alive, and its answer is lost. An exception of a task is raised here. Progress is
-    reported with what `detail` makes of a task's key and answer.
+    the process alive, and its answer is lost. An exception of a task is raised here, when no other
+    task runs any more. Progress is reported with what `detail` makes of a task's key and answer.
     """
     if getattr(_thread, "busy", False):  # the cores are taken: in this thread, one by one
         return {key: task() for key, task in tasks}, True
@@ -102,9 +102,10 @@ def run_tasks(
     share = min(wanted, available_cores()) // threads  # of linear algebra in each thread
     answers: dict[Key, Answer] = {}
     complete = True
-    with threadpool_limits(limits=max(1, share)):
-        crew = _Crew(tasks, threads)
+    with threadpool_limits(limits=max(1, share)), interruption.remembered():
+        crew = _Crew(tasks)
         try:
+            crew.start(threads)
             for _ in tasks:
                 key, answer = crew.next_answer(deadline)
                 answers[key] = answer
@@ -113,12 +114,12 @@ def run_tasks(
         except (Empty, KeyboardInterrupt):
             complete = False
             crew.dismiss()
+            interruption.forget()
             if not leave:
                 answers.update(crew.last_answers())
         except BaseException:
             crew.dismiss()
-            if not leave:
-                crew.last_answers()
+            crew.last_answers()  # who catches the exception may use the same arrays again
             raise
     return answers, complete
 
@@ -133,15 +134,20 @@ class _Crew:
     They are daemons: whoever does not want to wait for the task that runs need not.
     """
 
-    def __init__(self, tasks: Sequence[tuple[Any, Callable[[], Any]]], threads: int) -> None:
+    def __init__(self, tasks: Sequence[tuple[Any, Callable[[], Any]]]) -> None:
         # Each task carries the context of its caller, so that its progress reaches who listens.
         self._todo: deque[tuple[Any, Callable[[], Any]]] = deque(
             (key, partial(_run, copy_context(), task)) for key, task in tasks
         )
         self._found: SimpleQueue[tuple[Any, Any, BaseException | None]] = SimpleQueue()
-        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
-        for thread in self._threads:
+        self._threads: list[threading.Thread] = []
+
+    def start(self, threads: int) -> None:
+        """Let so many threads begin."""
+        for _ in range(threads):
+            thread = threading.Thread(target=self._work, daemon=True)
             thread.start()
+            self._threads.append(thread)
 
     def _work(self) -> None:
         _mark_busy()
@@ -158,6 +164,7 @@ class _Crew:
     def next_answer(self, deadline: float | None) -> tuple[Any, Any]:
         """Wait for the next answer, or raise what the task raised; `Empty` at the deadline."""
         while True:
+            interruption.raise_if_pressed()
             left = math.inf if deadline is None else deadline - time.perf_counter()
             try:
                 # A signal may reach another thread, which does not wake this one.
@@ -191,13 +198,15 @@ def in_threads(
 ) -> list[Answer]:
     """Return ``function(item)`` for each item, in order; all of them, or the exception.
 
+    Ctrl-C does not wait for what runs: its answers are not wanted.
+
     Examples
     --------
     >>> in_threads(abs, [-1, 2, -3])
     [1, 2, 3]
     """
     tasks = [(i, partial(function, item)) for i, item in enumerate(items)]
-    answers, complete = run_tasks(tasks, stage=stage)
+    answers, complete = run_tasks(tasks, stage=stage, leave=True)
     if not complete:
         raise KeyboardInterrupt
     return [answers[i] for i in range(len(tasks))]

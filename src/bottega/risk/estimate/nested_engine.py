@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bottega.core import progress
+from bottega.core import interruption, progress
 from bottega.core.errors import InputError
 from bottega.core.folds import Fold
 from bottega.core.parallel import run_tasks
@@ -312,6 +312,7 @@ def run_parts(
             _keep(runs, task, answer)
             progress.report(stage, done + 1, n_in_turn, str(task or ""))
     except KeyboardInterrupt:
+        interruption.forget()
         runs.complete = False
     runs.failures = dict(failures)  # a task that was left running may still fail
     for name in runs.failures:

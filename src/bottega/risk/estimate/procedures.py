@@ -196,7 +196,7 @@ class EstimatorProcedure:
         )
         score = np.full(len(y), np.nan)
         try:
-            folds = make_folds(_DECIDING, len(y), strata=y, groups=groups, time=time)
+            folds = make_folds(_DECIDING, len(y), strata=y, groups=groups, time=time, X=X, y=y)
             for train, test in folds:
                 part_of = fit_weighted(
                     clone(fixed),
