@@ -84,7 +84,8 @@ class Chunked(Estimator):
             self.classes_ = _classes_of(chunks)
         classes = getattr(self, "classes_", None)
         names = getattr(self, "feature_names_in_", None)
-        return CheckedChunks(chunks, self.n_features_in_, np.ndim(y), classes, names)
+        gaps = get_tags(self).input_tags.allow_nan
+        return CheckedChunks(chunks, self.n_features_in_, np.ndim(y), classes, names, gaps)
 
     def _folds_of_chunks(self) -> int:
         """Return how many folds of the rows the statistics are wanted for."""

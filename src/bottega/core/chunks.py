@@ -146,8 +146,9 @@ class CheckedChunks:
     rows are left out.
 
     `chunks` are X, (X, y) or (X, y, w), and must be the same each time they are iterated over. Each
-    has `n_features` columns (`names` is what those of data frames are taken by) and responses
-    with `y_ndim` axes (0 for none), labels among `classes` for a classifier.
+    has `n_features` columns (`names` is what those of data frames are taken by; with `allow_nan`
+    values may be missing) and responses with `y_ndim` axes (0 for none), labels among `classes` for
+    a classifier, whose folds are stratified by them.
     """
 
     def __init__(
@@ -157,8 +158,10 @@ class CheckedChunks:
         y_ndim: int,
         classes: Any = None,
         names: Any = None,
+        allow_nan: bool = False,
     ) -> None:
         self.chunks = chunks
+        self.allow_nan = allow_nan
         self.names = names
         self.n_features = n_features
         self.y_ndim = y_ndim
@@ -194,7 +197,9 @@ class CheckedChunks:
             weights.append(np.ones(len(X)) if w is None else w)
         if not n:
             return None
-        return deal_rows(count, n, self, np.concatenate(responses), np.concatenate(weights))
+        y = np.concatenate(responses)
+        strata = None if self.classes is None else y
+        return deal_rows(count, n, self, y, np.concatenate(weights), strata=strata)
 
     def iter_columns(self) -> Iterator[FloatArray]:
         """Yield the columns of the inputs, a few with each pass over the chunks."""
@@ -254,10 +259,12 @@ class CheckedChunks:
 
     def _rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Return checked inputs and responses; labels as codes."""
+        how: dict[str, Any] = {"dtype": np.float64}
+        how["ensure_all_finite"] = "allow-nan" if self.allow_nan else True
         if self.y_ndim == 0:
-            return check_array(X, dtype=np.float64), y
+            return check_array(X, **how), y
         number = self.classes is None
-        X, y = check_X_y(X, y, dtype=np.float64, multi_output=number, y_numeric=number)
+        X, y = check_X_y(X, y, multi_output=number, y_numeric=number, **how)
         return X, y if number else np.searchsorted(self.classes, y)
 
 

@@ -1,0 +1,1 @@
+"""Models of the inputs within each class: their statistics, densities, samples, gaps."""

@@ -1,0 +1,55 @@
+"""How far a covariance is drawn towards its diagonal: formulas, instead of a path."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from bottega.classify._generative.moments import ClassMoments, row_blocks
+from bottega.core.typing import FloatArray
+
+__all__ = ["ledoit_wolf", "oracle_approximating"]
+
+
+def oracle_approximating(correlation: FloatArray, n: float) -> float:
+    """Return the intensity that is best for normal rows, from their correlations alone.
+
+    The estimate of Chen, Wiesel, Eldar and Hero (2010) for the target of uncorrelated columns, on
+    columns of unit variance.
+
+    Examples
+    --------
+    >>> oracle_approximating(np.array([[1.0, 0.5], [0.5, 1.0]]), 20)
+    0.6190476190476191
+    """
+    p = len(correlation)
+    mean_square = float(np.mean(correlation**2))
+    spread = (n + 1) * (mean_square - 1 / p)
+    return float(min((mean_square + 1) / spread, 1.0)) if spread > 1e-12 else 1.0
+
+
+def ledoit_wolf(
+    moments: ClassMoments, kept: Any, blocks: Iterable[tuple[FloatArray, Any, Any]]
+) -> float:
+    """Return the intensity of Ledoit and Wolf (2004), from one more pass over the rows.
+
+    Columns are centred within their class and have unit variance (divisor n) within classes; `kept`
+    are those that vary. `blocks` are inputs, codes of classes and weights.
+    """
+    weight = float(moments.weight.sum())
+    within = moments.within()[np.ix_(kept, kept)] / weight
+    scale = np.sqrt(np.diag(within))
+    correlation = within / np.outer(scale, scale)
+    means = moments.mean[:, kept] / scale
+    fourth = 0.0
+    for X, y, w in blocks:
+        for part in row_blocks(len(X), len(scale)):
+            Z = X[part][:, kept] / scale - means[y[part]]
+            square = np.einsum("ij,ij->i", Z, Z) ** 2
+            fourth += float(square.sum() if w is None else w[part] @ square)
+    size = float(np.sum(correlation**2))
+    distance = size - len(scale)  # from the identity
+    noise = (fourth / weight - size) / weight
+    if distance <= 1e-12 * size:
+        return 1.0
+    return float(np.clip(noise / distance, 0.0, 1.0))
