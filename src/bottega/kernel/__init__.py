@@ -1,5 +1,15 @@
 """Kernel methods: inner products of features that need not be computed."""
 
+from bottega.kernel.approximate import (
+    FourierMap,
+    NystroemMap,
+    kernel_error,
+    nystroem,
+    random_fourier,
+)
+from bottega.kernel.expansion import KernelExpansion
+from bottega.kernel.kernel_perceptron import KernelPerceptron
+from bottega.kernel.kernel_ridge import KernelRidge
 from bottega.kernel.kernels import (
     ComposedKernel,
     ConstantKernel,
@@ -21,17 +31,24 @@ from bottega.kernel.kernels import (
     get_kernel,
     resolve_gamma,
 )
+from bottega.kernel.linear_svm import LinearSVM
 from bottega.kernel.strings import SpectrumKernel
 
 __all__ = [  # made by docs/generate.py
     "ComposedKernel",
     "ConstantKernel",
+    "FourierMap",
     "FunctionKernel",
     "GaussianKernel",
     "Kernel",
+    "KernelExpansion",
+    "KernelPerceptron",
+    "KernelRidge",
     "LaplacianKernel",
     "LinearKernel",
+    "LinearSVM",
     "NormalizedKernel",
+    "NystroemMap",
     "PolynomialKernel",
     "PrecomputedKernel",
     "ProductKernel",
@@ -43,5 +60,8 @@ __all__ = [  # made by docs/generate.py
     "SpectrumKernel",
     "SumKernel",
     "get_kernel",
+    "kernel_error",
+    "nystroem",
+    "random_fourier",
     "resolve_gamma",
 ]

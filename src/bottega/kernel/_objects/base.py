@@ -107,7 +107,7 @@ class Kernel(ABC):
     def feature_map(self, X: Any) -> FloatArray:
         """Return features whose inner products are the kernel, where they are finitely many."""
         raise InputError(
-            f"{self!r} has no finite feature map; `Nystroem` and `RandomFourier` approximate one."
+            f"{self!r} has no finite feature map; `nystroem` and `random_fourier` approximate one."
         )
 
     def is_psd(self, X: Any, tol: float = _ROUNDING) -> PsdCheck:

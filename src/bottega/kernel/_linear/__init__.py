@@ -1,0 +1,1 @@
+"""Linear support vector machines: the problem, and three ways to solve it."""

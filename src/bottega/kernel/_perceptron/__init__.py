@@ -1,0 +1,1 @@
+"""The updates of a kernel perceptron, and what they predict."""

@@ -1,0 +1,1 @@
+"""Kernel ridge regression: decompositions, their paths, and approximations for many rows."""
