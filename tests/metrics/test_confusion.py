@@ -174,3 +174,47 @@ def test_tables_to_read_and_to_use():
 def test_bad_input_is_refused(call, says):
     with pytest.raises(InputError, match=says):
         call()
+
+
+@given(pairs)
+@settings(max_examples=60, deadline=None)
+def test_more_rates_equal_scikit_learn(rows):
+    y, said = np.array(rows).T
+    labels = [0, 1, 2, 3]
+    found = confusion(y, said, labels)
+    for beta in (0.5, 2.0):
+        options = {"labels": labels, "beta": beta, "zero_division": np.nan}
+        expected = peer.fbeta_score(y, said, average=None, **options)
+        np.testing.assert_allclose(found.per_class.fbeta(beta), expected)
+        micro = peer.fbeta_score(y, said, average="micro", **options)
+        assert found.fbeta(beta, "micro") == pytest.approx(micro)
+    if not np.isnan(found.mcc):
+        assert found.mcc == pytest.approx(peer.matthews_corrcoef(y, said), abs=1e-12)
+    recalls = peer.recall_score(y, said, labels=np.unique(y), average="macro", zero_division=0)
+    assert found.balanced_accuracy == pytest.approx(recalls)
+    for label in labels:
+        one = found.of(label)
+        if np.isfinite(one.mcc):
+            assert one.mcc == pytest.approx(peer.matthews_corrcoef(y == label, said == label))
+        positive, negative = one.likelihood_ratios
+        if np.isfinite(one.recall) and one.fpr > 0:
+            assert positive == pytest.approx(one.recall / one.fpr)
+        if np.isfinite(one.fnr) and one.specificity > 0:
+            assert negative == pytest.approx(one.fnr / one.specificity)
+
+
+def test_rates_with_their_exact_intervals():
+    found = confusion(["ill"] * 10 + ["well"] * 90, ["ill"] * 8 + ["well"] * 92)
+    low, high = stats.binomtest(8, 10).proportion_ci()
+    frame = found.rates()
+    row = frame[(frame["label"] == "ill") & (frame["measure"] == "recall")].iloc[0]
+    assert (row["estimate"], row["conf_low"], row["conf_high"]) == pytest.approx((0.8, low, high))
+    assert frame[frame["measure"] == "f1"]["conf_low"].isna().all()
+    assert found.interval() == pytest.approx(tuple(stats.binomtest(98, 100).proportion_ci()))
+    ill = found.of("ill")
+    assert (ill.npv, ill.fdr, ill.prevalence) == pytest.approx((90 / 92, 0, 0.1))
+    assert ill.omission == pytest.approx(2 / 92)
+    assert ill.informedness == pytest.approx(0.8)
+    assert ill.balanced == pytest.approx(0.9)
+    with pytest.raises(InputError, match="beta=0"):
+        ill.fbeta(0)

@@ -1,13 +1,12 @@
 """A model explained: importance, effects, calibration, worst rows, terms, single predictions."""
 
-from bottega.explain.calibration import Calibration
 from bottega.explain.effects import Effect, Effects
 from bottega.explain.explanation import Explanation, explain
 from bottega.explain.importance import Importance
-from bottega.explain.lift import Lift
 from bottega.explain.row_explanation import RowExplanation
 from bottega.explain.terms import Terms
 from bottega.explain.worst_rows import WorstRows
+from bottega.metrics import Calibration, Lift
 
 __all__ = [  # made by docs/generate.py
     "Calibration",

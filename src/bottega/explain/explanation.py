@@ -8,13 +8,13 @@ from typing import Any
 from bottega.core.seeds import seed_of
 from bottega.core.tables import Section, Shown, Summary
 from bottega.explain._rows.held_out import HeldOut
-from bottega.explain.calibration import Calibration, calibration_of
+from bottega.explain._rows.scores import calibration_of, lift_of
 from bottega.explain.effects import Effect, EffectMaker, Effects
 from bottega.explain.importance import Importance, importance_of
-from bottega.explain.lift import Lift, lift_of
 from bottega.explain.row_explanation import RowExplanation, row_of
 from bottega.explain.terms import Terms, terms_of
 from bottega.explain.worst_rows import WorstRows, worst_rows_of
+from bottega.metrics import Calibration, Lift
 
 __all__ = ["Explanation", "explain"]
 

@@ -8,6 +8,7 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.frames import make_frame
 from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.plot import target_chart
 
 __all__ = ["Balance", "balance"]
 
@@ -60,9 +61,18 @@ class Balance:
         """How many times the most frequent class is more frequent than the rarest."""
         return float(self.counts.max() / self.counts.min())
 
-    def to_frame(self, like: Any = None) -> Any:
+    def tidy(self, like: Any = None) -> Any:
         """Return the frequencies as a data frame."""
         return make_frame({"label": self.labels, "rows": self.counts, "share": self.shares}, like)
+
+    def to_frame(self, like: Any = None) -> Any:
+        """Return the frequencies as a data frame, as `tidy` does."""
+        return self.tidy(like)
+
+    def plot(self) -> Any:
+        """Draw the frequencies."""
+        y = np.repeat(self.labels, self.counts)
+        return target_chart(y, "classification", name="class")
 
     def __str__(self) -> str:
         return (

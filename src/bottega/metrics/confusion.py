@@ -10,8 +10,10 @@ from sklearn.utils.multiclass import unique_labels
 from bottega.core.cross_table import cross_table
 from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.frames import make_frame
-from bottega.core.tables import Section, Shown, Summary
+from bottega.core.proportion import exact_limits
+from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, IntArray
+from bottega.metrics._ranked.measured import Measured, check_level
 from bottega.metrics.balance import check_labels
 from bottega.metrics.rates import NAMES, Rates, share
 from bottega.plot import confusion_table_chart
@@ -46,7 +48,7 @@ class VersusMajority:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Confusion(Shown):
+class Confusion(Measured):
     """Counts of predicted against observed classes, with the rates that follow.
 
     Attributes
@@ -73,6 +75,49 @@ class Confusion(Shown):
     def accuracy(self) -> float:
         """Share of the rows predicted right."""
         return float(share(np.trace(self.table), self.n))
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the exact confidence interval of the accuracy (Clopper and Pearson's)."""
+        tail = (1 - check_level(level)) / 2
+        low, high = exact_limits(np.trace(self.table), self.n, tail)
+        return float(low), float(high)
+
+    @property
+    def mcc(self) -> float:
+        """Correlation of what is observed and predicted, for any number of classes.
+
+        Matthews' for two [1]_. NaN where one class alone is observed, or predicted.
+
+        References
+        ----------
+        .. [1] Gorodkin, J. (2004). Comparing two K-category assignments by a K-category correlation
+           coefficient. Computational Biology and Chemistry 28, 367-374.
+        """
+        share_of = self.table / self.n
+        seen, said = share_of.sum(axis=0), share_of.sum(axis=1)
+        scale = np.sqrt((1 - seen @ seen) * (1 - said @ said))
+        top = np.trace(share_of) - seen @ said
+        return float(top / scale) if scale > 0 else float("nan")
+
+    @property
+    def balanced_accuracy(self) -> float:
+        """Mean recall of the classes that are observed."""
+        return self.average("macro", skip_undefined=True)["recall"]
+
+    def fbeta(self, beta: float = 1.0, kind: str = "macro") -> float:
+        """Return F-beta averaged over the classes: recall counts beta times as much as precision.
+
+        Parameters
+        ----------
+        beta : float
+            How much recall counts.
+        kind : {"macro", "weighted", "micro"}
+            As in `average`.
+        """
+        check_average(kind)
+        if kind == "micro":
+            return float(self._summed().fbeta(beta))
+        return _mean(self.per_class.fbeta(beta), self._class_weights(kind), False)
 
     @property
     def per_class(self) -> Rates:
@@ -110,18 +155,19 @@ class Confusion(Shown):
         dict of str to float
             Accuracy is that of the whole table, whatever the average.
         """
-        if kind not in ("macro", "weighted", "micro"):
-            raise ParameterError(
-                f"kind={kind!r} is not allowed; use 'macro', 'weighted' or 'micro'."
-            )
-        rates = self.per_class
+        check_average(kind)
         if kind == "micro":
-            parts = (np.sum(getattr(rates, name)) for name in ("tp", "fp", "fn", "tn"))
-            found = {name: float(value) for name, value in Rates(*parts).to_dict().items()}
+            found = {name: float(value) for name, value in self._summed().to_dict().items()}
         else:
-            weight = self.table.sum(axis=0) if kind == "weighted" else np.ones(len(self.labels))
+            rates, weight = self.per_class, self._class_weights(kind)
             found = {name: _mean(getattr(rates, name), weight, skip_undefined) for name in NAMES}
         return {**found, "accuracy": self.accuracy}
+
+    def _summed(self) -> Rates:
+        return Rates(*(np.sum(count) for count in self.per_class.counts))
+
+    def _class_weights(self, kind: str) -> Array:
+        return self.table.sum(axis=0) if kind == "weighted" else np.ones(len(self.labels))
 
     def versus_majority(self) -> VersusMajority:
         """Compare with always predicting the most frequent class (the first of equals)."""
@@ -135,9 +181,36 @@ class Confusion(Shown):
         accuracies = self.accuracy, float(share(observed[top], self.n)), (won - lost) / self.n
         return VersusMajority(self.labels[top], *accuracies, won, lost, p_value)
 
-    def to_frame(self, like: Any = None) -> Any:
-        """Return counts and rates as a data frame, one row per class as the positive one."""
-        return make_frame(self._columns(), like)
+    def rates(self, level: float = 0.95, like: Any = None) -> Any:
+        """Return every rate of every class with its interval, as a long data frame.
+
+        Parameters
+        ----------
+        level : float
+            Of the exact intervals (Clopper and Pearson's); rates that are no share of rows (F1,
+            MCC) have none.
+        like : data frame or str, optional
+            A frame, or the name of a library, whose kind of frame is returned.
+
+        Returns
+        -------
+        data frame
+            ``label, measure, estimate, conf_low, conf_high``.
+        """
+        tail = (1 - check_level(level)) / 2
+        columns: dict[str, list[Any]] = {
+            name: [] for name in ("label", "measure", "estimate", "conf_low", "conf_high")
+        }
+        for label in self.labels.tolist():
+            rates = self.of(label)
+            for name in NAMES:
+                trials, low, high = rates.trials(name), np.nan, np.nan
+                if trials is not None and trials[1] > 0:
+                    low, high = (float(end) for end in exact_limits(*trials, tail))
+                row = (label, name, float(getattr(rates, name)), low, high)
+                for column, value in zip(columns.values(), row, strict=True):
+                    column.append(value)
+        return make_frame(columns, like)
 
     def table_frame(self, like: Any = None) -> Any:
         """Return the table as a data frame: a row per predicted, a column per observed class."""
@@ -155,6 +228,7 @@ class Confusion(Shown):
         notes = (
             f"Accuracy {self.accuracy:.4g}; always predicting {against.majority!s} has "
             f"{against.majority_accuracy:.4g}.",
+            f"Balanced accuracy {self.balanced_accuracy:.4g}, correlation (MCC) {self.mcc:.4g}.",
             "A dash is a rate that is undefined: there are no rows to take the share of.",
         )
         return Summary(
@@ -225,6 +299,12 @@ def confusion(y_true: Any, y_pred: Any, labels: Any = None) -> Confusion:
             f"These labels occur but are not among labels: {', '.join(map(str, strange))}."
         )
     return Confusion(known, cross_table(predicted, true, known)[:-1, :-1])
+
+
+def check_average(kind: str) -> None:
+    """Refuse a kind of average that there is not."""
+    if kind not in ("macro", "weighted", "micro"):
+        raise ParameterError(f"kind={kind!r} is not allowed; use 'macro', 'weighted' or 'micro'.")
 
 
 def _mean(rate: Array, weight: Array, skip_undefined: bool) -> float:

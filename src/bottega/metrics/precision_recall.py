@@ -73,6 +73,10 @@ class PrecisionRecallPath:
         columns |= {name: self._rate(name) for name in ("precision", "recall", "f1", "accuracy")}
         return make_frame(columns, like)
 
+    def tidy(self, like: Any = None) -> Any:
+        """Return the points as a data frame, as `to_frame` does."""
+        return self.to_frame(like)
+
     def plot(self) -> Any:
         """Draw the curve; for several methods `bottega.plot.precision_recall_chart`."""
         return precision_recall_chart({"": self})

@@ -13,6 +13,14 @@ fnr          FN / (TP + FN)         nothing is positive
 fpr          FP / (FP + TN)         nothing is negative
 f1           2 TP / (2 TP + FP +    nothing is positive nor predicted so
              FN)
+npv          TN / (TN + FN)         nothing is predicted negative
+fdr          FP / (TP + FP)         nothing is predicted positive
+omission     FN / (TN + FN)         nothing is predicted negative
+prevalence   (TP + FN) / all        there are no rows
+balanced     (recall +              nothing is positive, or nothing is negative
+             specificity) / 2
+mcc          the correlation of     one side of the table is empty
+             truth and prediction
 ===========  =====================  ==========================================
 
 F1 is the harmonic mean of precision and recall. Written with counts it is 0, its limit, where both
@@ -24,9 +32,14 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.errors import ParameterError
+
 __all__ = ["Rates"]
 
-NAMES = ("accuracy", "precision", "recall", "specificity", "fnr", "fpr", "f1")
+NAMES = (
+    *("accuracy", "precision", "recall", "specificity", "fnr", "fpr", "f1"),
+    *("npv", "fdr", "omission", "prevalence", "balanced", "mcc"),
+)
 
 
 def share(part: Any, whole: Any) -> Any:
@@ -89,7 +102,87 @@ class Rates:
     @property
     def f1(self) -> Any:
         """Harmonic mean of precision and recall."""
-        return share(2 * np.asarray(self.tp), 2 * np.asarray(self.tp) + self.fp + self.fn)
+        return self.fbeta(1.0)
+
+    def fbeta(self, beta: float) -> Any:
+        """Return the mean of precision and recall in which recall counts beta times as much.
+
+        ``(1 + beta^2) TP / ((1 + beta^2) TP + beta^2 FN + FP)``, a weighted harmonic mean.
+        """
+        if not 0 < beta < np.inf:
+            raise ParameterError(f"beta={beta!r} is not allowed; it must be positive and finite.")
+        square = beta**2
+        hits = (1 + square) * np.asarray(self.tp)
+        return share(hits, hits + square * np.asarray(self.fn) + self.fp)
+
+    @property
+    def npv(self) -> Any:
+        """Share of the rows predicted negative that are negative."""
+        return share(self.tn, self.tn + self.fn)
+
+    @property
+    def fdr(self) -> Any:
+        """Share of the rows predicted positive that are negative: 1 - precision."""
+        return share(self.fp, self.tp + self.fp)
+
+    @property
+    def omission(self) -> Any:
+        """Share of the rows predicted negative that are positive: 1 - npv."""
+        return share(self.fn, self.tn + self.fn)
+
+    @property
+    def prevalence(self) -> Any:
+        """Share of the rows that are positive."""
+        return share(self.tp + self.fn, self.tp + self.fp + self.fn + self.tn)
+
+    @property
+    def balanced(self) -> Any:
+        """Mean of recall and specificity: the accuracy if both classes were equally frequent."""
+        return (self.recall + self.specificity) / 2
+
+    @property
+    def informedness(self) -> Any:
+        """Recall + specificity - 1 (Youden's index): 0 for chance."""
+        return self.recall + self.specificity - 1
+
+    @property
+    def mcc(self) -> Any:
+        """Matthews' correlation of what is observed and what is predicted."""
+        tp, fp, fn, tn = (np.asarray(n, dtype=np.float64) for n in self.counts)
+        scale = np.sqrt((tp + fp) * (tp + fn)) * np.sqrt((tn + fp) * (tn + fn))
+        top = tp * tn - fp * fn
+        return np.divide(top, scale, out=np.full(np.shape(scale), np.nan), where=scale > 0)[()]
+
+    @property
+    def likelihood_ratios(self) -> tuple[Any, Any]:
+        """What a positive and a negative prediction multiply the odds of the class by."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return (
+                np.divide(self.recall, self.fpr)[()],
+                np.divide(self.fnr, self.specificity)[()],
+            )
+
+    @property
+    def counts(self) -> tuple[Any, Any, Any, Any]:
+        """True positives, false positives, false negatives, true negatives."""
+        return self.tp, self.fp, self.fn, self.tn
+
+    def trials(self, name: str) -> tuple[Any, Any] | None:
+        """Return the rows that a rate counts and those it is a share of; None for other rates."""
+        tp, fp, fn, tn = self.counts
+        every = tp + fp + fn + tn
+        return {
+            "accuracy": (tp + tn, every),
+            "precision": (tp, tp + fp),
+            "recall": (tp, tp + fn),
+            "specificity": (tn, tn + fp),
+            "fnr": (fn, tp + fn),
+            "fpr": (fp, tn + fp),
+            "npv": (tn, tn + fn),
+            "fdr": (fp, tp + fp),
+            "omission": (fn, tn + fn),
+            "prevalence": (tp + fn, every),
+        }.get(name)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all rates by name."""

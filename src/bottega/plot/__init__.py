@@ -10,15 +10,17 @@ from bottega.plot.calibration import calibration_chart
 from bottega.plot.coefficients import coefficient_chart
 from bottega.plot.confusion import confusion_chart, confusion_table_chart
 from bottega.plot.contributions import contributions_chart
+from bottega.plot.costs import cost_curve_chart, threshold_cost_chart
 from bottega.plot.criteria import criteria_chart
 from bottega.plot.curvature import curvature_chart
 from bottega.plot.decomposition import decomposition_chart
 from bottega.plot.dots import dots_chart
 from bottega.plot.effects import effects_chart
 from bottega.plot.importance import importance_chart
+from bottega.plot.intervals import intervals_chart, parts_chart
 from bottega.plot.leaderboard import leaderboard_chart
 from bottega.plot.learning_curve import excess_chart, learning_curve_chart
-from bottega.plot.lift import lift_chart
+from bottega.plot.lift import lift_chart, lift_curve_chart
 from bottega.plot.lines import lines_chart
 from bottega.plot.margins import margin_chart
 from bottega.plot.online import mistakes_chart, regret_chart, running_loss_chart
@@ -27,9 +29,9 @@ from bottega.plot.partition import partition_chart, step_chart
 from bottega.plot.path import path_chart
 from bottega.plot.penalty_region import region_chart
 from bottega.plot.posterior import posterior_chart
-from bottega.plot.precision_recall import precision_recall_chart
+from bottega.plot.precision_recall import precision_recall_chart, precision_recall_curve_chart
 from bottega.plot.residuals import observed_chart, residual_chart
-from bottega.plot.roc import roc_chart
+from bottega.plot.roc import roc_chart, roc_curves_chart
 from bottega.plot.shrinkage import shrinkage_chart, threshold_chart
 from bottega.plot.staged_error import error_against_trees_chart
 from bottega.plot.target import target_chart
@@ -50,6 +52,7 @@ __all__ = [  # made by docs/generate.py
     "confusion_chart",
     "confusion_table_chart",
     "contributions_chart",
+    "cost_curve_chart",
     "criteria_chart",
     "curse_chart",
     "curvature_chart",
@@ -60,23 +63,28 @@ __all__ = [  # made by docs/generate.py
     "error_against_trees_chart",
     "excess_chart",
     "importance_chart",
+    "intervals_chart",
     "leaderboard_chart",
     "learning_curve_chart",
     "lift_chart",
+    "lift_curve_chart",
     "lines_chart",
     "margin_chart",
     "mistakes_chart",
     "observed_chart",
     "partial_effects_chart",
     "partition_chart",
+    "parts_chart",
     "path_chart",
     "posterior_chart",
     "precision_recall_chart",
+    "precision_recall_curve_chart",
     "rate_chart",
     "region_chart",
     "regret_chart",
     "residual_chart",
     "roc_chart",
+    "roc_curves_chart",
     "running_loss_chart",
     "shrinkage_chart",
     "smooth_chart",
@@ -85,6 +93,7 @@ __all__ = [  # made by docs/generate.py
     "target_chart",
     "terms_chart",
     "threshold_chart",
+    "threshold_cost_chart",
     "tree_chart",
     "worst_rows_chart",
 ]

@@ -1,5 +1,6 @@
 """How well scores separate the classes: the ROC curve."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -7,10 +8,11 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray
+from bottega.plot._curve_bands import band_layer, band_rows, words_of_bands
 from bottega.plot._parts import colors, records, segment, tips, x_axis, y_axis
 from bottega.plot.theme import altair, finish
 
-__all__ = ["roc_chart"]
+__all__ = ["roc_chart", "roc_curves_chart"]
 
 MOST_CURVES = 10
 _MOST_POINTS = 200
@@ -41,7 +43,6 @@ def roc_chart(y_true: Any, scores: Any, classes: Any) -> Any:
     >>> chart.to_dict()["title"]["subtitle"]
     ["AUC 0.500 for class 'b' (1 is perfect, 0.5 is chance)."]
     """
-    alt = altair()
     true, names = np.asarray(y_true), np.asarray(classes)
     score = _columns(np.asarray(scores, dtype=np.float64), true, names)
     usable = np.all(np.isfinite(score), axis=1)
@@ -54,16 +55,13 @@ def roc_chart(y_true: Any, scores: Any, classes: Any) -> Any:
     drawn = drawn[(sizes[drawn] > 0) & (sizes[drawn] < true.size)]
     if not drawn.size:
         raise InputError("A ROC curve needs rows of at least two classes; there is only one here.")
-    rows: list[dict[str, Any]] = []
-    legend, areas = [], []
+    curves, areas = {}, []
     for j in drawn:
         positive = true == names[j]
         area = float(roc_auc_score(positive, score[:, j]))
-        name = f"{names[j]}: AUC {area:.3f}"
-        legend.append(name)
         areas.append(area)
-        false, found = _curve(positive, score[:, j])
-        rows += records(curve=name, false=false, true=found, order=np.arange(len(false)))
+        false, found, _ = roc_curve(positive, score[:, j])
+        curves[f"{names[j]}: AUC {area:.3f}"] = false, found
     if len(names) == 2:
         label = names[1].item() if isinstance(names[1], np.generic) else names[1]
         subtitle = f"AUC {areas[0]:.3f} for class {label!r} (1 is perfect, 0.5 is chance)."
@@ -73,25 +71,76 @@ def roc_chart(y_true: Any, scores: Any, classes: Any) -> Any:
             f"Of {shown} against the rest; mean AUC {np.mean(areas):.3f} "
             "(1 is perfect, 0.5 is chance)."
         )
+    return roc_curves_chart(curves, {}, subtitle, legend=len(names) > 2)
+
+
+def roc_curves_chart(
+    curves: Mapping[str, tuple[Any, Any]],
+    bands: Mapping[str, Any],
+    subtitle: str,
+    *,
+    legend: bool | None = None,
+) -> Any:
+    """Draw ROC curves that are computed already, with bands where there are any.
+
+    Parameters
+    ----------
+    curves : mapping of str to (false, true)
+        Shares of false alarms and of the class found, rising from 0 to 1, by name.
+    bands : mapping of str to CurveBand
+        Limits of some of them: objects with `at`, `lower`, `upper` and `level`, or None.
+    subtitle : str
+        What to see in it.
+    legend : bool, optional
+        Whether to name the curves; by default where there are several.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart, with the diagonal of chance.
+
+    Examples
+    --------
+    >>> chart = roc_curves_chart({"b": ([0, 0, 1], [0, 0.5, 1])}, {}, "AUC 0.75")
+    >>> len(chart.to_dict()["data"]["values"])
+    3
+    """
+    alt = altair()
+    names = list(curves)
+    rows: list[dict[str, Any]] = []
+    for name, (false, found) in curves.items():
+        x, y = _thinned(np.asarray(false, dtype=float), np.asarray(found, dtype=float))
+        rows += records(curve=name, false=x, true=y, order=np.arange(len(x)))
+    drawn = {name: band for name, band in bands.items() if band is not None}
+    rows += band_rows(drawn, "false")
     share = {"domain": [0, 1], "format": "~%", "tickCount": 5}
-    many = len(legend) > 4
-    place = {"orient": "bottom", "columns": 2, "labelLimit": 130} if many else {"columns": 1}
-    curve = alt.Chart().mark_line(strokeWidth=2, interpolate="linear")
-    curve = curve.encode(
-        x=x_axis("false", "false alarms (share of the other rows)", **share),
-        y=y_axis("true", "found (share of the rows of the class)", **share),
+    place = {"columns": 1}
+    if len(names) > 4:
+        place = {"orient": "bottom", "columns": 2, "labelLimit": 130}
+    color = colors("curve", names, show=len(names) > 1 if legend is None else legend, **place)
+    across = x_axis("false", "false alarms (share of the other rows)", **share)
+    upward = "found (share of the rows of the class)"
+    curve = alt.Chart()
+    if drawn:
+        curve = curve.transform_filter("isValid(datum.order)")
+    curve = curve.mark_line(strokeWidth=2, interpolate="linear").encode(
+        x=across,
+        y=y_axis("true", upward, **share),
         order="order:Q",
-        color=colors("curve", legend, show=len(names) > 2, **place),
+        color=color,
         tooltip=tips(
             ("curve:N", "class"), ("false:Q", "false alarms", ".1%"), ("true:Q", "found", ".1%")
         ),
     )
-    chance = segment(0, 1, style="reference", aria=False)
+    layers = [segment(0, 1, style="reference", aria=False)]
+    if drawn:
+        layers.append(band_layer(across, y_axis("low", upward, **share), color))
+    words = [subtitle, *([words_of_bands(drawn)] if drawn else [])]
     return finish(
-        alt.layer(chance, curve, data=alt.Data(values=rows)),
+        alt.layer(*layers, curve, data=alt.Data(values=rows)),
         title="How well the scores separate the classes (ROC)",
-        subtitle=subtitle,
-        description="ROC curve with the chance diagonal; " + "; ".join(legend) + ".",
+        subtitle=words,
+        description="ROC curve with the chance diagonal; " + "; ".join(names) + f". {words[0]}",
         width=360,
         height=330,
     )
@@ -108,9 +157,8 @@ def _columns(score: FloatArray, true: Array, names: Array) -> FloatArray:
     return score
 
 
-def _curve(positive: Array, score: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _thinned(false: FloatArray, true: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the corners of a curve, at most 200, evenly spread along its length."""
-    false, true, _ = roc_curve(positive, score)
     if false.size > _MOST_POINTS:
         along = false + true  # grows from 0 to 2 along the curve
         wanted = np.linspace(0, along[-1], _MOST_POINTS)

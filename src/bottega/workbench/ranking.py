@@ -1,8 +1,8 @@
 """How well scores order the rows of two classes, whatever threshold cuts them."""
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
 
+from bottega import metrics
 from bottega.core.typing import Array, FloatArray
 
 __all__ = ["TOP", "auc", "lift"]
@@ -18,9 +18,9 @@ def auc(positive: Array, score: FloatArray, weight: FloatArray | None = None) ->
     >>> auc(np.array([False, True, False, True]), np.array([0.1, 0.4, 0.6, 0.9]))
     0.75
     """
-    if positive.all() or not positive.any():
+    if not _both(positive, weight):
         return float("nan")
-    return float(roc_auc_score(positive, score, sample_weight=weight))
+    return metrics.roc(positive, score, sample_weight=weight).auc
 
 
 def lift(
@@ -35,16 +35,12 @@ def lift(
     >>> lift(np.array([False, True, False, True]), np.array([0.1, 0.4, 0.6, 0.9]), top=0.25)
     2.0
     """
-    weight = np.ones(len(score)) if weight is None else weight
-    total = float(weight.sum())
-    base = float(weight[positive].sum()) / total
-    if base == 0:
-        return float("nan")
-    levels, of_row = np.unique(-score, return_inverse=True)
-    rows = np.bincount(of_row, weight, len(levels))
-    hits = np.bincount(of_row, weight * positive, len(levels))
-    counted = rows > 0
-    rows, hits = rows[counted], hits[counted]
-    before = np.cumsum(rows) - rows
-    taken = np.clip((top * total - before) / rows, 0, 1)
-    return float((hits * taken).sum() / (top * total) / base)
+    if not _both(positive, weight):
+        return 1.0 if np.any(positive) else float("nan")
+    return metrics.lift(positive, score, sample_weight=weight).at(top)
+
+
+def _both(positive: Array, weight: FloatArray | None) -> bool:
+    """Return True if rows of both classes count."""
+    counted = positive if weight is None else positive[weight > 0]
+    return bool(counted.any() and not counted.all())

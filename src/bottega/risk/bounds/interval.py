@@ -6,6 +6,7 @@ import numpy as np
 from scipy import special
 
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.proportion import exact_limits
 from bottega.core.typing import FloatArray
 from bottega.risk.bounds._checks import Numbers, check_sides, count, level, losses_of, plain
 
@@ -60,14 +61,8 @@ def beta_limits(
     errors: FloatArray, n: FloatArray, delta: FloatArray, sides: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return Clopper and Pearson's limits, also for errors between two whole numbers."""
-    tail = delta / check_sides(sides)
-    errors, n, tail = np.broadcast_arrays(errors, n, tail)
-    none, all_ = errors == 0, errors == n
-    lower = special.betaincinv(np.where(none, 1, errors), n - errors + 1, tail)
-    upper = special.betainccinv(errors + 1, np.where(all_, 1, n - errors), tail)
-    if sides == 1:
-        lower = np.zeros_like(lower)
-    return np.where(none, 0.0, lower), np.where(all_, 1.0, upper)
+    lower, upper = exact_limits(errors, n, delta / check_sides(sides))
+    return (np.zeros_like(lower) if sides == 1 else lower), upper
 
 
 def student(losses: Any, delta: Any = 0.05, *, low: float = 0.0) -> tuple[Numbers, Numbers]:
