@@ -18,6 +18,7 @@ from bottega.risk.estimate.diagnose import Diagnosis, diagnose
 from bottega.risk.estimate.holdout import Holdout, holdout
 from bottega.risk.estimate.nested import nested_cv
 from bottega.risk.estimate.nested_result import NestedComparison, NestedCV
+from bottega.risk.estimate.search import Search, search
 from bottega.risk.prediction_intervals import PredictionIntervals, PredictionSets
 from bottega.risk.theory.bias_variance import Decomposition, bias_variance
 from bottega.risk.theory.consistency import Consistency, consistency
@@ -56,6 +57,7 @@ __all__ = [
     "PredictionSets",
     "Quantile",
     "RiskTerms",
+    "Search",
     "ThresholdClassifier",
     "annotators",
     "best_threshold",
@@ -85,6 +87,7 @@ __all__ = [
     "noisy_features",
     "risk_terms",
     "sample_size",
+    "search",
     "separable",
     "split_conformal",
 ]
