@@ -32,7 +32,9 @@ from bottega.kernel.kernels import (
     resolve_gamma,
 )
 from bottega.kernel.linear_svm import LinearSVM
+from bottega.kernel.one_class import OneClass
 from bottega.kernel.strings import SpectrumKernel
+from bottega.kernel.support_vectors import SupportVectorClassifier, SupportVectorRegressor
 
 __all__ = [  # made by docs/generate.py
     "ComposedKernel",
@@ -49,6 +51,7 @@ __all__ = [  # made by docs/generate.py
     "LinearSVM",
     "NormalizedKernel",
     "NystroemMap",
+    "OneClass",
     "PolynomialKernel",
     "PrecomputedKernel",
     "ProductKernel",
@@ -59,6 +62,8 @@ __all__ = [  # made by docs/generate.py
     "SigmoidKernel",
     "SpectrumKernel",
     "SumKernel",
+    "SupportVectorClassifier",
+    "SupportVectorRegressor",
     "get_kernel",
     "kernel_error",
     "nystroem",

@@ -1,0 +1,1 @@
+"""Support vector machines: their problems, solutions, pairs of classes and probabilities."""
