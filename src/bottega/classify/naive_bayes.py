@@ -227,7 +227,7 @@ class NaiveBayes(CoefficientResults, Chunked, StreamedClasses):
 
     def _settle(self, work: ColumnSums, setting: Mapping[str, Any]) -> None:
         reader = self.columns_in_
-        families = chosen_families(work, reader.declared, reader.kinds)
+        families = chosen_families(work, reader.declared, reader.kinds, reader.names)
         self.densities_: ColumnModels = fitted_columns(
             work,
             families,

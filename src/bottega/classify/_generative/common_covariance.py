@@ -91,7 +91,7 @@ class CommonCovariance(NormalClasses, StreamedClasses):
         if self.shrinkage == "ledoit_wolf":
             formula = ledoit_wolf(moments, used, work.blocks()) if used.any() else 1.0
         elif self.shrinkage == "oas":
-            formula = oracle_approximating(small, float(moments.weight.sum()))
+            formula = oracle_approximating(values, float(moments.weight.sum()))
         return _WithinClasses(
             center, scale, varies, used, V, np.maximum(values, 0.0), mean, formula
         )
@@ -224,7 +224,7 @@ class CommonCovariance(NormalClasses, StreamedClasses):
         value: Any = self.shrinkage
         if isinstance(value, str):
             n = float(moments.weight.sum())
-            value = oracle_approximating((found.V * found.values) @ found.V.T, n)
+            value = oracle_approximating(found.values, n)
         self._settled(work, float(value))
 
     def _scores(self, X: FloatArray) -> FloatArray:

@@ -20,6 +20,7 @@ from scipy.special import gammaln
 from bottega.classify._generative.column_sums import ColumnSums
 from bottega.classify._generative.gaussian import FAR
 from bottega.classify._generative.moments import row_blocks
+from bottega.core.errors import InputError
 from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.core.validate import check_columns
@@ -33,7 +34,9 @@ _LARGEST_COUNT = 1e300
 _NOISE = 0.25  # by which variance over mean of counts may be off one
 
 
-def chosen_families(sums: ColumnSums, declared: list[str], kinds: list[str]) -> list[str]:
+def chosen_families(
+    sums: ColumnSums, declared: list[str], kinds: list[str], names: list[str]
+) -> list[str]:
     """Return the family of each column: the one declared, else by what the column holds.
 
     Zeros and ones are Bernoulli, categories categorical; whole numbers from 0 on are counts if
@@ -41,7 +44,8 @@ def chosen_families(sums: ColumnSums, declared: list[str], kinds: list[str]) -> 
     column that does not vary is ``"constant"``: it says nothing.
     """
     total, mean, scatter = _together(sums)
-    spread = scatter > _EXACT * total * mean**2
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = scatter > _EXACT * total * mean**2
     found = []
     for j, family in enumerate(declared):
         if sums.levels[j] is not None:
@@ -49,12 +53,23 @@ def chosen_families(sums: ColumnSums, declared: list[str], kinds: list[str]) -> 
         elif not spread[j]:
             found.append("constant")
         elif family != "auto":
+            _refuse_unsuitable(sums, j, family, names[j])
             found.append(family)
         elif sums.binary[j] or kinds[j] == "boolean":
             found.append("bernoulli")
         else:
             found.append("poisson" if sums.whole[j] and _is_poisson(sums, j) else "gaussian")
     return found
+
+
+def _refuse_unsuitable(sums: ColumnSums, j: int, family: str, name: str) -> None:
+    fits = {"poisson": sums.whole[j], "bernoulli": sums.binary[j]}
+    if not fits.get(family, True):
+        values = "whole numbers from 0 on" if family == "poisson" else "0 and 1"
+        raise InputError(
+            f"distributions: column {name!r} holds other values than {values}, which {family!r} is "
+            "for; leave it out, or give 'gaussian' or 'kernel'."
+        )
 
 
 def _is_poisson(sums: ColumnSums, j: int) -> bool:
@@ -72,7 +87,8 @@ def _together(sums: ColumnSums) -> tuple[FloatArray, FloatArray, FloatArray]:
     total = sums.seen.sum(axis=0)
     mean = (sums.seen * sums.mean).sum(axis=0) / np.where(total > 0, total, 1.0)
     gap = np.where(sums.seen > 0, sums.mean - mean, 0.0)
-    return total, mean, (sums.scatter + sums.seen * gap**2).sum(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused afterwards
+        return total, mean, (sums.scatter + sums.seen * gap**2).sum(axis=0)
 
 
 @stored

@@ -104,7 +104,8 @@ class ClassMoments:
 
     def within(self) -> FloatArray:
         """Return the scatter within the classes together."""
-        return self.scatter[0] if self.pooled else np.asarray(self.scatter.sum(axis=0))
+        with np.errstate(invalid="ignore"):
+            return self.scatter[0] if self.pooled else np.asarray(self.scatter.sum(axis=0))
 
     def divisor(self) -> float:
         """Return what the scatter within all classes is divided by: n - K.
@@ -135,7 +136,7 @@ def _reduced(
         weight, sums = counts.astype(np.float64), np.add.reduceat(rows, first, axis=0)
     else:
         weights = w[order]
-        weight = np.bincount(y, weights=w, minlength=K)
+        weight = np.bincount(y, weights=w, minlength=K).astype(np.float64)
         sums = np.add.reduceat(rows * weights[:, None], first, axis=0)
     about = sums / weight[present, None]
     rows -= np.repeat(about, counts[present], axis=0)

@@ -102,7 +102,8 @@ class StreamedClasses(Generative):
             codes, known = np.zeros(len(y), dtype=np.intp), np.zeros(len(y), dtype=bool)
         if not known.all():
             raise InputError(
-                f"The label {y[~known][0]!r} is not among the classes {self.classes_.tolist()!r}. "
+                f"The label {y[~known].tolist()[0]!r} is not among the classes "
+                f"{self.classes_.tolist()!r}. "
                 "Name all labels that may come with the first block, partial_fit(X, y, "
                 "classes=...), or start a new model."
             )
