@@ -6,10 +6,15 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
 
 from bottega.core.errors import DataWarning, InputError, warn_caller
 from bottega.core.frames import is_frame
-from bottega.core.typing import FloatArray
+from bottega.core.sparse import is_sparse
+from bottega.core.typing import Array, FloatArray
 
 __all__ = [
     "check_columns",
@@ -121,3 +126,18 @@ def check_response(y: FloatArray) -> None:
         f"numbers {'vanish' if low else 'overflow'}: measure it in "
         f"{'smaller' if low else 'larger'} units."
     )
+
+
+def read_response(estimator: Any, y: Any) -> Array:
+    """Return the responses, checked. Comes before the inputs: it forgets the names of columns."""
+    if is_sparse(y):
+        raise TypeError("y is a sparse matrix, and an array is needed; use y.toarray().")
+    several = get_tags(estimator).target_tags.multi_output
+    how = {"y_numeric": is_regressor(estimator), "multi_output": several}
+    y = validate_data(estimator, X="no_validation", y=y, **how)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if is_classifier(estimator):
+        check_classification_targets(y)
+        return y
+    return np.asarray(y, dtype=np.float64)

@@ -16,34 +16,13 @@ from bottega.core.errors import ParameterError
 from bottega.core.estimator import AS_IT_IS, Estimator, Walk
 from bottega.core.frames import take_rows
 from bottega.core.losses import Loss
-from bottega.core.params import Parameter
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
-from bottega.ensemble._resampling.samples import OrderedRows, fit_weighted
+from bottega.core.wrapping import Model, fit_weighted, is_model
+from bottega.ensemble._resampling.samples import OrderedRows
 
 DROP = "drop"
 _ROUTED = ("_routed", "_weight_given")  # what `fit` was given, until it is done
-
-
-@dataclass(frozen=True)
-class Model(Parameter):
-    """An estimator, or None for the method's own; it cannot be given on a command line."""
-
-    def accepts(self, value: Any) -> bool:
-        """Return True if `value` can be fitted."""
-        return value is None or _is_model(value)
-
-    def describe(self) -> str:
-        """Return the words for an estimator."""
-        return "None or an estimator with get_params and fit"
-
-    def schema(self) -> dict[str, Any]:
-        """Return a schema that admits nothing: an estimator has no JSON form."""
-        return {"not": {}}
-
-    def parse(self, text: str) -> Any:
-        """Refuse: an estimator cannot be typed in."""
-        raise ValueError("an estimator can only be given from Python")
 
 
 @dataclass(frozen=True)
@@ -59,7 +38,7 @@ class Models(Model):
             return True
         if not isinstance(value, list | tuple) or not value:
             return False
-        return all(_is_model(each) or _is_pair(each) for each in value)
+        return all(is_model(each) or _is_pair(each) for each in value)
 
     def describe(self) -> str:
         """Return the words for a list of estimators."""
@@ -69,14 +48,9 @@ class Models(Model):
         )
 
 
-def _is_model(value: Any) -> bool:
-    needed = ("get_params", "fit")
-    return not isinstance(value, type) and all(hasattr(value, name) for name in needed)
-
-
 def _is_pair(value: Any) -> bool:
     pair = isinstance(value, tuple | list) and len(value) == 2 and isinstance(value[0], str)
-    return pair and (_is_model(value[1]) or (isinstance(value[1], str) and value[1] == DROP))
+    return pair and (is_model(value[1]) or (isinstance(value[1], str) and value[1] == DROP))
 
 
 def named_models(given: Any) -> list[tuple[str, Any]]:
@@ -84,7 +58,7 @@ def named_models(given: Any) -> list[tuple[str, Any]]:
     named: list[tuple[str, Any]] = []
     for each in given:
         own_name = getattr(getattr(each, "card", None), "method", type(each).__name__)
-        name, model = (own_name, each) if _is_model(each) else each
+        name, model = (own_name, each) if is_model(each) else each
         wanted, count = name, 2
         while name in dict(named):
             name, count = f"{wanted} {count}", count + 1

@@ -6,22 +6,19 @@ from typing import Any, Self
 import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
 
-from bottega.core.errors import ParameterError
 from bottega.core.folds import Fold, make_folds
 from bottega.core.frames import is_frame, take_rows
 from bottega.core.row_order import own_order
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.core.wrapping import fit_weighted
 from bottega.ensemble._resampling.draws import draw_rows, fingerprint, seed_parts
 
 # Weights are copies of rows up to so many of them, or this many of each row on average: a sample
 # then has as many draws as there are copies.
 _MOST_DRAWS = 2**20
 _MOST_DRAWS_OF_ROW = 20
-_MOST_COPIES = 10_000_000  # that a model which takes no weights is given
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,44 +80,6 @@ class OrderedRows:
         if seed is not None:
             seed_parts(model, seed)
         return fit_weighted(model, X, self.y, counts)
-
-
-def fit_weighted(model: Any, X: Any, y: Array, counts: Any) -> Any:
-    """Fit a model to the rows that count; `counts` are weights, or None for all alike.
-
-    A model that takes weights is given each row once, with its count. Another is given the rows
-    as often as they count, or, if it is a pipeline and the counts are no whole numbers, its last
-    step is given the weights.
-    """
-    if counts is None:
-        model.fit(X, y)
-        return model
-    rows = np.flatnonzero(counts)
-    if has_fit_parameter(model, "sample_weight"):
-        weight = np.asarray(counts[rows], dtype=np.float64)
-        model.fit(take_rows(X, rows), y[rows], sample_weight=weight)
-        return model
-    if np.all(counts == np.rint(counts)):
-        total = float(np.sum(counts))
-        if total > _MOST_COPIES:
-            raise ParameterError(
-                f"{type(model).__name__} takes no sample weights, and rows repeated as often as "
-                f"they weigh would be {total:.3g} (at most {_MOST_COPIES:,}); divide the weights "
-                "by a number and round them, or use an estimator that takes weights."
-            )
-        rows = np.repeat(np.arange(len(counts)), np.asarray(counts).astype(np.intp))
-        model.fit(take_rows(X, rows), y[rows])
-        return model
-    last = model.steps[-1] if isinstance(model, Pipeline) else ("", None)
-    if not has_fit_parameter(last[1], "sample_weight"):
-        raise ParameterError(
-            f"Underlying estimator {type(model).__name__} does not support sample weights, so "
-            "weights must be whole numbers (copies of a row); round them, or use an estimator that "
-            "takes weights."
-        )
-    to_last = {f"{last[0]}__sample_weight": counts[rows]}
-    model.fit(take_rows(X, rows), y[rows], **to_last)
-    return model
 
 
 def take_columns(X: Any, columns: IntArray) -> Any:

@@ -5,9 +5,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import get_tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from bottega.core.errors import InputError, ParameterError, did_you_mean
@@ -16,24 +14,9 @@ from bottega.core.results import term_names
 from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
-from bottega.core.validate import refuse_doubled_names, refuse_masked
+from bottega.core.validate import read_response, refuse_doubled_names, refuse_masked
 from bottega.data.encoder import Encoder
 from bottega.tree._grow.columns import Columns
-
-
-def read_response(estimator: Any, y: Any) -> Array:
-    """Return the responses, checked. Comes before the inputs: it forgets the names of columns."""
-    if is_sparse(y):
-        raise TypeError("y is a sparse matrix, and trees take an array; use y.toarray().")
-    several = get_tags(estimator).target_tags.multi_output
-    how = {"y_numeric": is_regressor(estimator), "multi_output": several}
-    y = validate_data(estimator, X="no_validation", y=y, **how)
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
-    if is_classifier(estimator):
-        check_classification_targets(y)
-        return y
-    return np.asarray(y, dtype=np.float64)
 
 
 def read_columns(
