@@ -1,6 +1,5 @@
-"""A time budget, a file to resume from, an interruption: what is cut is said, the rest stands."""
+"""A time budget, a race, an interruption: what is cut is said, the rest stands."""
 
-import json
 import signal
 import threading
 import time
@@ -11,13 +10,11 @@ import pytest
 
 import bottega
 from bottega.core import progress
-from bottega.core.errors import InputError, ParameterError
-from bottega.data import Table
+from bottega.core.errors import ParameterError
 from bottega.linear import Ridge
 from bottega.risk.estimate.judged_rows import JudgedRows, RowLosses
 from bottega.risk.estimate.nested_engine import Answer, FittedProcedure, Judge, Part, Task
 from bottega.workbench.budget import Plan, default_budget, make_plan, read_budget
-from bottega.workbench.resume import Saved
 from bottega.workbench.work import Work
 
 
@@ -75,14 +72,52 @@ def test_the_plan_gives_the_expensive_fewer_rows(judge, monkeypatch):
     plan = make_plan(procedures, cards, judge, end=end, threads=1, runs=6, n_train=32_000, n_jobs=1)
     assert list(plan.procedures) == ["baseline", "ridge", "loess"]
     assert plan.sure == ("baseline", "ridge")
-    # All rows would take 20 s a run; the square of the rows fills what is left of 16 s.
-    assert 5_000 < plan.procedures["loess"] < 14_000
-    assert 6 * plan.seconds["loess"] < 16
+    # All rows would take 20 s a run; of so many rows two folds and the model are what must fit
+    # into what is left of 16 s, and the time grows with the square of the rows.
+    assert 8_000 < plan.procedures["loess"] < 18_000
+    assert 3 * plan.seconds["loess"] < 16
+    assert plan.rows == {"loess": plan.procedures["loess"]}
     assert plan.full
     (said,) = plan.fewer.values()
     assert "learned from" in said
     assert "of the 32,000" not in said or "about" in said
     assert time.perf_counter() < end - 15  # trials take a small share
+
+
+@pytest.mark.parametrize(("earlier", "used"), [(9_100, True), (2_000, False), (None, False)])
+def test_a_resumed_run_learns_from_as_many_rows_as_before(judge, monkeypatch, earlier, used):
+    """If that is about as many as there is time for: what the file keeps is then of use."""
+    from bottega.registry import methods
+
+    names = {"baseline": (0.001, 0.0), "loess": (0.02, 2.0)}
+    procedures = {name: Sleeper(*given) for name, given in names.items()}
+    monkeypatch.setattr("bottega.workbench.budget.replace", lambda _, most_rows: most_rows)
+    cards = {name: methods("regression")[name].card for name in names}
+    plan = make_plan(
+        procedures, cards, judge, end=time.perf_counter() + 20, threads=1, runs=6, n_train=32_000,
+        n_jobs=1, before=lambda _: earlier,
+    )  # fmt: skip
+    assert (plan.rows["loess"] == earlier) == used
+
+
+def test_what_is_always_shown_gets_a_closer_look(judge, monkeypatch):
+    """On few rows boosting takes a fixed time: trials on more rows show how little more it is."""
+    from bottega.registry import methods
+
+    class Fixed(Sleeper):
+        def fit(self, part):
+            time.sleep(0.05 + 1e-6 * len(part.train))
+            return FittedProcedure(lambda rows: np.zeros(len(rows)), None, None)
+
+    procedures = {"baseline": Sleeper(0.001, 0.0), "gradient_boosting": Fixed(0, 0)}
+    monkeypatch.setattr("bottega.workbench.budget.replace", lambda _, most_rows: most_rows)
+    cards = {name: methods("regression")[name].card for name in procedures}
+    plan = make_plan(
+        procedures, cards, judge, end=time.perf_counter() + 6, threads=1, runs=6, n_train=32_000,
+        n_jobs=1,
+    )  # fmt: skip
+    assert not plan.rows
+    assert plan.seconds["gradient_boosting"] < 0.3
 
 
 def test_a_method_without_an_end_is_left_out(judge):
@@ -170,6 +205,22 @@ def test_the_first_folds_of_some_methods_are_owed_whatever_the_clock_says():
     while (task := work.next(tasks)) is not None:
         done.append(task)
     assert done == owed
+
+
+def test_the_leader_of_a_large_table_gets_its_model_after_two_folds():
+    """Further folds of so many rows tell less than a model of all rows is worth."""
+    work, parts = race(n=24_000, sure=("good", "other"))
+    names = ("baseline", "good", "other")
+    level = {"baseline": 9.0, "good": 1.0, "other": 1.01}
+    remaining = work.ordered([Task(name, part) for name in names for part in parts])
+    done = []
+    while (task := work.next(remaining)) is not None:
+        done.append((task.name, task.part.key[1]))
+        size = len(task.part.tests[0]) if task.part.tests else 0
+        work.heard(task, answer(np.full(size, level[task.name])))
+    assert done[5:9] == [("good", (0,)), ("other", (0,)), ("good", (1,)), ("other", (1,))]
+    assert done[9] == ("good", ())
+    assert len(done) == 15
 
 
 def test_models_of_the_folds_are_kept_for_the_leaders_only():
@@ -267,80 +318,6 @@ def test_a_stopped_method_is_shown_with_the_folds_it_had(wide, monkeypatch):
     assert row["difference_low"] > 0
     assert any("was stopped after 2 of 5 folds" in sentence for sentence in found.cut)
     assert found.verdict.rivals
-
-
-def test_resuming_does_not_repeat_what_is_done(tmp_path, monkeypatch):
-    path = tmp_path / "so far.npz"
-    call = {"methods": ["ridge", "neighbors", "tree"], "outer": 3, "stack": False}
-
-    def stop(event):
-        if event.stage == "comparing" and event.done == 7:
-            raise KeyboardInterrupt
-
-    with progress.listen(stop):
-        part = bottega.compare("diabetes", resume=path, n_jobs=1, **call)
-    assert part.interrupted
-    with np.load(path, allow_pickle=False) as file:
-        about = json.loads(file["about"].tobytes())
-    assert len(about["answers"]) >= 5
-    fits = []
-    fit = Ridge._fit
-    monkeypatch.setattr(Ridge, "_fit", lambda self, *given: fits.append(1) or fit(self, *given))
-    whole = bottega.compare("diabetes", resume=path, **call)
-    plain = bottega.compare("diabetes", **call)
-    assert not whole.interrupted
-    for name, result in plain.results.items():
-        np.testing.assert_array_equal(whole.results[name].losses, result.losses)
-        assert whole.results[name].fold_settings == result.fold_settings
-    before = len(fits)
-    again = bottega.compare("diabetes", resume=path, **call)
-    assert len(fits) == before + 1  # the model of all rows
-    assert again.predict(again.table.frame) == pytest.approx(plain.predict(plain.table.frame))
-
-
-def test_classes_survive_the_file(tmp_path):
-    call = {"methods": ["neighbors"], "outer": 3, "resume": tmp_path / "iris.npz"}
-    first, second = (bottega.compare("iris", **call) for _ in range(2))
-    assert np.array_equal(
-        first.results["neighbors"].predicted, second.results["neighbors"].predicted
-    )
-    np.testing.assert_array_equal(
-        first.results["neighbors"].probability, second.results["neighbors"].probability
-    )
-
-
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [
-        ({"weights": "weight"}, "columns, weights"),
-        ({"groups": "group"}, "data, columns, groups, folds"),
-        ({"ignore": ("x0",)}, "columns"),
-    ],
-)
-def test_other_roles_are_another_comparison(tmp_path, change, word):
-    rng = np.random.default_rng(0)
-    columns = {f"x{j}": rng.normal(size=60) for j in range(2)}
-    columns |= {"weight": rng.uniform(1, 2, size=60), "group": np.repeat(np.arange(12), 5)}
-    frame = pd.DataFrame(columns | {"y": rng.normal(size=60)})
-    call = {"methods": ["least_squares"], "outer": 3, "stack": False, "resume": tmp_path / "a.npz"}
-    bottega.compare(frame, "y", **call)
-    change = dict(change)
-    other = Table(frame, target="y", ignore=change.pop("ignore", ()))
-    with pytest.raises(InputError, match=f"it differs in {word}"):
-        bottega.compare(other, **call, **change)
-
-
-def test_a_file_of_another_comparison_is_refused(tmp_path):
-    path = tmp_path / "iris.npz"
-    bottega.compare("iris", methods=["neighbors"], outer=3, resume=path)
-    with pytest.raises(InputError, match=r"another comparison .it differs in outer."):
-        bottega.compare("iris", methods=["neighbors"], outer=4, resume=path)
-    path.write_bytes(b"something else")
-    with pytest.raises(InputError, match="not a file that a comparison can resume from"):
-        bottega.compare("iris", methods=["neighbors"], outer=4, resume=path)
-    np.savez(path, about=np.frombuffer(b'{"format": "other"}', dtype=np.uint8))
-    with pytest.raises(InputError, match="not a file that a comparison can resume from"):
-        Saved(path, {}, None)
 
 
 def test_ctrl_c_does_not_wait_for_what_runs(monkeypatch):

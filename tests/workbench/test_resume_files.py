@@ -35,6 +35,8 @@ def _of(part, change):
         _as(part="0:9"),
         _as(part="0:-1"),
         _as(part="all"),
+        _as(rows=0),
+        _as(rows="x"),
         _of("losses", lambda each: each.astype(str)),
         _of("losses", lambda each: np.column_stack([each, each])),
         _of("losses", lambda each: each[1:]),

@@ -94,7 +94,9 @@ def compare(
     with_: Annotated[
         str | None,
         typer.Option(
-            "--with", help="Methods to take in though they would sit out, such as voting."
+            "--with",
+            help="Methods to take in though they would sit out, such as voting; or lightgbm and "
+            "xgboost, with their own defaults, where they are installed.",
         ),
     ] = None,
     measure: Annotated[
@@ -122,8 +124,7 @@ def compare(
     budget: Annotated[
         str | None,
         typer.Option(
-            help="Time to compare: 90s, 2m, 1h30m; report and charts come on top. What was cut is "
-            "listed."
+            help="Time that all of it may take, charts apart: 90s, 2m, 1h30m; what was cut is told."
         ),
     ] = None,
     resume: Annotated[
@@ -308,7 +309,7 @@ def main() -> None:
     try:
         app()
     except SystemExit as end:
-        if any(each is not main_thread() and not each.daemon for each in enumerate_threads()):
+        if any(each is not main_thread() for each in enumerate_threads()):
             for stream in (sys.stdout, sys.stderr):
                 with suppress(OSError, ValueError):
                     stream.flush()

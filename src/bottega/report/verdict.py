@@ -39,9 +39,9 @@ def _winner(comparison: Any, board: list[dict[str, Any]]) -> str:
     has = "the least error"
     if measure.shown:
         has, says = f"the best {measure.shown}", number(float(measure.value(best.error)), 3)
-    told = (
-        f"{title} has {has}: {says} (±\u00a0{units.spread(best.std_error)}) on rows it had not seen"
-    )
+    least = min(each.error for each in comparison.results.values() if not each.partial)
+    has = f"has {has}" if best.error <= least else "is the safest choice"
+    told = f"{title} {has}: {says} (±\u00a0{units.spread(best.std_error)}) on rows it had not seen"
     baseline = comparison.results.get("baseline")
     if baseline is None or not baseline.error > 0:
         return told + "."
@@ -86,6 +86,13 @@ def _runner_up(comparison: Any, board: list[dict[str, Any]]) -> str:
         return "There is no other method to compare it with."
     second, units = others[0], units_of(comparison)
     name, low, high = second["title"], second["difference_low"], second["difference_high"]
+    if second["difference"] < 0 and np.isfinite(high):
+        return (
+            f"{name} has {units.difference(-second['difference'])} less error here, which may be "
+            f"luck: on new rows it could be up to {units.difference(-low)} better or "
+            f"{units.difference(high)} worse (95% interval). The least of many errors is partly "
+            "luck; a mean of the leaders depends on it less."
+        )
     behind = f"The runner-up, {name}, is {units.difference(second['difference'])} behind"
     if not (np.isfinite(low) and np.isfinite(high)):
         return f"{behind}; no interval could be computed."
@@ -152,6 +159,20 @@ def certificate_sentence(comparison: Any) -> str:
         f"On {certificate.n:,} locked rows {rows}, "
         f"{says}; {_bounds(certificate, units)} with probability "
         f"{'about' if certificate.approximate else 'at least'} {100 * certificate.confidence:g}%."
+        + _score_sentence(getattr(comparison, "score_certificate", None))
+    )
+
+
+def _score_sentence(score: Any) -> str:
+    """Say the measure that was asked for, where it is no mean of losses; empty otherwise."""
+    if score is None:
+        return ""
+    low, middle, high = (
+        number(float(each), 3) for each in (score.lower, score.estimate, score.upper)
+    )
+    return (
+        f" There its {score.quantity} is {middle}, and that of new rows between {low} and {high} "
+        f"with probability about {100 * score.confidence:g}%."
     )
 
 

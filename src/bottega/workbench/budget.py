@@ -3,7 +3,7 @@
 import math
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,14 +21,18 @@ _LONGEST = 600.0
 _TRIALS = (1_000, 3_000)  # rows of the trials that tell how the time grows
 _TRIED = 0.2  # share of the time that trials may take
 _GUESS = (1.0, 1_000, 1.3)  # growth of the time of a method that there was no trial of
-_CHEAP = ("core", "linear", "tree", "neighbors", "smooth", "ensemble")  # in this order, as a rule
+# Topics from cheap to expensive, as a rule.
+_CHEAP = ("core", "linear", "classify", "tree", "neighbors", "smooth", "kernel", "ensemble")
 _USED = 0.8  # share of the time that the plan fills: estimates are rough
 _NOTHING = 0.03  # share of the time that counts as next to none
 _LEAST_ROWS = 1_000  # that a method must be able to learn from
-_EXPONENTS = (0.9, 2.2)
+_EXPONENTS = (0.7, 2.2)
+_LARGER, _TIMES, _STEPS = 0.05, 6, 2  # trials on more rows: share of the time, factor, how many
+_HEATS = 2  # folds after which a method of a large table may be shown and its model made
 _SLOW = (60.0, 1_000, 2.0)  # the same of a method whose trial did not end
 _DEAR = "gradient_boosting"  # always shown if there is time for it
-_SURE = 0.2  # share of the time that a method which is always shown may take
+_SURE = {_DEAR: 0.35}  # share of the time that a method which is always shown may take
+_ANY_SURE = 0.2
 
 
 def read_budget(budget: Any) -> float | None:
@@ -90,6 +94,8 @@ class Plan:
         Methods that learn from fewer rows than there are, with a sentence that tells it.
     left_out : dict of str to str
         Methods that do not take part, with the reason.
+    rows : dict of str to int
+        The same methods, and from how many rows they learn.
     sure : tuple of str
         Methods that are always shown: baseline, a linear model, a tree, boosting.
     cheap : tuple of str
@@ -102,6 +108,7 @@ class Plan:
     seconds: dict[str, float] = field(default_factory=dict)
     cut: list[str] = field(default_factory=list)
     fewer: dict[str, str] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     sure: tuple[str, ...] = ()
     cheap: tuple[str, ...] = ()
@@ -147,6 +154,7 @@ def make_plan(
     n_train: int,
     n_jobs: int | None = None,
     seed: int = 0,
+    before: Callable[[str], int | None] = lambda _: None,
 ) -> Plan:
     """Return the work that fits: times from trials on few rows, and from how they grow.
 
@@ -164,6 +172,9 @@ def make_plan(
         Procedures at a time; runs of each procedure; rows that one of them learns from.
     n_jobs, seed : int
         Threads of the trials, and the seed of their rows.
+    before : callable
+        From how many rows a method learned in an earlier run, where that was not all; it does so
+        again if that is about as many as there is time for.
     """
     left = end - time.perf_counter()
     sizes = [m for m in _TRIALS if m < n_train]
@@ -182,16 +193,29 @@ def make_plan(
     growth |= {name: _GUESS for name in procedures if name not in trials.begun}
     cost = {name: _seconds(growth.get(name, _SLOW), n_train) for name in procedures}
     plan.sure = _sure(procedures, cards, cost)
+    for name in plan.sure[1:]:
+        if name in times:  # worth a closer look: what is always shown should learn from much
+            growth[name] = _closer(
+                {name: procedures[name]}, judge, times[name], n_train, _LARGER * left, n_jobs, seed
+            )
+            cost[name] = _seconds(growth[name], n_train)
+    # Of many rows two folds tell enough: better more rows in a fit than more folds.
+    least = runs if n_train <= _SMALL else min(runs, _HEATS + 1)
     room = _USED * (end - time.perf_counter()) * threads
     plan.full = runs * sum(cost.values()) > room
     others = sorted((name for name in procedures if name not in plan.sure), key=cost.__getitem__)
     waiting, slow, whole = len(others), [], room
     for name in (*plan.sure, *others):
-        share = _SURE * whole if name in plan.sure else room / max(waiting, 1)
+        share = room / max(waiting, 1)
+        if name in plan.sure:
+            share = _SURE.get(name, _ANY_SURE) * whole
         waiting -= name not in plan.sure
         title = cards[name].title
         grows = growth.get(name, _SLOW)
-        rows = n_train if name == "baseline" else _rows_within(grows, share / runs, n_train)
+        rows = n_train if name == "baseline" else _rows_within(grows, share / least, n_train)
+        earlier = before(name)
+        if earlier is not None and rows < n_train and rows / 2 <= earlier:
+            rows = min(earlier, n_train)
         if rows < min(_LEAST_ROWS, n_train) and name not in plan.sure:
             plan.left_out[name] = "skipped: too slow for the time budget"
             slow.append(title)
@@ -201,6 +225,7 @@ def make_plan(
         plan.seconds[name] = _seconds(grows, rows)
         if rows < n_train:
             plan.procedures[name] = replace(procedures[name], most_rows=rows)
+            plan.rows[name] = rows
             why = f": all would take {_in_words(cost[name])} a run" if name in times else ""
             plan.fewer[name] = (
                 f"{title} learned from {rows:,} of the {n_train:,} rows of a fold{why}."
@@ -216,8 +241,12 @@ def make_plan(
 
 def _usual_cost(card: Card, later: bool = False) -> tuple[int, bool, str]:
     """Return what orders methods by their usual cost, in one topic some `later`."""
-    topic = getattr(card.estimator, "__module__", ".").split(".")[1]
+    topic = _topic(card)
     return (_CHEAP.index(topic) if topic in _CHEAP else len(_CHEAP)), later, card.method
+
+
+def _topic(card: Card) -> str:
+    return getattr(card.estimator, "__module__", ".").split(".")[1]
 
 
 def _trial(
@@ -250,14 +279,43 @@ def _trial(
     return found
 
 
+def _closer(
+    procedures: Mapping[str, Any],
+    judge: Judge,
+    times: dict[int, float],
+    n_train: int,
+    seconds: float,
+    n_jobs: int | None,
+    seed: int,
+) -> tuple[float, int, float]:
+    """Return how the time of one procedure grows, from trials on more rows within some seconds.
+
+    On few rows much of the time is the same whatever their number, and some methods go about many
+    rows in another way.
+    """
+    (name,) = procedures
+    times, end = dict(times), time.perf_counter() + seconds
+    for _ in range(_STEPS):
+        rows = min(_TIMES * max(times), n_train)
+        left = end - time.perf_counter()
+        if rows <= max(times) or _seconds(_growth(times), rows) > left:
+            break
+        trials = _Trials(end, [name])
+        found = _trial(procedures, judge, [rows], trials, n_jobs, seed).get(name)
+        if found is None:
+            break
+        times |= found
+    return _growth(times)
+
+
 def _growth(times: Mapping[int, float]) -> tuple[float, int, float]:
     """Return seconds at a number of rows, and the power of the rows by which they grow."""
     largest = max(times)
     seconds = max(times[largest], 1e-3)
     if len(times) < 2:
         return seconds, largest, 1.3
-    smallest = min(times)
-    power = math.log(seconds / max(times[smallest], 1e-3)) / math.log(largest / smallest)
+    smaller = sorted(times)[-2]
+    power = math.log(seconds / max(times[smaller], 1e-3)) / math.log(largest / smaller)
     return seconds, largest, min(max(power, _EXPONENTS[0]), _EXPONENTS[1])
 
 
@@ -284,11 +342,7 @@ def _sure(
 ) -> tuple[str, ...]:
     """Return the methods that are always shown: baseline, a linear model, a tree, boosting."""
     found = ["baseline"] if "baseline" in procedures else []
-    linear = [
-        name
-        for name in procedures
-        if ".linear." in f"{getattr(cards[name].estimator, '__module__', '')}."
-    ]
+    linear = [name for name in procedures if _topic(cards[name]) in ("linear", "classify")]
     linear = [name for name in linear if cards[name].knob is not None] or linear
     if linear:
         found.append(min(linear, key=lambda name: (cost.get(name, 0.0), name != "ridge", name)))

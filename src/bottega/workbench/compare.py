@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import bottega
 from bottega._jit import beside
+from bottega.core import interruption
 from bottega.core.errors import DataWarning, InputError, warn_caller
 from bottega.core.folds import Fold, fold_of_rows
 from bottega.core.losses import Cost, Loss
@@ -43,7 +44,9 @@ __all__ = ["compare"]
 
 _LIBRARIES = ("bottega", "numpy", "scipy", "scikit-learn", "numba")
 _INNER = 10  # folds that choose a knob where rows depend on each other
-_END = 0.9  # share of the budget after which nothing new is waited for
+# Share of the budget after which nothing new is waited for; more is left for the certificate and
+# the report where they take long.
+_END = {0.0: 0.9, 60.0: 0.85}
 
 
 def compare(
@@ -110,10 +113,10 @@ def compare(
         `bottega.risk.nested_cv`. ``"nested"`` measures it, by outer (outer - 1) / 2 more fits of
         each method.
     budget : float or str, optional
-        Time that the comparison may take: seconds, or a text such as ``"90s"``, ``"2m"``. Cheap
-        methods come first, expensive ones learn from fewer rows, and one that is clearly behind
-        after two folds is stopped; `Comparison.cut` says what was cut. By default no limit up to
-        20,000 rows, and up to ten minutes beyond.
+        Time that the comparison may take, its certificate and report included: seconds, or a text
+        such as ``"90s"``, ``"2m"``. Cheap methods come first, expensive ones learn from fewer rows,
+        and one that is clearly behind after two folds is stopped; `Comparison.cut` says what was
+        cut. By default no limit up to 20,000 rows, and up to ten minutes beyond.
     resume : path, optional
         File that keeps what is done, fold by fold; where it is there the work goes on from it.
     groups, time, weights : str or array-like, optional
@@ -224,13 +227,18 @@ def compare(
         procedures,
         {name: each.card for name, each in chosen.items()},
         parts,
-        None if seconds is None else start + _END * seconds,
+        None if seconds is None else start + _END[60.0 * (seconds >= 60)] * seconds,
         _saved(resume, train, given, rows, parts),
         n_jobs,
         threads,
         seed,
     )
-    with warnings.catch_warnings(record=True) as warned, beside(n_jobs), Stopwatch() as watch:
+    with (
+        warnings.catch_warnings(record=True) as warned,
+        interruption.remembered(),
+        beside(n_jobs),
+        Stopwatch() as watch,
+    ):
         # The levels of a category are collinear with the intercept by their very encoding.
         warnings.simplefilter("ignore", DataWarning)
         warnings.simplefilter("always", ConvergenceWarning)
@@ -240,12 +248,15 @@ def compare(
             name: MethodResult(chosen[name].card, found, ranked_by)
             for name, found in nested.items()
         }
-        nested, results = job.with_winner(nested, results)
+        try:
+            nested, results = job.with_winner(nested, results)
+        except KeyboardInterrupt:
+            nested = _stopped(nested)
         if stack and LAST not in exclude and LAST not in chosen and nested.complete:
             try:
                 combined = job.combine(results, nested)
             except KeyboardInterrupt:  # all methods are there, and the user wants no more
-                combined, nested = None, replace(nested, complete=False)
+                combined, nested = None, _stopped(nested)
                 job.why_no_stack = skipped[LAST] = "skipped: stopped before it was done"
             if combined is not None:
                 nested = NestedComparison(
@@ -281,9 +292,15 @@ def compare(
         preparing_seconds=watch.aside,
         fold_models=FoldModels(train, job.folds, job.plan.procedures, job.work.models),
         budget=seconds,
+        ends=None if seconds is None else start + seconds,
         cut=tuple(job.cut(nested)),
         notes=notes,
     )
+
+
+def _stopped(nested: NestedComparison) -> NestedComparison:
+    interruption.forget()
+    return replace(nested, complete=False)
 
 
 def _lock(table: Table, test_size: float, seed: int) -> tuple[Table, LockedPart | None]:

@@ -3,6 +3,7 @@
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from bottega.core.losses import Loss
 from bottega.core.typing import Array
 from bottega.data import LockedPart, Table
 from bottega.risk import NestedComparison, certify
+from bottega.workbench.certified import certify_score
 from bottega.workbench.features import inputs_of, named_columns
-from bottega.workbench.folds import FoldModels
+from bottega.workbench.folds import FoldModels, thinned
 from bottega.workbench.leaderboard import Verdict, best_of, leaderboard_columns, verdict_on
 from bottega.workbench.measures import Measure
 from bottega.workbench.persist import SavedModel, save
@@ -27,6 +29,7 @@ __all__ = ["Comparison"]
 
 # Locked rows that calibrate intervals: the coverage of 90 % is then between 83 and 95 %.
 _ENOUGH = 100
+_LEAST_SHARE = 0.05  # of the budget, for an explanation
 
 
 @dataclass(repr=False)
@@ -61,12 +64,18 @@ class Comparison(ShownComparison):
         Time in which kernels were compiled, which is done once on a machine.
     budget : float or None
         Seconds that the comparison was allowed to take; None: as many as it needed.
+    ends : float or None
+        When the budget is used up, a time of ``time.perf_counter``: explanations keep to what is
+        left of it.
     cut : tuple of str
         What the budget cut, in sentences.
     notes : tuple of str
         What else is to be known, in sentences.
     certificate : Certificate or None
         Set by `certify`.
+    score_certificate : Certificate or None
+        Set by `certify` where the measure is no mean of row losses: AUC, F1, R squared on the
+        locked rows.
     """
 
     table: Table
@@ -85,9 +94,11 @@ class Comparison(ShownComparison):
     preparing_seconds: float
     fold_models: FoldModels = field(repr=False)
     budget: float | None = None
+    ends: float | None = None
     cut: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     certificate: Certificate | None = field(default=None)
+    score_certificate: Certificate | None = field(default=None)
     _intervals: Any = field(default=None, repr=False)
     _explanation: Any = field(default=None, repr=False)
 
@@ -138,7 +149,11 @@ class Comparison(ShownComparison):
 
     @property
     def best_method(self) -> str:
-        """Short name of the method with the least error, of those fitted to all training rows."""
+        """Short name of the method to rely on, of those fitted to all training rows.
+
+        The leaders combined (``"stacking"``), unless one method is clearly better than they are;
+        without a stack the method of least error.
+        """
         return best_of(self.results)
 
     @property
@@ -148,7 +163,7 @@ class Comparison(ShownComparison):
 
     @property
     def leaderboard(self) -> Any:
-        """One row per method, the least error first, as a data frame.
+        """One row per method, the best one first, then by error, as a data frame.
 
         `error`, `std_error`, `lower` and `upper` are of the whole procedure, tuning included;
         `versus_baseline` is the share of the baseline's error that is removed; `difference` is the
@@ -202,10 +217,12 @@ class Comparison(ShownComparison):
 
             method = self.best_method
             result = self.results[method]
+            fits = self.fold_models.fits(method, result)
             rows = self.fold_models.rows(method, result)
+            fits, rows = thinned(fits, rows, self._left(), self.random_state)
             groups = self.train.groups
             self._explanation = explain(
-                self.fold_models.fits(method, result),
+                fits,
                 loss=self.row_loss,
                 columns=list(self.train.features),
                 model=self.best,
@@ -215,6 +232,12 @@ class Comparison(ShownComparison):
                 random_state=self.random_state,
             )
         return self._explanation
+
+    def _left(self) -> float | None:
+        """Return the seconds that an explanation may take; None without a budget."""
+        if self.ends is None or self.budget is None:
+            return None
+        return max(self.ends - perf_counter(), _LEAST_SHARE * self.budget)
 
     @property
     def _numbers(self) -> Array:
@@ -281,8 +304,9 @@ class Comparison(ShownComparison):
         Notes
         -----
         The certificate is about the row loss: the squared error for ``measure="r2"``, the Brier
-        score for ``"auc"`` and ``"f1"``. If it fails the rows stay locked, and everything that was
-        computed stays as it is.
+        score for ``"auc"`` and ``"f1"``; what the same rows say by the measure itself is in
+        `score_certificate`. If it fails the rows stay locked, and everything that was computed
+        stays as it is.
         """
         if self.test is None:
             raise InputError(
@@ -292,6 +316,10 @@ class Comparison(ShownComparison):
         with self.test.opened(again=again, ledger=ledger) as part:
             try:
                 found = certify(self.best, part, delta=delta, loss=self.row_loss)
+                best = self.results[self.best_method]
+                score = certify_score(
+                    self.measure, self.best, part, found, best.nested.rows, self.random_state
+                )
             except BottegaError:
                 raise
             except Exception as error:
@@ -301,6 +329,7 @@ class Comparison(ShownComparison):
                 ) from error
             self._calibrate(part)
         found = replace(found, assumptions=(*found.assumptions, self.test.told))
+        self.score_certificate = score
         if self.measure.form == "root":
             limits: dict[str, Any] = {
                 name: float(np.sqrt(max(getattr(found, name), 0.0)))

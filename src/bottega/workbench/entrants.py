@@ -6,15 +6,15 @@ from typing import Any
 from bottega.core.baseline import BaselineRegressor
 from bottega.core.cards import Card
 from bottega.core.errors import InputError, did_you_mean
-from bottega.core.estimator import Estimator
 from bottega.core.losses import Loss
 from bottega.data import Table
 from bottega.registry import methods as methods_for
+from bottega.workbench._outside.boosters import LIBRARIES, installed
 from bottega.workbench.inputs import n_encoded
 
 __all__ = ["choose_methods", "unfitted"]
 
-Classes = dict[str, type[Estimator]]
+Classes = dict[str, Any]  # of estimators, by the name of their method
 
 LAST = "stacking"  # the method that combines the leaders, after all others
 
@@ -46,8 +46,15 @@ def choose_methods(
     exclude, added : sequence of str
         Methods to leave out of all, and to take in although they would sit out.
     """
-    known = methods_for(task)
+    asked = {*(wanted or ()), *added}
+    theirs = {name: each for name, each in installed(task).items() if name in asked}
+    known: Classes = {**methods_for(task), **theirs}
     for name in (*(wanted or ()), *exclude, *added):
+        if name in LIBRARIES and name not in known:
+            raise InputError(
+                f"{LIBRARIES[name]} is not installed; install it (pip install {name}), or leave it "
+                "out."
+            )
         if name not in known:
             raise InputError(
                 f"There is no method {name!r} for {task}; there are {', '.join(known)}."
@@ -57,7 +64,6 @@ def choose_methods(
         raise InputError(
             "The baseline cannot be excluded: it costs nothing, and the errors are relative to it."
         )
-    asked = {*(wanted or ()), *added}
     chosen: Classes = {}
     skipped = {}
     for name, each in known.items():
@@ -77,11 +83,11 @@ def choose_methods(
     return chosen, skipped
 
 
-def unfitted(estimator_class: type[Estimator], select: str, loss: Loss) -> Any:
+def unfitted(estimator_class: Any, select: str, loss: Loss) -> Any:
     """Return an unfitted estimator that tunes its own knob by the rule `select`."""
     if estimator_class is BaselineRegressor:
         return BaselineRegressor(loss=loss)  # what is to be beaten is the best constant
-    model = estimator_class()
+    model = estimator_class(**getattr(estimator_class, "walks", {}))
     if "select" in model.get_params(deep=False):
         model.set_params(select=select)
     return model

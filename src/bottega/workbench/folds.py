@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,13 @@ from bottega.data import Table
 from bottega.risk.estimate.nested_engine import Part
 from bottega.workbench.results import MethodResult
 
-__all__ = ["FoldModels"]
+__all__ = ["FoldModels", "thinned"]
 
 _MOST_ROWS = 20_000  # with more, models that were not kept are fitted again for two folds only
+_EXPLAINED = 20_000  # held-out rows that an explanation looks at
+_LEAST_EXPLAINED = 200
+_TRIED = 200  # rows that tell how long a prediction takes
+_TIMES = 5  # how often each column of a row is shuffled by an explanation
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,3 +88,40 @@ class FoldModels:
         if method not in self.kept and self.table.n_rows > _MOST_ROWS:
             count = min(count, 2)
         return [self.folds[k][1] for k in result.nested.folds[:count]]
+
+
+def thinned(
+    fits: list[tuple[Any, Any, Any, Any]], rows: list[Any], seconds: float | None, seed: int
+) -> tuple[list[tuple[Any, Any, Any, Any]], list[Any]]:
+    """Return models with fewer of their held-out rows, where all would take too long to explain.
+
+    Parameters
+    ----------
+    fits, rows : list
+        What `FoldModels.fits` and `FoldModels.rows` return.
+    seconds : float or None
+        Time that an explanation may take.
+    seed : int
+        Seed of the choice of rows.
+    """
+    total = sum(map(len, rows))
+    most = min(total, _EXPLAINED)
+    if seconds is not None and most:
+        model, X, _, _ = fits[0]
+        some = take_rows(X, np.arange(min(_TRIED, len(rows[0]))))
+        start = perf_counter()
+        model.predict(some)
+        one = (perf_counter() - start) / max(len(some), 1)
+        most = int(min(most, seconds / (one * (_TIMES * some.shape[1] + 10))))
+    most = max(most, min(total, _LEAST_EXPLAINED))
+    if most >= total:
+        return fits, rows
+    rng = np.random.default_rng(seed)
+    found, kept = [], []
+    for (model, X, y, weight), held in zip(fits, rows, strict=True):
+        count = max(2, round(len(held) * most / total))
+        at = np.sort(rng.permutation(len(held))[:count])
+        own = None if weight is None else weight[at]
+        found.append((model, take_rows(X, at), y[at], own))
+        kept.append(held[at])
+    return found, kept

@@ -83,6 +83,7 @@ class Job:
                 n_train=max(len(fold) for fold, _ in self.folds),
                 n_jobs=self.n_jobs,
                 seed=self.seed,
+                before=(lambda _: None) if self.saved is None else self.saved.rows_of,
             )
             self.work = Work(
                 self.rows,
@@ -93,7 +94,7 @@ class Job:
                 owed=self.plan.owed,
                 race=self.plan.full,
                 saved=self.saved,
-                thinned=tuple(self.plan.fewer),
+                thinned=self.plan.rows,
             )
         try:
             return run_procedures(
@@ -119,14 +120,17 @@ class Job:
     def combine(self, results: dict[str, MethodResult], nested: NestedComparison) -> Any:
         """Return the leaders as one method, None where that cannot be or there is no time."""
         pairs = len(self.folds) * (len(self.folds) - 1) // 2
-        leaders = leaders_of(results)
+        leaders = leaders_of(results, self.judge, self.measure)
         if not leaders:
             self.why_no_stack = "skipped: there are fewer than three methods to combine"
+            return None
+        if len(leaders) == 1:
+            self.why_no_stack = f"skipped: {leaders[0].replace('_', ' ')} is clearly the best"
             return None
         if len(self.folds) < 3 or not is_partition(self.folds, len(self.rows)):
             self.why_no_stack = "skipped: its weights need three folds or more that are a partition"
             return None
-        control = Work(self.rows, saved=self.saved)
+        control = Work(self.rows, saved=self.saved, thinned=self.plan.rows)
         if self.end is not None:
             needed = pairs * sum(self.work.seconds.get(name, 0.0) for name in leaders)
             if needed / self.threads > self.end - perf_counter():

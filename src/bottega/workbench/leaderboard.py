@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from bottega.risk import NestedComparison
-from bottega.workbench.results import MethodResult, chosen_in_words, gap_between
+from bottega.workbench.entrants import LAST
+from bottega.workbench.results import MethodResult, chosen_in_words, fold_gap, gap_between
 
 __all__ = ["Rival", "Verdict", "leaderboard_columns", "verdict_on"]
 
@@ -21,16 +22,20 @@ _ERRORS = (
     "difference_high",
 )
 _ROUNDING = 1e-12  # errors below this share of the largest come from rounding
+_CLEAR = 2.0  # standard errors by which a method must be better to be preferred to the leaders
 MARGIN = 0.02  # share of the baseline's error that does not matter in the choice of a method
 
 # Topics from what is easiest to read and explain to what is hardest.
-_SIMPLE = ("core", "linear", "tree", "smooth", "neighbors", "online", "ensemble")
+_SIMPLE = (
+    *("core", "linear", "classify", "tree", "smooth", "neighbors", "online"),
+    *("kernel", "ensemble"),
+)
 
 
 def leaderboard_columns(
     results: Mapping[str, MethodResult], nested: NestedComparison
 ) -> dict[str, list[Any]]:
-    """Return the leaderboard's columns, the least error first; what is rounding alone is zero."""
+    """Return the leaderboard's columns, the winner first; what is rounding alone is zero."""
     baseline = results["baseline"].error if "baseline" in results else np.nan
     nothing = _ROUNDING * max(abs(result.error) for result in results.values())
     ranked = any(result.ranking for result in results.values())
@@ -38,7 +43,7 @@ def leaderboard_columns(
     measure = results[best].measure
     others = {name: None for result in results.values() for name in result.beside}
     rows = []
-    for method, result in sorted(results.items(), key=lambda item: rank(item[1])):
+    for method, result in _in_order(results, best):
         apart = gap_between(result, results[best], (method, best), nested)
         ranking = {name: result.ranking.get(name, np.nan) for name in ("auc", "lift")}
         shown = (
@@ -82,12 +87,36 @@ def rank(result: MethodResult) -> tuple[bool, float, int]:
 
 
 def best_of(results: Mapping[str, MethodResult]) -> str:
-    """Return the method with the least error among those that were fitted to all rows.
+    """Return the method to rely on, among those that were fitted to all rows.
 
-    At a tie it is the simplest, the baseline first of all.
+    It is the leaders combined, unless one method is better by more than chance would have it (two
+    standard errors of the difference, rows taken as independent); of single methods the one with
+    the least error, at a tie the simplest, the baseline first of all. The least of many errors is
+    partly luck, which the mean of the leaders does not depend on. What is no better than the
+    baseline is not preferred to it.
     """
     whole = {name: each for name, each in results.items() if not each.partial} or results
-    return min(whole, key=lambda method: rank(whole[method]))
+    first = min(whole, key=lambda method: rank(whole[method]))
+    if LAST not in whole or first in (LAST, "baseline"):
+        return first
+    stacked = whole[LAST]
+    if "baseline" in whole and not stacked.error < whole["baseline"].error:
+        return first
+    return first if _is_clear(whole[first], stacked) else LAST
+
+
+def _is_clear(one: MethodResult, other: MethodResult) -> bool:
+    """Return whether a method is better than another by more than chance would have it."""
+    both = np.flatnonzero((one.fold >= 0) & (other.fold >= 0))
+    if one.measure is not None and one.measure.form == "folds":
+        return fold_gap(one, other).upper < 0
+    gap, se = one.nested.rows.mean_and_se(both, one.losses[both] - other.losses[both])
+    return bool(gap < -_CLEAR * se) if np.isfinite(se) else gap < 0
+
+
+def _in_order(results: Mapping[str, MethodResult], best: str) -> list[tuple[str, MethodResult]]:
+    """Return the method to rely on, then the others, the least error first."""
+    return sorted(results.items(), key=lambda item: (item[0] != best, rank(item[1])))
 
 
 @dataclass(frozen=True)
@@ -125,7 +154,7 @@ class Verdict:
     Attributes
     ----------
     best : str
-        The method with the least error.
+        The method to rely on: the one of least error, or the leaders combined.
     margin : float
         Difference in error that does not matter, in the units of the error.
     margin_in_words : str
@@ -153,7 +182,7 @@ def verdict_on(
     allowed = margin * abs(base)
     level = _simplicity(results[best])
     rivals = []
-    for method, result in sorted(results.items(), key=lambda item: rank(item[1])):
+    for method, result in _in_order(results, best):
         if method in (best, "baseline"):
             continue
         gap = gap_between(result, results[best], (method, best), nested)
@@ -183,7 +212,7 @@ def verdict_on(
 
 
 def _simplicity(result: MethodResult) -> int:
-    if result.card.method == "stacking":
+    if result.card.method == LAST:
         return len(_SIMPLE) + 1
     module = getattr(result.card.estimator, "__module__", "").split(".")
     topic = module[1] if len(module) > 1 else ""
@@ -192,6 +221,7 @@ def _simplicity(result: MethodResult) -> int:
 
 _WHY = {
     "linear": "its coefficients can be read",
+    "classify": "a few numbers describe its classes",
     "tree": "it is one tree whose tests can be read",
     "smooth": "its curves can be drawn",
     "neighbors": "it points to the rows that it predicts from",

@@ -25,6 +25,7 @@ from bottega.core.files import write_atomically
 from bottega.core.frames import is_frame
 from bottega.core.stored import refuse_functions, stored_types
 from bottega.registry import estimators
+from bottega.workbench._outside.boosters import OutsideBooster
 from bottega.workbench.features import inputs_of
 
 __all__ = ["SavedModel", "load", "save", "trusted_types"]
@@ -144,6 +145,7 @@ def _modules_with_parts() -> tuple[str, ...]:
 def save(saved: SavedModel, path: Any) -> FilePath:
     """Write a model file."""
     refuse_functions(saved.model)
+    _refuse_outside(saved.model)
     io = require("skops.io", "report")
     content = {"format": _FORMAT, **{f.name: getattr(saved, f.name) for f in fields(saved)}}
     content["columns"] = list(saved.columns)
@@ -232,6 +234,24 @@ def _named_files(schema: Any) -> Iterator[str]:
 
 def _check_parts(content: Any) -> None:
     """Ask every part of a loaded model that can look at itself to do so."""
+    for part in _parts_of(content):
+        check = getattr(type(part), "check_loaded", None)
+        if check is not None:
+            check(part)
+
+
+def _refuse_outside(model: Any) -> None:
+    """Refuse a model of another library: what its file would run is not known here."""
+    for part in _parts_of(model):
+        if isinstance(part, OutsideBooster):
+            raise InputError(
+                f"A model of {part.card.title} cannot be written to a model file of bottega; keep "
+                f"it with the library's own function, or compare without {part.card.method}."
+            )
+
+
+def _parts_of(content: Any) -> Iterator[Any]:
+    """Yield an object and all that it holds, each once."""
     seen: set[int] = set()
     stack = [content]
     while stack:
@@ -239,9 +259,7 @@ def _check_parts(content: Any) -> None:
         if id(part) in seen or isinstance(part, str | bytes | int | float | np.ndarray | type):
             continue
         seen.add(id(part))
-        check = getattr(type(part), "check_loaded", None)
-        if check is not None:
-            check(part)
+        yield part
         stack.extend(_inside(part))
 
 

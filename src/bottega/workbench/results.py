@@ -19,7 +19,7 @@ from bottega.risk.estimate.nested_interval import corrected_variance, widest
 from bottega.workbench.measures import Measure, get_measure, spread_of
 from bottega.workbench.ranking import auc, lift
 
-__all__ = ["Gap", "Judged", "MethodResult", "chosen_in_words", "gap_between"]
+__all__ = ["Gap", "Judged", "MethodResult", "chosen_in_words", "fold_gap", "gap_between"]
 
 
 @dataclass(frozen=True)
@@ -282,7 +282,7 @@ def gap_between(a: MethodResult, b: MethodResult, names: tuple[str, str], nested
     """Return the error of `a` minus that of `b` by their measure, over the folds of both."""
     measure = a.measure
     if measure is not None and measure.form == "folds":
-        return _gap_of_scores(a, b)
+        return fold_gap(a, b)
     apart = nested.difference(*names)
     factor = 1.0
     if measure is not None and measure.form == "share":
@@ -293,7 +293,8 @@ def gap_between(a: MethodResult, b: MethodResult, names: tuple[str, str], nested
     return Gap(factor * apart.difference, factor * apart.lower, factor * apart.upper)
 
 
-def _gap_of_scores(a: MethodResult, b: MethodResult) -> Gap:
+def fold_gap(a: MethodResult, b: MethodResult) -> Gap:
+    """Return the difference of scores that are no mean over rows, over the folds of both."""
     both = [k for k in a.nested.folds if k in b.nested.folds]
     of_a = [a.nested.folds.index(k) for k in both]
     gaps = a.fold_scores[of_a] - b.fold_scores[[b.nested.folds.index(k) for k in both]]

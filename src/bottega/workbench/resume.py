@@ -31,6 +31,8 @@ _EVERY = 2.0  # seconds between two writings
 _LONGEST = 50_000_000  # bytes of what is told about the answers
 _ROUNDING = 1e-6  # by which a probability may leave its range
 
+_Key = tuple[str, str, int | None]  # method, part, and rows learnt from where not all were
+
 
 def digest_of(values: Array | None) -> str:
     """Return a short text that stands for one value per row; empty for None."""
@@ -73,7 +75,7 @@ class Saved:
     ) -> None:
         self.path, self.call, self.classes = FilePath(path), dict(call), classes
         self._sizes = [len(test) for test in tests]
-        self._answers: dict[tuple[str, str], Answer] = {}
+        self._answers: dict[_Key, Answer] = {}
         self._written, self._new = time.monotonic(), False
         if self.path.exists():
             self._read()
@@ -81,13 +83,20 @@ class Saved:
     def __len__(self) -> int:
         return len(self._answers)
 
-    def get(self, name: str, part: Part) -> Answer | None:
-        """Return the answer of a method on a part, None where there is none yet."""
-        return self._answers.get((name, _key(part)))
+    def get(self, name: str, part: Part, rows: int | None = None) -> Answer | None:
+        """Return the answer of a method on a part, None where there is none yet.
 
-    def add(self, name: str, part: Part, answer: Answer) -> None:
+        `rows` is how many of the part's rows it learns from; None for all of them.
+        """
+        return self._answers.get((name, _key(part), rows))
+
+    def rows_of(self, name: str) -> int | None:
+        """Return the most rows that a method learned from where that was not all of them."""
+        return max((rows for each, _, rows in self._answers if each == name and rows), default=None)
+
+    def add(self, name: str, part: Part, answer: Answer, rows: int | None = None) -> None:
         """Keep an answer; the file is written now and then."""
-        key = name, _key(part)
+        key = name, _key(part), rows
         if key in self._answers:
             return
         self._answers[key] = answer
@@ -101,10 +110,12 @@ class Saved:
             return
         arrays: dict[str, Array] = {}
         lines = []
-        for i, ((name, part), answer) in enumerate(self._answers.items()):
+        # A task that was left running may still add one.
+        for i, ((name, part, rows), answer) in enumerate(list(self._answers.items())):
             line = {
                 "method": name,
                 "part": part,
+                "rows": rows,
                 "setting": _plain(answer.setting),
                 "least": None if np.isnan(answer.least) else answer.least,
                 "seconds": answer.seconds,
@@ -166,19 +177,21 @@ class Saved:
                 limit = _LONGEST if each.filename == "about.npy" else most
                 insist(each.file_size <= limit, "too large")
 
-    def _answers_in(self, lines: Any, file: Any) -> dict[tuple[str, str], Answer]:
+    def _answers_in(self, lines: Any, file: Any) -> dict[_Key, Answer]:
         found = {}
         for i, line in enumerate(lines):
             sizes = [self._sizes[k] for k in _folds_of(line["part"])]
             insist(line["losses"] == len(sizes), "losses of other folds")
             insist(line["held_out"] in (0, len(sizes)), "predictions of other folds")
+            rows = line.get("rows")
+            insist(rows is None or (isinstance(rows, int) and rows > 0), "no number of rows")
             setting, least, seconds = line["setting"], line["least"], float(line["seconds"])
             insist(setting is None or isinstance(setting, dict), "no setting")
             insist(0 <= seconds < math.inf, "no time")
             predicted, shares = f"{i}.predicted", f"{i}.probabilities"
             losses = tuple(_finite(file[f"{i}.losses{j}"], (n,)) for j, n in enumerate(sizes))
             held = zip(range(line["held_out"]), sizes, strict=False)
-            found[str(line["method"]), str(line["part"])] = Answer(
+            found[str(line["method"]), str(line["part"]), rows] = Answer(
                 predicted=self._judged(file[predicted], sizes[0]) if predicted in file else None,
                 probabilities=self._shares(file[shares], sizes[0]) if shares in file else None,
                 losses=losses,

@@ -21,6 +21,7 @@ class ShownComparison:
     nested: Any
     measure: Any
     certificate: Any
+    score_certificate: Any
     verdict: Any
     leaderboard: Any
     test: Any
@@ -68,6 +69,9 @@ class ShownComparison:
                 "rivals": [dict(vars(rival)) for rival in verdict.rivals],
             },
             "certificate": None if self.certificate is None else dict(vars(self.certificate)),
+            "score_certificate": None
+            if self.score_certificate is None
+            else dict(vars(self.score_certificate)),
             "findings": [finding.message for finding in self.table.warnings],
             "skipped": dict(self.skipped),
             "cut": list(self.cut),
@@ -112,12 +116,20 @@ class ShownComparison:
             f"error: {mean}{self.loss} over {self.outer} outer folds, tuning inside each "
             f"(rule {self.select}); interval: of the difference to the best",
         ]
+        best = self.results[self.best_method]
+        if any(each.error < best.error for each in self.results.values() if not each.partial):
+            notes.append(
+                f"{self.best_method} comes first: a mean of the leaders is preferred to one method "
+                "unless that is better by two standard errors"
+            )
         if self.interrupted:
             notes.append("stopped early: only the methods that were done are shown")
         if self.measure.tuned_by:
             notes.append(self.measure.tuned_by)
         if self.certificate is not None:
             notes.append(f"on {self.n_test:,} locked rows: {self.certificate}")
+        if self.score_certificate is not None:
+            notes.append(f"on the same rows: {self.score_certificate}")
         if self.looks_in_words:
             notes.append(self.looks_in_words)
         if self.ledger_note:

@@ -1,7 +1,8 @@
 """The leaders of a comparison combined: the last entrant, judged in the same outer folds.
 
-Weights for an outer fold come from models that saw neither this fold nor the fold that they
-predict: those fitted without two folds at a time. So nothing about the fold is known to its stack.
+Each leader weighs by its chance to be the best one. Weights for an outer fold come from models that
+saw neither this fold nor the fold that they predict: those fitted without two folds at a time. So
+nothing about the fold is known to its stack.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,17 +19,17 @@ from bottega.core.folds import Fold
 from bottega.core.losses import Cost
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
-from bottega.optimize.nonnegative import nonnegative_least_squares
 from bottega.risk import NestedComparison, NestedCV
 from bottega.risk.estimate.nested_engine import Answer, Control, Judge, parts_of, run_parts
 from bottega.risk.estimate.nested_together import put_together
 from bottega.risk.threshold import best_threshold
+from bottega.workbench.chances import chances_of_best
 from bottega.workbench.measures import Measure
 from bottega.workbench.results import MethodResult
 
 __all__ = ["LeadersClassifier", "LeadersRegressor", "leaders_of", "stack_leaders"]
 
-MOST = 3  # leaders that are combined
+MOST = 5  # leaders that are combined
 FEWEST = 3  # methods beside the baseline that there must be for a stack
 
 
@@ -128,19 +129,26 @@ def decide(shares: FloatArray, classes: Array, cost: Cost | None, threshold: flo
     return classes[decided(shares)]
 
 
-def leaders_of(results: Mapping[str, MethodResult]) -> list[str]:
-    """Return the methods that a stack combines, the best first; none where they are too few."""
+def leaders_of(results: Mapping[str, MethodResult], judge: Judge, measure: Measure) -> list[str]:
+    """Return the methods that a stack combines, the likeliest to be the best first.
+
+    None where there are too few methods; the baseline may be one of the leaders.
+    """
     able = [
         name
         for name, result in results.items()
-        if name != "baseline"
-        and not result.partial
+        if not result.partial
         and np.isfinite(result.error)
         and (result.classes is None or result.probability is not None)
     ]
-    if len(able) < FEWEST:
+    if sum(name != "baseline" for name in able) < FEWEST:
         return []
-    return sorted(able, key=lambda name: results[name].error)[:MOST]
+    whole = [name for name in able if np.array_equal(results[name].fold, results[able[0]].fold)]
+    tested = np.flatnonzero(results[able[0]].fold >= 0)
+    given = [_held_out(results[name])[tested] for name in whole]
+    chances = _Weighing(judge, measure).chances(given, tested)
+    found = sorted(zip(-chances, whole, strict=True), key=lambda pair: pair[0])
+    return [name for chance, name in found[:MOST] if chance < 0]
 
 
 def stack_leaders(
@@ -244,21 +252,23 @@ class _Weighing:
         self.cost = measure.loss if isinstance(measure.loss, Cost) else None
         self.by_f1 = measure.decision is not None and self.cost is None
 
+    def chances(self, given: list[Array], rows: Array) -> FloatArray:
+        """Return how likely each member is the best, by what it predicts of some rows.
+
+        Members that give probabilities are judged by them, not by how often they are right, which
+        tells less.
+        """
+        y, codes, classes = self.rows.y[rows], self.rows.codes, self.rows.classes
+        if codes is None or classes is None or self.row_losses.of_probabilities:
+            losses = [self.row_losses(y, each, classes) for each in given]
+        else:
+            hot = codes[rows][:, None] == np.arange(len(classes))
+            losses = [np.sum((each - hot) ** 2, axis=1) for each in given]
+        return chances_of_best(losses, rows, self.rows)
+
     def learn(self, given: list[Array], rows: Array) -> tuple[FloatArray, float | None]:
         """Return the weights of predictions of some rows, and the threshold they call for."""
-        y, weight = self.rows.y[rows], self.rows.weight_of(rows)
-        if self.rows.codes is None:
-            columns, target = [each.astype(np.float64) for each in given], y
-        else:
-            assert self.rows.classes is not None
-            hot = self.rows.codes[rows][:, None] == np.arange(len(self.rows.classes))
-            columns, target = [each.ravel() for each in given], hot.ravel().astype(np.float64)
-            weight = None if weight is None else np.repeat(weight, hot.shape[1])
-        root = np.ones(len(target)) if weight is None else np.sqrt(weight)
-        # Errors of the members, which do not depend on where zero is.
-        misses = np.column_stack([root * (column - target) for column in columns])
-        size = float(np.abs(misses).max()) or 1.0
-        weights = nonnegative_least_squares(misses / size, np.zeros(len(target)), sum_to_one=True)
+        weights = self.chances(given, rows)
         if not self.by_f1:
             return weights, None
         shares = sum(w * each for w, each in zip(weights, given, strict=True))

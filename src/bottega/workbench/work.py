@@ -1,6 +1,7 @@
 """The order of a comparison's work: a race under a budget, and what an earlier run has done."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -44,9 +45,9 @@ class Work(Control):
         Whether methods are stopped.
     saved : Saved, optional
         What an earlier run has done, and where this one keeps what it does.
-    thinned : tuple of str
-        Methods that learn from fewer rows than there are: another run, with another budget, would
-        choose others, so nothing of theirs is kept.
+    thinned : dict of str to int
+        Methods that learn from fewer rows than there are, and from how many: what is kept of them
+        is of use to a run that lets them learn from as many.
     """
 
     def __init__(
@@ -60,12 +61,13 @@ class Work(Control):
         owed: tuple[str, ...] = (),
         race: bool = False,
         saved: Saved | None = None,
-        thinned: tuple[str, ...] = (),
+        thinned: Mapping[str, int] | None = None,
     ) -> None:
         self.rows, self.deadline = rows, deadline
         self.seconds = dict(seconds or {})
         self.sure, self.cheap = (*sure, *cheap), cheap
-        self.owed, self.race, self.saved, self.thinned = owed, race, saved, thinned
+        self.owed, self.race, self.saved = owed, race, saved
+        self.thinned = dict(thinned or {})
         self.least_folds = _HEATS
         self.closed = False  # then what still runs is heard no more
         self.models: dict[str, dict[int, Any]] = {}
@@ -100,7 +102,7 @@ class Work(Control):
         """Return whether a task is one of those without which there is nothing to show."""
         if task.name not in self.owed or len(task.part.tests) != 1:
             return False
-        return task.name == "baseline" or task.part.key[1][0] < _HEATS
+        return task.name == "baseline" or self._is_heat(task)
 
     def next(self, remaining: list[Task]) -> Task | None:
         """Take the next task that is worth its time."""
@@ -114,11 +116,25 @@ class Work(Control):
         return None
 
     def _place(self, remaining: list[Task]) -> int:
-        """Return the place of the next task; of models of all rows the leader's is first."""
-        if self.deadline is None or any(task.part.tests for task in remaining):
+        """Return the place of the next task; of models of all rows the leader's is first.
+
+        Of a large table it comes after the first two folds of all methods, before further folds.
+        """
+        if self.deadline is None:
             return 0
         finals = [i for i, task in enumerate(remaining) if not task.part.tests]
-        return min(finals, key=lambda i: self.error_of(remaining[i].name))
+        first = remaining[0]
+        if not finals or len(finals) == len(remaining):
+            return min(finals, key=lambda i: self.error_of(remaining[i].name), default=0)
+        heats_done = first.name not in self.cheap and first.part.tests and not self._is_heat(first)
+        if heats_done and len(self.rows) > _SMALL:
+            leaders = [i for i in finals if remaining[i].name == self.leader]
+            return leaders[0] if leaders else 0
+        return 0
+
+    @staticmethod
+    def _is_heat(task: Task) -> bool:
+        return len(task.part.tests) == 1 and task.part.key[1][0] < _HEATS
 
     def error_of(self, name: str) -> float:
         """Return the mean loss over the folds that are done, infinite where there are none."""
@@ -165,16 +181,16 @@ class Work(Control):
 
     def known(self, task: Task) -> Answer | None:
         """Return the answer of an earlier run."""
-        if self.saved is None or not task.part.tests or task.name in self.thinned:
+        if self.saved is None or not task.part.tests:
             return None
-        return self.saved.get(task.name, task.part)
+        return self.saved.get(task.name, task.part, self.thinned.get(task.name))
 
     def heard(self, task: Task, answer: Answer) -> Answer:
         """Keep an answer for the race and for a later run; models only of those in front."""
         if not task.part.tests:
             return answer
-        if self.saved is not None and task.name not in self.thinned:
-            self.saved.add(task.name, task.part, answer)
+        if self.saved is not None:
+            self.saved.add(task.name, task.part, answer, self.thinned.get(task.name))
         if len(task.part.tests) == 1 and not self.closed:
             (k,) = task.part.key[1]
             self._tests[k] = task.part.tests[0]
