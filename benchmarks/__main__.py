@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks import (
+    classify_generative,
     comparison,
     ensemble,
     imports,
@@ -38,6 +39,7 @@ CASES = {
     "ensemble": ensemble,
     "nested": nested,
     "online": online,
+    "classify_generative": classify_generative,
     "comparison": comparison,
 }
 FOLDER = Path(__file__).parent
