@@ -177,7 +177,7 @@ class OneClass(OutlierMixin, KernelMachine):
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return f(x) of each row: the higher, the more like the training rows."""
-        return self._decide(X, self._columns())[:, 0]
+        return self._decide(X)[:, 0]
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return f(x) less the level: negative for outliers."""

@@ -159,7 +159,7 @@ class PairMachines(ClassifierMixin, SupportVectors):
         return winners(decisions, n_classes)
 
     def _pair_decisions(self, X: Any) -> FloatArray:
-        return self._decide(X, self._columns()) + self.intercept_
+        return self._decide(X) + self.intercept_
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the decision values of the rows of X.

@@ -56,9 +56,10 @@ class KernelMachine(KernelInputs):
         if not isinstance(X, GramRows):
             self.support_vectors_ = X[support]
 
-    def _decide(self, X: Any, coef: FloatArray) -> FloatArray:
+    def _decide(self, X: Any) -> FloatArray:
         """Return the decision values of new inputs, without the biases: (rows, machines)."""
         X = self._check_new(X)
+        coef = self._columns()
         if not self._precomputed:
             return self._sums(self.kernel_, X, self.support_vectors_, coef)
         dense = X.toarray() if hasattr(X, "toarray") else X

@@ -52,4 +52,4 @@ class TubeMachine(RegressorMixin, SupportVectors):
 
     def predict(self, X: Any) -> FloatArray:
         """Return the value of the function for each row of X."""
-        return self._decide(X, self._columns())[:, 0] + self.intercept_[0]
+        return self._decide(X)[:, 0] + self.intercept_[0]
