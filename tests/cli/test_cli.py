@@ -114,7 +114,7 @@ def test_methods_are_named_or_left_out(houses, run, one_sentence):
 
 
 def test_class_weights_and_no_stack(patients, run):
-    arguments = ("--methods", "tree,neighbors,logistic_lasso", "--outer", "2", "--json")
+    arguments = ("--methods", "tree,neighbors,logistic_regression", "--outer", "2", "--json")
     done = run("compare", patients, "--target", "ill", *arguments, "--no-stack")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)

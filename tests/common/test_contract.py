@@ -55,7 +55,7 @@ def sample(each, n=60, p=3, seed=0):
 @cache
 def own_path(each):
     """Return the path of a class on its sample; several tests look at it."""
-    return each().path(*sample(each))
+    return each(**each.walks).path(*sample(each))
 
 
 def assert_same_predictions(each, found, expected, tolerance=1e-9):
@@ -142,7 +142,7 @@ def test_scikit_learn_estimator_checks(estimator, check):
         if check.func.__name__ == "check_class_weight_classifiers":
             # One class weighs ten million times as much as another: of a penalty at which the
             # other's part is lost in rounding a method rightly warns.
-            warnings.filterwarnings("ignore", "LogisticLasso: .* did not converge")
+            warnings.filterwarnings("ignore", "LogisticRegression: .* did not converge")
         check(estimator)
 
 
@@ -304,7 +304,7 @@ def test_auto_walks_the_path_and_picks_by_the_rule(each):
     X, y = sample(each)
     curve = own_path(each)
     for rule in ("min", "one_se"):
-        model = each(select=rule).fit(X, y)
+        model = each(select=rule, **each.walks).fit(X, y)
         # Where no model of the path is simpler to read than others, the least error is picked.
         place = curve.best(rule if each.simplifies else "min")
         picked = curve.settings[place]

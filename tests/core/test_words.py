@@ -89,11 +89,12 @@ def test_a_word_without_a_counterpart_gets_what_is_done_instead():
         with pytest.raises(ParameterError) as caught:
             boosting(**{word: 1})
         assert str(caught.value).endswith(f"{word!r}: {instead}.")
-    logistic = registry.methods("classification")["logistic_lasso"]
+    lasso = registry.methods("regression")["lasso"]
     with pytest.raises(ParameterError, match=r"'C': .* 1 / \(n C\)\)\."):
-        logistic(C=100.0)
+        lasso(C=100.0)
     with pytest.raises(ParameterError, match=r"'penalty': alpha .* l1_ratio"):
-        logistic(penalty="l1")
+        lasso(penalty="l1")
+    logistic = registry.methods("classification")["logistic_regression"]
     with pytest.raises(ParameterError, match="it is called 'alpha' here"):
         logistic().set_params(lamda=1.0)
     with pytest.raises(ParameterError, match="it is called 'max_samples' here"):

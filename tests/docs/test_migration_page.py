@@ -11,7 +11,8 @@ import sklearn.linear_model
 from sklearn.base import is_classifier
 
 from bottega import registry
-from bottega.linear import LeastSquares, LogisticLasso
+from bottega.classify import LogisticRegression
+from bottega.linear import LeastSquares
 
 PAGE = Path(__file__).parents[2] / "docs/guide/migration.rst"
 OURS = {each.__name__: each for each in registry.estimators()}
@@ -54,8 +55,8 @@ def test_every_call_of_the_tables_can_be_made_and_fitted(call):
 
 
 def test_the_penalty_of_logistic_regression():
-    X, y = sample(LogisticLasso)
-    ours = LogisticLasso(alpha=0.05, standardize=False).fit(X, y)
+    X, y = sample(LogisticRegression)
+    ours = LogisticRegression(alpha=0.05, l1_ratio=1.0, standardize=False).fit(X, y)
     theirs = sklearn.linear_model.LogisticRegression(
         l1_ratio=1.0, C=1 / (0.05 * 60), solver="saga", max_iter=100_000, tol=1e-9
     ).fit(X, y)

@@ -14,7 +14,6 @@ from bottega.linear import (
     Lasso,
     LeastAngle,
     LeastSquares,
-    LogisticLasso,
     PrincipalComponentsRegression,
     RecursiveLeastSquares,
     Ridge,
@@ -96,44 +95,6 @@ def test_inputs_whose_squares_are_kept_are_not(each, scale):
     X, y = draw()
     expected = each().fit(X, y).predict(X)
     assert_allclose(each().fit(X * scale, y).predict(X * scale), expected, rtol=1e-6)
-
-
-# ---- logistic lasso ------------------------------------------------------------------------------
-
-
-def classes(seed=0, n=40, p=2):
-    X, y = draw(seed, n, p)
-    return X, np.where(y > np.median(y), "yes", "no")
-
-
-@pytest.mark.timeout(20)
-@pytest.mark.parametrize("heavy", [1e6, 1e12])
-def test_one_heavy_row_does_not_hold_up_the_logistic_lasso(heavy):
-    X, y = classes()
-    weight = np.ones(40)
-    weight[7] = heavy
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = LogisticLasso().fit(X, y, sample_weight=weight)
-    assert model.predict(X[7:8])[0] == y[7]
-
-
-def test_logistic_lasso_of_two_rows_and_of_constant_inputs():
-    model = LogisticLasso().fit([[0.0], [1.0]], ["a", "b"])
-    assert set(model.predict([[0.0], [1.0]])) <= {"a", "b"}
-    X, y = np.full((20, 2), 3.0), np.repeat(["a", "b"], [8, 12])
-    for model in (LogisticLasso(), LogisticLasso(0.1)):
-        assert_array_equal(model.fit(X, y).coef_, 0)
-        assert_array_equal(model.predict(X[:2]), "b")
-        assert_allclose(model.predict_proba(X[:1]), [[0.4, 0.6]], rtol=1e-6)
-
-
-def test_classes_that_are_equally_probable_go_to_the_first():
-    X = np.array([[-1.0], [1.0], [-2.0], [2.0]])
-    model = LogisticLasso(0.1).fit(X, [0, 1, 0, 1])
-    # By symmetry the point between is on the boundary, up to rounding.
-    assert model.predict([[0.0]])[0] == 0
-    assert abs(model.decision_function([[0.0]])[0]) < 1e-12
 
 
 # ---- units ---------------------------------------------------------------------------------------

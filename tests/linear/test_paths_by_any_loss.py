@@ -6,10 +6,11 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.metrics import log_loss
 
+from bottega.classify import LogisticRegression
 from bottega.core.folds import make_folds
 from bottega.core.judge import mean_and_se
 from bottega.core.losses import ABSOLUTE_ERROR, Huber
-from bottega.linear import ElasticNet, Lasso, LogisticLasso, PrincipalComponentsRegression, Ridge
+from bottega.linear import ElasticNet, Lasso, PrincipalComponentsRegression, Ridge
 from bottega.linear._decomposition import problem as decomposition
 from bottega.linear._penalized import work
 
@@ -92,10 +93,15 @@ def test_log_loss_and_brier_score_of_the_logistic_lasso():
         return np.mean(np.sum((observed - shares) ** 2, axis=1)) / 2
 
     for loss, peer in (("log_loss", log_loss), ("brier_score", brier)):
-        curve = LogisticLasso(cv=folds).path(X, labels, values=[0.1, 0.02], loss=loss)
+        curve = LogisticRegression(l1_ratio=1.0, cv=folds).path(
+            X, labels, values=[0.1, 0.02], loss=loss
+        )
         assert curve.estimate == "cv"
         for k, alpha in enumerate([0.1, 0.02]):
-            fits = [LogisticLasso(alpha).fit(X[train], labels[train]) for train, _ in folds]
+            fits = [
+                LogisticRegression(alpha=alpha, l1_ratio=1.0).fit(X[train], labels[train])
+                for train, _ in folds
+            ]
             scores = [
                 peer(labels[test], fit.predict_proba(X[test]), labels=["a", "b", "c"])
                 for fit, (_, test) in zip(fits, folds, strict=True)
@@ -106,7 +112,7 @@ def test_log_loss_and_brier_score_of_the_logistic_lasso():
 
 def test_the_picked_rule_may_be_of_another_loss():
     X, y = draw(6, n=100)
-    model = LogisticLasso().path(X, y > 0, loss="log_loss")
+    model = LogisticRegression(l1_ratio=1.0).path(X, y > 0, loss="log_loss")
     assert model.loss == "log loss"
     assert np.all(np.isfinite(model.error))
     assert model.error.min() < model.error[0]

@@ -1,18 +1,14 @@
 """glance, tidy and summary of the methods that pick their columns; the gaps along their paths."""
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.metrics import log_loss
 
 from bottega.linear import (
     AdaptiveLasso,
     ElasticNet,
     Lasso,
     LeastAngle,
-    LogisticLasso,
     SubsetSelection,
 )
 
@@ -56,10 +52,9 @@ def test_one_row_about_a_regression(method, knob, value, weighted):
     assert np.isnan(row["error"])  # no path was walked
 
 
-@pytest.mark.parametrize("method", [*(each for each, *_ in REGRESSIONS), LogisticLasso])
+@pytest.mark.parametrize("method", [each for each, *_ in REGRESSIONS])
 def test_honest_error_is_that_of_the_path(method):
     X, y = draw(2)
-    y = y > 0 if method is LogisticLasso else y
     model = method().fit(X, y)
     row = model.glance().iloc[0]
     place = model.path_.best(model.select)
@@ -74,10 +69,9 @@ def test_honest_error_is_that_of_the_path(method):
     assert "<th scope=" in model.summary().to_html()
 
 
-@pytest.mark.parametrize("method", [Lasso, ElasticNet, AdaptiveLasso, LogisticLasso])
+@pytest.mark.parametrize("method", [Lasso, ElasticNet, AdaptiveLasso])
 def test_gaps_are_kept_for_every_penalty_of_the_path(method):
     X, y = draw(3)
-    y = y > 0 if method is LogisticLasso else y
     model = method().fit(X, y)
     assert model.gap_path_.shape == model.path_.values.shape
     assert np.all(model.gap_path_ <= model.tol)
@@ -97,49 +91,6 @@ def test_chunks_have_the_row_of_the_whole():
     picked = Lasso().fit_chunks(parts)
     assert np.isfinite(picked.glance()["error"][0])
     assert len(picked.gap_path_) == 100
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-def test_one_row_about_a_classification(classes):
-    X, y = draw(5, n=90)
-    labels = np.digitize(y, [0.0] if classes == 2 else [-1.0, 1.0])
-    model = LogisticLasso(0.05).fit(X, labels)
-    row = model.glance().iloc[0]
-    deviance = 2 * 90 * log_loss(labels, model.predict_proba(X))
-    assert_allclose([row["deviance"], row["loglik"]], [deviance, -deviance / 2])
-    assert row["df"] == np.count_nonzero(model.coef_) + classes - 1
-    assert_allclose(row["aic"], deviance + 2 * row["df"])
-    assert_allclose(row["bic"], deviance + np.log(90) * row["df"])
-    assert_allclose(row["train_error"], np.mean(model.predict(X) != labels))
-    w = np.random.default_rng(2).integers(1, 4, size=90).astype(float)
-    weighted = LogisticLasso(0.05).fit(X, labels, sample_weight=w)
-    wrong = weighted.predict(X) != labels
-    assert_allclose(weighted.glance()["train_error"][0], np.average(wrong, weights=w))
-
-
-def test_terms_of_classes():
-    X, y = draw(6)
-    two = LogisticLasso(0.1).fit(pd.DataFrame(X, columns=NAMES), np.where(y > 0, "yes", "no"))
-    terms = two.tidy()
-    assert terms["term"].tolist() == ["(Intercept)", *NAMES]
-    assert_allclose(terms["estimate"], [*two.intercept_, *two.coef_[0]])
-    labels = np.array(["low", "mid", "high"])[np.digitize(y, [-1, 1])]
-    three = LogisticLasso(0.1).fit(pl.DataFrame(X, schema=NAMES), labels)
-    terms = three.tidy()
-    assert isinstance(terms, pl.DataFrame)
-    assert terms["response"].to_list() == [
-        name for name in ("high", "low", "mid") for _ in range(7)
-    ]
-    expected = np.column_stack([three.intercept_, three.coef_]).ravel()
-    assert_allclose(terms["estimate"].to_numpy(), expected)
-    text = str(three.summary())
-    used = np.count_nonzero(three.coef_.any(axis=0))
-    assert f"{used} of 6 columns are in the model" in text
-    lines = text.split("Terms\n")[1].splitlines()
-    assert len([line for line in lines if not line.startswith("Note")]) == 1 + 3 + np.count_nonzero(
-        three.coef_
-    )
-    assert LogisticLasso(0.1, fit_intercept=False).fit(X, y > 0).tidy()["term"][0] == "x0"
 
 
 def test_summary_lists_what_is_in_the_model_only():

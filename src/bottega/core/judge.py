@@ -14,7 +14,7 @@ from bottega.core.path import Path
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 
-__all__ = ["LossSums", "judge_by_folds", "mean_and_se", "row_losses", "small_sample"]
+__all__ = ["LossSums", "judge_by_folds", "judged_path", "mean_and_se", "row_losses", "small_sample"]
 
 
 def mean_and_se(loss: FloatArray, weight: FloatArray | None = None) -> tuple[Any, Any]:
@@ -134,7 +134,18 @@ def judge_by_folds(
 
     if not folds:
         raise InputError("No fold has rows that count on both sides; give other folds.")
-    parts = in_threads(judge, folds, stage="folds")
+    return judged_path(curve, rows, folds, in_threads(judge, folds, stage="folds"), loss, estimate)
+
+
+def judged_path(
+    curve: Path,
+    rows: Rows,
+    folds: Sequence[Fold],
+    parts: Sequence[FloatArray],
+    loss: Loss,
+    estimate: str,
+) -> Path:
+    """Return a path with the error that the losses of each fold's held-out rows say."""
     weights = [None if rows.weight is None else rows.weight[test] for _, test in folds]
     fold_error = [
         np.average(losses, axis=0, weights=w) for losses, w in zip(parts, weights, strict=True)

@@ -66,29 +66,36 @@ class Parameter(ABC):
             )
 
 
-def _interval(low: float | None, high: float | None, open_low: bool, open_high: bool) -> str:
+def _interval(
+    low: float | None, high: float | None, open_low: bool, open_high: bool, endless: bool = False
+) -> str:
     left = "(-inf" if low is None else f"{'(' if open_low else '['}{low:g}"
-    right = "inf)" if high is None else f"{high:g}{')' if open_high else ']'}"
+    right = "inf" if high is None else f"{high:g}"
+    right += ")" if (not endless if high is None else open_high) else "]"
     return f"{left}, {right}"
 
 
 @dataclass(frozen=True)
 class Real(Parameter):
-    """A finite number in an interval; `log` says that it is best searched on the log scale."""
+    """A number in an interval; `log` says that it is best searched on the log scale.
+
+    It is finite, unless the interval is `endless`: then infinity is allowed too.
+    """
 
     low: float | None = None
     high: float | None = None
     log: bool = field(default=False, kw_only=True)
     open_low: bool = field(default=False, kw_only=True)
     open_high: bool = field(default=False, kw_only=True)
+    endless: bool = field(default=False, kw_only=True)
 
     def accepts(self, value: Any) -> bool:
-        """Return True if `value` is a finite number inside the interval."""
+        """Return True if `value` is a number inside the interval."""
         if isinstance(value, bool | np.bool_) or not isinstance(value, RealNumber):
             return False
         number = float(value)
         if not np.isfinite(number):
-            return False
+            return self.endless and number == np.inf
         if self.low is not None and (number < self.low or (self.open_low and number == self.low)):
             return False
         return not (
@@ -98,7 +105,8 @@ class Real(Parameter):
 
     def describe(self) -> str:
         """Return the interval in words."""
-        return f"a number in {_interval(self.low, self.high, self.open_low, self.open_high)}"
+        ends = self.low, self.high, self.open_low, self.open_high, self.endless
+        return f"a number in {_interval(*ends)}"
 
     def schema(self) -> dict[str, Any]:
         """Return the interval as JSON schema."""

@@ -41,6 +41,9 @@ class Tuned(Estimator):
     # boosting, make no model that is harder to read, so there it picks the least error.
     simplifies: ClassVar[bool] = True
 
+    # Parameters with which the path chooses, where the defaults (scikit-learn's) fix the knob.
+    walks: ClassVar[Mapping[str, Any]] = {}
+
     # Other parameters that fix the knob: they are None in a model taken from the path.
     _instead: ClassVar[tuple[str, ...]] = ()
 
@@ -135,7 +138,7 @@ class Tuned(Estimator):
         if walk.bare and honest and walk.cv is not None and rows is not None:
             skeleton = self._bare_path(work, walk.values)
             if skeleton is not None:
-                return self._judge(skeleton, rows, walk.cv, loss)
+                return self._judge(skeleton, work, rows, walk.cv, loss)
         curve = self._path(work, walk.values, loss if walk.cv is None else None)
         if walk.cv is not None or (honest and curve.estimate is None):
             if rows is None:
@@ -143,7 +146,8 @@ class Tuned(Estimator):
                     f"A fit in chunks cannot hold out rows of its own for {type(self).__name__}; "
                     f"give {self.knob}."
                 )
-            curve = self._judge(curve, rows, self._folds_by if walk.cv is None else walk.cv, loss)
+            cv = self._folds_by if walk.cv is None else walk.cv
+            curve = self._judge(curve, work, rows, cv, loss)
         if loss != own and rows is not None:
             train_error = self._train_error(work, rows, curve.settings, loss)
             curve = replace(curve, train_error=train_error, loss=loss.title)
@@ -164,14 +168,11 @@ class Tuned(Estimator):
             allowed.check(owner, self.knob, value)
         return found
 
-    def _judge(self, curve: Path, rows: Rows, cv: Any, loss: Loss) -> Path:
-        """Return the path with the error of rows that folds hold out."""
-        n = len(rows)
-        if n < 2:
-            raise InputError(
-                f"Choosing {', '.join(self.knobs)} needs rows to hold out; got n_samples = {n}. "
-                "Give a value, or more rows."
-            )
+    def _judge(self, curve: Path, work: Any, rows: Rows, cv: Any, loss: Loss) -> Path:
+        """Return the path with the error of rows that folds hold out.
+
+        A method whose folds share some of the prepared `work` overrides it.
+        """
 
         def predict(train: Rows, X_test: Any) -> Array:
             worker = copy(self)
@@ -182,6 +183,12 @@ class Tuned(Estimator):
 
     def _held_out(self, rows: Rows, cv: Any) -> tuple[list[Fold], str]:
         """Return the folds, as positions among the rows that count, and the estimate's name."""
+        n = len(rows)
+        if n < 2:
+            raise InputError(
+                f"Choosing {', '.join(self.knobs)} needs rows to hold out; got n_samples = {n}. "
+                "Give a value, or more rows."
+            )
         estimate = "cv"
         if isinstance(cv, str) and cv == "loo":
             estimate = "loo"

@@ -1,8 +1,8 @@
 """Linear models: from least squares to the whole lasso path.
 
 `LeastSquares` and its stream form `RecursiveLeastSquares`; the shrinking family `Ridge`, `Lasso`,
-`ElasticNet`, `AdaptiveLasso` and, for classes, `LogisticLasso`; the exact path `LeastAngle`; the
-choosing `SubsetSelection`; `PrincipalComponentsRegression`; and `BayesianRegression`.
+`ElasticNet` and `AdaptiveLasso`; the exact path `LeastAngle`; the choosing `SubsetSelection`;
+`PrincipalComponentsRegression`; and `BayesianRegression`.
 """
 
 from bottega.linear.adaptive_lasso import AdaptiveLasso
@@ -12,7 +12,6 @@ from bottega.linear.gram_schmidt import gram_schmidt
 from bottega.linear.lasso import Lasso
 from bottega.linear.least_angle import LeastAngle
 from bottega.linear.least_squares import LeastSquares
-from bottega.linear.logistic_lasso import LogisticLasso
 from bottega.linear.penalty_theory import (
     Irrepresentable,
     PenaltyRegion,
@@ -33,7 +32,6 @@ __all__ = [  # made by docs/generate.py
     "Lasso",
     "LeastAngle",
     "LeastSquares",
-    "LogisticLasso",
     "PenaltyRegion",
     "PrincipalComponentsRegression",
     "RecursiveLeastSquares",

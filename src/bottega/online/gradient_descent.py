@@ -174,7 +174,7 @@ class OnlineGradientDescentClassifier(GradientDescent, OnlineClassifier):
             "Needs columns on one scale, which a stream cannot be given afterwards.",
             "Uses each row once: a batch method gets more out of rows that fit in memory.",
         ),
-        twin_of="logistic_lasso",
+        twin_of="logistic_regression",
         **_SHARED,
     )
 

@@ -1,209 +1,226 @@
-"""Logistic and multinomial regression with a lasso or elastic-net penalty, by proximal Newton.
+"""Logistic and multinomial regression with an l1, l2 or elastic-net penalty, or none, by Newton.
 
 The likelihood is replaced by its quadratic approximation at the current fit, which is the weighted
-least-squares problem that the kernels of the lasso solve, for all classes together.
+least-squares problem that the kernels of the lasso solve, for all classes together. A curvature
+costs many times what a slope does: it is kept from one step, and one penalty, to the next until
+steps get shorter too slowly, and folds start with that of all rows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 
-from bottega.core.sparse import is_sparse
-from bottega.core.typing import FloatArray, IntArray
+from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.optimize._kernels import coordinate as kernels
 from bottega.optimize.coordinate import FLOOR
-from bottega.optimize.coordinate_columns import InputColumns
+from bottega.optimize.multinomial import LikelihoodRows, MemoryRows, Point
 
-__all__ = ["LogisticProblem", "LogisticSolution", "with_reference"]
+__all__ = ["LogisticProblem", "Model", "with_reference"]
 
-# Products of two probabilities below this would divide by nothing. They are taken to be so large
-# for rows of ordinary weight: a row of large weight may be fitted much closer.
-_LEAST = 1e-9
 _HALVINGS = 30
-# Fall of the objective, against a small step, that is none.
+# Fall of the objective, against what a small step gains, that is none; and the share of its gain
+# that a step must reach.
 _LEVEL = 1e-4
 # Sweeps of coordinate descent within a Newton step.
 _SWEEPS = 10_000
 # Duality gap that may be rounding of logarithms of probabilities near one.
 _ROUNDING = 16 * np.finfo(np.float64).eps
-# Numbers in the products of all pairs of scores up to which they are computed at once.
-_TOGETHER = 2**19
+# The size of a step, against the one before, above which an old curvature is made anew.
+_SLOW = 1 / 16
+# Eigenvalues of a curvature, against the largest, that are zero.
+_SINGULAR = 1e-11
+# Curvature that a step shows, against that expected, below which nothing is learnt from it.
+_CONVEX = 1e-3
+# The size of a step, against the likelihood, whose change of the slope is rounding.
+_NOISE = 1e-13
+# The share of absolute values below which the grid of penalties no longer starts higher.
+_LEAST_RATIO = 1e-3
 
 
 @dataclass(frozen=True)
-class LogisticSolution:
-    """Fits at m alphas, on the original scale; one score per class, or one for two classes."""
+class Model:
+    """The curvature of a quadratic approximation, on the columns W."""
 
-    alphas: FloatArray
-    coef: FloatArray  # (m, T, p)
-    intercept: FloatArray  # (m, T)
-    deviance: FloatArray  # twice the (weighted) mean negative log-likelihood
-    gap: FloatArray  # against the mean negative log-likelihood without inputs
-    n_iter: IntArray  # Newton steps
+    W: IntArray
+    H: FloatArray  # (T m, T m), intercepts taken out
+    cross: FloatArray
+    solved: FloatArray
+
+    def slope(self, point: Point, fit_intercept: bool) -> FloatArray:
+        """Return the slope of the likelihood whose intercepts follow the coefficients."""
+        g = point.slope.ravel()
+        return g - self.cross @ (self.solved @ point.pull) if fit_intercept else g
+
+    def learnt(self, step: FloatArray, change: FloatArray) -> "Model":
+        """Return the curvature with what a step showed: the slope's change (BFGS)."""
+        curved, along = self.H @ step, float(step @ change)
+        size = float(step @ curved)
+        if not along > _CONVEX * size:
+            return self
+        H = self.H + np.outer(change / along, change) - np.outer(curved / size, curved)
+        return replace(self, H=H)
 
 
 class LogisticProblem:
-    """A penalised likelihood on rows with positive weights `v`.
+    """A penalised likelihood on `rows`, whose columns are centred by `mean`, scaled by `inverse`.
 
-    The classes `codes` are 0, ..., K - 1, each of them present.
+    `shares` are those of the classes in the weights. Columns that are `constant` stay out.
     """
 
     def __init__(
         self,
-        columns: InputColumns,
-        codes: IntArray,
-        v: FloatArray,
+        rows: LikelihoodRows,
+        shares: FloatArray,
+        scaling: tuple[FloatArray, FloatArray, BoolArray],
         *,
         l1_ratio: float,
-        standardize: bool,
         fit_intercept: bool,
     ) -> None:
-        self.columns, self.v, self.fit_intercept = columns, v, fit_intercept
-        self.l1_ratio = l1_ratio
-        self.weight = float(v.sum())
-        self._least = _LEAST * np.minimum(v, np.median(v))
-        K = int(codes.max()) + 1
-        self.Y = (codes[:, None] == np.arange(K)).astype(np.float64)
-        self._own = np.arange(len(codes)), codes  # where each row's own class stands
-        self.scores = 1 if K == 2 else K
-        self.mean, self.inverse, self.constant = columns.scaling(
-            v, standardize=standardize, fit_intercept=fit_intercept
-        )
-        self._begin()
-        self.null = self.nll
-        self.top = float(np.max(np.abs(self.Q), initial=0.0)) / l1_ratio
+        self.rows, self.fit_intercept, self.l1_ratio = rows, fit_intercept, l1_ratio
+        self.scores, self.weight = rows.scores, rows.weight
+        self.mean, self.inverse, self.constant = scaling
+        self.shares = shares
+        self.screens = isinstance(rows, MemoryRows)
+        self.solver = "newton"  # what was used last
+        self.start()
+        self.null = self.point.nll
+        self.top = float(np.max(np.abs(self.Q), initial=0.0)) / max(l1_ratio, _LEAST_RATIO)
 
-    def _begin(self) -> None:
+    # ---- where the walk is -----------------------------------------------------------------------
+
+    def start(self) -> None:
         """Start from no coefficients."""
-        self.B, self.b0 = np.zeros((self.scores, len(self.mean))), np.zeros(self.scores)
+        b0 = np.zeros(self.scores)
         if self.fit_intercept:
-            logs = np.log(self.v @ self.Y / self.weight)
-            self.b0 = np.array([logs[1] - logs[0]]) if self.scores == 1 else logs - logs.mean()
-        self.eta = np.tile(self.b0, (len(self.v), 1))
-        self._kept: Any = None
-        self._likelihood()
-        self.screen()
+            logs = np.log(self.shares)
+            b0 = np.array([logs[1] - logs[0]]) if self.scores == 1 else logs - logs.mean()
+        self.move(np.zeros((self.scores, len(self.mean))), b0)
 
-    def _likelihood(self) -> None:
-        scores = with_reference(self.eta)
-        scores = scores - scores.max(axis=1, keepdims=True)
-        odds = np.exp(scores)
-        total = odds.sum(axis=1)
-        self.P = odds / total[:, None]
-        self.nll = float(self.v @ (np.log(total) - scores[self._own])) / self.weight
+    def move(self, B: FloatArray, b0: FloatArray, model: Model | None = None) -> bool:
+        """Go to some coefficients, in the problem's own units, with a curvature from elsewhere.
 
-    def _penalty(self, alpha: float) -> float:
-        size = np.abs(self.B).sum() * self.l1_ratio
-        return alpha * float(size + 0.5 * (1 - self.l1_ratio) * np.sum(self.B**2))
+        Returns whether that curvature serves: it must know the columns in use.
+        """
+        used = np.any(B != 0, axis=0)
+        self.B, self.b0, self.model = B, b0, None
+        self._new = False  # whether the curvature is that of the current fit
+        self.refreshed = False  # whether it was computed since
+        self.left, self.level = np.inf, False  # the last step's size, and whether it fell no more
+        if model is not None and np.count_nonzero(used[model.W]) == np.count_nonzero(used):
+            self.W, self.model = model.W, model
+        else:
+            self.W = np.flatnonzero(used) if self.screens else np.arange(len(self.mean))
+        self.point = self._at(B[:, self.W], b0)
+        if self.model is None:
+            self.screen()
+        return self.model is not None
 
-    def _residual(self) -> FloatArray:
-        """Return weighted observed minus fitted probabilities, one column per score."""
-        found = self.v[:, None] * (self.Y - self.P)
-        return found[:, 1:] if self.scores == 1 else found
+    def return_to(self, B: FloatArray, b0: FloatArray, point: Point, model: Model | None) -> None:
+        """Go back to an earlier fit on the same columns."""
+        self.B, self.b0, self.point, self.model, self._new = B, b0, point, model, False
+
+    def own(self, coef: FloatArray) -> FloatArray:
+        """Return coefficients of the shared columns in the problem's own units."""
+        return np.divide(coef, self.inverse, out=np.zeros_like(coef), where=~self.constant)
+
+    @property
+    def size(self) -> int:
+        """Number of coefficients."""
+        return self.B.size
+
+    def _at(self, B: FloatArray, b0: FloatArray) -> Point:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.rows.at(self.W, B * self.inverse[self.W], b0)
 
     def screen(self) -> None:
         """Bring the products of all columns with the residuals up to date."""
-        R = self._residual()
-        product = self.columns.correlate(R) - np.outer(self.mean, R.sum(axis=0))
-        self.Q = (product * self.inverse[:, None]).T / self.weight
+        self.slope = self.point.slope
+        if len(self.W) < len(self.mean):
+            self.slope = self.rows.correlate(self.point)  # type: ignore[attr-defined]
+        self.Q = (self.slope - np.outer(self.point.pull, self.mean)) * self.inverse
+
+    def reach(self) -> FloatArray:
+        """Return the largest product of each column with the residuals of any score."""
+        return np.max(np.abs(self.Q), axis=0, initial=0.0)
+
+    def look_at(self, W: IntArray) -> None:
+        """Change the working set; `screen` comes first."""
+        if np.array_equal(W, self.W):
+            return
+        self.W, self.model = W, None
+        old = self.point
+        self.point = Point(
+            old.nll, self.slope[:, W], old.pull, old.entropy, old.own, old.level, old.residual
+        )
 
     def alpha_max(self) -> float:
-        """Return the smallest alpha at which every coefficient is zero."""
+        """Return the smallest alpha at which every coefficient is zero (l2: nearly zero)."""
         return self.top
+
+    def penalty(self, alpha: float, B: FloatArray) -> float:
+        """Return the penalty of some coefficients."""
+        size = np.abs(B).sum() * self.l1_ratio
+        return alpha * float(size + 0.5 * (1 - self.l1_ratio) * np.sum(B**2))
 
     def gap(self, alpha: float) -> float:
         """Return the relative duality gap; `screen` comes first.
 
         The dual point moves the fitted probabilities towards the observed ones until no product
-        with an input exceeds its threshold.
+        with an input exceeds its threshold. Without a penalty it is the size of a Newton step.
         """
+        if alpha == 0:
+            found = self._step(0.0, None)[3] if self.model is not None else np.inf
+            return found / self.null if found > _ROUNDING else 0.0
         l1, l2 = alpha * self.l1_ratio, alpha * (1 - self.l1_ratio)
         most = float(np.max(np.abs(self.Q), initial=0.0))
         scale = 1.0 if l2 > 0 or most <= l1 else l1 / most
-        mixed = self.Y + scale * (self.P - self.Y)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            entropy = -np.sum(np.where(mixed > 0, mixed * np.log(mixed), 0.0), axis=1)
-        dual = float(self.v @ entropy) / self.weight
+        B = self.B[:, self.W]
+        dual = self.rows.dual(self.W, B * self.inverse[self.W], self.b0, self.point, scale)
         if l2 > 0:
             dual -= float(np.sum(np.maximum(np.abs(self.Q) - l1, 0.0) ** 2)) / (2 * l2)
-        found = self.nll + self._penalty(alpha) - dual
+        found = self.point.nll + self.penalty(alpha, B) - dual
         return found / self.null if found > _ROUNDING else 0.0
 
-    def _newton(self, alpha: float, W: IntArray) -> float:
-        """Take a step for the coefficients of the columns W; return its squared size.
+    # ---- steps -----------------------------------------------------------------------------------
 
-        The intercepts are not penalised and follow from the coefficients: their block of the
-        Hessian, singular where there are several, is taken out of it.
+    def _approximate(self) -> None:
+        """Take the curvature at the current fit."""
+        B = self.B[:, self.W] * self.inverse[self.W]
+        curvature = self.rows.curvature(self.W, B, self.b0)
+        self.model = Model(self.W, *curvature.reduced(self.fit_intercept))
+        self._new = self.refreshed = True
+
+    def _step(
+        self, alpha: float, free: BoolArray | None
+    ) -> tuple[FloatArray, FloatArray, float, float]:
+        """Return the step to the minimum of the quadratic, the intercepts', its gain and its size.
+
+        The size is half the square of the step by the curvature: near the minimum it is the gain,
+        without the rounding. With `free` only these coefficients move, without a penalty.
         """
-        T, m, Z = self.scores, len(W), self._block(W)
-        residual = self._residual()
-        pull = residual.sum(axis=0)
-        G, toward, total = self._hessian(Z, m)
-        inverse = np.tile(self.inverse[W], T)
-        b = self.B[:, W].ravel()
-        step, solved = np.zeros(T * m), _inverse(total)
-        cross = toward.reshape(T * m, T)
-        if m:
-            H = G.reshape(T * m, T * m)
-            g = np.asarray(Z.T @ residual).T.ravel()
-            if self.fit_intercept:
-                H = H - cross @ solved @ cross.T
-                g = g - cross @ (solved @ pull)
-            H = np.ascontiguousarray(H * np.outer(inverse, inverse)) / self.weight
-            step = self._lasso(alpha, H, g * inverse / self.weight, b) - b
-        beta = (step * inverse).reshape(T, m)
-        shift = solved @ (pull - cross.T @ beta.ravel()) if self.fit_intercept else np.zeros(T)
-        change = np.asarray(Z @ beta.T) + shift
-        return self._line_search(alpha, W, step.reshape(T, m), shift, change)
-
-    def _hessian(self, Z: Any, m: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return second derivatives: of coefficients, of these and intercepts, of intercepts."""
-        T, n = self.scores, len(self.v)
-        if n * T * T * (m + 1) <= _TOGETHER and not is_sparse(Z):
-            h = self._curvatures()
-            flat = h.reshape(n, T * T)
-            weighted = (flat[:, :, None] * Z[:, None, :]).reshape(n, T * T * m)
-            G = (Z.T @ weighted).reshape(m, T, T, m).transpose(1, 0, 2, 3)
-            toward = (Z.T @ flat).reshape(m, T, T).transpose(1, 0, 2)
-            return np.ascontiguousarray(G), np.ascontiguousarray(toward), h.sum(axis=0)
-        G, toward, total = np.zeros((T, m, T, m)), np.zeros((T, m, T)), np.zeros((T, T))
-        for t in range(T):
-            for u in range(t, T):
-                h = self._curvature(t, u)
-                total[t, u] = total[u, t] = h.sum()
-                if m:
-                    G[t, :, u, :] = _gram(Z, h)
-                    G[u, :, t, :] = G[t, :, u, :]
-                    toward[t, :, u] = toward[u, :, t] = Z.T @ h
-        return G, toward, total
-
-    def _curvatures(self) -> FloatArray:
-        """Return `_curvature` of all pairs of scores, (n, T, T)."""
-        if self.scores == 1:
-            return self._curvature(0, 0)[:, None, None]
-        weighted = self.P * self.v[:, None]
-        found = np.maximum(self.P[:, :, None] * weighted[:, None, :], self._least[:, None, None])
-        each = np.arange(self.scores)
-        found[:, each, each] = 0.0
-        np.negative(found, out=found)
-        found[:, each, each] = -found.sum(axis=2)
-        return np.asarray(found)
-
-    def _block(self, W: IntArray) -> Any:
-        """Return the columns W, kept from one Newton step to the next."""
-        if self._kept is None or not np.array_equal(self._kept[0], W):
-            self._kept = (W, self.columns.block(W))
-        return self._kept[1]
-
-    def _curvature(self, t: int, u: int) -> FloatArray:
-        """Return each row's second derivative by two scores; over all scores the sum is 0."""
-        if self.scores == 1:
-            return np.maximum(self.v * self.P[:, 0] * self.P[:, 1], self._least)
-        if t != u:
-            return -np.maximum(self.v * self.P[:, t] * self.P[:, u], self._least)
-        others = np.delete(self.P, t, axis=1) * self.v[:, None]
-        return np.maximum(self.P[:, [t]] * others, self._least[:, None]).sum(axis=1)
+        model = self.model
+        assert model is not None
+        T, m = self.scores, len(self.W)
+        pull, cross, solved = self.point.pull, model.cross, model.solved
+        inverse = np.tile(self.inverse[self.W], T)
+        b = self.B[:, self.W].ravel()
+        size = 0.5 * float(pull @ solved @ pull) if self.fit_intercept else 0.0
+        g = model.slope(self.point, self.fit_intercept) * inverse
+        H = np.ascontiguousarray(model.H * inverse[:, None] * inverse)
+        if free is None and alpha * self.l1_ratio > 0:
+            target = self._lasso(alpha, H, g, b)
+        else:
+            target = self._smooth(alpha, H, g, b, None if free is None else free.ravel())
+        step = target - b
+        square = 0.5 * float(step @ H @ step)
+        gained = size + float(g @ step) - square
+        if free is None:
+            gained -= self.penalty(alpha, target) - self.penalty(alpha, b)
+        beta = step * inverse
+        shift = solved @ (pull - cross.T @ beta) if self.fit_intercept else np.zeros(T)
+        return step.reshape(T, m), shift, max(gained, 0.0), size + square
 
     def _lasso(self, alpha: float, H: FloatArray, g: FloatArray, b: FloatArray) -> FloatArray:
         """Return the minimum of the quadratic approximation with its penalty."""
@@ -218,95 +235,118 @@ class LogisticProblem:
         )  # fmt: skip
         return found
 
-    def _line_search(
-        self, alpha: float, W: IntArray, step: FloatArray, shift: FloatArray, change: FloatArray
-    ) -> float:
-        """Go along the step as far as the objective falls; return the squared size of the step."""
-        before = self.nll + self._penalty(alpha)
-        eta, b, b0 = self.eta, self.B[:, W], self.b0
-        length = 1.0
-        for _ in range(_HALVINGS):
-            self.B[:, W] = b + length * step
-            self.b0 = b0 + length * shift
-            self.eta = eta + length * change
-            self._likelihood()
-            if self.nll + self._penalty(alpha) <= before + 1e-14 * self.null:
-                return length**2 * float(np.max(self.v @ change**2)) / self.weight
-            length /= 2
-        self.B[:, W], self.b0, self.eta = b, b0, eta
-        self._likelihood()
-        return 0.0
+    def _smooth(
+        self, alpha: float, H: FloatArray, g: FloatArray, b: FloatArray, free: BoolArray | None
+    ) -> FloatArray:
+        """Return the minimum with squares as the only penalty, or with none on `free`."""
+        l2 = alpha * (1 - self.l1_ratio) if free is None else 0.0
+        used = np.diagonal(H) > 0
+        if free is not None:
+            used &= free
+        at = np.flatnonzero(used)
+        found = b.copy()
+        if not len(at):
+            return found
+        A, right = H[np.ix_(at, at)], g[at] - l2 * b[at]
+        if l2 > 0:
+            A = A + l2 * np.eye(len(at))
+            found[at] += linalg.cho_solve(linalg.cho_factor(A, lower=True), right)
+            return found
+        # The same number added to all scores does nothing, and columns may depend on one another:
+        # the shortest of the solutions.
+        size, V = linalg.eigh(A)
+        real = size > _SINGULAR * size[-1]
+        found[at] += V[:, real] @ ((V[:, real].T @ right) / size[real])
+        return found
 
-    def _descend(self, alpha: float, W: IntArray, small: float, max_iter: int) -> int:
-        """Take Newton steps on the working set until they are small; return their number.
+    def _go(
+        self,
+        alpha: float,
+        step: FloatArray,
+        shift: FloatArray,
+        gained: float,
+        free: Any,
+        telling: bool,
+    ) -> float | None:
+        """Go along the step as far as the objective falls; return the fall, None if it does not.
+
+        `telling` says that the step is long enough to learn from.
+        """
+
+        def value(point: Point, B: FloatArray) -> float:
+            return point.nll + (self.penalty(alpha, B) if free is None else 0.0)
+
+        before_B = self.B[:, self.W]
+        before = value(self.point, before_B)
+        length = 1.0
+        for _ in range(_HALVINGS if self._new else 1):
+            B, b0 = before_B + length * step, self.b0 + length * shift
+            point = self._at(B, b0)
+            now = value(point, B)
+            if now <= before - _LEVEL * length * gained + 1e-14 * self.null:
+                if telling:
+                    self._learn(length * step, point)
+                self._new = False
+                self.B[:, self.W], self.b0, self.point = B, b0, point
+                return before - now
+            length /= 2
+        return None
+
+    def _learn(self, step: FloatArray, there: Point) -> None:
+        """Correct the curvature by a step to another point."""
+        model = self.model
+        assert model is not None
+        before, after = (model.slope(each, self.fit_intercept) for each in (self.point, there))
+        self.model = model.learnt((step * self.inverse[self.W]).ravel(), before - after)
+
+    def forget_curvature(self) -> None:
+        """Have the curvature made anew at the next step."""
+        self.model = None
+
+    def descend(self, alpha: float, small: float, max_iter: int, free: Any = None) -> int:
+        """Take steps on the working set until they are small; return their number.
 
         Probabilities near zero may drift on where the objective is level: that ends it too.
         """
-        before = self.nll + self._penalty(alpha)
-        for done in range(1, max_iter + 1):
-            size = self._newton(alpha, W)
-            now = self.nll + self._penalty(alpha)
-            if size <= small or before - now <= _LEVEL * small * self.null:
+        if self.model is None:
+            self._approximate()
+        last = np.inf
+        for done in range(max_iter):
+            step, shift, gained, size = self._step(alpha, free)
+            if size > max(small, _SLOW * last) and not self._new:
+                self._approximate()
+                step, shift, gained, size = self._step(alpha, free)
+            self.left, self.level = size, False
+            if size <= small:
                 return done
-            before = now
+            fall = self._go(alpha, step, shift, gained, free, size > _NOISE * self.null)
+            if fall is None and not self._new:
+                self._approximate()
+                last = np.inf
+                continue
+            if fall is None or fall <= _LEVEL * small:
+                self.level = True
+                return done + 1
+            last = size
         return max_iter
 
-    def path(self, alphas: FloatArray, tol: float, max_iter: int) -> LogisticSolution:
-        """Return the fits at `alphas`, descending."""
-        count, p = len(alphas), self.B.shape[1]
-        coef, intercept = np.zeros((count, self.scores, p)), np.zeros((count, self.scores))
-        deviance, gap = np.zeros(count), np.zeros(count)
-        n_iter = np.zeros(count, np.intp)
-        self._begin()
-        last = max(self.alpha_max(), alphas[0])
-        for k, alpha in enumerate(alphas):
-            # Columns whose product may pass the threshold if it moves as fast as alpha does.
-            reach = np.max(np.abs(self.Q), axis=0)
-            candidate = reach > self.l1_ratio * (2 * alpha - last)
-            W = np.flatnonzero((candidate | np.any(self.B != 0, axis=0)) & ~self.constant)
-            small = tol
-            while True:
-                n_iter[k] += self._descend(alpha, W, small, max(1, max_iter - n_iter[k]))
-                self.screen()
-                reach = np.max(np.abs(self.Q), axis=0)
-                outside = reach > alpha * self.l1_ratio * (1 + 1e-9)
-                outside[W] = False
-                gap[k] = self.gap(alpha)
-                if n_iter[k] >= max_iter or small < 1e-30:
-                    break
-                if np.any(outside):
-                    W = np.union1d(W, np.flatnonzero(outside))
-                elif gap[k] <= tol:
-                    break
-                else:
-                    small *= 1e-3
-            deviance[k] = 2 * self.nll
-            coef[k] = self.B * (self.inverse * self.columns.factor)
-            intercept[k] = self.b0 - coef[k] @ self.columns.shift
-            last = alpha
-        if self.scores > 1:
-            intercept -= intercept.mean(axis=1, keepdims=True)
-        if not self.fit_intercept:
-            intercept = np.zeros_like(intercept)
-        return LogisticSolution(alphas, coef, intercept, deviance, gap, n_iter)
+    def freedom(self, alpha: float) -> float:
+        """Return the degrees of freedom of the coefficients.
+
+        They are the number of those that are not zero, each counting as much as the squares in the
+        penalty leave of it.
+        """
+        if self.l1_ratio == 1 or alpha == 0:
+            return float(np.count_nonzero(self.B))
+        self._approximate()
+        assert self.model is not None
+        inverse = np.tile(self.inverse[self.W], self.scores)
+        at = np.flatnonzero(self.B[:, self.W].ravel())
+        H = (self.model.H * inverse[:, None] * inverse)[np.ix_(at, at)]
+        size = np.maximum(linalg.eigvalsh(H), 0.0) if len(at) else np.zeros(0)
+        return float(np.sum(size / (size + alpha * (1 - self.l1_ratio))))
 
 
 def with_reference(scores: FloatArray) -> FloatArray:
     """Return the scores of all classes: of two, that of the first is zero and left out."""
     return np.column_stack([np.zeros(len(scores)), scores]) if scores.shape[1] == 1 else scores
-
-
-def _gram(Z: Any, h: FloatArray) -> FloatArray:
-    """Return Z' diag(h) Z."""
-    if is_sparse(Z):
-        return np.asarray((Z.multiply(h[:, None]).T @ Z).toarray())
-    return np.asarray((Z * h[:, None]).T @ Z)
-
-
-def _inverse(total: FloatArray) -> FloatArray:
-    """Return the inverse on contrasts of the scores: the same number added to all does nothing."""
-    T = len(total)
-    if T == 1:
-        return 1 / total
-    size = np.trace(total) / T
-    return np.linalg.inv(total + size / T) - 1 / (T * size)

@@ -11,7 +11,7 @@ from bottega.ensemble import (
     AdaBoostClassifier,
     RandomForestClassifier,
 )
-from bottega.linear import LogisticLasso
+from bottega.classify import LogisticRegression
 from bottega.plot import dots_chart, lines_chart
 from bottega.tree import TreeClassifier
 
@@ -45,7 +45,7 @@ def lines_and_boxes(
         for i, kind in enumerate(kinds):
             X, y = _region(rows, kind, rng)
             new, label = _region(points, kind, rng)
-            logit = LogisticLasso(1e-3).fit(X, y)
+            logit = LogisticRegression(alpha=1e-3, l1_ratio=1.0).fit(X, y)
             tree = TreeClassifier(cv=0.25, select="min").fit(X, y)
             for name, model in (("logistic model", logit), ("tree", tree)):
                 error[name][i, r] = np.mean(model.predict(new) != label)

@@ -5,12 +5,13 @@ from itertools import combinations
 
 import numpy as np
 
+from bottega.classify import LogisticRegression
 from bottega.core.losses import get_loss
 from bottega.core.typing import FloatArray
 from bottega.course._numbers import errors_above
 from bottega.course.experiment import Experiment, experiment
 from bottega.data import make
-from bottega.linear import LeastSquares, LogisticLasso
+from bottega.linear import LeastSquares
 from bottega.online import Perceptron
 from bottega.plot import dots_chart, lines_chart
 from bottega.risk import separable
@@ -62,7 +63,7 @@ def too_correct_points(
             line = LeastSquares().fit(X, y)
             predicted = (line.predict(new.X) > 0.5).astype(int)
             error["least squares"][i, r] = np.mean(predicted != new.y) - bayes
-            logit = LogisticLasso(1e-4).fit(X, y)
+            logit = LogisticRegression(alpha=1e-4, l1_ratio=1.0).fit(X, y)
             error["logistic"][i, r] = np.mean(logit.predict(new.X) != new.y) - bayes
     mean = {name: each.mean(axis=1) for name, each in error.items()}
     holds = (
@@ -261,12 +262,10 @@ def diverging_logistic(
             norm.append(float(np.linalg.norm(w)))
         norms[name] = np.array(norm)[shown - 1]
     penalties = (1e-2, 1e-3, 1e-4)
-    with_penalty = [
-        float(
-            np.linalg.norm(LogisticLasso(each, fit_intercept=False).fit(parted.X, parted.y).coef_)
-        )
-        for each in penalties
-    ]
+    with_penalty = []
+    for each in penalties:
+        lasso = LogisticRegression(alpha=each, l1_ratio=1.0, fit_intercept=False)
+        with_penalty.append(float(np.linalg.norm(lasso.fit(parted.X, parted.y).coef_)))
     grown = norms["separable"]
     late = shown >= steps // 20
     per_step = np.polyfit(np.log(shown[late]), grown[late], 1)[0]

@@ -1,4 +1,4 @@
-"""The logistic lasso: conditions of the minimum, invariances, path, bad input."""
+"""Logistic regression with a penalty: conditions of the minimum, invariances, path, bad input."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,13 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import compute_sample_weight
 
+from bottega.classify import LogisticRegression
 from bottega.core.errors import ConvergenceWarning, InputError, ParameterError
-from bottega.linear import LogisticLasso
+
+
+def lasso(alpha="auto", **given):
+    """Return logistic regression with absolute values as its penalty."""
+    return LogisticRegression(alpha=alpha, **{"l1_ratio": 1.0, **given})
 
 
 def draw(seed, n, p, K):
@@ -28,7 +33,7 @@ def draw(seed, n, p, K):
 )
 def test_conditions_of_the_minimum_hold(seed, shape, alpha, l1_ratio):
     X, y = draw(seed, *shape)
-    model = LogisticLasso(alpha, l1_ratio=l1_ratio, tol=1e-13).fit(X, y)
+    model = lasso(alpha, l1_ratio=l1_ratio, tol=1e-13).fit(X, y)
     assert model.converged_
     Y = (y[:, None] == np.arange(shape[2])).astype(float)
     residual = Y - model.predict_proba(X)
@@ -51,7 +56,7 @@ def test_weights_copies_and_sparse_inputs(K):
     X[np.abs(X) < 0.5] = 0
     w = np.random.default_rng(0).integers(0, 4, 40)
     copies = np.repeat(np.arange(40), w)
-    model = LogisticLasso(0.03, tol=1e-13)
+    model = lasso(0.03, tol=1e-13)
     weighted = model.fit(X, y, sample_weight=w).coef_
     # Coefficients are known to the root of the gap.
     assert weighted == pytest.approx(model.fit(X[copies], y[copies]).coef_, abs=1e-5)
@@ -63,7 +68,7 @@ def test_weights_copies_and_sparse_inputs(K):
 @pytest.mark.parametrize("shape", [(50, 4, 2), (50, 4, 3), (20, 30, 2)])
 def test_path_starts_with_nothing_and_equals_single_fits(shape):
     X, y = draw(2, *shape)
-    model = LogisticLasso(alphas=12, cv=4, tol=1e-12)
+    model = lasso(alphas=12, cv=4, tol=1e-12)
     curve = model.path(X, y)
     assert curve.loss == "misclassification"
     assert not curve.coef[0].any()
@@ -78,10 +83,10 @@ def test_path_starts_with_nothing_and_equals_single_fits(shape):
 
 def test_two_classes_and_their_names_in_any_form():
     X, y = draw(3, 60, 4, 2)
-    numbers = LogisticLasso(0.05).fit(X, y)
-    names = LogisticLasso(0.05).fit(X, np.array(["no", "yes"])[y])
+    numbers = lasso(0.05).fit(X, y)
+    names = lasso(0.05).fit(X, np.array(["no", "yes"])[y])
     assert names.predict(X).tolist() == np.array(["no", "yes"])[numbers.predict(X)].tolist()
-    turned = LogisticLasso(0.05).fit(X, 1 - y)
+    turned = lasso(0.05).fit(X, 1 - y)
     assert turned.coef_ == pytest.approx(-numbers.coef_, abs=1e-4)
     assert numbers.predict_proba(X).sum(axis=1) == pytest.approx(1)
 
@@ -89,7 +94,7 @@ def test_two_classes_and_their_names_in_any_form():
 def test_a_class_of_one_row_is_survived():
     X, y = draw(4, 30, 3, 2)
     y[0] = 2
-    model = LogisticLasso(alphas=10, cv=3).fit(X, y)
+    model = lasso(alphas=10, cv=3).fit(X, y)
     assert model.classes_.tolist() == [0, 1, 2]
     assert np.all(np.isfinite(model.path_.error))
 
@@ -97,13 +102,13 @@ def test_a_class_of_one_row_is_survived():
 def test_bad_input():
     X, y = draw(5, 30, 3, 2)
     with pytest.raises(InputError, match="only one class"):
-        LogisticLasso().fit(X, np.zeros(30))
+        lasso().fit(X, np.zeros(30))
     with pytest.raises(ParameterError, match="alpha"):
-        LogisticLasso(alpha=0.0).fit(X, y)
+        lasso(alpha=-1.0).fit(X, y)
     with pytest.raises(InputError, match=r"is not allowed; (alpha must be|give a list)"):
-        LogisticLasso().path(X, y, values=[0.1, 0.0])
+        lasso().path(X, y, values=[0.1, -1.0])
     with pytest.warns(ConvergenceWarning, match="duality gap.*max_iter"):
-        LogisticLasso(1e-3, max_iter=1).fit(X, y)
+        lasso(1e-3, max_iter=1).fit(X, y)
 
 
 @pytest.mark.parametrize("seed", [0, 2, 7])
@@ -113,8 +118,8 @@ def test_newton_stops_where_the_likelihood_is_level(seed):
     group = rng.integers(20, size=60)
     X = np.hstack([rng.normal(size=(60, 5)), np.eye(20)[group]])
     y = np.where(group < 4, 0, np.where(X[:, 0] + 0.2 * X[:, 1] > 0, 1, 2))
-    weakest = LogisticLasso().path(X, y, cv=2).values[-1]
-    model = LogisticLasso(weakest).fit(X, y)
+    weakest = lasso().path(X, y, cv=2).values[-1]
+    model = lasso(weakest).fit(X, y)
     assert model.n_iter_ <= 20
     assert model.converged_
 
@@ -124,8 +129,8 @@ def test_weights_of_classes_are_weights_of_their_rows(by_class):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(80, 3))
     y = (X[:, 0] + rng.normal(size=80) > 1).astype(int)
-    found = LogisticLasso(class_weight=by_class).fit(X, y)
-    expected = LogisticLasso().fit(X, y, sample_weight=compute_sample_weight(by_class, y))
+    found = lasso(class_weight=by_class).fit(X, y)
+    expected = lasso().fit(X, y, sample_weight=compute_sample_weight(by_class, y))
     assert found.alpha_ == expected.alpha_
     assert found.coef_ == pytest.approx(expected.coef_, abs=1e-12)
-    assert found.predict(X).mean() > LogisticLasso().fit(X, y).predict(X).mean()
+    assert found.predict(X).mean() > lasso().fit(X, y).predict(X).mean()

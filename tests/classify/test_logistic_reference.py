@@ -1,4 +1,4 @@
-"""The logistic lasso against R's glmnet, two classes and three."""
+"""Logistic regression against R's glmnet, two classes and three."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bottega.linear import LogisticLasso
+from bottega.classify import LogisticRegression
 
 REFERENCE = json.loads(
     (Path(__file__).parents[1] / "reference" / "linear" / "glmnet.json").read_text()
@@ -17,7 +17,7 @@ REFERENCE = json.loads(
 def test_glmnet_at_given_penalties(case):
     X, y = np.array(case["X"]), np.array(case["y"])
     for k, alpha in enumerate(case["alphas"]):
-        model = LogisticLasso(alpha, l1_ratio=case["l1_ratio"], tol=1e-12).fit(X, y)
+        model = LogisticRegression(alpha=alpha, l1_ratio=case["l1_ratio"], tol=1e-12).fit(X, y)
         assert model.converged_
         # glmnet reaches about 1e-8 here. Three classes have one median, so the coefficients,
         # free up to a number added to all classes, are unique.

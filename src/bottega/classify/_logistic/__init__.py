@@ -1,0 +1,1 @@
+"""Logistic regression: prepared rows, their folds, and what is known of a fit without a penalty."""

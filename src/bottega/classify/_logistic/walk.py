@@ -1,0 +1,141 @@
+"""The path of logistic regression, and its judgement by folds that share all they can."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bottega.classify._logistic.chunked import ChunkedWork
+from bottega.classify._logistic.work import Descent, MemoryWork
+from bottega.core.classes import decided
+from bottega.core.folds import Fold
+from bottega.core.judge import LossSums, judged_path, row_losses
+from bottega.core.losses import Loss
+from bottega.core.parallel import in_threads
+from bottega.core.path import Path
+from bottega.core.rows import Rows
+from bottega.core.sparse import is_sparse
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.optimize.logistic_path import LogisticSolution
+
+Works = MemoryWork | ChunkedWork
+
+# Folds of large tables are fitted to this duality gap: it moves no prediction by more than the
+# last digits of what they are for.
+_TOL, _LARGE = 1e-4, 2**19
+# Numbers of the scores of rows at all penalties that are made at once.
+_AT_ONCE = 2**21
+
+
+def alphas_in(settings: Sequence[Mapping[str, Any]]) -> tuple[FloatArray, IntArray]:
+    """Return the penalties of settings, descending, and the order that makes them so."""
+    alphas = np.array([float(setting["alpha"]) for setting in settings])
+    order = np.argsort(-alphas, kind="stable")
+    return alphas[order], order
+
+
+def predicted(
+    X: Any, found: LogisticSolution | None, present: IntArray, K: int, method: str
+) -> Array:
+    """Return what each fit predicts: (rows, fits) codes, or (rows, fits, K) probabilities.
+
+    `found` is None where the one class that is `present` is the prediction of all.
+    """
+    if found is None:
+        return _spread(np.zeros((X.shape[0], 1, 1)), present, K, method)
+    if is_sparse(X):
+        X = X.tocsr()
+    S, T, p = found.coef.shape
+    coef = found.coef.reshape(S * T, p).T
+    size = max(64, _AT_ONCE // max(1, S * T))
+    parts = []
+    for start in range(0, X.shape[0], size):
+        scores = np.asarray(X[start : start + size] @ coef).reshape(-1, S, T) + found.intercept
+        parts.append(_spread(scores, present, K, method))
+    return np.concatenate(parts) if parts else np.zeros((0, S))
+
+
+def _spread(scores: FloatArray, present: IntArray, K: int, method: str) -> Array:
+    """Return the predictions of scores, among all K classes."""
+    if scores.shape[2] == 1 and len(present) == 2:
+        scores = np.concatenate([np.zeros_like(scores), scores], axis=2)
+    scores = scores - scores.max(axis=2, keepdims=True)
+    if method == "predict":
+        return np.asarray(present[decided(scores + 1)])
+    odds = np.exp(scores)
+    out = np.zeros((*scores.shape[:2], K))
+    out[..., present] = odds / odds.sum(axis=2, keepdims=True)
+    return out
+
+
+def train_errors(work: Works, found: LogisticSolution, K: int) -> FloatArray:
+    """Return the share of rows that each fit misclassifies."""
+    wrong = np.zeros(len(found.alphas))
+    for X, codes, w in work.blocks():
+        guess = predicted(X, found, np.arange(K), K, "predict")
+        wrong += np.tensordot(np.ones(len(codes)) if w is None else w, guess != codes[:, None], 1)
+    return wrong / work.weight
+
+
+def judge_folds(
+    curve: Path,
+    work: MemoryWork,
+    rows: Rows,
+    folds: list[Fold],
+    estimate: str,
+    loss: Loss,
+    descent: Descent,
+    K: int,
+) -> Path:
+    """Return the path judged on the rows that folds hold out, each started from all rows' fit."""
+    alphas, order = alphas_in(curve.settings)
+    work.path(descent, alphas)  # what the folds follow
+    tol = max(descent.tol, _TOL) if rows.X.shape[0] * rows.X.shape[1] > _LARGE else descent.tol
+    back = np.argsort(order)
+
+    def judge(fold: Fold) -> FloatArray:
+        train, test = fold
+        held, v = rows.take(test), np.bincount(train, minlength=len(rows)) * rows.weights
+        answer = work.without(descent, alphas, v, tol)
+        present, found = (np.unique(rows.y[train]), None) if answer is None else answer
+        guess = predicted(held.X, found, present, K, loss.method)
+        guess = np.broadcast_to(guess, (len(guess), len(alphas), *guess.shape[2:]))
+        return np.asarray(row_losses(loss, held.y, guess)[:, back])
+
+    parts = in_threads(judge, folds, stage="folds")
+    found = judged_path(curve, rows, folds, parts, loss, estimate)
+    tested = np.concatenate([test for _, test in folds])
+    if len(np.unique(tested)) < len(tested):
+        return found
+    # Errors of several penalties are often equal: as one sum they are so to the last digit.
+    each = [rows.weights[test] @ losses for (_, test), losses in zip(folds, parts, strict=True)]
+    return replace(found, error=np.sum(each, axis=0) / rows.weights[tested].sum())
+
+
+def judge_chunks(
+    work: ChunkedWork, descent: Descent, alphas: FloatArray, loss: Loss, K: int
+) -> dict[str, Any]:
+    """Return error, standard error and fold errors of a path over rows in chunks."""
+    fits = [work.without(descent, alphas, f, descent.tol) for f in range(work.folds)]
+    sums, total, weight = LossSums(), np.zeros((work.folds, len(alphas))), np.zeros(work.folds)
+    for X, codes, w, fold in work.chunks.dealt(work.folds):
+        v = work.factor[codes] * (1.0 if w is None else w)
+        for f in np.unique(fold):
+            here = fold == f
+            if fits[f] is None:
+                others = np.delete(np.arange(work.folds), f)
+                left = [any(work.moments.parts[g][k].count for g in others) for k in range(K)]
+                present, found = np.flatnonzero(left), None
+            else:
+                present, found = fits[f]  # type: ignore[misc]
+            guess = predicted(X[here], found, present, K, loss.method)
+            guess = np.broadcast_to(guess, (len(guess), len(alphas), *guess.shape[2:]))
+            losses = row_losses(loss, codes[here], guess)
+            sums.update(losses, v[here])
+            total[f] += v[here] @ losses
+            weight[f] += v[here].sum()
+    error, error_se = total.sum(axis=0) / weight.sum(), sums.mean_and_se()[1]
+    used = weight > 0
+    fold_error = total[used] / weight[used, None]
+    return {"error": error, "error_se": error_se, "fold_error": fold_error, "estimate": "cv"}

@@ -1,0 +1,263 @@
+"""Rows prepared for logistic regression: fits at any penalties, on all rows and without folds."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from bottega.core.rows import Rows
+from bottega.core.sparse import is_sparse
+from bottega.core.typing import FloatArray, IntArray
+from bottega.optimize.coordinate_columns import InputColumns, columns_of
+from bottega.optimize.logistic_path import LogisticSolution, Stop, walk
+from bottega.optimize.multinomial import MemoryRows
+from bottega.optimize.proximal_newton import LogisticProblem
+
+# Between the strongest penalty and a given one, a step at most this large keeps Newton near.
+_STEP = 4.0
+# A fit to many rows starts from one to every eighth of them, if these are so many times the
+# coefficients.
+_EVERY, _ENOUGH, _MANY = 8, 20, 16_384
+
+
+@dataclass(frozen=True)
+class Descent:
+    """What all fits of an estimator have in common."""
+
+    l1_ratio: float
+    standardize: bool
+    fit_intercept: bool
+    tol: float
+    max_iter: int
+    relax: bool = False
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A problem, the classes among its rows, and the way back to the user's columns."""
+
+    problem: LogisticProblem
+    present: IntArray
+    shift: FloatArray
+    factor: FloatArray
+    rotation: FloatArray | None = None
+
+    def original(self, found: LogisticSolution) -> LogisticSolution:
+        """Return the fits on the user's columns, the intercepts of several classes summing to 0."""
+        coef = found.coef if self.rotation is None else found.coef @ self.rotation
+        coef = coef * self.factor
+        intercept = np.zeros_like(found.intercept)
+        if self.problem.fit_intercept:
+            intercept = found.intercept - coef @ self.shift
+            if intercept.shape[1] > 1:
+                intercept -= intercept.mean(axis=1, keepdims=True)
+        return replace(found, coef=coef, intercept=intercept)
+
+    def shared(self, coef: FloatArray, intercept: FloatArray) -> Any:
+        """Return coefficients of the user's columns as a walk starts from them."""
+        level = intercept + coef @ self.shift if self.problem.fit_intercept else 0 * intercept
+        return coef / self.factor, level, None
+
+
+class Work(ABC):
+    """Rows of which `n` count, of classes whose weights are `counts`."""
+
+    def __init__(self, n: int, counts: FloatArray) -> None:
+        self.n, self.counts = n, counts
+        self.weight = float(counts.sum())
+        self._prepared: dict[Descent, Prepared] = {}
+        self._walked: tuple[Descent, LogisticSolution, Sequence[Stop]] | None = None
+
+    @abstractmethod
+    def prepare(self, descent: Descent, part: Any = None) -> Prepared | None:
+        """Return the problem of all rows, or of a part; None where there is one class only."""
+
+    @abstractmethod
+    def blocks(self) -> Iterable[tuple[Any, IntArray, Any]]:
+        """Yield inputs, codes and weights."""
+
+    @property
+    def null_deviance(self) -> float:
+        """Twice the negative log-likelihood of the shares of the classes, without inputs."""
+        counts = self.counts[self.counts > 0]
+        return float(-2 * counts @ np.log(counts / self.weight))
+
+    def whole(self, descent: Descent) -> Prepared:
+        """Return the problem of all rows."""
+        if descent not in self._prepared:
+            found = self.prepare(descent)
+            assert found is not None
+            self._prepared[descent] = found
+        return self._prepared[descent]
+
+    def strongest(self, descent: Descent) -> float:
+        """Return the smallest alpha at which every coefficient is zero (l2: nearly zero)."""
+        return self.whole(descent).problem.alpha_max()
+
+    def path(self, descent: Descent, alphas: FloatArray) -> LogisticSolution:
+        """Return the fits at `alphas`, descending."""
+        walked = self._walked
+        if walked is None or walked[0] != descent or not np.array_equal(walked[1].alphas, alphas):
+            prepared = self.whole(descent)
+            options = {"keep": True, "df": True, "relax": descent.relax}
+            found = walk(prepared.problem, alphas, descent.tol, descent.max_iter, **options)
+            self._walked = walked = descent, prepared.original(found), found.stops
+        return walked[1]
+
+    def fit(self, descent: Descent, alpha: float, start: Any = None) -> LogisticSolution:
+        """Return the fit at one alpha; `start` are coefficients and intercepts to begin at."""
+        walked = self._walked
+        if walked is not None and walked[0] == descent and alpha in walked[1].alphas:
+            return _one(walked[1], int(np.flatnonzero(walked[1].alphas == alpha)[0]))
+        prepared = self.whole(descent)
+        problem = prepared.problem
+        alphas, near = np.array([alpha]), None
+        if start is not None and prepared.rotation is None:
+            near = prepared.shared(*start)
+        elif alpha * descent.l1_ratio > 0:
+            alphas = _ladder(problem.alpha_max(), alpha)
+        else:
+            near = _near(problem, alpha)
+        options = {"start": near, "df": True, "relax": descent.relax}
+        found = walk(problem, alphas, descent.tol, descent.max_iter, **options)
+        return _one(prepared.original(found), -1)
+
+    def without(
+        self, descent: Descent, alphas: FloatArray, part: Any, tol: float
+    ) -> tuple[IntArray, LogisticSolution] | None:
+        """Return the classes among a part of the rows, and the fits to them.
+
+        None where there is one class only. The `path` of all rows comes first.
+        """
+        prepared = self.prepare(descent, part)
+        if prepared is None:
+            return None
+        lead: Sequence[Stop] = ()
+        whole = self.whole(descent)
+        if len(prepared.present) == len(whole.present) and whole.rotation is None:
+            assert self._walked is not None
+            lead = self._walked[2]
+        options = {"lead": lead, "relax": descent.relax}
+        found = walk(prepared.problem, alphas, tol, descent.max_iter, **options)
+        return prepared.present, prepared.original(found)
+
+
+class MemoryWork(Work):
+    """Rows in memory, whose columns all problems share; a part of them is by its weights."""
+
+    def __init__(self, rows: Rows) -> None:
+        super().__init__(len(rows), np.bincount(rows.y, rows.weights))
+        self.rows = rows
+        self._columns: dict[tuple[bool, bool], InputColumns] = {}
+
+    def columns(self, descent: Descent) -> InputColumns:
+        """Return the centred columns, those of all problems."""
+        frame = bool(descent.standardize), bool(descent.fit_intercept)
+        if frame not in self._columns:
+            names = dict(zip(("standardize", "fit_intercept"), frame, strict=True))
+            self._columns[frame] = columns_of(self.rows.X, self.rows.weights, **names)
+        return self._columns[frame]
+
+    def prepare(self, descent: Descent, part: Any = None) -> Prepared | None:
+        v = self.rows.weights if part is None else part
+        codes = self.rows.y
+        present = np.unique(codes[v > 0])
+        if len(present) < 2:
+            return None
+        if len(present) <= codes.max():  # classes of rows that only go along count as any
+            codes = np.minimum(np.searchsorted(present, codes), len(present) - 1)
+        columns = self.columns(descent)
+        frame = {"standardize": descent.standardize, "fit_intercept": descent.fit_intercept}
+        scaling = columns.scaling(v, **frame)
+        shares = np.bincount(codes, v, len(present)) / v.sum()
+        settings = {"l1_ratio": descent.l1_ratio, "fit_intercept": descent.fit_intercept}
+        rotation = None
+        if descent.l1_ratio == 0 and self.is_wide:
+            columns, rotation = _rotated(columns, scaling, v)
+            p = columns.A.shape[1]
+            scaling = np.zeros(p), np.ones(p), np.zeros(p, dtype=bool)
+        rows = MemoryRows(columns, codes, v, len(present))
+        problem = LogisticProblem(rows, shares, scaling, **settings)
+        shared = self.columns(descent)
+        return Prepared(problem, present, shared.shift, shared.factor, rotation)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether squares alone as the penalty leave a problem with one column for each row."""
+        n, p = self.rows.X.shape
+        return p > n and not is_sparse(self.rows.X)
+
+    def blocks(self) -> Iterable[tuple[Any, IntArray, Any]]:
+        """Yield inputs, codes and weights."""
+        return [(self.rows.X, self.rows.y, self.rows.weight)]
+
+
+def _near(problem: LogisticProblem, alpha: float) -> Any:
+    """Return a fit to some of the rows, from which that to all of them is a few steps."""
+    rows, size = problem.rows, problem.size + problem.scores
+    if not isinstance(rows, MemoryRows) or is_sparse(rows.columns.A):
+        return None
+    some = slice(0, None, _EVERY)
+    v, codes = rows.v[some], rows.codes[some]
+    shares = np.bincount(codes, v, rows.K) / v.sum()
+    if len(rows.v) < max(_MANY, _EVERY * _ENOUGH * size) or not np.all(shares > 0):
+        return None
+    columns = _Part(np.asfortranarray(rows.columns.A[some]))
+    scaling = problem.mean, problem.inverse, problem.constant
+    settings = {"l1_ratio": 0.0, "fit_intercept": problem.fit_intercept}
+    part = LogisticProblem(MemoryRows(columns, codes, v, rows.K), shares, scaling, **settings)
+    found = walk(part, np.array([alpha]), 1e-4, 25, keep=True)
+    return found.coef[0], found.intercept[0], found.stops[0].model
+
+
+class _Part(InputColumns):
+    """Some rows of columns that are centred and scaled already."""
+
+    def __init__(self, A: FloatArray) -> None:
+        self.A = A
+        self.shift, self.factor = np.zeros(A.shape[1]), np.ones(A.shape[1])
+
+    def _squares(self, v: FloatArray) -> FloatArray:
+        return np.asarray(v @ self.A**2)
+
+    def _column(self, j: int) -> FloatArray:
+        return np.asarray(self.A[:, j])
+
+    def gram(self, left: IntArray, right: IntArray, v: FloatArray) -> FloatArray:
+        return np.asarray((self.A[:, left] * v[:, None]).T @ self.A[:, right])
+
+    def add(self, S: IntArray, beta: FloatArray, out: FloatArray) -> None:
+        out += self.A[:, S] @ beta
+
+
+def _rotated(columns: InputColumns, scaling: Any, v: FloatArray) -> tuple[_Part, FloatArray]:
+    """Return the rows in a basis of their own, fewer columns with the same lengths and angles.
+
+    The way back is included: coefficients of these columns times the rotation are coefficients of
+    the shared ones. A penalty on squares is the same for both.
+    """
+    mean, inverse, _ = scaling
+    Z = (columns.A - mean) * inverse
+    _, d, Vt = linalg.svd(Z[v > 0], full_matrices=False)
+    kept = d > 1e-13 * d[0] if len(d) else d > 0
+    Vt = Vt[kept]
+    return _Part(np.asfortranarray(columns.A @ (Vt * inverse).T)), Vt * inverse
+
+
+def _one(found: LogisticSolution, k: int) -> LogisticSolution:
+    """Return one of the fits."""
+    names = ("alphas", "coef", "intercept", "deviance", "gap", "n_iter", "df")
+    return LogisticSolution(**{name: getattr(found, name)[[k]] for name in names})
+
+
+def _ladder(top: float, alpha: float) -> FloatArray:
+    """Return penalties from near the strongest useful one down to a given one."""
+    if not top > alpha:
+        return np.array([alpha])
+    steps = max(1, int(np.ceil(np.log(top / alpha) / np.log(_STEP))))
+    ladder = np.geomspace(min(top, alpha * _STEP**steps), alpha, steps + 1)[1:]
+    ladder[-1] = alpha
+    return ladder

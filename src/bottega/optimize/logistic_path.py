@@ -1,0 +1,217 @@
+"""Penalised logistic regressions at several penalties: all rows, and folds that follow them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bottega.core import progress
+from bottega.core.typing import FloatArray, IntArray
+from bottega.optimize.proximal_newton import LogisticProblem, Model
+from bottega.optimize.quasi_newton import minimise_smooth
+
+__all__ = ["LogisticSolution", "Stop", "walk"]
+
+# What is left to gain, against the duality gap wanted, when that is first computed; without
+# absolute values in the penalty a step or two more give all digits.
+_FIRST, _SMOOTH = 1e-3, 1e-8
+# Coefficients of a curvature that folds may share.
+_SHARED = 256
+# Coefficients of a smooth problem above which it has no matrix of second derivatives.
+_NEWTON = 2500
+# The working set is made smaller when it is so many times what is needed.
+_ROOM = 2
+# Times that the objective may not fall, for rounding, before that is the end.
+_STUCK = 4
+# Steps of a relaxed fit: of classes that can be separated it would not end.
+_RELAXED = 30
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Where a walk was at one of its penalties: what the folds start from."""
+
+    B: FloatArray
+    b0: FloatArray
+    model: Model | None
+
+
+@dataclass(frozen=True)
+class LogisticSolution:
+    """Fits at m alphas, on the columns of the problem; one score per class, or one for two."""
+
+    alphas: FloatArray
+    coef: FloatArray  # (m, T, p)
+    intercept: FloatArray  # (m, T)
+    deviance: FloatArray  # twice the (weighted) mean negative log-likelihood
+    gap: FloatArray  # against the mean negative log-likelihood without inputs
+    n_iter: IntArray  # Newton steps
+    df: FloatArray  # of the coefficients
+    stops: Sequence[Stop] = ()
+
+
+def walk(
+    problem: LogisticProblem,
+    alphas: FloatArray,
+    tol: float,
+    max_iter: int,
+    *,
+    start: Any = None,
+    lead: Sequence[Stop] = (),
+    keep: bool = False,
+    df: bool = False,
+    relax: bool = False,
+) -> LogisticSolution:
+    """Return the fits at `alphas`, descending.
+
+    Parameters
+    ----------
+    problem : LogisticProblem
+        The problem.
+    alphas : ndarray
+        Penalties.
+    tol : float
+        Largest relative duality gap.
+    max_iter : int
+        Newton steps for each penalty.
+    start : tuple, optional
+        Coefficients (of the problem's columns), intercepts and a curvature to start from.
+    lead : sequence of Stop
+        Another problem on nearly the same rows, at the same penalties.
+    keep : bool
+        Whether to keep the stops, for folds that follow.
+    df : bool
+        Whether to compute degrees of freedom.
+    relax : bool
+        Whether to fit the coefficients that are not zero again, without a penalty.
+    """
+    count, (T, p) = len(alphas), (problem.scores, len(problem.mean))
+    coef, intercept = np.zeros((count, T, p)), np.zeros((count, T))
+    deviance, gap, freedom = np.zeros((3, count))
+    n_iter = np.zeros(count, np.intp)
+    stops: list[Stop] = []
+    if start is None:
+        problem.start()
+    else:
+        coefficients, level, model = start
+        problem.move(problem.own(coefficients), level.copy(), model)
+    last = max(problem.alpha_max(), alphas[0])
+    follows = bool(lead)  # until the other's curvature is of no use
+    for k, alpha in enumerate(alphas):
+        ready = follows and _follow(problem, lead, k)
+        n_iter[k], gap[k] = _fit(problem, alpha, last, tol, max_iter, ready)
+        if ready and problem.refreshed:
+            follows = problem.W is not lead[k].model.W  # type: ignore[union-attr]
+        deviance[k] = 2 * problem.point.nll
+        if df:
+            freedom[k] = problem.freedom(alpha)
+        if keep:
+            model = problem.model
+            shared = model is not None and len(model.W) * T <= _SHARED
+            there = problem.B * problem.inverse, problem.b0.copy()
+            stops.append(Stop(*there, model if shared else None))
+        if relax:
+            coef[k], intercept[k], deviance[k] = _relaxed(problem, tol)
+        else:
+            coef[k], intercept[k] = problem.B * problem.inverse, problem.b0
+        last = alpha
+        if keep:
+            progress.report("penalties", k + 1, count)
+    return LogisticSolution(alphas, coef, intercept, deviance, gap, n_iter, freedom, stops)
+
+
+def _follow(problem: LogisticProblem, lead: Sequence[Stop], k: int) -> bool:
+    """Go where the other problem went; return whether its curvature serves."""
+    here = lead[k]
+    step, shift = here.B, here.b0.copy()
+    if k:
+        step, shift = step - lead[k - 1].B, problem.b0 + here.b0 - lead[k - 1].b0
+    return problem.move(problem.B + problem.own(step), shift, here.model)
+
+
+def _fit(
+    problem: LogisticProblem,
+    alpha: float,
+    last: float,
+    tol: float,
+    max_iter: int,
+    ready: bool = False,
+) -> tuple[int, float]:
+    """Go on to another penalty; return the Newton steps and the relative duality gap.
+
+    `ready` says that the working set is chosen already.
+    """
+    problem.solver = "proximal newton" if alpha * problem.l1_ratio > 0 else "newton"
+    if problem.solver == "newton" and problem.size > _NEWTON:
+        problem.solver = "lbfgs"
+        return _quasi_newton(problem, alpha, tol, 100 * max_iter)
+    l1, steps, stuck = problem.l1_ratio, 0, 0
+    small = (_FIRST if alpha * l1 > 0 else _SMOOTH) * tol * problem.null
+    if problem.screens and not ready:
+        # Columns whose product may pass the threshold if it moves as fast as alpha does.
+        candidate = problem.reach() > l1 * (2 * alpha - last) if l1 > 0 else True
+        needed = (candidate | np.any(problem.B != 0, axis=0)) & ~problem.constant
+        inside = np.zeros(len(needed), dtype=bool)
+        inside[problem.W] = ~problem.constant[problem.W]
+        inside &= np.count_nonzero(inside) <= _ROOM * np.count_nonzero(needed) + 8
+        problem.look_at(np.flatnonzero(needed | inside))
+    while True:
+        steps += problem.descend(alpha, small, max(1, max_iter - steps))
+        problem.screen()
+        outside = problem.reach() > alpha * l1 * (1 + 1e-9)
+        outside[problem.W] = False
+        outside &= ~problem.constant
+        gap = problem.gap(alpha)
+        if steps >= max_iter or stuck > _STUCK:
+            return steps, gap
+        if np.any(outside) and problem.screens:
+            problem.look_at(np.union1d(problem.W, np.flatnonzero(outside)))
+        elif gap <= tol:
+            return steps, gap
+        else:
+            small = 0.5 * problem.left
+            if problem.level:
+                small *= 1e-3
+                stuck += 1
+                problem.forget_curvature()
+
+
+def _quasi_newton(
+    problem: LogisticProblem, alpha: float, tol: float, max_iter: int
+) -> tuple[int, float]:
+    """Minimise a smooth problem without its second derivatives."""
+    problem.look_at(np.arange(len(problem.mean)))
+    shape, inverse = problem.B.shape, problem.inverse
+    l2 = alpha * (1 - problem.l1_ratio)
+
+    def objective(x: FloatArray) -> tuple[float, FloatArray]:
+        B, b0 = x[: -shape[0]].reshape(shape), x[-shape[0] :]
+        point = problem.rows.at(problem.W, B * inverse, b0)
+        pull = point.pull if problem.fit_intercept else np.zeros(shape[0])
+        slope = np.append((l2 * B - point.slope * inverse).ravel(), -pull)
+        return point.nll + 0.5 * l2 * float(np.sum(B**2)), slope
+
+    steps = 0
+    goal = tol
+    while True:
+        x, taken = minimise_smooth(
+            objective, np.append(problem.B.ravel(), problem.b0), goal, max_iter - steps
+        )
+        problem.move(x[: -shape[0]].reshape(shape).copy(), x[-shape[0] :].copy())
+        steps += taken
+        gap = problem.gap(alpha) if alpha > 0 else goal
+        if gap <= tol or steps >= max_iter or taken == 0:
+            return steps, gap
+        goal *= 1e-2
+
+
+def _relaxed(problem: LogisticProblem, tol: float) -> tuple[FloatArray, FloatArray, float]:
+    """Return the fit without a penalty on the coefficients that are not zero; go back again."""
+    B, b0, point, model = problem.B.copy(), problem.b0, problem.point, problem.model
+    free = B[:, problem.W] != 0
+    if np.any(free):
+        problem.descend(0.0, _SMOOTH * tol * problem.null, _RELAXED, free)
+    found = problem.B * problem.inverse, problem.b0, 2 * problem.point.nll
+    problem.return_to(B, b0, point, model)
+    return found

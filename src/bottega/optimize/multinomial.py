@@ -1,0 +1,296 @@
+r"""The likelihood of classes that are linear in the inputs: value, slope and curvature.
+
+Rows come in blocks that fit a processor's cache, from memory or from chunks, and what they give is
+added up: the same sums, and the same code, for a table and for a file.
+
+Symbols
+-------
+K      classes
+T      scores: one per class, but a single one (the log odds of the second) for two classes
+B, b0  (T, m) coefficients and (T,) intercepts
+P      (K, b) probabilities of a block of b rows, one row per class
+h      v P_t P_u, the curvature of a row in the difference of two scores, for each pair t < u
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bottega.core.sparse import is_sparse
+from bottega.core.typing import FloatArray, IntArray
+from bottega.optimize.coordinate_columns import InputColumns
+
+__all__ = ["ChunkedRows", "Curvature", "LikelihoodRows", "MemoryRows", "Point"]
+
+# Products of two probabilities below this would divide by nothing. They are taken to be so large
+# for rows of ordinary weight: a row of large weight may be fitted much closer.
+_LEAST = 1e-9
+# Numbers of a block: what is done with them stays in the cache.
+_BLOCK = 2**18
+
+
+@dataclass(frozen=True)
+class Point:
+    """The likelihood at some coefficients; means are over the sum of the weights."""
+
+    nll: float  # mean negative log-likelihood
+    slope: FloatArray  # (T, m) mean products of the columns with observed minus fitted
+    pull: FloatArray  # (T,) the same for the intercepts
+    entropy: float  # mean entropy of the fitted probabilities
+    own: FloatArray  # (n,) logarithm of the probability of each row's own class
+    level: FloatArray  # (n,) minus the entropy of each row's probabilities
+    residual: FloatArray  # (T, n) weighted observed minus fitted; empty in chunks, as the two above
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """Second derivatives of the mean negative log-likelihood."""
+
+    G: FloatArray  # (T, m, T, m) of coefficients
+    cross: FloatArray  # (T, m, T) of coefficients and intercepts
+    total: FloatArray  # (T, T) of intercepts
+
+    def reduced(self, fit_intercept: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the curvature of coefficients whose intercepts follow, `cross`, its inverse.
+
+        The intercepts are not penalised and follow from the coefficients: their block of the
+        second derivatives, singular where there are several, is taken out.
+        """
+        T, m = self.G.shape[:2]
+        cross, solved = self.cross.reshape(T * m, T), _inverse(self.total)
+        H = self.G.reshape(T * m, T * m)
+        return (H - cross @ solved @ cross.T if fit_intercept else H), cross, solved
+
+
+Block = tuple[Any, IntArray, FloatArray]
+
+
+class LikelihoodRows(ABC):
+    """Rows with positive weights, or zero for rows that only go along, of K classes."""
+
+    _keeps: ClassVar[bool] = False  # whether there is room for what is per row
+
+    def __init__(self, K: int, weight: float, ordinary: float) -> None:
+        self.K, self.weight = K, weight
+        self.scores = 1 if K == 2 else K
+        self._ordinary = ordinary  # weight of an ordinary row
+
+    @abstractmethod
+    def blocks(self, W: IntArray) -> Iterable[Block]:
+        """Yield the columns W, codes and weights of some rows after the other."""
+
+    def at(self, W: IntArray, B: FloatArray, b0: FloatArray) -> Point:
+        """Return the likelihood at coefficients of the columns W."""
+        T, m = B.shape
+        slope, pull = np.zeros((T, m)), np.zeros(T)
+        found: list[tuple[FloatArray, ...]] = []
+        nll = entropy = 0.0
+        for Z, codes, v in self.blocks(W):
+            own, level, R = self._rows(Z, codes, v, B, b0)
+            nll -= float(v @ own)
+            entropy -= float(v @ level)
+            slope += _combined(R, Z)
+            pull += R.sum(axis=1)
+            if self._keeps:
+                found.append((own, level, R))
+        parts = self._joined(found or [(np.zeros(0), np.zeros(0), np.zeros((T, 0)))])
+        weight = self.weight
+        return Point(nll / weight, slope / weight, pull / weight, entropy / weight, *parts)
+
+    def _rows(
+        self, Z: Any, codes: IntArray, v: FloatArray, B: FloatArray, b0: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        eta = _scores(Z, B, b0)
+        if self.scores == 1:
+            z = eta[0]
+            size = np.abs(z)
+            odds = np.exp(-size)
+            total = 1 + odds
+            small = odds / total  # the lesser of the two probabilities
+            log_total = np.log1p(odds)  # a row of large weight may be fitted very closely
+            margin = np.where(codes, z, -z)
+            own = np.minimum(margin, 0.0) - log_total
+            miss = v * np.where(margin >= 0, small, 1 - small)
+            return own, -log_total - size * small, np.where(codes, miss, -miss)[None]
+        eta -= eta.max(axis=0)
+        P = np.exp(eta)
+        total = P.sum(axis=0)
+        P /= total
+        log_total = np.log(total)
+        each = np.arange(len(codes))
+        own = eta[codes, each] - log_total
+        level = np.einsum("kb,kb->b", P, eta) - log_total
+        P[codes, each] -= 1
+        P *= -v
+        return own, level, P
+
+    @staticmethod
+    def _joined(found: list[Any]) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return what is per row, of all of them."""
+        own, level, residual = (np.concatenate(each, axis=-1) for each in zip(*found, strict=True))
+        return own, level, residual
+
+    def curvature(self, W: IntArray, B: FloatArray, b0: FloatArray) -> Curvature:
+        """Return the second derivatives at coefficients of the columns W."""
+        T, m = B.shape
+        pairs = list(combinations(range(self.K), 2))
+        C = np.zeros((len(pairs), m, m))
+        toward, total = np.zeros((len(pairs), m)), np.zeros(len(pairs))
+        for Z, _, v in self.blocks(W):
+            h = self._pairs(Z, v, B, b0, pairs)
+            total += h.sum(axis=1)
+            if not m:
+                continue
+            toward += _combined(h, Z)
+            if is_sparse(Z):
+                for q in range(len(pairs)):
+                    C[q] += np.asarray((Z.multiply(h[q][:, None]).T @ Z).toarray())
+                continue
+            room = np.empty((m, len(v)))
+            for q, root in enumerate(np.sqrt(h)):
+                np.multiply(Z.T, root, out=room)
+                C[q] += room @ room.T
+        C, toward, total = (each / self.weight for each in (C, toward, total))
+        if T == 1:
+            return Curvature(C[:, :, None, :], toward[:, :, None], total[:, None])
+        G, cross, ends = np.zeros((T, m, T, m)), np.zeros((T, m, T)), np.zeros((T, T))
+        for q, (t, u) in enumerate(pairs):
+            for one, other in ((t, u), (u, t)):
+                G[one, :, one] += C[q]
+                G[one, :, other] -= C[q]
+                cross[one, :, one] += toward[q]
+                cross[one, :, other] -= toward[q]
+                ends[one, one] += total[q]
+                ends[one, other] -= total[q]
+        return Curvature(G, cross, ends)
+
+    def _pairs(
+        self, Z: Any, v: FloatArray, B: FloatArray, b0: FloatArray, pairs: list[tuple[int, int]]
+    ) -> FloatArray:
+        """Return each row's curvature in the difference of each pair of scores."""
+        eta = _scores(Z, B, b0)
+        least = _LEAST * np.minimum(v, self._ordinary)
+        if self.scores == 1:
+            odds = np.exp(-np.abs(eta))
+            return np.maximum(v * odds / (1 + odds) ** 2, least)
+        P = np.exp(eta - eta.max(axis=0))
+        P /= P.sum(axis=0)
+        weighted = P * v
+        h = np.empty((len(pairs), len(v)))
+        for q, (t, u) in enumerate(pairs):
+            np.multiply(weighted[t], P[u], out=h[q])
+        return np.maximum(h, least, out=h)
+
+    def dual(self, W: IntArray, B: FloatArray, b0: FloatArray, point: Point, scale: float) -> float:
+        """Return the mean entropy of probabilities moved from the observed towards the fitted.
+
+        `scale` is how far: at 1 they are the fitted ones. It is the value of the dual problem, but
+        for the penalty.
+        """
+        if scale == 1:
+            return point.entropy
+        if len(point.own):
+            return float(self._mixed(point.own, point.level, scale) @ self._all_weights())
+        found = 0.0
+        for Z, codes, v in self.blocks(W):
+            own, level, _ = self._rows(Z, codes, v, B, b0)
+            found += float(self._mixed(own, level, scale) @ v)
+        return found / self.weight
+
+    def _all_weights(self) -> FloatArray:
+        return np.zeros(0)
+
+    @staticmethod
+    def _mixed(own: FloatArray, level: FloatArray, scale: float) -> FloatArray:
+        p = np.exp(own)
+        rest = scale * np.maximum(1 - p, 0.0)
+        held = np.log1p(-rest) * (1 - rest)
+        others = level - p * own  # sum of P log P over the classes that were not observed
+        log_scale = np.log(scale) if scale > 0 else 0.0
+        return -(held + rest * log_scale + scale * others)
+
+
+class MemoryRows(LikelihoodRows):
+    """Rows in memory, on columns that several problems may share.
+
+    The classes `codes` are 0, ..., K - 1, each of them among the rows of positive weight `v`.
+    """
+
+    _keeps: ClassVar[bool] = True
+
+    def __init__(self, columns: InputColumns, codes: IntArray, v: FloatArray, K: int) -> None:
+        super().__init__(K, float(v.sum()), float(np.median(v[v > 0])))
+        self.columns, self.codes, self.v = columns, codes, v
+        self._kept: tuple[IntArray, Any] | None = None
+        self._whole = np.arange(columns.A.shape[1])
+
+    def blocks(self, W: IntArray) -> Iterator[Block]:  # noqa: D102
+        n, m, Z = len(self.v), len(W), self.of(W)
+        if is_sparse(Z):
+            yield Z, self.codes, self.v
+            return
+        size = max(256, _BLOCK // max(1, m + 2 * self.K))
+        for start in range(0, n, size):
+            rows = slice(start, min(start + size, n))
+            yield Z[rows], self.codes[rows], self.v[rows]
+
+    def of(self, W: IntArray) -> Any:
+        """Return the columns W, kept from one step to the next."""
+        if len(W) == len(self._whole):
+            return self.columns.A
+        if self._kept is None or not np.array_equal(self._kept[0], W):
+            self._kept = (W, self.columns.block(W))
+        return self._kept[1]
+
+    def _all_weights(self) -> FloatArray:
+        return self.v / self.weight
+
+    def correlate(self, point: Point) -> FloatArray:
+        """Return the mean products of all columns with observed minus fitted, (T, p)."""
+        return self.columns.correlate(point.residual.T).T / self.weight
+
+
+class ChunkedRows(LikelihoodRows):
+    """Rows that are read again for every sum: ``again()`` yields ``(X, codes, v)``."""
+
+    def __init__(
+        self,
+        again: Callable[[], Iterable[tuple[FloatArray, IntArray, Any]]],
+        shift: FloatArray,
+        factor: FloatArray,
+        K: int,
+        weight: float,
+        ordinary: float,
+    ) -> None:
+        super().__init__(K, weight, ordinary)
+        self._again, self.shift, self.factor = again, shift, factor
+
+    def blocks(self, W: IntArray) -> Iterator[Block]:  # noqa: D102
+        for X, codes, v in self._again():
+            Z = np.asfortranarray((X[:, W] - self.shift[W]) * self.factor[W])
+            yield Z, codes, np.ones(len(codes)) if v is None else v
+
+
+def _scores(Z: Any, B: FloatArray, b0: FloatArray) -> FloatArray:
+    """Return the scores of a block of rows, (T, b)."""
+    found = np.ascontiguousarray((Z @ B.T).T) if is_sparse(Z) else B @ Z.T
+    found += b0[:, None]
+    return np.asarray(found)
+
+
+def _combined(R: FloatArray, Z: Any) -> FloatArray:
+    """Return R Z, (T, m)."""
+    return np.asarray((Z.T @ R.T).T if is_sparse(Z) else R @ Z)
+
+
+def _inverse(total: FloatArray) -> FloatArray:
+    """Return the inverse on contrasts of the scores: the same number added to all does nothing."""
+    T = len(total)
+    if T == 1:
+        return 1 / total
+    size = np.trace(total) / T
+    return np.linalg.inv(total + size / T) - 1 / (T * size)
