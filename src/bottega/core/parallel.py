@@ -17,11 +17,9 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from threadpoolctl import threadpool_limits
-
 from bottega.core import interruption, progress
 from bottega.core.errors import ParameterError
-from bottega.core.threads import linear_algebra_in
+from bottega.core.threads import libraries_in, linear_algebra_in
 
 __all__ = ["at_most", "available_cores", "in_threads", "run_tasks", "spare_threads", "threads_of"]
 
@@ -102,7 +100,7 @@ def run_tasks(
     share = min(wanted, available_cores()) // threads  # of linear algebra in each thread
     answers: dict[Key, Answer] = {}
     complete = True
-    with threadpool_limits(limits=max(1, share)), interruption.remembered():
+    with libraries_in(max(1, share)), interruption.remembered():
         crew = _Crew(tasks)
         try:
             crew.start(threads)

@@ -11,7 +11,7 @@ from threading import current_thread, main_thread
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["linear_algebra_in", "one_thread", "openmp_in"]
+__all__ = ["libraries_in", "linear_algebra_in", "one_thread", "openmp_in"]
 
 
 @cache
@@ -22,6 +22,11 @@ def _controller() -> ThreadpoolController:
 def one_thread() -> AbstractContextManager[None]:
     """Keep linear algebra to one thread inside the block: for small decompositions."""
     return linear_algebra_in(1)
+
+
+def libraries_in(threads: int) -> AbstractContextManager[None]:
+    """Keep linear algebra, and loops of scikit-learn in this thread, to a number of threads."""
+    return _controller().limit(limits=threads)
 
 
 @contextmanager
