@@ -25,6 +25,7 @@ _DISTANCE = "distances mix the columns: their units are the weights of the colum
 
 Y_UNITS = {"OnlineGradientDescentRegressor": _STEPS}
 X_UNIT = {
+    "LinearSVM": _PRIOR,
     "OnlineGradientDescentClassifier": _STEPS,
     "OnlineGradientDescentRegressor": _STEPS,
     "OnlineRidge": _PRIOR,
@@ -32,6 +33,8 @@ X_UNIT = {
 }
 X_UNITS = X_UNIT | {
     "BayesianRegression": _PRIOR,
+    "KernelPerceptron": _DISTANCE,
+    "KernelRidge": _DISTANCE,
     "NearestNeighborsClassifier": _DISTANCE,
     "NearestNeighborsRegressor": _DISTANCE,
     "ParzenClassifier": _DISTANCE,

@@ -200,6 +200,7 @@ class KernelRidge(FittedRidge, RegressorMixin, KernelInputs, Tuned):
         standardize=True,
     )
     _by_pair: ClassVar[bool] = True
+    _least_rows: ClassVar[int] = 2
 
     def __init__(
         self,

@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from bottega.core.cards import Card
 from bottega.core.classes import decided
 from bottega.core.errors import ConvergenceWarning, InputError, ParameterError, warn_caller
+from bottega.core.folds import Folds
 from bottega.core.lists import Listed
 from bottega.core.losses import ZERO_ONE, Loss
 from bottega.core.params import (
@@ -86,7 +87,7 @@ class LinearSVM(ClassifierMixin, Tuned):
         Rule that picks from the path: ``"min"`` or ``"one_se"`` of the cross-validated error.
     Cs : int or array-like, default=10
         Values of C on the path: their number, or the values.
-    cv : int, splitter or list, default=10
+    cv : int, splitter or list of (train, test), default=10
         Folds that judge the path.
     random_state : int, RandomState, Generator or None, default=0
         Seed of the order in which rows are visited.
@@ -163,7 +164,7 @@ class LinearSVM(ClassifierMixin, Tuned):
         "Cs": AnyOf(
             Integer(2), Listed(Real(0, open_low=True)), help="values of C: how many, or which"
         ),
-        "cv": Anything(help="folds that judge the path"),
+        "cv": Folds(help="folds that judge the path"),
         "random_state": Seed(help="seed of the order of rows"),
     }
     card: ClassVar[Card] = Card(
