@@ -26,7 +26,8 @@ def one_thread() -> AbstractContextManager[None]:
 
 def libraries_in(threads: int) -> AbstractContextManager[None]:
     """Keep linear algebra, and loops of scikit-learn in this thread, to a number of threads."""
-    return _controller().limit(limits=threads)
+    limited: AbstractContextManager[None] = _controller().limit(limits=threads)
+    return limited
 
 
 @contextmanager
