@@ -236,8 +236,8 @@ def certify(
     X, rows = _rows(X_test, y_test, task_of(model), sample_weight, groups, time)
     found = RowLosses(loss, rows.task)
     ledger = [X_test.told] if isinstance(X_test, LockedPart) else []
-    losses = found.of_model(model, X, rows.y)
-    predicted = np.asarray(model.predict(X))
+    losses, judged = found.of_model(model, X, rows.y)
+    predicted = np.asarray(model.predict(X)) if found.of_probabilities else judged
     seen = seen_rows(model, X, rows.y, predicted, X_train)
     if seen is not None and seen.suspicious:
         raise InputError(

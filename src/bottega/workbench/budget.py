@@ -185,7 +185,8 @@ def make_plan(
         usual = [*plan.owed, *(name for name in usual if name not in plan.owed)]
         plan.procedures = {name: procedures[name] for name in usual}
         return plan
-    order = sorted(procedures, key=lambda name: _usual_cost(cards[name]))
+    first = _sure(procedures, cards, {})  # what is always shown should be known best
+    order = sorted(procedures, key=lambda name: (name not in first, _usual_cost(cards[name])))
     trials = _Trials(time.perf_counter() + _TRIED * left, order)
     times = _trial(procedures, judge, sizes, trials, n_jobs, seed)
     plan = Plan({})

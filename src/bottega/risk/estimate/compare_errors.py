@@ -306,7 +306,7 @@ def _losses_of(
         if X is None or (y is None and not isinstance(X, Table)):
             raise InputError("Models are compared on rows: give X and y beside them.")
         X, rows = read_rows(X, y, task_of(each), weight=weight, groups=groups)
-        return RowLosses(loss, rows.task).of_model(each, X, rows.y), rows
+        return RowLosses(loss, rows.task).of_model(each, X, rows.y)[0], rows
     if X is not None or y is not None:
         raise InputError("Losses bring their rows with them: leave out X and y.")
     losses = finite_losses(each)

@@ -201,12 +201,13 @@ class RowLosses:
             return np.asarray(model.predict(X))
         return class_probabilities(model, X, classes, self.title)
 
-    def of_model(self, model: Any, X: Any, y: Array) -> FloatArray:
-        """Return the loss of each row by a fitted model."""
+    def of_model(self, model: Any, X: Any, y: Array) -> tuple[FloatArray, Array]:
+        """Return the loss of each row by a fitted model, and what it judges."""
         classes = None
         if self.task == "classification":
             classes = np.union1d(y, getattr(model, "classes_", y))
-        return self(y, self.predictions(model, X, classes), classes)
+        judged = self.predictions(model, X, classes)
+        return self(y, judged, classes), judged
 
     def __call__(self, y: Array, predicted: Any, classes: Array | None = None) -> FloatArray:
         """Return the loss of each row, all of them finite."""
