@@ -38,6 +38,8 @@ X_UNITS = X_UNIT | {
     "NearestNeighborsClassifier": _DISTANCE,
     "NearestNeighborsRegressor": _DISTANCE,
     "ParzenClassifier": _DISTANCE,
+    "SupportVectorClassifier": _DISTANCE,
+    "SupportVectorRegressor": _DISTANCE,
     "ThinPlateSpline": "its penalty is on bends in all directions alike",
 }
 

@@ -266,9 +266,10 @@ class SupportVectorRegressor(TubeMachine):
 
     Parameters
     ----------
-    C : float or "auto", default=1.0
+    C : float, "scale" or "auto", default="scale"
         Cost of slack, above 0, in units of the response: the larger, the more closely f follows
-        the rows. ``inf`` allows no row outside of the tube. ``"auto"`` picks from the path.
+        the rows. ``inf`` allows no row outside of the tube. ``"scale"`` is the standard deviation
+        of the response, and ``"auto"`` picks from the path by the rule `select`.
     epsilon : float or "scale", default="scale"
         Half width of the tube, in units of the response; ``"scale"`` is a tenth of its standard
         deviation.
@@ -318,7 +319,7 @@ class SupportVectorRegressor(TubeMachine):
 
     walks: ClassVar[Mapping[str, Any]] = {"C": "auto"}
     params: ClassVar[Mapping[str, Parameter]] = {
-        "C": Auto(COST, help="cost of slack; inf for none"),
+        "C": AnyOf(Choice("scale", "auto"), COST, help="cost of slack; inf for none"),
         **KERNEL_PARAMS,
         "epsilon": AnyOf(Choice("scale"), Real(0), help="half width of the tube"),
         **SOLVER_PARAMS,
@@ -345,7 +346,7 @@ class SupportVectorRegressor(TubeMachine):
 
     def __init__(
         self,
-        C: float | str = 1.0,
+        C: float | str = "scale",
         *,
         kernel: Any = "rbf",
         degree: int = 3,

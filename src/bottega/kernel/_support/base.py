@@ -113,9 +113,14 @@ class SupportVectors(KernelMachine, Tuned):
         return rows.weight
 
     def _given(self, work: Training) -> dict[str, Any] | None:
-        if isinstance(self.C, str) or np.ndim(self.gamma) == 1:
-            return None
-        return {"C": self.C}
+        cost = self._cost(work)
+        return None if cost is None or np.ndim(self.gamma) == 1 else {"C": cost}
+
+    def _cost(self, work: Training) -> float | None:
+        """Return C where it is given; "scale" is the unit of the responses."""
+        if isinstance(self.C, str):
+            return None if self.C == "auto" else work.unit
+        return self.C
 
     def _kernel_at(self, work: Training, gamma: Any) -> Kernel:
         """Return the kernel of a setting."""
@@ -162,7 +167,10 @@ class SupportVectors(KernelMachine, Tuned):
         return work.machines[self._gamma_of(setting)][float(setting["C"])]
 
     def _path_settings(self, work: Training, values: Any) -> list[dict[str, Any]]:
-        if values is None and np.ndim(self.Cs) == 1:
+        given = self._cost(work)
+        if values is None and given is not None and np.ndim(self.gamma) == 1:
+            values = [given]
+        elif values is None and np.ndim(self.Cs) == 1:
             values = self.Cs
         if values is None:
             kernel = self._kernel_at(work, self._gamma_of(self._gammas()[0]))
