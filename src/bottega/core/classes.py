@@ -1,13 +1,15 @@
-"""Classes: which one scores decide for, and shares of some classes among all of them."""
+"""Classes: which one scores decide for, their shares, and their codes in a stream."""
 
 from functools import reduce
 from typing import Any
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
 
+from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray, IntArray
 
-__all__ = ["TIE", "decided", "spread"]
+__all__ = ["TIE", "classes_of_stream", "codes_in_stream", "decided", "refuse_single", "spread"]
 
 TIE = 1e-12  # scores nearer than this, relative to the largest in size, are equal
 
@@ -48,3 +50,49 @@ def spread(shares: Any, own: Array, classes: Array) -> FloatArray:
     wide = np.zeros((len(found), len(classes)))
     wide[:, np.searchsorted(classes, own)] = found
     return wide
+
+
+def classes_of_stream(y: Array, classes: Any) -> Array:
+    """Return the classes of a stream: those named with its first block, else those in it."""
+    labels = y if classes is None else np.asarray(classes)
+    check_classification_targets(labels)
+    found = np.unique(labels)
+    refuse_single(found)
+    return found
+
+
+def refuse_single(classes: Array) -> None:
+    """Refuse a learner of streams with one class alone."""
+    if len(classes) < 2:
+        raise InputError(
+            f"A classifier needs at least two classes and there is one class, "
+            f"{classes.tolist()[0]!r}. In a stream, name them all with the first block: "
+            "partial_fit(X, y, classes=...)."
+        )
+
+
+def codes_in_stream(y: Array, known: Array, classes: Any = None) -> IntArray:
+    """Return the codes 0, 1, ... of labels among the `known` classes of a stream.
+
+    `classes` may be named again with a later block, and must be the same then.
+    """
+    if classes is not None and not np.array_equal(np.unique(classes), known):
+        raise InputError(
+            f"classes={list(classes)!r} are not those of the first block, {known.tolist()!r}; "
+            "start a new model for another set of labels."
+        )
+    try:
+        if len(known) == 2:  # faster than to search
+            codes = np.asarray(y == known[1], dtype=np.intp)
+        else:
+            codes = np.minimum(np.searchsorted(known, y), len(known) - 1)
+        right = np.asarray(known[codes] == y)
+    except TypeError:  # labels that cannot be put in one order
+        codes, right = np.zeros(len(y), dtype=np.intp), np.zeros(len(y), dtype=bool)
+    if not right.all():
+        raise InputError(
+            f"The label {y[~right].tolist()[0]!r} is not among the classes {known.tolist()!r}. "
+            "Name all labels that may come with the first block, partial_fit(X, y, "
+            "classes=...), or start a new model."
+        )
+    return codes

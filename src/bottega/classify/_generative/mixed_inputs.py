@@ -48,15 +48,13 @@ class MixedInputs:
 
     def fit(self, estimator: Any, X: Any) -> FloatArray:
         """Learn names, kinds and levels from X, set scikit-learn's names on `estimator`, read X."""
-        kinds = _kinds(X) if is_frame(X) else None
-        if kinds is None:
+        kinds = _kinds(X) if is_frame(X) else ["number"]
+        if set(kinds) <= {"number"}:
             matrix = _numbers(estimator, X, reset=True)
-            kinds = ["number"] * matrix.shape[1]
-        else:
-            validate_data(estimator, X, reset=True, skip_check_array=True)
+            self.start(estimator, ["number"] * matrix.shape[1])
+            return self.coded(matrix, learn=True)
+        validate_data(estimator, X, reset=True, skip_check_array=True)
         self.start(estimator, kinds)
-        if set(kinds) == {"number"}:
-            return self.coded(_numbers(estimator, X, reset=False), learn=True)
         return self._from_frame(X, learn=True)
 
     def start(self, estimator: Any, kinds: list[str]) -> None:

@@ -3,14 +3,12 @@
 from abc import abstractmethod
 from typing import Any, Self
 
-import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from bottega.classify._generative.base import Generative
-from bottega.core.errors import InputError
+from bottega.core.classes import classes_of_stream, codes_in_stream
 from bottega.core.rows import Rows, check_weight
-from bottega.core.typing import Array, IntArray
 from bottega.core.validate import naming_texts, refuse_doubled_names, refuse_masked
 
 __all__ = ["StreamedClasses"]
@@ -67,7 +65,9 @@ class StreamedClasses(Generative):
             X, y = self._check_rows(X, y)
         else:
             X, y = self._check_next(X, y)
-        codes = self._known_codes(y, classes, first)
+        if first:
+            self.classes_ = classes_of_stream(y, classes)
+        codes = codes_in_stream(y, self.classes_, None if first else classes)
         weight = check_weight(sample_weight, len(codes))
         return Rows.of(X, codes, weight)
 
@@ -77,34 +77,3 @@ class StreamedClasses(Generative):
             X, y = validate_data(self, X, y, reset=False, **self._input_options())
         check_classification_targets(y)
         return X, y
-
-    def _known_codes(self, y: Array, classes: Any, first: bool) -> IntArray:
-        """Return the codes of labels; the first block says which labels there are."""
-        if first:
-            labels = y if classes is None else np.asarray(classes)
-            check_classification_targets(labels)
-            self.classes_ = np.unique(labels)
-            if len(self.classes_) < 2:
-                raise InputError(
-                    "A classifier needs at least two classes and there is one class, "
-                    f"{self.classes_.tolist()[0]!r}. In a stream, name them all with the first "
-                    "block: partial_fit(X, y, classes=...)."
-                )
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise InputError(
-                f"classes={list(classes)!r} are not those of the first block, "
-                f"{self.classes_.tolist()!r}; start a new model for another set of labels."
-            )
-        try:
-            codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-            known = np.asarray(self.classes_[codes] == y)
-        except TypeError:  # labels that cannot be put in one order
-            codes, known = np.zeros(len(y), dtype=np.intp), np.zeros(len(y), dtype=bool)
-        if not known.all():
-            raise InputError(
-                f"The label {y[~known].tolist()[0]!r} is not among the classes "
-                f"{self.classes_.tolist()!r}. "
-                "Name all labels that may come with the first block, partial_fit(X, y, "
-                "classes=...), or start a new model."
-            )
-        return codes

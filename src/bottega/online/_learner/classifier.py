@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from bottega.core.classes import decided
-from bottega.core.errors import InputError, ParameterError
+from bottega.core.classes import classes_of_stream, codes_in_stream, decided, refuse_single
+from bottega.core.errors import ParameterError
 from bottega.core.params import AnyOf, Anything, Choice, OrNone
 from bottega.core.rows import check_weight
 from bottega.core.typing import Array, FloatArray
@@ -70,40 +70,14 @@ class OnlineClassifier(ClassifierMixin, OnlineModel):
         return X, y
 
     def _begin(self) -> None:
-        if len(self.classes_) < 2:
-            raise InputError(
-                f"A classifier needs at least two classes and there is one class, "
-                f"{self.classes_.tolist()[0]!r}. In a stream, name them all with the first block: "
-                "partial_fit(X, y, classes=...)."
-            )
+        refuse_single(self.classes_)
         super()._begin()
 
     def _codes(self, y: Array, classes: Any, *, new: bool) -> Array:
         """Return the codes 0, 1, ... of the labels; the first block says which labels there are."""
         if new:
-            labels = y if classes is None else np.asarray(classes)
-            check_classification_targets(labels)
-            self.classes_ = np.unique(labels)
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise InputError(
-                f"classes={list(classes)!r} are not those of the first block, "
-                f"{self.classes_.tolist()!r}; start a new model for another set of labels."
-            )
-        try:
-            if len(self.classes_) == 2:  # faster than to search
-                codes = np.asarray(y == self.classes_[1], dtype=np.intp)
-            else:
-                codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-            known = self.classes_[codes] == y
-        except TypeError:  # labels that cannot be put in one order
-            codes, known = np.zeros(len(y), dtype=np.intp), np.zeros(len(y), dtype=bool)
-        if not known.all():
-            raise InputError(
-                f"The label {y[~known][0]!r} is not among the classes {self.classes_.tolist()!r}. "
-                "Name all labels that may come with the first block, partial_fit(X, y, "
-                "classes=...), or start a new model."
-            )
-        return codes
+            self.classes_ = classes_of_stream(y, classes)
+        return codes_in_stream(y, self.classes_, None if new else classes)
 
     def _block_weight(self, codes: Array, weight: FloatArray | None) -> FloatArray | None:
         by_class = getattr(self, "class_weight", None)
