@@ -106,7 +106,9 @@ def nystroem(kernel: Kernel, X: Any, n_components: int = 500, random_state: Any 
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     _check_count(n_components)
     order = own_order(X, None)
-    chosen = np.random.default_rng(seed_of(random_state)).permutation(n)[:n_components]
+    # Another stream than the one that shuffles that order, which would undo it.
+    rng = np.random.default_rng([seed_of(random_state), n_components])
+    chosen = rng.permutation(n)[:n_components]
     landmarks = take_rows(X, np.sort(order[chosen]))
     K = kernel(landmarks)
     if not np.all(np.isfinite(K)):
