@@ -1,6 +1,7 @@
 """Charts in a notebook, drawn without a network."""
 
 import base64
+from functools import cache
 from html import escape
 from typing import Any
 from uuid import uuid4
@@ -26,6 +27,7 @@ _START = """
 """
 
 
+@cache  # Altair looks through all installed packages to list its renderers
 def show_offline(altair: Any) -> None:
     """Let Altair's charts show themselves offline, unless another renderer was chosen.
 
