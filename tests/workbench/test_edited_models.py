@@ -27,10 +27,10 @@ MODELS = {
     "surrogates": TreeRegressor(ccp_alpha=0.0, max_depth=4, missing="surrogate"),
     "forest": RandomForestClassifier(5, max_features=2),
     "forest of numbers": RandomForestRegressor(5, max_features=2),
-    "whole trees": RandomForestRegressor(3, ccp_alpha=1e-6, max_features=2),
+    "whole trees": RandomForestRegressor(2, ccp_alpha=1e-6, max_features=2),
     "stumps": AdaBoostClassifier(n_estimators=5),
-    "weak trees": AdaBoostClassifier(n_estimators=3, max_depth=2),
-    "bagged trees": BaggingRegressor(TreeRegressor(ccp_alpha=0.0, max_depth=3), n_estimators=3),
+    "weak trees": AdaBoostClassifier(n_estimators=2, max_depth=2),
+    "bagged trees": BaggingRegressor(TreeRegressor(ccp_alpha=0.0, max_depth=3), n_estimators=2),
     "boosting": GradientBoostingClassifier(4),
     "boosting of numbers": GradientBoostingRegressor(n_estimators=4),
 }
