@@ -160,7 +160,12 @@ class Path:
     @property
     def varying(self) -> tuple[str, ...]:
         """Names of the parameters that differ between models; of a path of one model, all."""
-        found = [name for name in self.knobs if len({str(s[name]) for s in self.settings}) > 1]
+        first = {name: str(value) for name, value in self.settings[0].items()}
+        found = [
+            name
+            for name in self.knobs
+            if any(str(setting[name]) != first[name] for setting in self.settings)
+        ]
         return tuple(found) or self.knobs
 
     @property
