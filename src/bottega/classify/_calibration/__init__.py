@@ -1,0 +1,1 @@
+"""Maps from the scores of a classifier to probabilities."""

@@ -1,0 +1,1 @@
+"""Several classes by classifiers of two: codes of the classes, and probabilities from pairs."""

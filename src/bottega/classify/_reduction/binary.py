@@ -1,0 +1,127 @@
+"""What the ways from two classes to several share: binary problems, their models, their scores."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils import Tags
+
+from bottega.classify.logistic import LogisticRegression
+from bottega.core.classes import decided
+from bottega.core.errors import InputError
+from bottega.core.frames import take_rows
+from bottega.core.parallel import at_most, in_threads
+from bottega.core.rows import Rows
+from bottega.core.stored import stored
+from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.core.wrapping import Wrapping, fit_weighted
+
+__all__ = ["BinaryProblems", "ConstantClass"]
+
+
+@stored
+class ConstantClass:
+    """Stands for a classifier where all rows of a problem are on one side."""
+
+    def __init__(self, second: bool) -> None:
+        self.second = second
+        self.classes_ = np.array([0, 1])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return certainty of one side."""
+        share = np.full(_n_rows(X), float(self.second))
+        return np.column_stack([1 - share, share])
+
+
+class BinaryProblems(ClassifierMixin, Wrapping):
+    """Several classes by classifiers of two; a subclass says which problems and how they decide."""
+
+    estimator: Any
+    n_jobs: int | None
+    estimators_: list[Any]
+    _most_classes = 500
+
+    def _bases(self) -> list[Any]:
+        own = LogisticRegression(standardize=True)  # answers do not depend on units
+        return [own if self.estimator is None else self.estimator]
+
+    def _fit_problems(self, work: Rows, sides: Sequence[IntArray]) -> list[Any]:
+        """Return a classifier per problem: each row is on side 1, 0, or (-1) left out."""
+        (base,) = self._bases()
+
+        def fit(side: IntArray) -> Any:
+            rows = np.flatnonzero(side >= 0)
+            mine = side[rows]
+            if mine.min() == mine.max():
+                return ConstantClass(bool(mine[0]))
+            every = len(rows) == len(side)
+            X = work.X if every else take_rows(work.X, rows)
+            weight = None if work.weight is None else work.weight[rows]
+            return fit_weighted(clone(base), X, mine, weight)
+
+        with at_most(self.n_jobs):
+            return in_threads(fit, sides, stage="problems")
+
+    def _check_several(self) -> None:
+        if len(self.classes_) < 2:
+            raise InputError(
+                f"{type(self).__name__} needs at least two classes; y has only one class, "
+                f"{self.classes_[0]}."
+            )
+        if len(self.classes_) > self._most_classes:
+            raise InputError(
+                f"y has {len(self.classes_):,} classes, more than the {self._most_classes} that "
+                f"{type(self).__name__} makes binary problems of. Is y a number? Then use a "
+                "regressor."
+            )
+
+    def _scores(self, X: Any) -> FloatArray:
+        """Return the score of side 1 of each problem: above 0 for it."""
+        return self._side_by_side(X, binary_score)
+
+    def _shares(self, X: Any) -> FloatArray:
+        """Return the probability of side 1 of each problem."""
+        return self._side_by_side(X, lambda model, X: model.predict_proba(X)[:, 1])
+
+    def _side_by_side(self, X: Any, ask: Any) -> FloatArray:
+        with at_most(self.n_jobs):
+            found = in_threads(lambda model: ask(model, X), self.estimators_)
+        return np.column_stack(found)
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of the largest score; of equals the first in sorted order."""
+        codes = decided(self._decisions(self._check_new(X)))
+        return self.classes_[codes]
+
+    def _decisions(self, X: Any) -> FloatArray:
+        """Return a score per class of checked inputs."""
+        raise NotImplementedError
+
+    @property
+    def n_classes_(self) -> int:
+        """Number of classes."""
+        return len(self.classes_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        return tags
+
+
+def gives_probabilities(self: Any) -> bool:
+    """Return True if the base has probabilities, so that the whole has."""
+    return hasattr(self._bases()[0], "predict_proba")
+
+
+def binary_score(model: Any, X: Any) -> FloatArray:
+    """Return the score of the second class: above 0 where it is predicted."""
+    if hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(X), dtype=np.float64).reshape(-1)
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X)[:, 1], dtype=np.float64) - 0.5
+    return np.where(np.asarray(model.predict(X)) == 1, 0.5, -0.5)
+
+
+def _n_rows(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
