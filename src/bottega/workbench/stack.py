@@ -1,8 +1,9 @@
 """The leaders of a comparison combined: the last entrant, judged in the same outer folds.
 
-Each leader weighs by its chance to be the best one. Weights for an outer fold come from models that
-saw neither this fold nor the fold that they predict: those fitted without two folds at a time. So
-nothing about the fold is known to its stack.
+Each leader weighs by its chance to be the best one, and the more rows there are the more by what
+makes the error of the mean least. Weights for an outer fold come from models that saw neither this
+fold nor the fold that they predict: those fitted without two folds at a time. So nothing about the
+fold is known to its stack.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from bottega.core.folds import Fold
 from bottega.core.losses import Cost
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
+from bottega.optimize.nonnegative import nonnegative_least_squares
 from bottega.risk import NestedComparison, NestedCV
 from bottega.risk.estimate.nested_engine import Answer, Control, Judge, parts_of, run_parts
 from bottega.risk.estimate.nested_together import put_together
@@ -30,6 +32,7 @@ from bottega.workbench.results import MethodResult
 __all__ = ["LeadersClassifier", "LeadersRegressor", "leaders_of", "stack_leaders"]
 
 MOST = 5  # leaders that are combined
+_FEW = 500  # rows, or groups of them, at which chances and least squares count the same
 FEWEST = 3  # methods beside the baseline that there must be for a stack
 
 
@@ -267,8 +270,13 @@ class _Weighing:
         return chances_of_best(losses, rows, self.rows)
 
     def learn(self, given: list[Array], rows: Array) -> tuple[FloatArray, float | None]:
-        """Return the weights of predictions of some rows, and the threshold they call for."""
-        weights = self.chances(given, rows)
+        """Return the weights of predictions of some rows, and the threshold they call for.
+
+        Few rows tell no more than which member may be the best; many rows also tell which mean of
+        them has the least squared error.
+        """
+        few = _FEW / (_FEW + self.rows.n_units(rows))
+        weights = few * self.chances(given, rows) + (1 - few) * self._best_mean(given, rows)
         if not self.by_f1:
             return weights, None
         shares = sum(w * each for w, each in zip(weights, given, strict=True))
@@ -276,6 +284,22 @@ class _Weighing:
         assert codes is not None
         own = self.rows.weight_of(rows)
         return weights, best_threshold("f1", codes[rows] == 1, np.asarray(shares)[:, 1], own)
+
+    def _best_mean(self, given: list[Array], rows: Array) -> FloatArray:
+        """Return the weights of the mean of least squared error."""
+        y, weight, codes = self.rows.y[rows], self.rows.weight_of(rows), self.rows.codes
+        if codes is None:
+            columns, target = [each.astype(np.float64) for each in given], y
+        else:
+            assert self.rows.classes is not None
+            hot = codes[rows][:, None] == np.arange(len(self.rows.classes))
+            columns, target = [each.ravel() for each in given], hot.ravel().astype(np.float64)
+            weight = None if weight is None else np.repeat(weight, hot.shape[1])
+        root = np.ones(len(target)) if weight is None else np.sqrt(weight)
+        # Errors of the members, which do not depend on where zero is.
+        misses = np.column_stack([root * (column - target) for column in columns])
+        size = float(np.abs(misses).max()) or 1.0
+        return nonnegative_least_squares(misses / size, np.zeros(len(target)), sum_to_one=True)
 
     def answer(
         self, given: list[Array], weights: FloatArray, threshold: float | None, test: Array
