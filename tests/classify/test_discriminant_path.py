@@ -1,12 +1,17 @@
 """Paths of the discriminants: by folds, in chunks and from streams, the same answers."""
 
+import warnings
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bottega.classify import LinearDiscriminant, QuadraticDiscriminant
+from bottega.classify._generative import common_covariance
 from bottega.classify._generative.moments import class_moments
+from bottega.core.errors import DataWarning
 
 CLASSES = ["a", "b", "c"]
 
@@ -106,6 +111,31 @@ def test_settings_without_an_inverse_are_left_off_the_path():
     assert 1.0 in curve.values
     wide = np.random.default_rng(0).normal(size=(30, 50))
     assert 0.0 not in LinearDiscriminant().path(wide, Y[:30]).values
+
+
+@pytest.mark.parametrize("shrinkage", [0.0, 0.1, 1.0])
+def test_few_rows_of_many_columns_are_decomposed_by_rows(shrinkage, monkeypatch):
+    """The products of the rows give what those of the columns give, at the cost of fewer."""
+    rng = np.random.default_rng(0)
+    wide, labels, new = rng.normal(size=(40, 60)), np.arange(40) % 3, rng.normal(size=(9, 60))
+    weight = rng.integers(1, 3, 40)
+    model = LinearDiscriminant(shrinkage)
+    found = []
+    for by_rows in (True, False):
+        if not by_rows:
+            alone = partial(_without_rows, common_covariance.decomposed)
+            monkeypatch.setattr(common_covariance, "decomposed", alone)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # of directions without shrinkage
+            model.fit(wide, labels, sample_weight=weight)
+        numbers = (model.predict_proba(new), model.transform(new), model.log_density(new))
+        found.append((*numbers, model.covariance_, model.coef_))
+    for ours, theirs in zip(*found, strict=True):
+        assert ours == pytest.approx(theirs, rel=1e-8, abs=1e-8)
+
+
+def _without_rows(decomposed, moments, scale, used, rows):
+    return decomposed(moments, scale, used, None)
 
 
 @settings(max_examples=25, deadline=None)

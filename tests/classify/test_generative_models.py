@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from bottega.classify import LinearDiscriminant, NaiveBayes, QuadraticDiscriminant
-from bottega.core.errors import InputError, ParameterError
+from bottega.core.errors import InputError, ModelFileError, ParameterError
+from bottega.workbench import persist
 
 RNG = np.random.default_rng(0)
 CODES = RNG.integers(0, 2, 200)
@@ -132,3 +133,27 @@ def test_models_of_some_inputs_draw_no_rows():
             action()
     with pytest.raises(ParameterError, match="n_samples=0"):
         MODELS[0].sample(0)
+
+
+def saved(model, path):
+    facts = (model.card.method, model.card.task, "y", ("a", "b", "c"), "", "0")
+    return persist.save(persist.SavedModel(model, *facts), path)
+
+
+@pytest.mark.parametrize("model", NORMAL, ids=name)
+def test_edited_files_are_refused(model, tmp_path):
+    again = persist.load(saved(model, tmp_path / "whole")).model
+    assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert again.sample(2, random_state=0)[0] == pytest.approx(model.sample(2, random_state=0)[0])
+    again.densities_.root[0] = again.densities_.root[0][:-1].copy()
+    with pytest.raises(ModelFileError, match="roots of another width"):
+        persist.load(saved(again, tmp_path / "edited"))
+
+
+def test_naive_bayes_of_a_frame_comes_back_from_a_file(tmp_path):
+    frame = FRAME.assign(town=np.where(CODES, "Rome", "Oslo"))
+    model = NaiveBayes({"a": "kernel"}).fit(frame, Y)
+    again = persist.load(saved(model, tmp_path / "whole")).model
+    assert np.array_equal(again.predict_proba(frame), model.predict_proba(frame))
+    more = again.partial_fit(frame[:5], Y[:5])
+    assert more.glance()["nobs"].item() == 205

@@ -132,7 +132,6 @@ class QuadraticDiscriminant(OwnCovariances):
         assumptions=("Inputs are normal within each class.", "Independent rows."),
         cost="n p^2",
         source="D202, M518-M523, M536",
-        wide=True,
     )
 
     def __init__(

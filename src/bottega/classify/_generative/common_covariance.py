@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from bottega.classify._generative.gaussian import TOLERANCE, Gaussians, standardized
+from bottega.classify._generative.gaussian import Gaussians, standardized
 from bottega.classify._generative.moments import class_moments, row_blocks
 from bottega.classify._generative.robust import robust_moments
 from bottega.classify._generative.selection import forward_selection
 from bottega.classify._generative.shrinkage import ledoit_wolf, oracle_approximating
 from bottega.classify._generative.stream import StreamedClasses
 from bottega.classify._generative.walk import GaussianWork, NormalClasses, Scorer, standard_frame
+from bottega.classify._generative.within_classes import WithinClasses, decomposed
 from bottega.core.errors import DataWarning, InputError, ParameterError, warn_caller
 from bottega.core.path import along
 from bottega.core.rows import Rows
@@ -23,36 +23,6 @@ __all__ = ["CommonCovariance"]
 
 # Shrinkage on the path, from the simplest model on.
 _GRID = (1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.003, 0.001, 0)
-
-
-@dataclass(frozen=True)
-class _WithinClasses:
-    """The correlations within classes, decomposed; columns that are left out have zeros in V."""
-
-    center: FloatArray
-    scale: FloatArray
-    varies: BoolArray
-    used: BoolArray
-    V: FloatArray
-    values: FloatArray
-    mean: FloatArray  # of the classes that were seen, in standard coordinates
-    formula: float | None = None  # shrinkage by a formula, where one is asked for
-
-    def variances(self, shrinkage: Any) -> FloatArray:
-        """Return the variances along V at each of some shrinkages: (settings, r)."""
-        share = np.atleast_1d(np.asarray(shrinkage, dtype=np.float64))[:, None]
-        return (1 - share) * self.values + share
-
-    def precisions(self, shrinkage: Any) -> FloatArray:
-        """Return their inverses; zero along directions that do not vary."""
-        variances = self.variances(shrinkage)
-        kept = variances > TOLERANCE
-        return np.where(kept, 1 / np.where(kept, variances, 1.0), 0.0)
-
-    @property
-    def rank(self) -> int:
-        """Number of directions that vary without shrinkage."""
-        return int(np.count_nonzero(self.values > TOLERANCE))
 
 
 class CommonCovariance(NormalClasses, StreamedClasses):
@@ -74,27 +44,21 @@ class CommonCovariance(NormalClasses, StreamedClasses):
             return {"shrinkage": work.solved.formula}
         return super()._given(work)
 
-    def _solved(self, work: GaussianWork) -> _WithinClasses:
+    def _solved(self, work: GaussianWork) -> WithinClasses:
         moments = work.moments
         center, scale, varies = standard_frame(moments)
         if self.covariance == "robust" and varies.any():
             work.moments = moments = robust_moments(moments, work.blocks, varies)
             center, scale, varies = standard_frame(moments)
         used = varies & self._selected(moments)
-        divisor = moments.divisor() if varies.any() else 1.0
-        small = moments.within()[np.ix_(used, used)] / np.outer(scale[used], scale[used]) / divisor
-        values, vectors = np.linalg.eigh(small)
-        V = np.zeros((len(scale), len(values)))
-        V[used] = vectors
+        V, values = decomposed(moments, scale, used, work.rows if self._by_moments else None)
         mean = (moments.mean[moments.count > 0] - center) / scale
         formula = None
         if self.shrinkage == "ledoit_wolf":
             formula = ledoit_wolf(moments, used, work.blocks()) if used.any() else 1.0
         elif self.shrinkage == "oas":
-            formula = oracle_approximating(values, float(moments.weight.sum()))
-        return _WithinClasses(
-            center, scale, varies, used, V, np.maximum(values, 0.0), mean, formula
-        )
+            formula = oracle_approximating(values, int(used.sum()), float(moments.weight.sum()))
+        return WithinClasses(center, scale, varies, used, V, values, mean, formula)
 
     def _selected(self, moments: Any) -> BoolArray:
         """Return which inputs forward selection takes."""
@@ -113,7 +77,7 @@ class CommonCovariance(NormalClasses, StreamedClasses):
 
     def _settings(self, work: GaussianWork, values: Any) -> list[dict[str, Any]]:
         if values is None:
-            full = work.solved.rank == len(work.solved.values)
+            full = work.solved.rank == work.solved.p
             return list(along("shrinkage", map(float, _GRID if full else _GRID[:-1])))
         return list(along("shrinkage", np.unique(np.asarray(values, dtype=np.float64))[::-1]))
 
@@ -121,12 +85,10 @@ class CommonCovariance(NormalClasses, StreamedClasses):
         return np.array([1.0 - setting["shrinkage"] for setting in settings])
 
     def _scorer(self, work: GaussianWork, settings: Sequence[Mapping[str, Any]]) -> Scorer:
-        found: _WithinClasses = work.solved
-        precision = found.precisions([setting["shrinkage"] for setting in settings])
-        M = found.mean @ found.V
-        directions = precision[:, None, :] * M  # (settings, classes, r)
-        constant = self._log_priors(work) - 0.5 * np.sum(directions * M, axis=2)
-        coef = (directions.reshape(constant.size, M.shape[1]) @ found.V.T).T
+        found: WithinClasses = work.solved
+        slopes = found.coefficients([setting["shrinkage"] for setting in settings])
+        constant = self._log_priors(work) - 0.5 * np.sum(slopes * found.mean, axis=2)
+        coef = slopes.reshape(constant.size, len(found.scale)).T
 
         def score(X: FloatArray) -> FloatArray:
             Z = standardized(X, found.center, found.scale)
@@ -135,15 +97,14 @@ class CommonCovariance(NormalClasses, StreamedClasses):
         return score
 
     def _settle(self, work: GaussianWork, setting: Mapping[str, Any]) -> None:
-        found: _WithinClasses = work.solved
+        found: WithinClasses = work.solved
         self._refuse_constant(found.used)
         self._warn_separating(work.moments, found.varies)
         shrinkage = float(setting["shrinkage"])
-        lost = len(found.values) - int(np.count_nonzero(found.precisions(shrinkage)))
-        if lost:
+        if found.rank_at(shrinkage) < found.p:
             warn_caller(
                 f"{type(self).__name__}: rows vary within classes in {found.rank} of "
-                f"{len(found.values)} directions (inputs are collinear, or rows too few); the "
+                f"{found.p} directions (inputs are collinear, or rows too few); the "
                 "others are left out. Use shrinkage above 0 to use them all.",
                 DataWarning,
             )
@@ -151,29 +112,21 @@ class CommonCovariance(NormalClasses, StreamedClasses):
 
     def _settled(self, work: GaussianWork, shrinkage: float) -> None:
         """Set everything learnt at one shrinkage."""
-        found: _WithinClasses = work.solved
+        found: WithinClasses = work.solved
         self.shrinkage_ = shrinkage
         self._statistics_so_far = work.moments
         self.selected_ = found.used.copy()
-        variances = found.variances(shrinkage)[0]
-        precision = found.precisions(shrinkage)[0]
-        standard = (found.V * variances) @ found.V.T
-        kept = precision > 0
-        root = found.V[:, kept] * np.sqrt(precision[kept])
-        log_det = np.array([float(np.sum(np.log(variances[kept])))])
-        densities = Gaussians(
-            found.center, found.scale, found.mean, standard[None], [root], log_det
-        )
-        self._keep(work, densities)
+        standard, (root, log_det) = found.covariance(shrinkage), found.root(shrinkage)
+        frame = found.center, found.scale, found.mean
+        self._keep(work, Gaussians(*frame, standard[None], [root], np.array([log_det])))
         self.covariance_ = standard * np.outer(found.scale, found.scale)
-        self._set_scores(found, precision)
+        self._set_scores(found, shrinkage)
         self._set_coordinates(found, root)
 
-    def _set_scores(self, found: _WithinClasses, precision: FloatArray) -> None:
+    def _set_scores(self, found: WithinClasses, shrinkage: float) -> None:
         """Set coefficients and intercepts on the scale of the inputs."""
-        M = found.mean @ found.V
-        slopes = (M * precision) @ found.V.T  # in standard coordinates
-        constant = self._log_prior() - 0.5 * np.sum(M**2 * precision, axis=1)
+        slopes = found.coefficients(shrinkage)[0]  # in standard coordinates
+        constant = self._log_prior() - 0.5 * np.sum(slopes * found.mean, axis=1)
         self._linear = slopes, constant
         coef = np.zeros((len(self.classes_), len(found.scale)))
         intercept = np.full(len(self.classes_), -np.inf)
@@ -183,7 +136,7 @@ class CommonCovariance(NormalClasses, StreamedClasses):
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
         self.coef_, self.intercept_ = coef, intercept
 
-    def _set_coordinates(self, found: _WithinClasses, root: FloatArray) -> None:
+    def _set_coordinates(self, found: WithinClasses, root: FloatArray) -> None:
         """Set the directions that separate the class means most, against unit covariance."""
         share = self.priors_[self._present]
         middle = share @ found.mean / share.sum()
@@ -224,7 +177,7 @@ class CommonCovariance(NormalClasses, StreamedClasses):
         value: Any = self.shrinkage
         if isinstance(value, str):
             n = float(moments.weight.sum())
-            value = oracle_approximating(found.values, n)
+            value = oracle_approximating(found.values, found.p, n)
         self._settled(work, float(value))
 
     def _scores(self, X: FloatArray) -> FloatArray:

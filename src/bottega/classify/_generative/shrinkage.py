@@ -11,18 +11,18 @@ from bottega.core.typing import FloatArray
 __all__ = ["ledoit_wolf", "oracle_approximating"]
 
 
-def oracle_approximating(values: FloatArray, n: float) -> float:
+def oracle_approximating(values: FloatArray, p: int, n: float) -> float:
     """Return the intensity that is best for normal rows, from their correlations alone.
 
     The estimate of Chen, Wiesel, Eldar and Hero (2010) for the target of uncorrelated columns, on
-    columns of unit variance; `values` are the eigenvalues of their correlations.
+    p columns of unit variance; `values` are the eigenvalues of their correlations but for zeros.
 
     Examples
     --------
-    >>> oracle_approximating(np.array([0.5, 1.5]), 20)  # a correlation of 0.5
+    >>> oracle_approximating(np.array([0.5, 1.5]), 2, 20)  # a correlation of 0.5
     0.6190476190476191
     """
-    p = max(len(values), 1)
+    p = max(p, 1)
     mean_square = float(np.sum(values**2)) / p**2
     spread = (n + 1) * (mean_square - 1 / p)
     return float(min((mean_square + 1) / spread, 1.0)) if spread > 1e-12 else 1.0

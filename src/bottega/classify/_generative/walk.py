@@ -36,6 +36,7 @@ __all__ = ["GaussianWork", "NormalClasses", "Scorer", "standard_frame"]
 
 Scorer = Callable[[FloatArray], FloatArray]  # rows to scores: (m, settings, classes that were seen)
 
+_MOST = 2**24  # numbers in the moments of all folds
 _EXACT = 1e-26  # variance against the squared mean of a column that is constant but for rounding
 
 
@@ -136,10 +137,13 @@ class NormalClasses(Chunked, Generative, Tuned):
     def _folds_in_memory(self, work: GaussianWork) -> Any:
         """Return moments of the folds of rows in memory, and what yields the rows with their folds.
 
-        None where core holds the rows out: where folds are given, or moments do not suffice.
+        None where core holds the rows out: where folds are given, moments do not suffice, or those
+        of wide tables would take more memory or time than the rows.
         """
         rows = work.rows
         if rows is None or not isinstance(self.cv, Integral) or not self._by_moments:
+            return None
+        if work.moments.scatter.size * int(self.cv) > _MOST or len(rows) < rows.X.shape[1]:
             return None
         folds = self._held_out(rows, self.cv)[0]
         fold = fold_of_rows(folds, len(rows))
