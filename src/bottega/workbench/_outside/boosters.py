@@ -32,6 +32,7 @@ class OutsideBooster(BaseEstimator):
     library: ClassVar[str]
     card: ClassVar[Card]
     params: ClassVar[Mapping[str, Any]] = {}
+    model_: Any
 
     def __init__(self, n_jobs: int | None = None, random_state: int = 0) -> None:
         self.n_jobs = n_jobs
@@ -107,7 +108,7 @@ def _made(name: str, task: str) -> type[OutsideBooster]:
         takes=frozenset({"number", "missing"}),
         wide=True,
     )
-    made = type(f"{title}{base.__name__.removeprefix('_Outside')}", (base,), {"library": name})
+    made: Any = type(f"{title}{base.__name__.removeprefix('_Outside')}", (base,), {"library": name})
     made.card = replace(card, estimator=made)
     made.__doc__ = f"{title} as it comes, for a comparison."
     made.__module__ = __name__
