@@ -26,16 +26,6 @@ WAITING: dict[str, tuple[str, str]] = {
         "pursuit and adaptive splines can.",
         "GAM, MARS, PPR",
     ),
-    "D-E14": (
-        "Least squares masks the middle of three aligned classes; discriminant analysis and "
-        "multinomial logistic regression do not.",
-        "LDA, logistic regression",
-    ),
-    "D-E18": (
-        "The least squares classifier is discriminant analysis when classes are balanced, and not "
-        "otherwise.",
-        "LDA, logistic regression",
-    ),
     "D-E19": (
         "Small errors on single texts make large ones on their totals; integrated sentiment "
         "analysis repairs it.",
@@ -46,11 +36,6 @@ WAITING: dict[str, tuple[str, str]] = {
         "faster; dropout, decay and early stopping overfit less.",
         "neural networks",
     ),
-    "D-E23": (
-        "Columns of noise spoil the support vector machine, not additive models and adaptive "
-        "splines.",
-        "SVM, GAM, MARS",
-    ),
     "D-E24": (
         "Parallel speed-up stays below Amdahl's bound, by overhead and imbalance.",
         "warehouse and cluster",
@@ -59,18 +44,6 @@ WAITING: dict[str, tuple[str, str]] = {
         "Networks started near zero are nearly linear; there are many minima; many units with "
         "decay beat few.",
         "neural networks",
-    ),
-    "M-X31": (
-        "Discriminant analysis has a linear boundary, Gaussian naive Bayes a quadratic one.",
-        "LDA, logistic regression",
-    ),
-    "M-X32": (
-        "Naive Bayes ignores correlation, discriminant analysis does not.",
-        "LDA, logistic regression",
-    ),
-    "M-X34": (
-        "Discriminative methods win where the assumed distribution is wrong.",
-        "LDA, logistic regression",
     ),
     "M-X35": (
         "Descent on a convex function reaches the same minimum from any start.",
@@ -102,13 +75,6 @@ WAITING: dict[str, tuple[str, str]] = {
         "The conditions of Karush, Kuhn and Tucker hold at the optimum only.",
         "optimisation",
     ),
-    "M-X48": ("The support vector machine has the widest margin of all separators.", "SVM"),
-    "M-X49": ("Only the support vectors matter.", "SVM"),
-    "M-X50": ("The summed slack is at least the number of errors.", "SVM"),
-    "M-X51": ("Large C is the hard margin, small C underfits.", "SVM"),
-    "M-X52": ("The hinge form and the dual have the same optimum.", "SVM"),
-    "M-X53": ("The dual with a kernel is the dual with its explicit map.", "SVM"),
-    "M-X54": ("The sigmoid kernel is not positive semidefinite, but usable.", "SVM"),
 }
 
 # Charts shown on the page.
