@@ -52,10 +52,15 @@ def sample(each, n=60, p=3, seed=0):
     return X, np.where(signal > np.median(signal), "yes", "no")
 
 
+def walking(each, **given):
+    """Return an estimator whose path chooses, though its defaults may be scikit-learn's."""
+    return each(**{**each.walks, **given})
+
+
 @cache
 def own_path(each):
     """Return the path of a class on its sample; several tests look at it."""
-    return each(**each.walks).path(*sample(each))
+    return walking(each).path(*sample(each))
 
 
 def assert_same_predictions(each, found, expected, tolerance=1e-9):
@@ -143,7 +148,8 @@ def test_scikit_learn_estimator_checks(estimator, check):
         # The knob is picked by leaving out rows, and to leave out a row of weight two is not to
         # leave out one of two copies of it: the picks may differ. At a fixed knob nothing may.
         curve = own_path(type(estimator))
-        estimator = clone(estimator).set_params(**curve.settings[len(curve) // 3])
+        estimator = clone(estimator).set_params(**estimator.walks)
+        estimator.set_params(**curve.settings[len(curve) // 3])
     with warnings.catch_warnings():
         if check.func.__name__ == "check_class_weight_classifiers":
             # One class weighs ten million times as much as another: of a penalty at which the
@@ -156,7 +162,7 @@ def test_scikit_learn_estimator_checks(estimator, check):
 @pytest.mark.parametrize("each", [each for each in TUNED if each.card.weights], ids=ids)
 def test_at_a_fixed_knob_weights_are_repeated_rows(each):
     curve = own_path(each)
-    model = each(**curve.settings[len(curve) // 2])
+    model = walking(each, **curve.settings[len(curve) // 2])
     X, y = sample(each)
     w = np.random.default_rng(3).integers(0, 4, len(y))
     weighted = clone(model).fit(X, y, sample_weight=w)
@@ -289,6 +295,11 @@ def test_every_declared_parameter_is_checked(each):
             each(**{name: object()}).fit(X, y)
 
 
+# The model with the largest likelihood need not have the fewest wrong labels: where classes are not
+# normal, independent inputs may be wrong less often on the rows of the fit than correlated ones.
+BY_LIKELIHOOD = ("LinearDiscriminant",)
+
+
 @pytest.mark.parametrize("each", TUNED, ids=ids)
 def test_path_keeps_its_contract(each):
     curve = own_path(each)
@@ -298,8 +309,9 @@ def test_path_keeps_its_contract(each):
     assert np.all(np.isfinite(curve.error))
     assert np.all(curve.error_se >= 0)
     assert curve.to_frame().shape[0] == len(curve)
-    # A simple model's training error flatters it least.
-    assert curve.train_error[0] >= curve.train_error[-1]
+    if each.__name__ not in BY_LIKELIHOOD:
+        # A simple model's training error flatters it least.
+        assert curve.train_error[0] >= curve.train_error[-1]
     i = curve.best("one_se")
     at = curve.at(i)
     assert getattr(at, f"{curve.knob}_") == curve.values[i]
@@ -310,12 +322,12 @@ def test_auto_walks_the_path_and_picks_by_the_rule(each):
     X, y = sample(each)
     curve = own_path(each)
     for rule in ("min", "one_se"):
-        model = each(select=rule, **each.walks).fit(X, y)
+        model = walking(each, select=rule).fit(X, y)
         # Where no model of the path is simpler to read than others, the least error is picked.
         place = curve.best(rule if each.simplifies else "min")
         picked = curve.settings[place]
         assert getattr(model, f"{each.card.knob}_") == picked[each.card.knob]
-        fixed = each(**picked).fit(X, y)
+        fixed = walking(each, **picked).fit(X, y)
         assert_same_predictions(each, model.predict(X), fixed.predict(X))
         assert_same_predictions(each, curve.at(place).predict(X), fixed.predict(X))
         assert np.array_equal(model.path_.error, curve.error)
@@ -343,17 +355,17 @@ def other_loss(each):
 @pytest.mark.parametrize("each", TUNED, ids=ids)
 def test_cross_validated_path_equals_fitting_each_fold_by_hand(each, own):
     X, y = sample(each, n=45)
-    curve = each().path(X, y)
+    curve = walking(each).path(X, y)
     chosen = [curve.values[i].item() for i in (len(curve) // 2, 3 * len(curve) // 4, -1)]
     folds = [(np.setdiff1d(np.arange(45), test), test) for test in np.arange(45).reshape(3, 15)]
     loss = get_loss(None if own else other_loss(each), each.card.task)
-    curve = each().path(X, y, values=chosen, cv=folds, loss=loss)
+    curve = walking(each).path(X, y, values=chosen, cv=folds, loss=loss)
     assert curve.estimate == "cv"
     assert curve.fold_error.shape == (3, len(curve))
     for i, setting in enumerate(curve.settings):
         by_hand = []
         for train, test in folds:
-            model = each(**setting).fit(X[train], y[train])
+            model = walking(each, **setting).fit(X[train], y[train])
             predicted = getattr(model, loss.method)(X[test])
             truth = y[test]
             if each.card.task == "classification":
@@ -369,7 +381,7 @@ def test_cross_validated_path_equals_fitting_each_fold_by_hand(each, own):
 @pytest.mark.parametrize("each", TUNED, ids=ids)
 def test_the_own_estimate_can_be_under_another_loss(each):
     X, y = sample(each)
-    curve = each().path(X, y, loss=other_loss(each))
+    curve = walking(each).path(X, y, loss=other_loss(each))
     assert len(curve) == len(own_path(each))
     assert curve.loss == get_loss(other_loss(each)).title
     assert np.all(np.isfinite(curve.error))
@@ -381,7 +393,7 @@ def test_values_may_come_in_any_order(each):
     X, y = sample(each)
     own = own_path(each)
     values = own.values[[-1, 0, len(own) // 2]]
-    curve = each().path(X, y, values=values)
+    curve = walking(each).path(X, y, values=values)
     assert set(curve.values.tolist()) == set(values.tolist())
     assert curve.error == pytest.approx(
         [own.error[np.flatnonzero(own.values == value)[0]] for value in curve.values], rel=1e-6

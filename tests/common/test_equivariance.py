@@ -1,7 +1,8 @@
 """Answers depend neither on units nor on the order of rows, where a method has no reason to.
 
-Every class of the catalogue is fitted with its defaults, so that its choices are on trial too. What
-cannot hold is named with its reason, and must fail: an exception that is no longer one is removed.
+Every class of the catalogue is fitted so that it chooses by itself: its choices are on trial too.
+What cannot hold is named with its reason, and must fail: an exception that is no longer one is
+removed.
 """
 
 import warnings
@@ -45,7 +46,7 @@ X_UNITS = X_UNIT | {
 
 
 def small(each):
-    model = each()
+    model = each(**getattr(each, "walks", {}))
     given = model.get_params(deep=False)
     chosen = {name: value for name, value in SMALL.items() if type(given.get(name)) is int}
     if "estimators" in given:

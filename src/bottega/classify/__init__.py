@@ -3,6 +3,7 @@
 import bottega.classify.hyperplane as hyperplane
 from bottega.classify.calibration import CalibratedClassifierCV
 from bottega.classify.discriminant import LinearDiscriminant
+from bottega.classify.indicator import IndicatorRegression
 from bottega.classify.likelihood_ratio import LikelihoodTest, likelihood_ratio_test
 from bottega.classify.logistic import LogisticRegression
 from bottega.classify.multiclass import (
@@ -15,6 +16,7 @@ from bottega.classify.quadratic import QuadraticDiscriminant
 
 __all__ = [  # made by docs/generate.py
     "CalibratedClassifierCV",
+    "IndicatorRegression",
     "LikelihoodTest",
     "LinearDiscriminant",
     "LogisticRegression",

@@ -72,7 +72,7 @@ class LogisticRegression(LogisticEstimator):
     cv : int, float, splitter or list of (train, test), default=10
         Number of folds that judge the path by their misclassification. Each class is spread over
         the folds. Or the folds themselves.
-    tol : float, default=1e-6
+    tol : float, default=1e-8
         Largest duality gap, against the mean negative log-likelihood without inputs. The objective
         is usually nearer to its minimum by some digits.
     max_iter : int, default=100
@@ -242,7 +242,7 @@ class LogisticRegression(LogisticEstimator):
         select: str = "one_se",
         alphas: Any = 100,
         cv: Any = 10,
-        tol: float = 1e-6,
+        tol: float = 1e-8,
         max_iter: int = 100,
         class_weight: Any = None,
         solver: str = "auto",

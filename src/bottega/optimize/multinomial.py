@@ -77,6 +77,8 @@ class LikelihoodRows(ABC):
     def __init__(self, K: int, weight: float, ordinary: float) -> None:
         self.K, self.weight = K, weight
         self.scores = 1 if K == 2 else K
+        self.pairs = K * (K - 1) // 2
+        self.count = 0  # rows in memory
         self._ordinary = ordinary  # weight of an ordinary row
 
     @abstractmethod
@@ -109,13 +111,19 @@ class LikelihoodRows(ABC):
             z = eta[0]
             size = np.abs(z)
             odds = np.exp(-size)
-            total = 1 + odds
-            small = odds / total  # the lesser of the two probabilities
+            small = odds / (1 + odds)  # the lesser of the two probabilities
             log_total = np.log1p(odds)  # a row of large weight may be fitted very closely
-            margin = np.where(codes, z, -z)
-            own = np.minimum(margin, 0.0) - log_total
-            miss = v * np.where(margin >= 0, small, 1 - small)
-            return own, -log_total - size * small, np.where(codes, miss, -miss)[None]
+            side = 2.0 * codes
+            side -= 1.0
+            z *= side  # how far each row is on its own side
+            miss = np.where(z >= 0, small, 1 - small)
+            own = np.minimum(z, 0.0, out=z)
+            own -= log_total
+            miss *= side
+            miss *= v
+            size *= small
+            size += log_total
+            return own, np.negative(size, out=size), miss[None]
         eta -= eta.max(axis=0)
         P = np.exp(eta)
         total = P.sum(axis=0)
@@ -225,6 +233,7 @@ class MemoryRows(LikelihoodRows):
     def __init__(self, columns: InputColumns, codes: IntArray, v: FloatArray, K: int) -> None:
         super().__init__(K, float(v.sum()), float(np.median(v[v > 0])))
         self.columns, self.codes, self.v = columns, codes, v
+        self.count = len(v)
         self._kept: tuple[IntArray, Any] | None = None
         self._whole = np.arange(columns.A.shape[1])
 

@@ -35,6 +35,8 @@ _SINGULAR = 1e-11
 _CONVEX = 1e-3
 # The size of a step, against the likelihood, whose change of the slope is rounding.
 _NOISE = 1e-13
+# Numbers that enter a curvature which is made anew at every step.
+_CHEAP = 2**16
 # The share of absolute values below which the grid of penalties no longer starts higher.
 _LEAST_RATIO = 1e-3
 
@@ -83,6 +85,7 @@ class LogisticProblem:
         self.mean, self.inverse, self.constant = scaling
         self.shares = shares
         self.screens = isinstance(rows, MemoryRows)
+        self._plain = bool(np.all(self.inverse == 1))  # whether its units are the columns' own
         self.solver = "newton"  # what was used last
         self.start()
         self.null = self.point.nll
@@ -161,8 +164,10 @@ class LogisticProblem:
 
     def penalty(self, alpha: float, B: FloatArray) -> float:
         """Return the penalty of some coefficients."""
-        size = np.abs(B).sum() * self.l1_ratio
-        return alpha * float(size + 0.5 * (1 - self.l1_ratio) * np.sum(B**2))
+        found = self.l1_ratio * float(np.abs(B).sum()) if self.l1_ratio > 0 else 0.0
+        if self.l1_ratio < 1:
+            found += 0.5 * (1 - self.l1_ratio) * float(np.vdot(B, B))
+        return alpha * found
 
     def gap(self, alpha: float) -> float:
         """Return the relative duality gap; `screen` comes first.
@@ -208,7 +213,7 @@ class LogisticProblem:
         b = self.B[:, self.W].ravel()
         size = 0.5 * float(pull @ solved @ pull) if self.fit_intercept else 0.0
         g = model.slope(self.point, self.fit_intercept) * inverse
-        H = np.ascontiguousarray(model.H * inverse[:, None] * inverse)
+        H = model.H if self._plain else np.ascontiguousarray(model.H * inverse[:, None] * inverse)
         if free is None and alpha * self.l1_ratio > 0:
             target = self._lasso(alpha, H, g, b)
         else:
@@ -303,6 +308,10 @@ class LogisticProblem:
         """Have the curvature made anew at the next step."""
         self.model = None
 
+    def _is_small(self) -> bool:
+        """Return whether a curvature costs no more than what is around it."""
+        return self.screens and self.rows.count * len(self.W) * self.rows.pairs <= _CHEAP
+
     def descend(self, alpha: float, small: float, max_iter: int, free: Any = None) -> int:
         """Take steps on the working set until they are small; return their number.
 
@@ -313,7 +322,8 @@ class LogisticProblem:
         last = np.inf
         for done in range(max_iter):
             step, shift, gained, size = self._step(alpha, free)
-            if size > max(small, _SLOW * last) and not self._new:
+            slow = 0.0 if done and self._is_small() else _SLOW * last
+            if size > max(small, slow) and not self._new:
                 self._approximate()
                 step, shift, gained, size = self._step(alpha, free)
             self.left, self.level = size, False

@@ -50,7 +50,8 @@ class LogisticResults(SelectedResults):
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row; of equal ones the first."""
-        return np.asarray(self.classes_[winners(self._scores(X))])
+        found = winners(self._scores(X))
+        return np.asarray(self.classes_[found])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes, one column each."""
