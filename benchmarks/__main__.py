@@ -15,9 +15,11 @@ from benchmarks import (
     comparison,
     ensemble,
     imports,
+    kernel_ridge,
     lasso,
     lasso_cv,
     linear,
+    linear_svm,
     neighbors,
     nested,
     online,
@@ -40,6 +42,8 @@ CASES = {
     "nested": nested,
     "online": online,
     "classify_generative": classify_generative,
+    "kernel_ridge": kernel_ridge,
+    "linear_svm": linear_svm,
     "comparison": comparison,
 }
 FOLDER = Path(__file__).parent
