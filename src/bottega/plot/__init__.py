@@ -14,6 +14,7 @@ from bottega.plot.costs import cost_curve_chart, threshold_cost_chart
 from bottega.plot.criteria import criteria_chart
 from bottega.plot.curvature import curvature_chart
 from bottega.plot.decomposition import decomposition_chart
+from bottega.plot.discriminant import discriminant_chart
 from bottega.plot.dots import dots_chart
 from bottega.plot.effects import effects_chart
 from bottega.plot.importance import importance_chart
@@ -29,9 +30,11 @@ from bottega.plot.partition import partition_chart, step_chart
 from bottega.plot.path import path_chart
 from bottega.plot.penalty_region import region_chart
 from bottega.plot.posterior import posterior_chart
+from bottega.plot.posterior_surface import posterior_surface_chart
 from bottega.plot.precision_recall import precision_recall_chart, precision_recall_curve_chart
 from bottega.plot.residuals import observed_chart, residual_chart
 from bottega.plot.roc import roc_chart, roc_curves_chart
+from bottega.plot.scatter_matrix import scatter_matrix_chart
 from bottega.plot.shrinkage import shrinkage_chart, threshold_chart
 from bottega.plot.staged_error import error_against_trees_chart
 from bottega.plot.target import target_chart
@@ -57,6 +60,7 @@ __all__ = [  # made by docs/generate.py
     "curse_chart",
     "curvature_chart",
     "decomposition_chart",
+    "discriminant_chart",
     "dots_chart",
     "effect_chart",
     "effects_chart",
@@ -77,6 +81,7 @@ __all__ = [  # made by docs/generate.py
     "parts_chart",
     "path_chart",
     "posterior_chart",
+    "posterior_surface_chart",
     "precision_recall_chart",
     "precision_recall_curve_chart",
     "rate_chart",
@@ -86,6 +91,7 @@ __all__ = [  # made by docs/generate.py
     "roc_chart",
     "roc_curves_chart",
     "running_loss_chart",
+    "scatter_matrix_chart",
     "shrinkage_chart",
     "smooth_chart",
     "smooths_chart",

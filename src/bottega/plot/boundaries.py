@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.core.typing import Array, FloatArray
+from bottega.core.typing import FloatArray
+from bottega.plot._grid import contour, edges, on_grid, rectangles
 from bottega.plot._parts import colors, facets, frame_of, plane, records, thinned
-from bottega.plot.theme import altair, panels, plain
+from bottega.plot.theme import altair, panels
 
 __all__ = ["boundaries_chart"]
 
@@ -25,6 +26,7 @@ def boundaries_chart(
     bayes: Callable[[Any], Any] | None = None,
     names: Any = ("x1", "x2"),
     columns: int = 3,
+    margins: bool | None = None,
 ) -> Any:
     """Draw the regions in which each model predicts each class.
 
@@ -43,6 +45,9 @@ def boundaries_chart(
         Of the two inputs.
     columns : int
         Panels side by side.
+    margins : bool, optional
+        Whether to draw the lines where the decision function of two classes is 0, -1 and 1, and
+        rings around support vectors. By default for models that have support vectors.
 
     Returns
     -------
@@ -68,17 +73,18 @@ def boundaries_chart(
         raise InputError("There is no model to draw.")
     low, high = frame_of(X, 0.06)
     titles, rows = [], []
-    edges = [] if bayes is None else _edges(_on_grid(bayes, low, high, _SIDE), low, high)
+    best = [] if bayes is None else edges(on_grid(bayes, low, high, _SIDE), low, high)
     shown = thinned(len(y), _MOST)
     labels = sorted({str(label) for label in np.unique(y)})
     for name, model in models.items():
-        regions = _on_grid(model.predict, low, high, _CELLS)
+        regions = on_grid(model.predict, low, high, _CELLS)
         wrong = float(np.mean(np.asarray(model.predict(X)) != y))
         title = f"{name}: {wrong:.1%} wrong"
         titles.append(title)
         labels = sorted({*labels, *(str(label) for label in np.unique(regions))})
-        rows += [{"panel": title, **row} for row in _rectangles(regions, low, high)]
-        rows += [{"panel": title, **row} for row in edges]
+        rows += [{"panel": title, **row} for row in rectangles(regions, low, high)]
+        rows += [{"panel": title, "line": "best", **row} for row in best]
+        rows += [{"panel": title, **row} for row in _margins(model, margins, low, high)]
         seen = [str(label) for label in y[shown]]
         rows += records(panel=title, px=X[shown, 0], py=X[shown, 1], label=seen)
 
@@ -93,16 +99,28 @@ def boundaries_chart(
         .mark_point(filled=True, size=13, opacity=0.85)
         .encode(**channels("px", "py"), color=color),
     ]
-    if bayes is not None:
+    widths = {"best": 1.5, "boundary": 1.2, "margin": 0.8}
+    drawn = [name for name in widths if any(row.get("line") == name for row in rows)]
+    for name in drawn:
+        style = "label" if name == "best" else "strong-label"
         layers.append(
-            base.transform_filter("isValid(datum.ax)")
-            .mark_rule(style="label", strokeWidth=1.5, strokeCap="square")
+            base.transform_filter(f"datum.line == '{name}'")
+            .mark_rule(style=style, strokeWidth=widths[name], strokeCap="square")
             .encode(**channels("ax", "ay"), x2="bx", y2="by")
+        )
+    if any("sx" in row for row in rows):
+        layers.append(
+            base.transform_filter("isValid(datum.sx)")
+            .mark_point(style="label", filled=False, size=55, strokeWidth=1, opacity=0.9)
+            .encode(**channels("sx", "sy"))
         )
     panel = alt.layer(*layers, data=alt.Data(values=rows)).properties(width=_SIDE, height=_SIDE)
     note = "Colour: predicted class; points: observed, and what share of them is wrong."
     if bayes is not None:
         note += " Line: best boundary."
+    if "margin" in drawn:
+        note = [note, "Coloured lines: where the decision function is 0 and (thin) -1 and 1."]
+        note[1] += " Rings: support vectors." if any("sx" in row for row in rows) else ""
     count = f"{len(titles)} model{'' if len(titles) == 1 else 's'}"
     return panels(
         facets(panel, "panel", titles, columns),
@@ -112,63 +130,19 @@ def boundaries_chart(
     )
 
 
-def _on_grid(predict: Callable[[Any], Any], low: FloatArray, high: FloatArray, cells: int) -> Array:
-    """Return the predictions at the middles of the cells of a grid, row by row from below."""
-    middle = (np.arange(cells) + 0.5) / cells
-    first, second = np.meshgrid(*(low[:, None] + (high - low)[:, None] * middle))
-    found = np.asarray(predict(np.column_stack([first.ravel(), second.ravel()])))
-    return found.reshape(cells, cells)
-
-
-def _rectangles(grid: Array, low: FloatArray, high: FloatArray) -> list[dict[str, Any]]:
-    """Cover the grid by rectangles of one label: runs along a row, joined with those above."""
-    cells = len(grid)
-    at = [low[j] + (high[j] - low[j]) * np.arange(cells + 1) / cells for j in (0, 1)]
-    open_runs: dict[tuple[int, int, str], int] = {}
-    rows = []
-
-    def close(run: tuple[int, int, str], bottom: int, top: int) -> None:
-        rows.append(
-            {
-                "left": plain(at[0][run[0]]),
-                "right": plain(at[0][run[1]]),
-                "bottom": plain(at[1][bottom]),
-                "top": plain(at[1][top]),
-                "label": run[2],
-            }
-        )
-
-    for i in range(cells):
-        runs = set(_runs(grid[i]))
-        for run in [run for run in open_runs if run not in runs]:
-            close(run, open_runs.pop(run), i)
-        for run in sorted(runs):
-            open_runs.setdefault(run, i)
-    for run, bottom in open_runs.items():
-        close(run, bottom, cells)
-    return rows
-
-
-def _runs(labels: Array) -> list[tuple[int, int, str]]:
-    """Return the stretches of equal labels of a row: start, stop, label."""
-    cuts = np.flatnonzero(labels[1:] != labels[:-1]) + 1
-    starts, stops = [0, *cuts.tolist()], [*cuts.tolist(), len(labels)]
-    return [(a, b, str(labels[a])) for a, b in zip(starts, stops, strict=True)]
-
-
-def _edges(grid: Array, low: FloatArray, high: FloatArray) -> list[dict[str, Any]]:
-    """Return the boundary of a grid of labels as straight pieces, as long as they go."""
-    cells = len(grid)
-    at = [low[j] + (high[j] - low[j]) * np.arange(cells + 1) / cells for j in (0, 1)]
-    rows = []
-    for upright in (False, True):
-        table = grid.T if upright else grid  # a piece lies between two rows of the table
-        along, across = (at[1], at[0]) if upright else (at[0], at[1])
-        for i, differs in enumerate(table[1:] != table[:-1], start=1):
-            for a, b, word in _runs(differs):
-                if word == "True":
-                    start, stop = plain(along[a]), plain(along[b])
-                    level = plain(across[i])
-                    ends = (level, start, level, stop) if upright else (start, level, stop, level)
-                    rows.append(dict(zip(("ax", "ay", "bx", "by"), ends, strict=True)))
+def _margins(
+    model: Any, wanted: bool | None, low: FloatArray, high: FloatArray
+) -> list[dict[str, Any]]:
+    """Return the boundary, the margins and the support vectors of a model of two classes."""
+    vectors = getattr(model, "support_vectors_", None)
+    if not (vectors is not None if wanted is None else wanted):
+        return []
+    rows: list[dict[str, Any]] = []
+    if hasattr(model, "decision_function") and len(getattr(model, "classes_", ())) == 2:
+        found = on_grid(model.decision_function, low, high, _CELLS)
+        for level, line in ((0.0, "boundary"), (-1.0, "margin"), (1.0, "margin")):
+            rows += [{"line": line, **piece} for piece in contour(found, level, low, high)]
+    if vectors is not None and np.ndim(vectors) == 2:
+        shown = np.asarray(vectors, dtype=np.float64)[thinned(len(vectors), _MOST)]
+        rows += records(sx=shown[:, 0], sy=shown[:, 1])
     return rows
