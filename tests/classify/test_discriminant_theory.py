@@ -173,3 +173,16 @@ def test_unregularised_discriminants_do_not_depend_on_coordinates(seed, which):
     model = LinearDiscriminant(0) if which == "linear" else QuadraticDiscriminant(0)
     expected = model.fit(X, y).predict_proba(X)
     assert model.fit(moved, y).predict_proba(moved) == pytest.approx(expected, abs=1e-6)
+
+
+def test_coordinates_are_drawn_with_their_shares():
+    X, y = two_classes()
+    three = np.where(X[:, 0] > 2, 2.0, y)
+    model = LinearDiscriminant(0).fit(X, three)
+    chart = model.plot(X, three).to_dict()
+    words = str(chart)
+    share = f"{100 * model.explained_variance_ratio_[0]:.1f}%"
+    assert f"coordinate 1 ({share} between classes)" in words
+    assert "coordinate 2" in words
+    line = LinearDiscriminant(0).fit(X, y).plot(X, y).to_dict()
+    assert "coordinate 1 (100.0% between classes)" in str(line)
