@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from bottega.classify import LinearDiscriminant, QuadraticDiscriminant
 from bottega.classify._generative import common_covariance
 from bottega.classify._generative.moments import class_moments
+from bottega.core import chunks, deal
 from bottega.core.errors import DataWarning
 
 CLASSES = ["a", "b", "c"]
@@ -57,6 +58,15 @@ def test_chunks_give_the_answer_of_all_rows(model):
     in_chunks = model.fit_chunks(CHUNKS)
     assert getattr(in_chunks, f"{model.knob}_") == pytest.approx(knob, rel=1e-9)
     assert in_chunks.predict_proba(X) == pytest.approx(probabilities, abs=1e-7)
+
+
+def test_rows_too_many_to_be_put_in_order_get_the_same_folds_in_chunks(monkeypatch):
+    for module in (chunks, deal):
+        monkeypatch.setattr(module, "MOST_ORDERED", 50)
+    parts = [(X[:70], Y[:70]), (X[70:], Y[70:])]
+    together = LinearDiscriminant().fit(X, Y)
+    in_chunks = LinearDiscriminant().fit_chunks(parts)
+    assert in_chunks.path_.fold_error == pytest.approx(together.path_.fold_error)
 
 
 def test_stream_is_the_fit_to_all_rows_so_far():

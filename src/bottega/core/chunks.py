@@ -182,7 +182,10 @@ class CheckedChunks:
             fold = None
             if count > 1:
                 known = self._folds[count]
-                fold = dealer.deal(len(X)) if known is None else known[start : start + len(X)]
+                if known is None:
+                    fold = dealer.deal(len(X), None if self.classes is None else y)
+                else:
+                    fold = known[start : start + len(X)]
             start += len(X)
             yield X, y, w, fold
 
