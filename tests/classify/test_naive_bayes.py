@@ -154,6 +154,18 @@ def test_chunks_give_the_answer_of_all_rows(families):
     assert found == pytest.approx(expected, abs=1e-10)
 
 
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_chunks_may_hold_categories_dates_and_gaps(make):
+    expected = NaiveBayes().fit(GAPPY, Y).predict_proba(GAPPY)
+    order = np.argsort(GAPPY["town"].fillna(""), kind="stable")  # later chunks bring new levels
+    parts = [GAPPY.iloc[rows] for rows in np.array_split(order, 3)]
+    columns = [{name: part[name].tolist() for name in part} for part in parts]
+    labels = [Y[rows] for rows in np.array_split(order, 3)]
+    chunks = [(make(part), label) for part, label in zip(columns, labels, strict=True)]
+    model = NaiveBayes().fit_chunks(chunks)
+    assert model.predict_proba(make(GAPPY.to_dict("list"))) == pytest.approx(expected, abs=1e-10)
+
+
 def test_kernel_density_follows_two_humps_where_a_normal_cannot():
     rng = np.random.default_rng(0)
     outer = rng.choice([-3.0, 3.0], 300) + 0.5 * rng.normal(size=300)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -211,11 +212,13 @@ class NaiveBayes(CoefficientResults, Chunked, StreamedClasses):
         check_classes(self.classes_)
         return self._sums(rows.X, rows.y, rows.weight)
 
+    def _reader_of_chunks(self, first: Any) -> Any:
+        self.columns_in_ = MixedInputs()
+        self.columns_in_.fit(self, first)
+        return partial(self.columns_in_.read, self, learn=True)
+
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> Any:
-        if not hasattr(self, "columns_in_"):
-            self.columns_in_ = MixedInputs()
-            self.columns_in_.start(self, ["number"] * X.shape[1])
-        return self._sums(self.columns_in_.coded(X, learn=True), y, w)
+        return self._sums(X, y, w)
 
     def _prepare_merged(self, statistics: ColumnSums, chunks: CheckedChunks) -> ColumnSums:
         check_classes(self.classes_)

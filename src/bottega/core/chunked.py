@@ -84,8 +84,15 @@ class Chunked(Estimator):
             self.classes_ = _classes_of(chunks)
         classes = getattr(self, "classes_", None)
         names = getattr(self, "feature_names_in_", None)
-        gaps = get_tags(self).input_tags.allow_nan
-        return CheckedChunks(chunks, self.n_features_in_, np.ndim(y), classes, names, gaps)
+        gaps, read = get_tags(self).input_tags.allow_nan, self._reader_of_chunks(X)
+        return CheckedChunks(chunks, self.n_features_in_, np.ndim(y), classes, names, gaps, read)
+
+    def _reader_of_chunks(self, first: Any) -> Any:
+        """Return what makes a matrix of the inputs of each chunk, or None where they are numbers.
+
+        `first` are the inputs of the first chunk.
+        """
+        return None
 
     def _folds_of_chunks(self) -> int:
         """Return how many folds of the rows the statistics are wanted for."""

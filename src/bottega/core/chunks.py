@@ -4,7 +4,7 @@ A statistic that can be updated with a block of rows and merged with another of 
 the same answer from an array, from a file larger than memory and from a cluster.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, Self, runtime_checkable
 
 import narwhals.stable.v2 as nw
@@ -148,7 +148,8 @@ class CheckedChunks:
     `chunks` are X, (X, y) or (X, y, w), and must be the same each time they are iterated over. Each
     has `n_features` columns (`names` is what those of data frames are taken by; with `allow_nan`
     values may be missing) and responses with `y_ndim` axes (0 for none), labels among `classes` for
-    a classifier, whose folds are stratified by them.
+    a classifier, whose folds are stratified by them. `read` makes a matrix of inputs that are not
+    numbers.
     """
 
     def __init__(
@@ -159,9 +160,11 @@ class CheckedChunks:
         classes: Any = None,
         names: Any = None,
         allow_nan: bool = False,
+        read: Callable[[Any], FloatArray] | None = None,
     ) -> None:
         self.chunks = chunks
         self.allow_nan = allow_nan
+        self.read = read
         self.names = names
         self.n_features = n_features
         self.y_ndim = y_ndim
@@ -216,7 +219,8 @@ class CheckedChunks:
         for number, chunk in enumerate(self.chunks, start=1):
             X, y, w = parts_of(chunk)
             refuse_masked(X=X, y=y, w=w)
-            X = np.asarray(self._in_order(X, number), dtype=np.float64)
+            X = self._in_order(X, number)
+            X = np.asarray(X, dtype=np.float64) if self.read is None else self.read(X)
             if X.ndim == 2 and not len(X):
                 continue
             try:
