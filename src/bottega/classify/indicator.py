@@ -27,7 +27,7 @@ _SINGULAR = 1e-11
 _MASKED = 0.1
 
 
-class _Work:
+class _IndicatorWork:
     """The moments of inputs and indicators, and the rows they are of."""
 
     def __init__(self, moments: Moments, chunks: Any) -> None:
@@ -124,10 +124,10 @@ class IndicatorRegression(CoefficientResults, ClassifierMixin, Chunked):
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
 
-    def _prepare(self, rows: Rows) -> _Work:
+    def _prepare(self, rows: Rows) -> _IndicatorWork:
         self._check_classes()
         moments = self._moments(rows.X, rows.y, rows.weight)
-        return _Work(moments, [(rows.X, rows.y, rows.weight)])
+        return _IndicatorWork(moments, [(rows.X, rows.y, rows.weight)])
 
     def _check_classes(self) -> None:
         if len(self.classes_) < 2:
@@ -146,11 +146,11 @@ class IndicatorRegression(CoefficientResults, ClassifierMixin, Chunked):
             )
         return self._moments(X, y, w)
 
-    def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> _Work:
+    def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> _IndicatorWork:
         self._check_classes()
-        return _Work(statistics, chunks)
+        return _IndicatorWork(statistics, chunks)
 
-    def _settle(self, work: _Work, setting: Mapping[str, Any]) -> None:
+    def _settle(self, work: _IndicatorWork, setting: Mapping[str, Any]) -> None:
         moments, p = work.moments, self.n_features_in_
         mean, scatter = moments.mean, moments.scatter
         if not self.fit_intercept:
@@ -171,7 +171,7 @@ class IndicatorRegression(CoefficientResults, ClassifierMixin, Chunked):
         self._count = moments.count
         self._look_back(work, K)
 
-    def _look_back(self, work: _Work, K: int) -> None:
+    def _look_back(self, work: _IndicatorWork, K: int) -> None:
         """Count how the rows of the fit are classified, and sum their squared residuals."""
         self.confusion_, rss, outside, total = np.zeros((K, K)), np.zeros(K), 0.0, 0.0
         tss = np.zeros(K)
@@ -210,7 +210,7 @@ class IndicatorRegression(CoefficientResults, ClassifierMixin, Chunked):
         data frame
             Columns class, share (of the rows), predicted (share of the rows it is predicted for),
             recall (share of its own rows), masked (predicted for less than a tenth as many rows as
-            it has), by (the class predicted most for its rows that are not predicted right, None
+            it has), by (the class predicted most for its rows that are not predicted right, missing
             where all are).
         """
         check_is_fitted(self)
@@ -224,7 +224,7 @@ class IndicatorRegression(CoefficientResults, ClassifierMixin, Chunked):
             "predicted": given / own.sum(),
             "recall": np.diagonal(table) / own,
             "masked": given < _MASKED * own,
-            "by": by,
+            "by": np.array(by, dtype=object),
         }
         return self._make_frame(columns)
 

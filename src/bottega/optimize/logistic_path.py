@@ -8,7 +8,7 @@ import numpy as np
 
 from bottega.core import progress
 from bottega.core.typing import FloatArray, IntArray
-from bottega.optimize.proximal_newton import LogisticProblem, Model
+from bottega.optimize.proximal_newton import LogisticProblem, QuadraticModel
 from bottega.optimize.quasi_newton import minimise_smooth
 
 __all__ = ["LogisticSolution", "Stop", "walk"]
@@ -34,7 +34,7 @@ class Stop:
 
     B: FloatArray
     b0: FloatArray
-    model: Model | None
+    model: QuadraticModel | None
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class LogisticSolution:
     deviance: FloatArray  # twice the (weighted) mean negative log-likelihood
     gap: FloatArray  # against the mean negative log-likelihood without inputs
     n_iter: IntArray  # Newton steps
-    df: FloatArray  # of the coefficients
+    df: FloatArray  # of the coefficients; NaN where they are too many to tell
     stops: Sequence[Stop] = ()
 
 
@@ -101,11 +101,13 @@ def walk(
     for k, alpha in enumerate(alphas):
         ready = follows and _follow(problem, lead, k)
         n_iter[k], gap[k] = _fit(problem, alpha, last, tol, max_iter, ready)
+        if not problem.B.any():  # to the last digit: classes may be equally frequent
+            problem.b0 = problem.level_of_shares()
         if ready and problem.refreshed:
             follows = problem.W is not lead[k].model.W  # type: ignore[union-attr]
         deviance[k] = 2 * problem.point.nll
         if df:
-            freedom[k] = problem.freedom(alpha)
+            freedom[k] = np.nan if problem.solver == "lbfgs" else problem.freedom(alpha)
         if keep:
             model = problem.model
             shared = model is not None and len(model.W) * T <= _SHARED

@@ -17,7 +17,7 @@ from bottega.optimize._kernels import coordinate as kernels
 from bottega.optimize.coordinate import FLOOR
 from bottega.optimize.multinomial import LikelihoodRows, MemoryRows, Point
 
-__all__ = ["LogisticProblem", "Model", "with_reference"]
+__all__ = ["LogisticProblem", "QuadraticModel", "with_reference"]
 
 _HALVINGS = 30
 # Fall of the objective, against what a small step gains, that is none; and the share of its gain
@@ -42,7 +42,7 @@ _LEAST_RATIO = 1e-3
 
 
 @dataclass(frozen=True)
-class Model:
+class QuadraticModel:
     """The curvature of a quadratic approximation, on the columns W."""
 
     W: IntArray
@@ -55,7 +55,7 @@ class Model:
         g = point.slope.ravel()
         return g - self.cross @ (self.solved @ point.pull) if fit_intercept else g
 
-    def learnt(self, step: FloatArray, change: FloatArray) -> "Model":
+    def learnt(self, step: FloatArray, change: FloatArray) -> "QuadraticModel":
         """Return the curvature with what a step showed: the slope's change (BFGS)."""
         curved, along = self.H @ step, float(step @ change)
         size = float(step @ curved)
@@ -95,13 +95,16 @@ class LogisticProblem:
 
     def start(self) -> None:
         """Start from no coefficients."""
-        b0 = np.zeros(self.scores)
-        if self.fit_intercept:
-            logs = np.log(self.shares)
-            b0 = np.array([logs[1] - logs[0]]) if self.scores == 1 else logs - logs.mean()
-        self.move(np.zeros((self.scores, len(self.mean))), b0)
+        self.move(np.zeros((self.scores, len(self.mean))), self.level_of_shares())
 
-    def move(self, B: FloatArray, b0: FloatArray, model: Model | None = None) -> bool:
+    def level_of_shares(self) -> FloatArray:
+        """Return the intercepts without coefficients."""
+        if not self.fit_intercept:
+            return np.zeros(self.scores)
+        logs = np.log(self.shares)
+        return np.array([logs[1] - logs[0]]) if self.scores == 1 else logs - logs.mean()
+
+    def move(self, B: FloatArray, b0: FloatArray, model: QuadraticModel | None = None) -> bool:
         """Go to some coefficients, in the problem's own units, with a curvature from elsewhere.
 
         Returns whether that curvature serves: it must know the columns in use.
@@ -120,7 +123,9 @@ class LogisticProblem:
             self.screen()
         return self.model is not None
 
-    def return_to(self, B: FloatArray, b0: FloatArray, point: Point, model: Model | None) -> None:
+    def return_to(
+        self, B: FloatArray, b0: FloatArray, point: Point, model: QuadraticModel | None
+    ) -> None:
         """Go back to an earlier fit on the same columns."""
         self.B, self.b0, self.point, self.model, self._new = B, b0, point, model, False
 
@@ -194,7 +199,7 @@ class LogisticProblem:
         """Take the curvature at the current fit."""
         B = self.B[:, self.W] * self.inverse[self.W]
         curvature = self.rows.curvature(self.W, B, self.b0)
-        self.model = Model(self.W, *curvature.reduced(self.fit_intercept))
+        self.model = QuadraticModel(self.W, *curvature.reduced(self.fit_intercept))
         self._new = self.refreshed = True
 
     def _step(

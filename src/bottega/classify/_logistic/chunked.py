@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import compute_class_weight
 
-from bottega.classify._logistic.work import Descent, Prepared, Work
+from bottega.classify._logistic.work import LikelihoodWork, LogisticDescent, PreparedLikelihood
 from bottega.core.chunks import CheckedChunks, Moments
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.validate import check_columns
@@ -16,7 +16,7 @@ from bottega.optimize.proximal_newton import LogisticProblem
 _CONSTANT = 1e-14  # a spread this small against the mean is rounding
 
 
-class ClassMoments:
+class FoldClassMoments:
     """Moments of the inputs in each class of each fold."""
 
     def __init__(self, X: Any, codes: IntArray, w: Any, K: int, folds: int, fold: Any) -> None:
@@ -47,10 +47,10 @@ class ClassMoments:
         return found
 
 
-class ChunkedWork(Work):
+class ChunkedLikelihood(LikelihoodWork):
     """Chunks of rows; a part of them is what a fold leaves."""
 
-    def __init__(self, moments: ClassMoments, chunks: CheckedChunks, class_weight: Any) -> None:
+    def __init__(self, moments: FoldClassMoments, chunks: CheckedChunks, class_weight: Any) -> None:
         self.moments, self.chunks, self.folds = moments, chunks, len(moments.parts)
         each = moments.by_class()
         self.factor = np.ones(len(each))
@@ -60,7 +60,7 @@ class ChunkedWork(Work):
         weights = np.array([one.weight for one in each])
         super().__init__(sum(one.count for one in each), weights * self.factor)
 
-    def prepare(self, descent: Descent, part: Any = None) -> Prepared | None:
+    def prepare(self, descent: LogisticDescent, part: Any = None) -> PreparedLikelihood | None:
         each = self.moments.by_class(part)
         weights = np.array([one.weight for one in each]) * self.factor
         present = np.flatnonzero(weights)
@@ -91,7 +91,7 @@ class ChunkedWork(Work):
         scaling = np.zeros_like(mean), np.where(constant, 0.0, 1.0), constant
         settings = {"l1_ratio": descent.l1_ratio, "fit_intercept": descent.fit_intercept}
         problem = LogisticProblem(rows, weights[present] / weight, scaling, **settings)
-        return Prepared(problem, present, shift, factor)
+        return PreparedLikelihood(problem, present, shift, factor)
 
     def blocks(self) -> Iterable[tuple[Any, IntArray, Any]]:
         for X, codes, w in self.chunks:

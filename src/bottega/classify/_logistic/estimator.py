@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 
-from bottega.classify._logistic.chunked import ChunkedWork, ClassMoments
+from bottega.classify._logistic.chunked import ChunkedLikelihood, FoldClassMoments
 from bottega.classify._logistic.inference import covariance_of, is_flat, separation
 from bottega.classify._logistic.results import LogisticResults
 from bottega.classify._logistic.walk import (
@@ -19,7 +19,7 @@ from bottega.classify._logistic.walk import (
     predicted,
     train_errors,
 )
-from bottega.classify._logistic.work import Descent, MemoryWork
+from bottega.classify._logistic.work import LogisticDescent, MemoryLikelihood
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import (
@@ -82,11 +82,11 @@ class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
         fixed = {"l1": 1.0, "l2": 0.0}
         return fixed.get(str(self.penalty), float(self.l1_ratio or 0.0))
 
-    def _descent(self, setting: Mapping[str, Any]) -> Descent:
+    def _descent(self, setting: Mapping[str, Any]) -> LogisticDescent:
         """Return how to fit a setting; one given by C is scikit-learn's."""
         scaled = "C" not in setting if isinstance(self.standardize, str) else self.standardize
         ratio = 0.0 if setting.get("alpha") == 0 else self._ratio()
-        return Descent(
+        return LogisticDescent(
             ratio,
             bool(scaled),
             bool(self.fit_intercept),
@@ -108,9 +108,9 @@ class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
 
     # ---- rows ------------------------------------------------------------------------------------
 
-    def _prepare(self, rows: Rows) -> MemoryWork:
+    def _prepare(self, rows: Rows) -> MemoryLikelihood:
         self._check_classes()
-        return MemoryWork(rows)
+        return MemoryLikelihood(rows)
 
     def _check_classes(self) -> None:
         if len(self.classes_) < 2:
@@ -128,12 +128,12 @@ class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
             raise InputError("A fit in chunks has folds of its own: give cv= their number.")
         return int(self.cv)
 
-    def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> ClassMoments:
-        return ClassMoments(X, y, w, len(self.classes_), self._folds_of_chunks(), fold)
+    def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> FoldClassMoments:
+        return FoldClassMoments(X, y, w, len(self.classes_), self._folds_of_chunks(), fold)
 
-    def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> ChunkedWork:
+    def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> ChunkedLikelihood:
         self._check_classes()
-        return ChunkedWork(statistics, chunks, self.class_weight)
+        return ChunkedLikelihood(statistics, chunks, self.class_weight)
 
     # ---- fits ------------------------------------------------------------------------------------
 
@@ -163,7 +163,7 @@ class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
         if not self.separated_:
             self._warn(found)
 
-    def _look_without_penalty(self, work: Works, descent: Descent, alpha: float) -> None:
+    def _look_without_penalty(self, work: Works, descent: LogisticDescent, alpha: float) -> None:
         """Look whether the classes can be separated; if not, there are standard errors."""
         self.separated_, self._covariance = None, None
         if alpha > 0:
@@ -172,7 +172,7 @@ class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
         K = len(self.classes_)
         self.df_ = float((self.coef_.shape[1] - np.sum(prepared.problem.constant)) * max(K - 1, 1))
         self.df_ += self._intercepts()
-        if isinstance(work, MemoryWork) and prepared.rotation is None:
+        if isinstance(work, MemoryLikelihood) and prepared.rotation is None:
             how = separation(prepared) if is_flat(prepared) else None
             self.separated_ = how is not None
             if how is not None:
@@ -216,14 +216,18 @@ class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
         self._warn(found)
         df = np.maximum.accumulate(found.df + self._intercepts())
         judged: dict[str, Any] = {}
-        if isinstance(work, ChunkedWork) and loss is not None and work.folds > 1:
+        if isinstance(work, ChunkedLikelihood) and loss is not None and work.folds > 1:
             judged = judge_chunks(work, descent, alphas, loss, K)
+        known = bool(np.all(np.isfinite(df)))  # not of thousands of coefficients
         return Path(
             along("alpha", alphas),
-            df=df,
+            df=df if known else None,
+            complexity=None if known else np.arange(float(len(df))),  # type: ignore[arg-type]
             train_error=train_errors(work, found, K),
             loss="misclassification",
-            criteria=information_criteria(found.deviance * work.weight, df, work.n),
+            criteria=information_criteria(found.deviance * work.weight, df, work.n)
+            if known
+            else {},
             coef=found.coef if K > 2 else found.coef[:, 0],
             **judged,
         )

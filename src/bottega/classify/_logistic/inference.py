@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg, optimize, sparse, stats
 
-from bottega.classify._logistic.work import Prepared
+from bottega.classify._logistic.work import PreparedLikelihood
 from bottega.core.errors import InputError
 from bottega.core.rows import Rows
 from bottega.core.sparse import is_sparse
@@ -49,7 +49,7 @@ def chi_squared(statistic: float, df: float) -> LikelihoodTest:
     return LikelihoodTest(statistic, df, float(stats.chi2.sf(statistic, df)))
 
 
-def covariance_of(prepared: Prepared) -> FloatArray:
+def covariance_of(prepared: PreparedLikelihood) -> FloatArray:
     """Return the covariance of intercepts and coefficients, those of one score after the other.
 
     It is the inverse of the information, on contrasts of the classes. What the rows cannot tell
@@ -86,7 +86,7 @@ def covariance_of(prepared: Prepared) -> FloatArray:
     return np.asarray(covariance)
 
 
-def is_flat(prepared: Prepared) -> bool:
+def is_flat(prepared: PreparedLikelihood) -> bool:
     """Return whether some direction has next to no curvature left: classes may be separated."""
     problem = prepared.problem
     B = problem.B * problem.inverse
@@ -100,7 +100,7 @@ def is_flat(prepared: Prepared) -> bool:
     return bool(min(least, np.min(curved, initial=np.inf)) < _FLAT * usual)
 
 
-def separation(prepared: Prepared) -> tuple[str, BoolArray] | None:
+def separation(prepared: PreparedLikelihood) -> tuple[str, BoolArray] | None:
     """Return how the classes can be separated, and by which columns; None if they cannot.
 
     A direction of the coefficients along which no row's own class loses to another, and some win,
@@ -146,7 +146,7 @@ def separation(prepared: Prepared) -> tuple[str, BoolArray] | None:
     return kind, size > 1e-6
 
 
-class Profile:
+class LikelihoodProfile:
     """A likelihood without a penalty whose coefficients can be held at given values.
 
     The intercept is the coefficient of a column of ones, the first, as any other.

@@ -8,7 +8,7 @@ from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from bottega.classify._logistic.inference import LikelihoodTest, Profile, chi_squared
+from bottega.classify._logistic.inference import LikelihoodProfile, LikelihoodTest, chi_squared
 from bottega.core.classes import decided
 from bottega.core.errors import InputError, did_you_mean
 from bottega.core.likelihood import information_criteria
@@ -186,13 +186,13 @@ class LogisticResults(SelectedResults):
         real = size > 1e-10 * size[-1]
         return chi_squared(float(np.sum((U[:, real].T @ b) ** 2 / size[real])), int(real.sum()))
 
-    def _profile(self, X: Any, y: Any, sample_weight: Any) -> Profile:
+    def _profile(self, X: Any, y: Any, sample_weight: Any) -> LikelihoodProfile:
         self._inference()
         worker: Any = clone(self)  # type: ignore[type-var]
         rows = worker._read(X, y, sample_weight)
         if not np.array_equal(worker.classes_, self.classes_):
             raise InputError("These rows have other classes than those of the fit; give the same.")
-        found = Profile(rows, self._estimates().T, self.fit_intercept)
+        found = LikelihoodProfile(rows, self._estimates().T, self.fit_intercept)
         if not np.isclose(found.best, self._totals["deviance"], rtol=1e-6):
             raise InputError("These are not the rows of the fit; give X, y and weights as to fit.")
         return found

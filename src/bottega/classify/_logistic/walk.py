@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bottega.classify._logistic.chunked import ChunkedWork
-from bottega.classify._logistic.work import Descent, MemoryWork
+from bottega.classify._logistic.chunked import ChunkedLikelihood
+from bottega.classify._logistic.work import LogisticDescent, MemoryLikelihood
 from bottega.core.classes import decided
 from bottega.core.folds import Fold
 from bottega.core.judge import LossSums, judged_path, row_losses
@@ -19,7 +19,7 @@ from bottega.core.sparse import is_sparse
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.optimize.logistic_path import LogisticSolution
 
-Works = MemoryWork | ChunkedWork
+Works = MemoryLikelihood | ChunkedLikelihood
 
 # Folds of large tables are fitted to this duality gap: it moves no prediction by more than the
 # last digits of what they are for.
@@ -80,12 +80,12 @@ def train_errors(work: Works, found: LogisticSolution, K: int) -> FloatArray:
 
 def judge_folds(
     curve: Path,
-    work: MemoryWork,
+    work: MemoryLikelihood,
     rows: Rows,
     folds: list[Fold],
     estimate: str,
     loss: Loss,
-    descent: Descent,
+    descent: LogisticDescent,
     K: int,
 ) -> Path:
     """Return the path judged on the rows that folds hold out, each started from all rows' fit."""
@@ -114,7 +114,7 @@ def judge_folds(
 
 
 def judge_chunks(
-    work: ChunkedWork, descent: Descent, alphas: FloatArray, loss: Loss, K: int
+    work: ChunkedLikelihood, descent: LogisticDescent, alphas: FloatArray, loss: Loss, K: int
 ) -> dict[str, Any]:
     """Return error, standard error and fold errors of a path over rows in chunks."""
     fits = [work.without(descent, alphas, f, descent.tol) for f in range(work.folds)]

@@ -21,10 +21,12 @@ _STEP = 4.0
 # A fit to many rows starts from one to every eighth of them, if these are so many times the
 # coefficients.
 _EVERY, _ENOUGH, _MANY = 8, 20, 16_384
+# Rows up to which the products of all pairs of sparse ones are made.
+_MOST_SPARSE = 2000
 
 
 @dataclass(frozen=True)
-class Descent:
+class LogisticDescent:
     """What all fits of an estimator have in common."""
 
     l1_ratio: float
@@ -36,7 +38,7 @@ class Descent:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedLikelihood:
     """A problem, the classes among its rows, and the way back to the user's columns."""
 
     problem: LogisticProblem
@@ -62,17 +64,17 @@ class Prepared:
         return coef / self.factor, level, None
 
 
-class Work(ABC):
+class LikelihoodWork(ABC):
     """Rows of which `n` count, of classes whose weights are `counts`."""
 
     def __init__(self, n: int, counts: FloatArray) -> None:
         self.n, self.counts = n, counts
         self.weight = float(counts.sum())
-        self._prepared: dict[Descent, Prepared] = {}
-        self._walked: tuple[Descent, LogisticSolution, Sequence[Stop]] | None = None
+        self._prepared: dict[LogisticDescent, PreparedLikelihood] = {}
+        self._walked: tuple[LogisticDescent, LogisticSolution, Sequence[Stop]] | None = None
 
     @abstractmethod
-    def prepare(self, descent: Descent, part: Any = None) -> Prepared | None:
+    def prepare(self, descent: LogisticDescent, part: Any = None) -> PreparedLikelihood | None:
         """Return the problem of all rows, or of a part; None where there is one class only."""
 
     @abstractmethod
@@ -85,7 +87,7 @@ class Work(ABC):
         counts = self.counts[self.counts > 0]
         return float(-2 * counts @ np.log(counts / self.weight))
 
-    def whole(self, descent: Descent) -> Prepared:
+    def whole(self, descent: LogisticDescent) -> PreparedLikelihood:
         """Return the problem of all rows."""
         if descent not in self._prepared:
             found = self.prepare(descent)
@@ -93,11 +95,11 @@ class Work(ABC):
             self._prepared[descent] = found
         return self._prepared[descent]
 
-    def strongest(self, descent: Descent) -> float:
+    def strongest(self, descent: LogisticDescent) -> float:
         """Return the smallest alpha at which every coefficient is zero (l2: nearly zero)."""
         return self.whole(descent).problem.alpha_max()
 
-    def path(self, descent: Descent, alphas: FloatArray) -> LogisticSolution:
+    def path(self, descent: LogisticDescent, alphas: FloatArray) -> LogisticSolution:
         """Return the fits at `alphas`, descending."""
         walked = self._walked
         if walked is None or walked[0] != descent or not np.array_equal(walked[1].alphas, alphas):
@@ -107,7 +109,7 @@ class Work(ABC):
             self._walked = walked = descent, prepared.original(found), found.stops
         return walked[1]
 
-    def fit(self, descent: Descent, alpha: float, start: Any = None) -> LogisticSolution:
+    def fit(self, descent: LogisticDescent, alpha: float, start: Any = None) -> LogisticSolution:
         """Return the fit at one alpha; `start` are coefficients and intercepts to begin at."""
         walked = self._walked
         if walked is not None and walked[0] == descent and alpha in walked[1].alphas:
@@ -126,7 +128,7 @@ class Work(ABC):
         return _one(prepared.original(found), -1)
 
     def without(
-        self, descent: Descent, alphas: FloatArray, part: Any, tol: float
+        self, descent: LogisticDescent, alphas: FloatArray, part: Any, tol: float
     ) -> tuple[IntArray, LogisticSolution] | None:
         """Return the classes among a part of the rows, and the fits to them.
 
@@ -145,7 +147,7 @@ class Work(ABC):
         return prepared.present, prepared.original(found)
 
 
-class MemoryWork(Work):
+class MemoryLikelihood(LikelihoodWork):
     """Rows in memory, whose columns all problems share; a part of them is by its weights."""
 
     def __init__(self, rows: Rows) -> None:
@@ -153,7 +155,7 @@ class MemoryWork(Work):
         self.rows = rows
         self._columns: dict[tuple[bool, bool], InputColumns] = {}
 
-    def columns(self, descent: Descent) -> InputColumns:
+    def columns(self, descent: LogisticDescent) -> InputColumns:
         """Return the centred columns, those of all problems."""
         frame = bool(descent.standardize), bool(descent.fit_intercept)
         if frame not in self._columns:
@@ -161,7 +163,7 @@ class MemoryWork(Work):
             self._columns[frame] = columns_of(self.rows.X, self.rows.weights, **names)
         return self._columns[frame]
 
-    def prepare(self, descent: Descent, part: Any = None) -> Prepared | None:
+    def prepare(self, descent: LogisticDescent, part: Any = None) -> PreparedLikelihood | None:
         v = self.rows.weights if part is None else part
         codes = self.rows.y
         present = np.unique(codes[v > 0])
@@ -182,13 +184,13 @@ class MemoryWork(Work):
         rows = MemoryRows(columns, codes, v, len(present))
         problem = LogisticProblem(rows, shares, scaling, **settings)
         shared = self.columns(descent)
-        return Prepared(problem, present, shared.shift, shared.factor, rotation)
+        return PreparedLikelihood(problem, present, shared.shift, shared.factor, rotation)
 
     @property
     def is_wide(self) -> bool:
         """Whether squares alone as the penalty leave a problem with one column for each row."""
         n, p = self.rows.X.shape
-        return p > n and not is_sparse(self.rows.X)
+        return p > n and (n <= _MOST_SPARSE or not is_sparse(self.rows.X))
 
     def blocks(self) -> Iterable[tuple[Any, IntArray, Any]]:
         """Yield inputs, codes and weights."""
@@ -205,7 +207,7 @@ def _near(problem: LogisticProblem, alpha: float) -> Any:
     shares = np.bincount(codes, v, rows.K) / v.sum()
     if len(rows.v) < max(_MANY, _EVERY * _ENOUGH * size) or not np.all(shares > 0):
         return None
-    columns = _Part(np.asfortranarray(rows.columns.A[some]))
+    columns = _PartOfColumns(np.asfortranarray(rows.columns.A[some]))
     scaling = problem.mean, problem.inverse, problem.constant
     settings = {"l1_ratio": 0.0, "fit_intercept": problem.fit_intercept}
     part = LogisticProblem(MemoryRows(columns, codes, v, rows.K), shares, scaling, **settings)
@@ -213,7 +215,7 @@ def _near(problem: LogisticProblem, alpha: float) -> Any:
     return found.coef[0], found.intercept[0], found.stops[0].model
 
 
-class _Part(InputColumns):
+class _PartOfColumns(InputColumns):
     """Some rows of columns that are centred and scaled already."""
 
     def __init__(self, A: FloatArray) -> None:
@@ -233,18 +235,25 @@ class _Part(InputColumns):
         out += self.A[:, S] @ beta
 
 
-def _rotated(columns: InputColumns, scaling: Any, v: FloatArray) -> tuple[_Part, FloatArray]:
+def _rotated(
+    columns: InputColumns, scaling: Any, v: FloatArray
+) -> tuple[_PartOfColumns, FloatArray]:
     """Return the rows in a basis of their own, fewer columns with the same lengths and angles.
 
     The way back is included: coefficients of these columns times the rotation are coefficients of
     the shared ones. A penalty on squares is the same for both.
     """
     mean, inverse, _ = scaling
-    Z = (columns.A - mean) * inverse
-    _, d, Vt = linalg.svd(Z[v > 0], full_matrices=False)
-    kept = d > 1e-13 * d[0] if len(d) else d > 0
-    Vt = Vt[kept]
-    return _Part(np.asfortranarray(columns.A @ (Vt * inverse).T)), Vt * inverse
+    if is_sparse(columns.A):
+        Z = columns.A[v > 0].multiply(inverse).tocsr()
+        size, U = linalg.eigh((Z @ Z.T).toarray())
+        kept = size > 1e-13 * size[-1]
+        Vt = np.asarray((Z.T @ (U[:, kept] / np.sqrt(size[kept]))).T)
+    else:
+        Z = (columns.A - mean) * inverse
+        _, d, Vt = linalg.svd(Z[v > 0], full_matrices=False)
+        Vt = Vt[d > 1e-13 * d[0]]
+    return _PartOfColumns(np.asfortranarray(columns.A @ (Vt * inverse).T)), Vt * inverse
 
 
 def _one(found: LogisticSolution, k: int) -> LogisticSolution:

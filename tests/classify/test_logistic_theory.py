@@ -1,0 +1,271 @@
+"""Logistic regression: conditions of the minimum, chunks, shapes, separation, bad input."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import sparse
+from scipy.optimize import linprog
+from sklearn.base import clone
+
+from bottega.classify import LogisticRegression, likelihood_ratio_test
+from bottega.core.errors import ConvergenceWarning, DataWarning, InputError, ParameterError
+
+
+def draw(seed, n, p, K):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) * rng.uniform(0.5, 2, p) + rng.normal(size=p)
+    score = X[:, 0] - 0.5 * X[:, 1] + 2 * rng.normal(size=n)
+    return X, np.digitize(score, np.quantile(score, np.arange(1, K) / K))
+
+
+def slopes(model, X, y, weight=None):
+    """Return the sums over rows of observed minus fitted, times one and each input."""
+    Y = (y[:, None] == model.classes_).astype(float) - model.predict_proba(X)
+    if weight is not None:
+        Y = Y * weight[:, None]
+    return Y.sum(axis=0), Y.T @ X
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    shape=st.sampled_from([(60, 3, 2), (90, 3, 3), (120, 2, 4)]),
+    C=st.sampled_from([0.01, 1.0, np.inf]),
+    weighted=st.booleans(),
+)
+def test_the_slope_is_that_of_the_penalty(seed, shape, C, weighted):
+    X, y = draw(seed, *shape)
+    w = np.random.default_rng(seed).integers(1, 4, size=len(y)).astype(float) if weighted else None
+    model = LogisticRegression(C=C).fit(X, y, sample_weight=w)
+    ends, slope = slopes(model, X, y, w)
+    if shape[2] == 2:
+        slope = slope[1:]
+    assert_allclose(ends, 0, atol=1e-6)
+    assert_allclose(slope, model.coef_ / C, atol=1e-5)
+    assert_allclose(model.coef_.sum(axis=0) * (shape[2] > 2), 0, atol=1e-6)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_many_rows_are_fitted_to_the_same_minimum(K):
+    # A fit to an eighth of the rows is where it starts.
+    X, y = draw(1, 17_000, 2, K)
+    model = LogisticRegression(C=2.0).fit(X, y)
+    ends, slope = slopes(model, X, y)
+    assert model.converged_
+    assert_allclose(ends, 0, atol=1e-4)
+    assert_allclose(slope[1:] if K == 2 else slope, model.coef_ / 2, atol=1e-3)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_more_columns_than_rows_are_rotated(K):
+    X, y = draw(2, 30, 50, K)
+    for words in ({"alpha": 0.1}, {"C": 0.5}):
+        model = LogisticRegression(**words).fit(X, y)
+        scale = X.std(axis=0) if "alpha" in words else np.ones(50)
+        _, slope = slopes(model, X, y)
+        slope = slope[1:] if K == 2 else slope
+        assert_allclose(slope, 30 * model.alpha_ * scale**2 * model.coef_, atol=1e-6)
+    curve = LogisticRegression(alphas=8, cv=3).path(X, y)
+    alone = LogisticRegression(alpha=curve.values[4]).fit(X, y)
+    found = curve.coef[4] if K > 2 else curve.coef[4][None]
+    assert_allclose(found, alone.coef_, rtol=1e-5, atol=1e-8)
+    assert 1 < curve.df[0] < curve.df[-1] < 30 * (K - 1)
+
+
+def test_thousands_of_coefficients_are_for_lbfgs():
+    rng = np.random.default_rng(3)
+    X = sparse.random_array((700, 900), density=0.02, rng=rng, format="csr")
+    y = np.digitize(X[:, :50].sum(axis=1), [0.1, 0.4, 0.8])
+    model = LogisticRegression(C=1.0).fit(X, y)
+    assert model.solver_ == "lbfgs"
+    assert model.converged_
+    assert_allclose(slopes(model, X, y)[1], model.coef_, atol=1e-4)
+    # With fewer rows than columns the rows are rotated, and Newton does it.
+    few = LogisticRegression(C=1.0).fit(X[:100], y[:100] > 0)
+    assert few.solver_ == "newton"
+    assert_allclose(slopes(few, X[:100], y[:100] > 0)[1][1:], few.coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_chunks_give_the_fit_of_all_rows(K):
+    X, y = draw(4, 90, 3, K)
+    w = np.random.default_rng(0).integers(1, 4, size=90).astype(float)
+    cuts = [slice(0, 20), slice(20, 25), slice(25, 90)]
+    parts = [(X[c], y[c], w[c]) for c in cuts]
+    names = np.array(["a", "b", "c"])
+    for words in (
+        {},
+        {"C": np.inf},
+        {"alpha": 0.02, "l1_ratio": 0.5, "class_weight": "balanced", "tol": 1e-11},
+        {"alpha": "auto", "l1_ratio": 1.0, "alphas": 8, "cv": 3, "tol": 1e-11},
+        {"alpha": "auto", "select": "bic", "alphas": 8},
+    ):
+        model = LogisticRegression(**words)
+        whole = clone(model).fit(X, y, sample_weight=w)
+        chunked = clone(model).fit_chunks(parts)
+        assert_allclose(chunked.coef_, whole.coef_, rtol=1e-5, atol=1e-6)
+        assert chunked.alpha_ == pytest.approx(whole.alpha_)
+        row, same = whole.glance().iloc[0], chunked.glance().iloc[0]
+        assert_allclose(same["deviance"], row["deviance"], rtol=1e-7)
+        assert_allclose(same["train_error"], row["train_error"])
+        if "cv" in words:
+            assert_allclose(chunked.path_.error, whole.path_.error, rtol=1e-9)
+            assert_allclose(chunked.path_.error_se, whole.path_.error_se, rtol=1e-6)
+    error = chunked.tidy()["std_error"]
+    assert error.isna().all()
+    labelled = LogisticRegression().fit_chunks([(X[c], names[y[c]]) for c in cuts])
+    assert labelled.predict(X).tolist() == names[LogisticRegression().fit(X, y).predict(X)].tolist()
+    with pytest.raises(InputError, match="folds of its own"):
+        LogisticRegression(alpha="auto", cv=[(np.arange(80), np.arange(80, 90))]).fit_chunks(parts)
+
+
+def test_a_relaxed_fit_has_no_penalty_on_what_is_left():
+    X, y = draw(5, 150, 6, 2)
+    relaxed = LogisticRegression(alpha=0.08, l1_ratio=1.0, relax=True).fit(X, y)
+    used = np.flatnonzero(relaxed.coef_[0])
+    assert 0 < len(used) < 6
+    lasso = LogisticRegression(alpha=0.08, l1_ratio=1.0).fit(X, y)
+    assert np.array_equal(np.flatnonzero(lasso.coef_[0]), used)
+    free = LogisticRegression(C=np.inf).fit(X[:, used], y)
+    assert_allclose(relaxed.coef_[0, used], free.coef_[0], rtol=1e-6)
+    assert_allclose(relaxed.intercept_, free.intercept_, rtol=1e-6)
+    assert relaxed.glance()["deviance"][0] < lasso.glance()["deviance"][0]
+    curve = LogisticRegression(l1_ratio=1.0, relax=True, alphas=10, cv=3).path(X, y)
+    assert_allclose(curve.at(9).coef_[0], curve.coef[9])
+
+
+def test_degrees_of_freedom_of_squares_are_those_of_a_linear_fit():
+    X, y = draw(6, 200, 4, 2)
+    model = LogisticRegression(alpha=0.05).fit(X, y)
+    Z = np.column_stack([np.ones(200), (X - X.mean(axis=0)) / X.std(axis=0)])
+    p = model.predict_proba(X)[:, 1]
+    H = (Z * (p * (1 - p))[:, None]).T @ Z
+    smooth = np.linalg.solve(H + 200 * 0.05 * np.diag([0, 1, 1, 1, 1]), H)
+    assert model.df_ == pytest.approx(np.trace(smooth), rel=1e-6)
+
+
+def test_a_warm_start_starts_where_the_last_fit_ended():
+    X, y = draw(7, 300, 3, 3)
+    model = LogisticRegression(warm_start=True).fit(X, y)
+    cold = model.coef_.copy()
+    assert model.fit(X, y).n_iter_ <= 1
+    assert_allclose(model.coef_, cold, atol=1e-8)
+    model.fit(X[:, :2], y)  # other inputs: nothing to start from
+    assert model.coef_.shape == (3, 2)
+
+
+def test_collinear_columns_have_no_standard_errors():
+    X, y = draw(8, 100, 2, 2)
+    double = np.column_stack([X, X[:, 0], np.ones(100)])
+    model = LogisticRegression(C=np.inf).fit(double, y)
+    single = LogisticRegression(C=np.inf).fit(X, y)
+    assert_allclose(model.predict_proba(double), single.predict_proba(X), atol=1e-8)
+    error = model.tidy()["std_error"]
+    assert error.isna().tolist() == [False, True, False, True, True]
+    assert_allclose(error[2], single.tidy()["std_error"][2], rtol=1e-6)
+
+
+# ---- separation ----------------------------------------------------------------------------------
+
+
+def test_separation_is_said_and_named():
+    x = np.arange(8.0)
+    frame = pd.DataFrame({"dose": x, "noise": [3.0, 1, 4, 1, 5, 9, 2, 6]})
+    with pytest.warns(DataWarning, match=r"dose.*separate the classes completely.*alpha > 0"):
+        model = LogisticRegression(C=np.inf).fit(frame, x > 3)
+    assert model.separated_
+    assert not model.converged_
+    assert model.tidy()["std_error"].isna().all()
+    assert "no maximum" in str(model.summary())
+    with pytest.raises(InputError, match="the classes can be separated"):
+        model.profile_intervals(frame, x > 3)
+    # One row on the boundary of each class: in part.
+    group = np.array([0, 0, 0, 1, 1, 1, 1, 1])
+    with pytest.warns(DataWarning, match="separate the classes in part"):
+        LogisticRegression(penalty=None).fit(group[:, None], [0, 0, 0, 1, 0, 1, 0, 1])
+    three = np.repeat([0, 1, 2], 4)
+    rng = np.random.default_rng(0)
+    Z = np.column_stack([three == 2, rng.normal(size=12)])
+    with pytest.warns(DataWarning, match="separate the classes in part"):
+        LogisticRegression(C=np.inf).fit(Z, three)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10_000), n=st.integers(6, 25))
+def test_separation_is_that_of_a_linear_program(seed, n):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 2)), rng.integers(2, size=n)
+    y[:2] = 0, 1
+    rows = np.column_stack([np.ones(n), X]) * (2 * y - 1)[:, None]
+    # The largest of the least margins over a box is positive where a hyperplane separates.
+    found = largest_margin(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = LogisticRegression(C=np.inf).fit(X, y)
+    if abs(found) > 1e-6:
+        assert model.separated_ == (found > 0)
+
+
+def largest_margin(rows):
+    d = rows.shape[1]
+    answer = linprog(
+        np.append(np.zeros(d), -1.0),
+        A_ub=np.column_stack([-rows, np.ones(len(rows))]),
+        b_ub=np.zeros(len(rows)),
+        bounds=[(-1, 1)] * d + [(None, 1)],
+    )
+    # Zero is always reached: below it only by rounding, and then nothing separates.
+    return -answer.fun if -answer.fun > 1e-9 else -1.0
+
+
+# ---- bad input -----------------------------------------------------------------------------------
+
+
+def test_bad_input_is_said():
+    X, y = draw(9, 40, 2, 2)
+    for bad in ({"C": 0.0}, {"C": -1.0}, {"alpha": -0.1}, {"penalty": "l3"}, {"l1_ratio": 2.0}):
+        with pytest.raises(ParameterError, match=next(iter(bad))):
+            LogisticRegression(**bad).fit(X, y)
+    with pytest.raises(ParameterError, match="contradict"):
+        LogisticRegression(penalty=None, alpha=0.1).fit(X, y)
+    with pytest.raises(InputError, match="only one class"):
+        LogisticRegression().fit(X, np.ones(40))
+    with pytest.raises(ValueError, match="NaN"):
+        LogisticRegression().fit(np.where(X > 2, np.nan, X), y)
+    with pytest.raises(ValueError, match="continuous"):
+        LogisticRegression().fit(X, X[:, 0])
+    with pytest.raises(ParameterError, match="class_weight"):
+        LogisticRegression(class_weight={7: 1.0}).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        LogisticRegression(C=1e4, max_iter=1, tol=1e-12).fit(X, y)
+    model = LogisticRegression().fit(X, y)
+    for call in (lambda: model.wald_test("x0"), lambda: model.drop_terms(X, y)):
+        with pytest.raises(InputError, match="there is a penalty"):
+            call()
+    free = LogisticRegression(C=np.inf).fit(X, y)
+    with pytest.raises(InputError, match="no term 'x9'"):
+        free.wald_test("x9")
+    with pytest.raises(InputError, match="not the rows of the fit"):
+        free.drop_terms(X[::-1], y)
+    with pytest.raises(InputError, match="not one of the classes"):
+        free.tidy(reference="b")
+    with pytest.raises(InputError, match="first fit must be the smaller"):
+        likelihood_ratio_test(free, free)
+    with pytest.raises(InputError, match="without a penalty"):
+        likelihood_ratio_test(model, free)
+    three = LogisticRegression(C=np.inf).fit(*draw(9, 90, 2, 3))
+    with pytest.raises(InputError, match="two classes"):
+        three.profile_intervals(*draw(9, 90, 2, 3))
+
+
+def test_a_class_of_one_row():
+    X, y = draw(10, 40, 2, 2)
+    y[0] = 2
+    model = LogisticRegression().fit(X, y)
+    assert model.predict_proba(X).shape == (40, 3)
+    assert np.all(np.isfinite(model.coef_))
