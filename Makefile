@@ -8,9 +8,10 @@ PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 PIP := $(BIN)/python $(PIP_INSTALL) -c constraints.txt
 PYTEST := $(BIN)/python -m pytest
 # Two test processes; each keeps its linear algebra to one thread, and each file's tests together,
-# since they share fitted models.
+# since they share fitted models. Files come in the order of their names: the many small examples
+# of the sources are last, so that both processes end at about the same time.
 JOBS ?= 2
-SPREAD = -n $(JOBS) --dist loadfile
+SPREAD = -n $(JOBS) --dist loadfile --no-loadscope-reorder
 export OPENBLAS_NUM_THREADS ?= 1
 # What pytest is given besides, as in  make test ARGS=tests/linear
 ARGS ?=
