@@ -27,7 +27,7 @@ WEIGHT = RNG.uniform(0.2, 2, 200)
 def test_decisions_are_those_of_libsvm_in_r(C):
     """libsvm does not penalise the intercept; a large constant leaves next to no penalty on it."""
     expected = next(each for each in R["svm"] if each["C"] == C)
-    model = LinearSVM(C, loss="hinge", tol=1e-6, max_iter=10**6, intercept_scaling=50.0)
+    model = LinearSVM(C, loss="hinge", tol=1e-6, max_iter=10**6, intercept_scaling=20.0)
     model.fit(R["X"], R["label"])
     assert model.decision_function(R["Z"]) == pytest.approx(expected["decision"], abs=1e-4)
     assert model.n_support_[0] == expected["n_support"]
@@ -103,12 +103,13 @@ def test_random_steps_come_near():
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_the_path_is_that_of_single_fits(loss):
-    curve = LinearSVM("auto", loss=loss, Cs=[0.01, 0.1, 1.0], tol=1e-7).path(X, Y, cv=4)
+    given = {"loss": loss, "tol": 1e-7, "max_iter": 10**5}
+    curve = LinearSVM("auto", Cs=[0.01, 0.1, 1.0], **given).path(X, Y, cv=4)
     assert curve.values.tolist() == [0.01, 0.1, 1.0]
     for i, C in enumerate(curve.values):
-        alone = LinearSVM(C, loss=loss, tol=1e-7, max_iter=10**5).fit(X, Y)
+        alone = LinearSVM(C, **given).fit(X, Y)
         assert curve.train_error[i] == pytest.approx(np.mean(alone.predict(X) != Y))
-    model = LinearSVM("auto", loss=loss, select="min").fit(X, Y)
+    model = LinearSVM("auto", loss=loss, select="min", tol=1e-2, max_iter=10**5).fit(X, Y)
     assert model.path_.values[model.path_.best("min")] == model.C_
     assert len(model.path_) == 10
 
@@ -127,6 +128,8 @@ def test_a_fit_that_stops_early_says_how_far_it_is():
     with pytest.warns(ConvergenceWarning, match="at most .* above the least one"):
         model = LinearSVM(100.0, loss="hinge", tol=1e-10, max_iter=3).fit(X, Y)
     assert not model.converged_
+    with pytest.warns(ConvergenceWarning, match="2 of 2 values of C"):
+        LinearSVM(loss="hinge", tol=1e-10, max_iter=2).path(X, Y, values=[1.0, 2.0], cv=2)
     assert model.n_iter_ == 3
     assert model.gap_[0] > 0
 

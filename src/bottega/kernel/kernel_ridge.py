@@ -29,7 +29,7 @@ from bottega.core.rows import Rows
 from bottega.core.smoother import Smoother
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray
-from bottega.kernel._inputs.points import KERNEL, KernelInputs
+from bottega.kernel._inputs.points import KERNEL
 from bottega.kernel._ridge.fitted import FittedRidge, row_blocks
 from bottega.kernel._ridge.spectrum import judged
 from bottega.kernel._ridge.work import ApproximateRidge, ExactRidge, RidgeWork
@@ -41,7 +41,7 @@ __all__ = ["KernelRidge"]
 _EXACT = 4000  # rows up to which the whole kernel matrix is decomposed
 
 
-class KernelRidge(FittedRidge, RegressorMixin, KernelInputs, Tuned):
+class KernelRidge(FittedRidge, RegressorMixin, Tuned):
     r"""Ridge regression on the features of a kernel, without computing them.
 
     Minimises over the functions f of the kernel's space and an intercept that is never penalised

@@ -31,7 +31,7 @@ from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray
-from bottega.kernel._linear.problem import LinearProblem, Separator, with_constant
+from bottega.kernel._linear.problem import LinearProblem, Separator, readable
 from bottega.kernel._objects.products import row_squares
 
 __all__ = ["LinearSVM"]
@@ -237,10 +237,10 @@ class LinearSVM(ClassifierMixin, Tuned):
                 "A classifier needs at least two classes and there is one class, "
                 f"{self.classes_.tolist()[0]!r}."
             )
-        X = with_constant(rows.X, float(self.intercept_scaling) if self.fit_intercept else 0.0)
-        with np.errstate(over="ignore"):
-            square = row_squares(X)
-        constant = float(self.intercept_scaling) ** 2 if self.fit_intercept else 0.0
+        X = readable(rows.X)
+        constant = float(self.intercept_scaling) if self.fit_intercept else 0.0
+        square = row_squares(X)
+        unit = float(np.mean(square))
         positive = [1] if n_classes == 2 else range(n_classes)
         problems = tuple(
             LinearProblem(
@@ -248,11 +248,11 @@ class LinearSVM(ClassifierMixin, Tuned):
                 np.where(rows.y == k, 1.0, -1.0),
                 rows.weights,
                 self.loss == "squared_hinge",
-                square,
+                square + constant**2,
+                constant,
             )
             for k in positive
         )
-        unit = float(np.mean(square)) - constant
         return _SvmWork(rows, problems, unit if unit > 0 else 1.0)
 
     def _solver_for(self, work: _SvmWork) -> str:
@@ -285,13 +285,21 @@ class LinearSVM(ClassifierMixin, Tuned):
         if values is None and np.ndim(self.Cs):
             values = self.Cs
         if values is None:
-            low, high = np.log10(np.array([1e-3, 1e3]) / work.unit).round(2)
+            low, high = np.log10(np.array([1e-3, 1e2]) / work.unit).round(2)
             Cs = np.logspace(low, high, int(self.Cs))
         else:
             Cs = np.sort(np.asarray(values, dtype=np.float64))
         settings = along(self.knob, Cs)
-        codes = self._predictions(work, settings, work.rows.X, "predict")
+        solutions = self._solutions(work, Cs.tolist())
+        codes = self._codes(solutions, work.rows.X)
         wrong = (codes != work.rows.y[:, None]).astype(np.float64)
+        short = sum(not all(one.converged for one in row) for row in solutions)
+        if short:
+            warn_caller(
+                f"LinearSVM: {short} of {len(Cs)} values of C did not reach tol={self.tol:g} in "
+                f"max_iter={self.max_iter} passes. Scale the inputs, or raise max_iter.",
+                ConvergenceWarning,
+            )
         return Path(
             settings,
             train_error=np.average(wrong, axis=0, weights=work.rows.weight),
@@ -305,17 +313,19 @@ class LinearSVM(ClassifierMixin, Tuned):
         order = np.argsort([setting["C"] for setting in settings], kind="stable")
         solutions = self._solutions(work, [float(settings[i]["C"]) for i in order])
         found = np.empty((X_new.shape[0], len(settings)), dtype=np.intp)
-        for place, row in zip(order, solutions, strict=True):
-            coef, intercept = self._parts(row)
-            found[:, place] = _decide(np.asarray(X_new @ coef.T) + intercept)
+        found[:, order] = self._codes(solutions, X_new)
         return found
+
+    def _codes(self, solutions: Sequence[Sequence[Separator]], X: Any) -> Array:
+        """Return the codes of the classes of rows, one column per solution."""
+        parts = [self._parts(row) for row in solutions]
+        return np.stack([_decide(np.asarray(X @ w.T) + b) for w, b in parts], axis=1)
 
     def _parts(self, row: Sequence[Separator]) -> tuple[FloatArray, FloatArray]:
         """Return coefficients, one row per class, and intercepts."""
         w = np.array([one.w for one in row])
-        if not self.fit_intercept:
-            return w, np.zeros(len(w))
-        return w[:, :-1].copy(), w[:, -1] * float(self.intercept_scaling)
+        scale = float(self.intercept_scaling) if self.fit_intercept else 0.0
+        return w[:, :-1].copy(), w[:, -1] * scale
 
     def _settle(self, work: _SvmWork, setting: Mapping[str, Any]) -> None:
         self.C_ = float(setting["C"])
@@ -335,6 +345,9 @@ class LinearSVM(ClassifierMixin, Tuned):
                 "inputs, raise max_iter, or lower C.",
                 ConvergenceWarning,
             )
+
+    def _input_options(self, new: bool = False) -> dict[str, Any]:
+        return super()._input_options(new) | {"accept_sparse": "csr"}
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return w.x + b: for two classes at least 0 means the second; else a column per class."""

@@ -56,7 +56,7 @@ class PsdCheck:
 
     def summary(self) -> Summary:
         """Return the eigenvalues and the verdict as a table."""
-        row = {
+        row: dict[str, list[Any]] = {
             "points": [self.n],
             "least eigenvalue": [self.least],
             "largest eigenvalue": [self.largest],

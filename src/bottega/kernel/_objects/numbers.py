@@ -17,7 +17,7 @@ _SMALLEST, _LARGEST = 1e-140, 1e140  # sizes whose squares are ordinary numbers
 
 def check_number(name: str, value: Any, above: float | None = None) -> None:
     """Refuse what is not a finite number above a limit."""
-    number = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(value)
+    number = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
     if number and (above is None or value > above):
         return
     bound = "" if above is None else f" above {above:g}"

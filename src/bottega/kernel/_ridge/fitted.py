@@ -9,6 +9,7 @@ from bottega.core.linear_smoother import LinearSmoother
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
 from bottega.core.validate import with_warning
+from bottega.kernel._inputs.points import KernelInputs
 from bottega.kernel._ridge.spectrum import decompose_features, decompose_kernel
 from bottega.kernel.expansion import KernelExpansion
 
@@ -17,7 +18,7 @@ __all__ = ["FittedRidge", "row_blocks"]
 _BLOCK = 2**22  # kernels in a block of new rows
 
 
-class FittedRidge(LinearSmoother):
+class FittedRidge(LinearSmoother, KernelInputs):
     """The methods of a fitted model: `_coef` are those of the training rows, or of `_features`."""
 
     kernel_: Any

@@ -216,7 +216,7 @@ def _judged(
         problems.append(problem)
         name = name if found is None else found.loss
     count = max((len(each) for each in folds if each is not None), default=0)
-    found = Search(
+    result = Search(
         settings=tuple(settings),
         error=np.array(error),
         error_se=np.array(error_se),
@@ -226,7 +226,7 @@ def _judged(
         loss=name,
         how=how,
     )
-    return _with_model(found, clone(estimator).set_params(**found.best_setting), X, y, given)
+    return _with_model(result, clone(estimator).set_params(**result.best_setting), X, y, given)
 
 
 def _with_model(found: Search, model: Any, X: Any, y: Any, given: Mapping[str, Any]) -> Search:
