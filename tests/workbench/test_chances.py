@@ -81,13 +81,14 @@ def test_the_leaders_are_preferred_unless_one_method_is_clearly_better():
     noise = rng.normal(size=100)
     noise -= noise.mean()
     near = {"baseline": Result("baseline", base + 3), "stacking": Result("stacking", base)}
-    assert best_of({**near, "ridge": Result("ridge", base + noise - 0.1)}) == "stacking"
+    assert best_of({**near, "ridge": Result("ridge", base + noise - 0.05)}) == "stacking"
     assert best_of({**near, "ridge": Result("ridge", base + noise - 0.5)}) == "ridge"
     assert best_of({**near, "ridge": Result("ridge", base + noise + 0.5)}) == "stacking"
     # What is no better than the baseline is not preferred to it.
     poor = {"baseline": Result("baseline", base), "stacking": Result("stacking", base + 0.01)}
     assert best_of({**poor, "ridge": Result("ridge", base + noise + 0.2)}) == "baseline"
     assert best_of({**poor, "ridge": Result("ridge", base + noise - 0.02)}) == "ridge"
+    assert best_of({**poor, "ridge": Result("ridge", base + noise)}) == "baseline"
 
 
 def test_a_winner_that_has_not_the_least_error_is_explained():

@@ -74,7 +74,7 @@ def test_the_plan_gives_the_expensive_fewer_rows(judge, monkeypatch):
     assert plan.sure == ("baseline", "ridge")
     # All rows would take 20 s a run; of so many rows two folds and the model are what must fit
     # into what is left of 16 s, and the time grows with the square of the rows.
-    assert 8_000 < plan.procedures["loess"] < 18_000
+    assert 8_000 < plan.procedures["loess"] < 24_000
     assert 3 * plan.seconds["loess"] < 16
     assert plan.rows == {"loess": plan.procedures["loess"]}
     assert plan.full

@@ -142,11 +142,10 @@ def compare(
 
     Notes
     -----
-    The cost is ``outer + 1`` fits of each method, each with its whole path, and for the stack
-    ``outer * (outer - 1) / 2`` more fits of three leaders. Weights, groups and time order are
-    respected by the split, the outer folds, the folds that tune, the errors and the certificate;
-    without these roles rows that depend on each other make the error too low. Ctrl-C returns what
-    is done.
+    The cost is ``outer + 1`` fits of each method, each with its whole path; the stack takes no more
+    of them. Weights, groups and time order are respected by the split, the outer folds, the folds
+    that tune, the errors and the certificate; without these roles rows that depend on each other
+    make the error too low. Ctrl-C returns what is done.
 
     Examples
     --------

@@ -1,7 +1,6 @@
 """The work of a comparison: all methods over the outer folds, and the leaders combined."""
 
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -65,10 +64,10 @@ class Job:
 
     @property
     def judge(self) -> Judge:
-        """What judges rows by the loss, and keeps what a stack is made of."""
+        """What judges rows by the loss."""
         losses = RowLosses(self.measure.loss, self.rows.task, self.rows.classes)
         classes = self.rows.classes is not None
-        return Judge(self.rows, losses, probabilities=classes, keep_pairs=True)
+        return Judge(self.rows, losses, probabilities=classes)
 
     def run(self, select: str, interval: str) -> NestedComparison:
         """Return the methods over the outer folds; under a budget as far as the time goes."""
@@ -118,8 +117,7 @@ class Job:
                 self.saved.write()
 
     def combine(self, results: dict[str, MethodResult], nested: NestedComparison) -> Any:
-        """Return the leaders as one method, None where that cannot be or there is no time."""
-        pairs = len(self.folds) * (len(self.folds) - 1) // 2
+        """Return the leaders as one method, None where that cannot be."""
         leaders = leaders_of(results, self.judge, self.measure)
         if not leaders:
             self.why_no_stack = "skipped: there are fewer than three methods to combine"
@@ -130,34 +128,10 @@ class Job:
         if len(self.folds) < 3 or not is_partition(self.folds, len(self.rows)):
             self.why_no_stack = "skipped: its weights need three folds or more that are a partition"
             return None
-        control = Work(self.rows, saved=self.saved, thinned=self.plan.rows)
-        if self.end is not None:
-            needed = pairs * sum(self.work.seconds.get(name, 0.0) for name in leaders)
-            if needed / self.threads > self.end - perf_counter():
-                self.why_no_stack = "skipped: no time was left"
-                self.plan.cut.append(
-                    f"Stacking of the leaders was left out: there was no time for {pairs} more "
-                    "runs of each."
-                )
-                return None
-            control.deadline = self.end
-        self.why_no_stack = "skipped: not all leaders could be run without two folds"
-        try:
-            return stack_leaders(
-                leaders,
-                results,
-                self.plan.procedures,
-                nested,
-                self.folds,
-                self.judge,
-                self.measure,
-                features_of(self.train),
-                n_jobs=self.n_jobs,
-                control=control,
-            )
-        finally:
-            if self.saved is not None:
-                self.saved.write()
+        self.why_no_stack = "skipped: its weights need two folds that all leaders were judged on"
+        return stack_leaders(
+            leaders, results, nested, self.folds, self.judge, self.measure, features_of(self.train)
+        )
 
     def cut(self, nested: NestedComparison) -> list[str]:
         """Return what the budget cut, in sentences."""

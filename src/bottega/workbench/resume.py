@@ -120,13 +120,10 @@ class Saved:
                 "least": None if np.isnan(answer.least) else answer.least,
                 "seconds": answer.seconds,
                 "losses": len(answer.losses),
-                "held_out": len(answer.held_out),
             }
             lines.append(line)
             for j, losses in enumerate(answer.losses):
                 arrays[f"{i}.losses{j}"] = losses
-            for j, held in enumerate(answer.held_out):
-                arrays[f"{i}.held_out{j}"] = self._coded(held)
             if answer.predicted is not None:
                 arrays[f"{i}.predicted"] = self._coded(answer.predicted)
             if answer.probabilities is not None:
@@ -182,7 +179,6 @@ class Saved:
         for i, line in enumerate(lines):
             sizes = [self._sizes[k] for k in _folds_of(line["part"])]
             insist(line["losses"] == len(sizes), "losses of other folds")
-            insist(line["held_out"] in (0, len(sizes)), "predictions of other folds")
             rows = line.get("rows")
             insist(rows is None or (isinstance(rows, int) and rows > 0), "no number of rows")
             setting, least, seconds = line["setting"], line["least"], float(line["seconds"])
@@ -190,7 +186,6 @@ class Saved:
             insist(0 <= seconds < math.inf, "no time")
             predicted, shares = f"{i}.predicted", f"{i}.probabilities"
             losses = tuple(_finite(file[f"{i}.losses{j}"], (n,)) for j, n in enumerate(sizes))
-            held = zip(range(line["held_out"]), sizes, strict=False)
             found[str(line["method"]), str(line["part"]), rows] = Answer(
                 predicted=self._judged(file[predicted], sizes[0]) if predicted in file else None,
                 probabilities=self._shares(file[shares], sizes[0]) if shares in file else None,
@@ -199,7 +194,6 @@ class Saved:
                 least=np.nan if least is None else float(least),
                 model=None,
                 seconds=seconds,
-                held_out=tuple(self._judged(file[f"{i}.held_out{j}"], n) for j, n in held),
             )
         return found
 

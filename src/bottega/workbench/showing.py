@@ -120,7 +120,7 @@ class ShownComparison:
         if any(each.error < best.error for each in self.results.values() if not each.partial):
             notes.append(
                 f"{self.best_method} comes first: a mean of the leaders is preferred to one method "
-                "unless that is better by two standard errors"
+                "unless that is better by more than one standard error of the difference"
             )
         if self.interrupted:
             notes.append("stopped early: only the methods that were done are shown")

@@ -76,8 +76,7 @@ class Procedure(Protocol):
 class Answer:
     """What a procedure did on one part: the losses of each fold left out.
 
-    Predictions (and probabilities) are kept where one fold was left out; where two were, those of
-    each of them if the judge was asked to keep them (`held_out`: numbers, or shares of classes).
+    Predictions (and probabilities) are kept where one fold was left out.
     """
 
     predicted: Array | None
@@ -87,7 +86,6 @@ class Answer:
     least: float
     model: Any
     seconds: float
-    held_out: tuple[Array, ...] = ()
 
 
 @dataclass
@@ -162,16 +160,15 @@ class Judge:
     row_losses: RowLosses
     probabilities: bool = False  # keep those of the classes, whatever the loss
     keep_models: bool = False  # of the folds too; that of all rows is always kept
-    keep_pairs: bool = False  # keep what is predicted for both of two folds left out
 
     def __call__(self, procedure: Procedure, part: Part) -> Answer:
         """Return what the procedure answers."""
         with progress.Stopwatch() as watch:
             fitted = procedure.fit(part)
         of_shares, one_fold = self.row_losses.of_probabilities, len(part.tests) == 1
-        wanted = self.probabilities and (one_fold or self.keep_pairs)
+        wanted = self.probabilities and one_fold
         predicted, probabilities = None, None
-        losses, held_out = [], []
+        losses = []
         for test in part.tests:
             probabilities = None
             if fitted.predict_proba and (of_shares or wanted):
@@ -185,8 +182,6 @@ class Judge:
                     "another loss, or a classifier with predict_proba."
                 )
             losses.append(self.row_losses(self.rows.y[test], judged, self.rows.classes))
-            if self.keep_pairs and not one_fold:
-                held_out.append(judged if probabilities is None else probabilities)
         return Answer(
             predicted=predicted if one_fold else None,
             probabilities=probabilities if one_fold else None,
@@ -195,7 +190,6 @@ class Judge:
             least=float(fitted.least),
             model=fitted.model if self.keep_models or not part.tests else None,
             seconds=watch.seconds,
-            held_out=tuple(held_out),
         )
 
     def judged(self, answer: Answer) -> Array:
