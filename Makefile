@@ -17,8 +17,9 @@ export OPENBLAS_NUM_THREADS ?= 1
 ARGS ?=
 PYTHONS := 3.11 3.12 3.13
 MANIFEST := pyproject.toml constraints.txt
+BUDGETS := tests/common/test_compile_budget.py
 
-.PHONY: help setup run test quick dropin bounds machines oldest pythons package lint format type bench docs reference clean
+.PHONY: help setup run test kernels quick dropin bounds machines oldest pythons package lint format type bench docs reference clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -41,7 +42,10 @@ run: $(VENV)/main.stamp  ## compare every method on the diabetes data: leaderboa
 	@$(BIN)/python -m bottega.cli compare diabetes --out build/report.html
 
 test: setup  ## run all tests
-	$(PYTEST) $(SPREAD) $(ARGS)
+	$(PYTEST) $(SPREAD) --ignore=$(BUDGETS) $(ARGS)
+
+kernels: setup  ## compile every kernel from nothing, and see that each keeps its budget of time
+	$(PYTEST) $(BUDGETS)
 
 quick: setup  ## run the tests that take under two seconds each
 	$(PYTEST) $(SPREAD) -m "not slow" $(ARGS)
