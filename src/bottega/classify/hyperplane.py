@@ -71,7 +71,7 @@ class Hyperplane:
         """Return the hyperplane of a fitted linear classifier of two classes."""
         coef = np.asarray(getattr(model, "coef_", np.zeros((0, 0))), dtype=np.float64)
         coef = coef[0] if coef.ndim == 2 and len(coef) == 1 else coef
-        classes = getattr(model, "classes_", ())
+        classes: Any = getattr(model, "classes_", ())
         if coef.ndim != 1 or len(classes) != 2:
             raise InputError(
                 f"{type(model).__name__} is no linear classifier of two classes with one vector "

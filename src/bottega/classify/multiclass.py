@@ -120,7 +120,7 @@ class OneVsRestClassifier(BinaryProblems):
         """Return the score of each class against the rest; of two classes that of the second."""
         return _of_two(self._scores(self._check_new(X)))
 
-    @available_if(gives_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(gives_probabilities)
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classifiers, divided by their sum."""
         shares = self._shares(self._check_new(X))
@@ -234,7 +234,7 @@ class OneVsOneClassifier(BinaryProblems):
             return _of_two(self._scores(X))
         return self._decisions(X)
 
-    @available_if(gives_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(gives_probabilities)
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities whose pairs are nearest to those of the classifiers.
 

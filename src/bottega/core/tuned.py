@@ -21,7 +21,7 @@ from bottega.core.path import Path
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 
-__all__ = ["Tuned", "tune"]
+__all__ = ["Tuned", "bare_path", "tune"]
 
 
 class Tuned(Estimator):
@@ -289,3 +289,24 @@ def tune(
         model is fitted for its predictions alone.
     """
     return clone(estimator)._fit(X, y, sample_weight, Walk(values, cv, loss, select, bare))
+
+
+def bare_path(
+    estimator: Any, X: Any, y: Any = None, *, sample_weight: Any = None, values: Any = None
+) -> Path:
+    """Return the path of an estimator without an honest estimate of its errors.
+
+    Parameters
+    ----------
+    estimator : Tuned
+        Not changed.
+    X, y, sample_weight : array-like
+        The rows.
+    values : array-like, optional
+        Values of the knob; the method's own by default.
+    """
+    worker = clone(estimator)
+    worker._check_params()
+    with at_most(getattr(worker, "n_jobs", None)):
+        rows = worker._read(X, y, sample_weight)
+        return worker._path(worker._prepare(rows), values, None)

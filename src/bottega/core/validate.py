@@ -139,5 +139,5 @@ def read_response(estimator: Any, y: Any) -> Array:
         y = y[:, 0]
     if is_classifier(estimator):
         check_classification_targets(y)
-        return y
+        return np.asarray(y)
     return np.asarray(y, dtype=np.float64)

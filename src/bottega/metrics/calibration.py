@@ -196,9 +196,10 @@ def calibration(
         limits = exact_limits(np.clip(observed * size, 0.0, size), size, tail)
         found.append((np.average(p[rows], weights=mine), observed, *limits, len(rows)))
     predicted, observed_, lower, upper, n = np.array(found, dtype=np.float64).T
+    numbers: dict[str, Any] = calibration_numbers(p, hit, weight)
     return Calibration(
         predicted, observed_, lower, upper, n.astype(np.intp), what,
-        **calibration_numbers(p, hit, weight),
+        **numbers,
     )  # fmt: skip
 
 

@@ -200,7 +200,7 @@ class ThresholdCosts(Measured):
     def summary(self) -> Summary:
         """Return the costs of the best threshold, of none and of all rows."""
         best = self.best()
-        columns = {
+        columns: dict[str, list[Any]] = {
             "decision": ["best threshold", "none positive", "all positive"],
             "threshold": [best["threshold"], np.inf, float(self.thresholds[-1])],
             "cost per row": [best["cost"], float(self.cost[0]), float(self.cost[-1])],

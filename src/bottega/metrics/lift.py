@@ -262,5 +262,5 @@ def _gain_at(hits: FloatArray, others: FloatArray, at: FloatArray) -> FloatArray
 def _per_row(band: CurveBand) -> CurveBand:
     """Return the band of the lift, from that of the gain; without the place 0."""
     at = band.at[1:]
-    parts = (part[1:] / at for part in (band.estimate, band.lower, band.upper))
-    return CurveBand(at, *parts, band.level, band.kind, ("share of rows", "lift"))
+    height, lower, upper = (part[1:] / at for part in (band.estimate, band.lower, band.upper))
+    return CurveBand(at, height, lower, upper, band.level, band.kind, ("share of rows", "lift"))

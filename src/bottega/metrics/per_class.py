@@ -112,7 +112,10 @@ class ClassCurves(Measured):
         columns = {name: list(column) for name, column in self._columns().items()}
         columns["label"] = [str(label) for label in self.labels.tolist()]
         kinds = ("macro", "weighted", "micro")
-        averages = {"average": list(kinds), what: [self.average(kind) for kind in kinds]}
+        averages: dict[str, list[Any]] = {
+            "average": list(kinds),
+            what: [self.average(kind) for kind in kinds],
+        }
         return Summary(
             f"{what[0].upper()}{what[1:]} of each class against the rest",
             (Section("", columns), Section("", averages)),
@@ -206,7 +209,7 @@ def per_class(
         curves.append(curve)
     shares = (weight @ hit) / (weight @ hit).sum()
     repeated = None if sample_weight is None else np.repeat(weight, len(known))
-    pooled = make(hit.ravel(), found.ravel(), sample_weight=repeated)
+    pooled: Any = make(hit.ravel(), found.ravel(), sample_weight=repeated)
     return ClassCurves(measure, known, tuple(curves), shares, pooled)
 
 

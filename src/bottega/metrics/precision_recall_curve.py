@@ -184,7 +184,7 @@ class PrecisionRecallCurve(Measured):
         low, high = self.interval()
         recalls = np.array([0.1, 0.25, 0.5, 0.75, 0.9])
         at = _precision_at(self.ranked.hits, self.ranked.others, recalls)
-        measure = {
+        measure: dict[str, list[Any]] = {
             "measure": ["average precision"],
             "estimate": [self.average_precision],
             "conf_low": [low],

@@ -190,7 +190,8 @@ class ProbabilityScore(Measured):
         else:
             each = [self._of_class(k, kind, bins) for k in range(len(self.classes))]
             parts = np.sum(each, axis=0) / 2  # the Brier score is half the sum over classes
-        return ScoreParts(self.title, self.value, *parts.tolist(), like=self.like)
+        off, gained, plain, within = parts.tolist()
+        return ScoreParts(self.title, self.value, off, gained, plain, within, self.like)
 
     def _of_class(self, k: int, kind: str, bins: int) -> tuple[float, float, float, float]:
         """Return the parts of the score of one class against the rest."""

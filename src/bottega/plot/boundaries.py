@@ -118,14 +118,15 @@ def boundaries_chart(
     note = "Colour: predicted class; points: observed, and what share of them is wrong."
     if bayes is not None:
         note += " Line: best boundary."
+    notes = [note]
     if "margin" in drawn:
-        note = [note, "Coloured lines: where the decision function is 0 and (thin) -1 and 1."]
-        note[1] += " Rings: support vectors." if any("sx" in row for row in rows) else ""
+        rings = " Rings: support vectors." if any("sx" in row for row in rows) else ""
+        notes.append(f"Coloured lines: decision function 0, and (thin) -1 and 1.{rings}")
     count = f"{len(titles)} model{'' if len(titles) == 1 else 's'}"
     return panels(
         facets(panel, "panel", titles, columns),
         title=f"Regions of {count}",
-        subtitle=note,
+        subtitle=notes,
         description=f"The plane as {count} see it. " + "; ".join(titles) + ".",
     )
 

@@ -33,6 +33,7 @@ def coefficient_chart(
     select: str = "one_se",
     names: Sequence[str] | None = None,
     against: str | None = None,
+    bands: tuple[Any, Any] | None = None,
 ) -> Any:
     """Draw each coefficient against the complexity, the picked model marked.
 
@@ -48,6 +49,8 @@ def coefficient_chart(
         What stands on the axis: the degrees of freedom (the default where the path has them), the
         knob (on a logarithmic axis where it spans decades, simple models left), or the sum of the
         absolute coefficients.
+    bands : pair of array-like of shape (m, p), optional
+        Lower and upper limits of the coefficients, drawn around those that are named.
 
     Returns
     -------
@@ -83,6 +86,9 @@ def coefficient_chart(
         raise InputError(
             f"The path along {name_of_knob(path)!r} has no degrees of freedom; use 'knob' or 'l1'."
         )
+    limits = None if bands is None else [np.asarray(each, dtype=np.float64) for each in bands]
+    if limits is not None and any(each.shape != coef.shape for each in limits):
+        raise InputError(f"bands must be two arrays of the shape {coef.shape} of the coefficients.")
     x, place = _axis(path, coef, against)
     height = np.nan_to_num(np.abs(coef)).max(axis=0)
     drawn = np.argsort(-height, kind="stable")[:_MOST_LINES]
@@ -97,6 +103,7 @@ def coefficient_chart(
             "coef": plain(coef[i, j]),
             **({} if against == "df" else {"x": place[i]}),
             **({"named": terms[j]} if rank < _NAMED else {}),
+            **_ends(limits, i, j, rank),
             **({"picked": True} if i == picked else {}),
         }
         for rank, j in enumerate(drawn)
@@ -117,10 +124,26 @@ def coefficient_chart(
     layers = []
     if drawn.size > _NAMED:
         layers.append(base.mark_line(style="faint").transform_filter("!isValid(datum.named)"))
+    if limits is not None:
+        layers.append(
+            base.mark_area(opacity=0.16, strokeWidth=0)
+            .transform_filter("isValid(datum.low)")
+            .encode(
+                y=y_axis("low", "coefficient"),
+                y2="high",
+                color=colors(
+                    "named", legend, orient="right", columns=1, labelLimit=140, symbolOpacity=1
+                ),
+            )
+        )
     layers += [
         base.mark_line(strokeWidth=2)
         .transform_filter("isValid(datum.named)")
-        .encode(color=colors("named", legend, orient="right", columns=1, labelLimit=140)),
+        .encode(
+            color=colors(
+                "named", legend, orient="right", columns=1, labelLimit=140, symbolOpacity=1
+            )
+        ),
         alt.Chart().mark_rule(style="guide", aria=False).encode(y=alt.datum(0)),
         base.mark_rule(style="reference")
         .transform_filter("datum.picked && datum.term == 0")
@@ -141,6 +164,13 @@ def coefficient_chart(
             f"picked: {setting_in_words(path, picked)}{size}. Largest: {', '.join(legend)}."
         ),
     )
+
+
+def _ends(limits: Any, i: int, j: int, rank: int) -> dict[str, Any]:
+    """Return the limits of a coefficient, where it is named."""
+    if limits is None or rank >= _NAMED:
+        return {}
+    return {"low": plain(limits[0][i, j]), "high": plain(limits[1][i, j])}
 
 
 def _axis(path: Any, coef: FloatArray, against: str) -> tuple[Any, list[Any]]:

@@ -114,7 +114,7 @@ def roc_curves_chart(
     drawn = {name: band for name, band in bands.items() if band is not None}
     rows += band_rows(drawn, "false")
     share = {"domain": [0, 1], "format": "~%", "tickCount": 5}
-    place = {"columns": 1}
+    place: dict[str, Any] = {"columns": 1}
     if len(names) > 4:
         place = {"orient": "bottom", "columns": 2, "labelLimit": 130}
     color = colors("curve", names, show=len(names) > 1 if legend is None else legend, **place)

@@ -7,6 +7,7 @@ from bottega.risk.bounds.sample_size import sample_size
 from bottega.risk.certify import certify, certify_losses
 from bottega.risk.conformal import cross_conformal, jackknife_plus, split_conformal
 from bottega.risk.cost_sensitive import CostSensitiveClassifier
+from bottega.risk.estimate.coefficient_bands import CoefficientBands, coefficient_bands
 from bottega.risk.estimate.compare_errors import ErrorComparison, McNemar, compare_errors, mcnemar
 from bottega.risk.estimate.cross_validate import (
     CrossValidation,
@@ -35,6 +36,7 @@ from bottega.risk.threshold import ThresholdClassifier, best_threshold
 __all__ = [
     "LOSSES",
     "ClassSize",
+    "CoefficientBands",
     "Consistency",
     "Cost",
     "CostSensitiveClassifier",
@@ -65,6 +67,7 @@ __all__ = [
     "certify",
     "certify_losses",
     "class_size",
+    "coefficient_bands",
     "compare_errors",
     "consistency",
     "cross_conformal",

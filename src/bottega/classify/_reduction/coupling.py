@@ -49,8 +49,8 @@ def coupled(pairs: FloatArray, n_classes: int) -> FloatArray:
     # The optimality conditions with the sum of one as a constraint are a linear system.
     system = np.zeros((m, n_classes + 1, n_classes + 1))
     system[:, :-1, :-1] = -r * np.swapaxes(r, 1, 2)
-    place = np.arange(n_classes)
-    system[:, place, place] = np.sum(r**2, axis=1)
+    diagonal = np.arange(n_classes)
+    system[:, diagonal, diagonal] = np.sum(r**2, axis=1)
     system[:, -1, :-1] = system[:, :-1, -1] = 1.0
     right = np.zeros((m, n_classes + 1, 1))
     right[:, -1] = 1.0

@@ -62,7 +62,7 @@ class Ranked:
     def at_level(self, values: FloatArray, positive: bool) -> FloatArray:
         """Return the sum of values over the rows of one side that have each score."""
         counted = values * (self.positive == positive)
-        return np.bincount(self.of_row, counted, len(self.thresholds))
+        return np.bincount(self.of_row, counted, len(self.thresholds)).astype(np.float64)
 
     @cached_property
     def hits(self) -> FloatArray:
