@@ -12,6 +12,7 @@ from pathlib import Path
 
 from benchmarks import (
     classify_generative,
+    classify_logistic,
     comparison,
     ensemble,
     imports,
@@ -25,6 +26,7 @@ from benchmarks import (
     online,
     ridge,
     smooth,
+    support_vectors,
     tree,
 )
 from bottega.core.parallel import available_cores
@@ -42,7 +44,9 @@ CASES = {
     "nested": nested,
     "online": online,
     "classify_generative": classify_generative,
+    "classify_logistic": classify_logistic,
     "kernel_ridge": kernel_ridge,
+    "support_vectors": support_vectors,
     "linear_svm": linear_svm,
     "comparison": comparison,
 }

@@ -97,7 +97,7 @@ def test_weights_are_those_of_scikit_learn():
     # scikit-learn counts the rows that have a weight.
     assert np.array_equal(ours.support_, np.flatnonzero(weight)[theirs.support_])
     theirs = SVR(gamma=0.4, epsilon=0.2, tol=1e-7).fit(X, NUMBER, sample_weight=weight)
-    ours = SupportVectorRegressor(gamma=0.4, epsilon=0.2).fit(X, NUMBER, sample_weight=weight)
+    ours = SupportVectorRegressor(1.0, gamma=0.4, epsilon=0.2).fit(X, NUMBER, weight)
     assert ours.predict(NEW) == pytest.approx(theirs.predict(NEW), abs=1e-4)
 
 

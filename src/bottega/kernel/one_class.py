@@ -48,7 +48,7 @@ class OneClass(OutlierMixin, KernelMachine):
         Whether rows that stay at a bound are left out for a while; the answer is the same.
     tol : float, default=1e-3
         Largest violation of the conditions of the minimum.
-    cache_size : float, default=500
+    cache_size : float, default=200
         Megabytes for rows of the kernel matrix.
     verbose : bool or int, default=False
         Accepted for compatibility.
@@ -140,7 +140,7 @@ class OneClass(OutlierMixin, KernelMachine):
         coef0: float = 0.0,
         shrinking: bool = True,
         tol: float = 1e-3,
-        cache_size: float = 500,
+        cache_size: float = 200,
         verbose: bool | int = False,
         max_iter: int = -1,
     ) -> None:

@@ -68,7 +68,7 @@ class SupportVectorClassifier(PairMachines):
         Whether there are probabilities, by Platt's sigmoid (True) or by isotonic regression.
     tol : float, default=1e-3
         Largest violation of the conditions of the minimum.
-    cache_size : float, default=500
+    cache_size : float, default=200
         Megabytes for rows of the kernel matrix.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class; it multiplies C and the weights of the rows.
@@ -218,7 +218,7 @@ class SupportVectorClassifier(PairMachines):
         shrinking: bool = True,
         probability: bool | str = True,
         tol: float = 1e-3,
-        cache_size: float = 500,
+        cache_size: float = 200,
         class_weight: Any = None,
         verbose: bool | int = False,
         max_iter: int = -1,
@@ -355,7 +355,7 @@ class SupportVectorRegressor(TubeMachine):
         epsilon: float | str = "scale",
         shrinking: bool = True,
         tol: float = 1e-3,
-        cache_size: float = 500,
+        cache_size: float = 200,
         verbose: bool | int = False,
         max_iter: int = -1,
         select: str = "min",

@@ -66,17 +66,16 @@ class RowCache:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Keep threads at hand for the time of the block, where cores are free."""
-        self._threads = spare_threads()
-        with one_thread():
-            if self._threads == 1:
+        """Keep threads at hand for the time of the block, where they are worth it."""
+        self._threads = spare_threads() if self.gram.n**2 > _SHARED else 1
+        if self._threads == 1:
+            yield
+            return
+        with one_thread(), ThreadPoolExecutor(self._threads) as self._pool:
+            try:
                 yield
-                return
-            with ThreadPoolExecutor(self._threads) as self._pool:
-                try:
-                    yield
-                finally:
-                    self._pool = None
+            finally:
+                self._pool = None
 
     def fetch(self, rows: IntArray) -> IntArray:
         """Return the slots of some rows; those that are missing are computed."""

@@ -64,6 +64,16 @@ class BoxProblem:
         inside = (beta > self.low) & (beta < self.high)
         return np.flatnonzero(inside & (beta != 0) if self.eps > 0 else inside)
 
+    def bias(self, beta: FloatArray, r: FloatArray) -> float:
+        """Return the mean of what the free rows say of the bias, else the middle of its limits."""
+        free = self.free(beta)
+        if len(free):
+            return float(np.mean(r[free] - self.eps * np.sign(beta[free])))
+        *_, top, least = self.slopes(r, beta)
+        if np.isfinite(top) and np.isfinite(least):
+            return float(top + least) / 2
+        return float(top if np.isfinite(top) else least)  # all rows are at one bound
+
 
 @dataclass(frozen=True)
 class DualSolution:
@@ -299,13 +309,7 @@ class _Descent:
     def solution(self, tol: float) -> DualSolution:
         """Return where the descent has come to."""
         *_, top, least = self.problem.slopes(self.r, self.beta)
-        free = self.problem.free(self.beta)
-        if len(free):
-            bias = float(np.mean(self.r[free] - self.problem.eps * np.sign(self.beta[free])))
-        elif np.isfinite(top) and np.isfinite(least):
-            bias = (top + least) / 2
-        else:  # all rows are at one bound: any bias beyond it will do
-            bias = top if np.isfinite(top) else least
+        bias = self.problem.bias(self.beta, self.r)
         gap = max(float(top - least), 0.0)
         return DualSolution(self.beta, self.r, bias, gap, self.n_iter, gap <= tol)
 
@@ -328,8 +332,8 @@ def _working_set(
     again = previous[~chosen[previous]]
     if len(again) > room > 0:
         # Those nearest to violating a condition: free rows before rows at a bound.
-        worth = np.maximum(up[again] - least, top - down[again])
-        again = again[np.argpartition(-worth, room - 1)[:room]]
+        near = np.maximum(up[again] - least, top - down[again])
+        again = again[np.argpartition(-near, room - 1)[:room]]
     chosen[again[: max(room, 0)]] = True
     return np.flatnonzero(chosen)
 

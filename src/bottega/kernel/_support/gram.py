@@ -15,10 +15,9 @@ from bottega.kernel._objects.base import GAUSSIAN, LINEAR, POLYNOMIAL, SIGMOID, 
 from bottega.kernel.kernels import Kernel
 from bottega.optimize.row_cache import Gram
 
-__all__ = ["gram_of", "single_is_enough", "weighted_sums"]
+__all__ = ["gram_of", "may_be_single", "weighted_sums"]
 
 _TILE = 2**18  # entries of the matrix at once: they stay in the processor's cache
-_SINGLE = float(np.finfo(np.float32).eps)
 _FEW = 2_000  # rows up to which numbers are of double precision
 
 
@@ -127,17 +126,9 @@ def gram_of(
     ), center
 
 
-def single_is_enough(X: Any, kernel: Kernel, bound: float, tol: float) -> bool:
-    """Return True if the matrix may be of single precision: rounding stays far below `tol`.
-
-    The sum of n entries times coefficients up to `bound` has an error of about the square root of
-    n roundings. An entry of the Gaussian kernel has more than one, by the length of its rows.
-    """
-    n = X.shape[0]
-    if n <= _FEW or is_sparse(X) or kernel.row_kernel.code != GAUSSIAN:
-        return False
-    far = float(np.max(np.sum((X - X.mean(axis=0)) ** 2, axis=1))) * kernel.row_kernel.gamma
-    return _SINGLE * (1 + 2 * far) * bound * np.sqrt(n) <= 0.1 * tol
+def may_be_single(X: Any, kernel: Kernel) -> bool:
+    """Return True if the matrix is large enough to be of single precision first."""
+    return X.shape[0] > _FEW and not is_sparse(X) and kernel.row_kernel.code == GAUSSIAN
 
 
 def weighted_sums(
@@ -154,5 +145,8 @@ def weighted_sums(
         part = slice(start, min(start + tall, m))
         found[part] = between(X[part], points) @ coef
 
-    in_threads(add, range(0, m, tall))
+    if m <= tall:
+        add(0)
+    else:
+        in_threads(add, range(0, m, tall))
     return found

@@ -9,10 +9,10 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
 from bottega.kernel._objects.base import LINEAR
-from bottega.kernel._support.gram import gram_of, single_is_enough
+from bottega.kernel._support.gram import gram_of, may_be_single
 from bottega.kernel.kernels import Kernel
 from bottega.optimize.programs import separator
-from bottega.optimize.row_cache import RowCache
+from bottega.optimize.row_cache import Gram, RowCache
 from bottega.optimize.smo import ROWS_AT_ONCE, BoxProblem, DualSolution, solve_dual
 
 __all__ = ["Machine", "Settings", "machines_along", "one_class"]
@@ -21,6 +21,8 @@ __all__ = ["Machine", "Settings", "machines_along", "one_class"]
 # is that of the hard margin.
 _HARD = (1e2, 1e4, 1e6, 1e8)
 _HARD_STEPS = 2_000_000
+_SAMPLE = 64  # rows whose kernels are compared
+_SINGLE_TOL = 1e-5  # what single precision can reach
 _STEPS = 10_000_000  # of two rows, hardly ever met
 
 
@@ -54,6 +56,80 @@ class Machine:
     converged: bool
 
 
+class Matrices:
+    """The kernel matrix of the rows, in single precision first where it is large.
+
+    Unless rounding is sure to be far below the tolerance, a solution in single precision is checked
+    with residuals in double precision, and continued there where it is not good enough.
+    """
+
+    def __init__(
+        self, X: Any, kernel: Kernel, settings: Settings, *, centered: bool = True
+    ) -> None:
+        self.settings = settings
+        self.double, self.center = gram_of(X, kernel, centered=centered)
+        self.single = gram_of(X, kernel, np.float32)[0] if may_be_single(X, kernel) else None
+        self._rounding = 0.0  # of an entry in single precision
+        if self.single is not None:
+            some = np.linspace(0, self.double.n - 1, _SAMPLE).astype(int)
+            gap = self.single.block(some, some) - self.double.block(some, some)
+            self._rounding = float(np.sqrt(np.mean(gap**2)))
+        self._caches: dict[Any, RowCache] = {}
+
+    def _cache(self, gram: Gram) -> RowCache:
+        if gram.dtype not in self._caches:
+            self._caches[gram.dtype] = RowCache(gram, self.settings.cache_size, ROWS_AT_ONCE)
+        return self._caches[gram.dtype]
+
+    def product(self, beta: FloatArray) -> FloatArray:
+        """Return K beta."""
+        support = np.flatnonzero(beta)
+        cache = self._cache(self.single or self.double)
+        with cache.working():
+            return cache.product(self.double, support, beta[support], np.arange(len(beta)))
+
+    def solve(
+        self, problem: BoxProblem, beta: FloatArray, residual: FloatArray, max_steps: int
+    ) -> DualSolution:
+        """Return the minimum, from a start with its residuals."""
+        rounds, how = 0, self.settings
+        if self.single is not None:
+            coarse = self._solve(self.single, problem, beta, residual, max_steps)
+            beta, rounds = coarse.beta, coarse.n_iter
+            if coarse.converged and 4 * self._rounding * np.linalg.norm(beta) <= 0.1 * how.tol:
+                return coarse
+            residual = problem.z - self.product(beta)
+            *_, top, least = problem.slopes(residual, beta)
+            gap = max(float(top - least), 0.0)
+            if gap <= how.tol:
+                bias = problem.bias(beta, residual)
+                return DualSolution(beta, residual, bias, gap, rounds, True)
+        found = self._solve(self.double, problem, beta, residual, max_steps)
+        return replace(found, n_iter=rounds + found.n_iter)
+
+    def _solve(
+        self,
+        gram: Gram,
+        problem: BoxProblem,
+        beta: FloatArray,
+        residual: FloatArray,
+        max_steps: int,
+    ) -> DualSolution:
+        how = self.settings
+        tol = how.tol if gram is self.double else max(0.9 * how.tol, _SINGLE_TOL)
+        return solve_dual(
+            gram,
+            problem,
+            beta,
+            residual,
+            self._cache(gram),
+            tol=tol,
+            max_iter=how.max_iter,
+            max_steps=max_steps,
+            shrinking=how.shrinking,
+        )
+
+
 def machines_along(
     X: Any,
     kernel: Kernel,
@@ -83,12 +159,8 @@ def machines_along(
     eps : float, optional
         Half width of the tube of a regression; None for classes.
     """
-    finite = [cost for cost in costs if np.isfinite(cost)]
-    bound = max(finite, default=0.0) * float(np.max(weight))
-    single = len(finite) == len(costs) and single_is_enough(X, kernel, bound, settings.tol)
-    gram, center = gram_of(X, kernel, np.float32 if single else np.float64)
-    cache = RowCache(gram, settings.cache_size, ROWS_AT_ONCE)
-    solver = _Solver(gram, cache, z, eps, settings)
+    solver = _Solver(Matrices(X, kernel, settings), z, eps)
+    center = solver.matrices.center
     linear = center is not None and kernel.row_kernel.code == LINEAR
     found = []
     for cost in costs:
@@ -108,25 +180,12 @@ def machines_along(
 
 def one_class(X: Any, kernel: Kernel, weight: FloatArray, nu: float, settings: Settings) -> Machine:
     """Return the machine of one class whose coefficients sum to the share `nu` of the weights."""
-    single = single_is_enough(X, kernel, float(np.max(weight)), settings.tol)
-    gram, _ = gram_of(X, kernel, np.float32 if single else np.float64, centered=False)
-    cache = RowCache(gram, settings.cache_size, ROWS_AT_ONCE)
+    matrices = Matrices(X, kernel, settings, centered=False)
     n = len(weight)
     total = nu * float(weight.sum())
     start = np.clip(total - (np.cumsum(weight) - weight), 0.0, weight)
-    held = np.flatnonzero(start)
-    product = cache.product(gram, held, start[held], np.arange(n))
-    found = solve_dual(
-        gram,
-        BoxProblem(np.zeros(n), np.zeros(n), weight),
-        start,
-        -product,
-        cache,
-        tol=settings.tol,
-        max_iter=settings.max_iter,
-        max_steps=max(_STEPS, 100 * n),
-        shrinking=settings.shrinking,
-    )
+    problem = BoxProblem(np.zeros(n), np.zeros(n), weight)
+    found = matrices.solve(problem, start, -matrices.product(start), max(_STEPS, 100 * n))
     half = -0.5 * float(found.beta @ found.residual)
     fitted = found.bias - found.residual
     slack = np.maximum(-fitted, 0.0)
@@ -147,10 +206,8 @@ def one_class(X: Any, kernel: Kernel, weight: FloatArray, nu: float, settings: S
 class _Solver:
     """Solves one problem for several bounds; each solution is the start of the next."""
 
-    def __init__(
-        self, gram: Any, cache: RowCache, z: FloatArray, eps: float | None, settings: Settings
-    ) -> None:
-        self.gram, self.cache, self.z, self.eps, self.settings = gram, cache, z, eps, settings
+    def __init__(self, matrices: Matrices, z: FloatArray, eps: float | None) -> None:
+        self.matrices, self.z, self.eps = matrices, z, eps
         self.bound: FloatArray | None = None
         self.beta = np.zeros(len(z))
         self.product = np.zeros(len(z))  # K beta
@@ -162,31 +219,34 @@ class _Solver:
         if self.eps is None:
             low, high = np.where(z > 0, 0.0, -bound), np.where(z > 0, bound, 0.0)
         if self.bound is not None:
-            ratio = float(bound[0] / self.bound[0])
-            held = np.abs(self.beta) >= self.bound
+            most = float(bound[0] / self.bound[0])
+            ratio = self._stretch(most)
+            held = (np.abs(self.beta) >= self.bound) & (ratio == most)
             beta = np.clip(self.beta * ratio, low, high)
             self.beta = np.where(held, np.copysign(bound, self.beta), beta)
             self.product = self.product * ratio
         self.bound = bound
-        found = solve_dual(
-            self.gram,
-            BoxProblem(z, low, high, 0.0 if self.eps is None else self.eps),
-            self.beta,
-            z - self.product,
-            self.cache,
-            tol=self.settings.tol,
-            max_iter=self.settings.max_iter,
-            max_steps=max_steps,
-            shrinking=self.settings.shrinking,
-        )
+        problem = BoxProblem(z, low, high, 0.0 if self.eps is None else self.eps)
+        found = self.matrices.solve(problem, self.beta, z - self.product, max_steps)
         self.beta, self.product = found.beta, z - found.residual
         return self._machine(found, bound)
+
+    def _stretch(self, most: float) -> float:
+        """Return by how much to multiply the last coefficients to start with larger bounds.
+
+        It is the factor of least objective, and at most that of the bounds.
+        """
+        slope = float(self.z @ self.beta) - (self.eps or 0.0) * float(np.sum(np.abs(self.beta)))
+        curvature = float(self.beta @ self.product)
+        if curvature <= 0:
+            return min(most, 1.0)
+        return min(most, max(1.0, slope / curvature))
 
     def hard_margin(self) -> Machine:
         """Return the machine without bounds, or refuse rows that no machine separates."""
         n = len(self.z)
         some = np.arange(min(n, 1000))
-        size = float(np.mean(np.abs(np.diagonal(self.gram.block(some, some))))) or 1.0
+        size = float(np.mean(np.abs(np.diagonal(self.matrices.double.block(some, some))))) or 1.0
         for cost in _HARD:
             bound = np.full(n, cost / size)
             machine = self.solve(bound, _HARD_STEPS)
