@@ -4,7 +4,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -167,12 +167,14 @@ def _parted_columns(connection: Any, call: str, options: list[Any]) -> set[str]:
 
 def _checked(duckdb: Any, query: str) -> str:
     """Return a query that is one SELECT statement; refuse any other."""
-    statements = duckdb.extract_statements(query)
-    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise InputError(
-            "query= takes one SELECT statement, which reads from the file and nothing else."
-        )
-    return query
+    found = duckdb.extract_statements(query)
+    if [each.type for each in found] == [duckdb.StatementType.SELECT]:
+        with suppress(duckdb.Error):  # some versions take a PRAGMA for a SELECT, but not inside one
+            duckdb.extract_statements("SELECT * FROM (\n" + query.rstrip("; \n") + "\n)")
+            return query
+    raise InputError(
+        "query= takes one SELECT statement, which reads from the file and nothing else."
+    )
 
 
 def _literal(path: str) -> str:
