@@ -53,8 +53,13 @@ def sample(each, n=60, p=3, seed=0):
 
 
 def walking(each, **given):
-    """Return an estimator whose path chooses, though its defaults may be scikit-learn's."""
-    return each(**{**each.walks, **given})
+    """Return an estimator whose path chooses, though its defaults may be scikit-learn's.
+
+    It walks along the knob of its card alone: what else `compare` lets it choose is tested with it.
+    """
+    knob, free = each.card.knob, each.walks.items()
+    alone = {name: value for name, value in free if name == knob or value != "auto"}
+    return each(**{**alone, **given})
 
 
 @cache

@@ -75,8 +75,9 @@ class QuadraticDiscriminant(OwnCovariances):
     -----
     One pass over the rows gives the moments of the classes, :math:`n p^2` operations. In a basis
     of its own, one eigendecomposition per class, the covariance of the class and the pooled one are
-    both diagonal, so that all poolings cost little more than one. Each shrinkage above 0 takes
-    :math:`K p^3`. The model has K p means and K p (p + 1) / 2 covariances.
+    both diagonal, so that all poolings cost little more than one. With shrinkage above 0 each
+    pooling takes a decomposition, which serves all shrinkages. The model has K p means and
+    K p (p + 1) / 2 covariances.
 
     A class with no more rows than inputs has no covariance of its own: such settings are left out
     of the path, and refused where they are given. Columns that do not vary within classes are left
@@ -105,6 +106,7 @@ class QuadraticDiscriminant(OwnCovariances):
 
     knob: ClassVar[str] = "pooling"
     knobs: ClassVar[tuple[str, ...]] = ("pooling", "shrinkage")
+    walks: ClassVar[Mapping[str, Any]] = {"shrinkage": "auto"}
     params: ClassVar[Mapping[str, Parameter]] = {
         "pooling": Auto(Real(0, 1), help="share of the pooled covariance"),
         "shrinkage": Auto(Real(0, 1), help="share of a multiple of the identity"),

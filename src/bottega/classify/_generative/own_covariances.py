@@ -64,6 +64,30 @@ class _TwoScatters:
         target = level[:, None, None] * np.diag(self.varies.astype(np.float64))
         return (1 - ridge) * mixed + ridge * target
 
+    def groups(self, settings: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """Return settings that share a basis for each class: places, bases and variances.
+
+        Without shrinkage all of them do, with shrinkage those of one pooling.
+        """
+        ridges = np.array([float(setting["shrinkage"]) for setting in settings])
+        pooling = np.array([float(setting["pooling"]) for setting in settings])
+        plain = np.flatnonzero(ridges == 0)
+        found: list[Any] = []
+        if len(plain):
+            variances = np.maximum(self.variances(pooling[plain]), TOLERANCE)
+            found.append((plain, self.bases, variances))
+        for share in np.unique(pooling[ridges > 0]):
+            places = np.flatnonzero((ridges > 0) & (pooling == share))
+            mixed = self.covariance({"pooling": share, "shrinkage": 0.0})
+            values, vectors = np.linalg.eigh(mixed[:, self.varies][:, :, self.varies])
+            bases = np.zeros((len(mixed), len(self.varies), values.shape[1]))
+            bases[:, self.varies] = vectors
+            level = values.mean(axis=1, keepdims=True) if values.size else values
+            ridge = ridges[places, None, None]
+            variances = (1 - ridge) * np.maximum(values, 0.0) + ridge * level
+            found.append((places, bases, np.maximum(variances, TOLERANCE)))
+        return found
+
     def singular(self, setting: Mapping[str, Any]) -> BoolArray:
         """Return the classes whose covariance has no inverse at a setting."""
         if float(setting["shrinkage"]) > 0:
@@ -124,27 +148,16 @@ class OwnCovariances(NormalClasses):
     def _scorer(self, work: GaussianWork, settings: Sequence[Mapping[str, Any]]) -> Scorer:
         found: _TwoScatters = work.solved
         log_prior = self._log_priors(work)
-        ridges = np.array([float(setting["shrinkage"]) for setting in settings])
-        plain = np.flatnonzero(ridges == 0).tolist()
-        pooling = [settings[s]["pooling"] for s in plain]
-        variances = np.maximum(found.variances(pooling), TOLERANCE) if len(plain) else None
-        others = {
-            s: [whitened(each) for each in found.covariance(settings[s])]
-            for s in np.flatnonzero(ridges).tolist()
-        }
+        groups = found.groups(settings)
 
         def score(X: FloatArray) -> FloatArray:
             Z = standardized(X, found.center, found.scale)
             out = np.empty((len(X), len(settings), len(found.mean)))
             for k, mean in enumerate(found.mean):
-                if variances is not None:  # all of them from one product
-                    U = (Z - mean) @ found.bases[k]
+                for places, bases, variances in groups:  # all of a group from one product
+                    U = (Z - mean) @ bases[k]
                     square = (U**2) @ (1 / variances[:, k]).T
-                    out[:, plain, k] = square + np.sum(np.log(variances[:, k]), axis=1)
-                for s, roots in others.items():
-                    root, log_det = roots[k]
-                    U = (Z - mean) @ root
-                    out[:, s, k] = np.einsum("ij,ij->i", U, U) + log_det
+                    out[:, places, k] = square + np.sum(np.log(variances[:, k]), axis=1)
             return log_prior - 0.5 * out
 
         return score
