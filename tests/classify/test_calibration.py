@@ -18,7 +18,10 @@ from bottega.classify import CalibratedClassifierCV, NaiveBayes
 from bottega.classify._calibration.maps import Beta, Isotonic, Sigmoid, Temperature
 from bottega.core.errors import InputError, ParameterError
 from bottega.data import make
+from bottega.data.encoder import Encoder
 from bottega.metrics import brier, calibration, log_loss
+from bottega.risk import CostSensitiveClassifier
+from bottega.tree import TreeClassifier
 
 ANSWER = json.loads(
     (Path(__file__).parents[1] / "reference" / "classify" / "beta_calibration.json").read_text()
@@ -141,6 +144,25 @@ def test_frames_and_pipelines_pass(sample):
     model = CalibratedClassifierCV(base).fit(frame, y, sample_weight=weight)
     assert model.feature_names_in_.tolist() == list("abcd")
     assert set(model.predict(frame)) == {"yes", "no"}
+
+
+def test_a_table_with_texts_and_gaps_passes_through_a_pipeline():
+    """As the models of a comparison are: an encoder and a method, fitted to the raw columns."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 150)
+    frame = pd.DataFrame(
+        {
+            "a": np.where(rng.random(150) < 0.1, np.nan, rng.normal(size=150) + y),
+            "b": np.array(["u", "v", "w"])[(y + rng.integers(0, 2, 150)) % 3],
+        }
+    )
+    labels = np.array(["x", "y", "z"])[y]
+    base = make_pipeline(Encoder(), TreeClassifier(max_leaf_nodes=6, ccp_alpha=0.0))
+    model = CalibratedClassifierCV(base, method="isotonic").fit(frame, labels)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    assert np.mean(model.predict(frame) == labels) > 0.6
+    decided = CostSensitiveClassifier(model, 1 - np.eye(3)).fit(frame, labels)
+    assert np.array_equal(decided.predict(frame), model.predict(frame))
 
 
 def test_pictures(sample, three):

@@ -18,7 +18,11 @@ def check_labels(name: str, y: Any) -> Array:
     y = np.asarray(y)
     if y.ndim != 1 or not y.size:
         raise InputError(f"{name} must be a column of at least one label; its shape is {y.shape}.")
-    missing = np.isnan(y) if y.dtype.kind == "f" else np.array([v is None or v != v for v in y])
+    missing: Any = False  # texts, whole numbers and truth values have no gaps
+    if y.dtype.kind == "f":
+        missing = np.isnan(y)
+    elif y.dtype.kind not in "biuUS":
+        missing = np.array([v is None or v != v for v in y])
     if np.any(missing):
         raise InputError(
             f"{name} has {int(np.count_nonzero(missing))} missing labels; leave those rows out."
