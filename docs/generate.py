@@ -42,7 +42,11 @@ FRONT_DOOR = (
 # Subpackages whose names are reached by the front door.
 BEHIND_THE_DOOR = ("cli", "report", "workbench")
 # Modules that are used as such.
-MODULES = {"core": ("params", "losses", "errors", "progress"), "data": ("make", "ledger")}
+MODULES = {
+    "classify": ("hyperplane",),
+    "core": ("params", "losses", "errors", "progress"),
+    "data": ("make", "ledger"),
+}
 
 
 # ---- tables of methods ---------------------------------------------------------------------------
