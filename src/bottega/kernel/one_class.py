@@ -18,6 +18,8 @@ from bottega.kernel._support.machines import one_class
 
 __all__ = ["OneClass"]
 
+_ROUNDING = 1e-12  # of the level: rows on the edge are inside
+
 
 class OneClass(OutlierMixin, KernelMachine):
     r"""Support vectors of one class: the smallest region that holds most rows.
@@ -185,4 +187,5 @@ class OneClass(OutlierMixin, KernelMachine):
 
     def predict(self, X: Any) -> Array:
         """Return 1 for each row inside the region, and -1 for outliers."""
-        return np.where(self.decision_function(X) >= 0, 1, -1)
+        f = self.decision_function(X)
+        return np.where(f >= -_ROUNDING * abs(self.offset_), 1, -1)
