@@ -49,7 +49,7 @@ def methods(task: str) -> dict[str, type[Estimator]]:
 
 def public_name(estimator_class: type[Estimator]) -> str:
     """Return the name under which a class is imported: its topic's, not its module's."""
-    return ".".join([*estimator_class.__module__.split(".")[:2], estimator_class.__name__])
+    return f"bottega.{estimator_class.card.topic}.{estimator_class.__name__}"
 
 
 def in_words(card: Card, name: str) -> Any:

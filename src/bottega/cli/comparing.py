@@ -23,10 +23,11 @@ from bottega.core import interruption
 from bottega.core.errors import BottegaError, InputError, TestSetAlreadyUsed, require
 from bottega.core.files import write_atomically
 from bottega.data import read
-from bottega.report.content import MOST_CALIBRATED, URGENT
+from bottega.report.content import URGENT
 from bottega.report.wording import in_words_of_the_command_line
 from bottega.workbench import Comparison
 from bottega.workbench import compare as compare_methods
+from bottega.workbench.sizes import SMALL
 
 __all__ = ["Wanted", "compare"]
 
@@ -168,7 +169,7 @@ def _write_files(found: Comparison, wanted: Wanted, ending: Ending, quiet: bool)
 def _calibrate(found: Comparison) -> None:
     """Let the folds calibrate the intervals of the saved model where no locked rows did."""
     calibrated = found.certificate is not None or found.train.time is not None
-    if not calibrated and not found.interrupted and found.n_train <= MOST_CALIBRATED:
+    if not calibrated and not found.interrupted and found.n_train <= SMALL:
         with suppress(BottegaError):  # a method without probabilities, for one
             _ = found.intervals
 

@@ -93,6 +93,12 @@ class Card:
             raise ValueError(f"takes={sorted(unknown)} is not among {', '.join(INPUTS)}.")
 
     @property
+    def topic(self) -> str:
+        """Folder of the package that its class is in, such as "linear"."""
+        _, _, inside = getattr(self.estimator, "__module__", "").partition(".")
+        return inside.partition(".")[0]
+
+    @property
     def knob(self) -> str | None:
         """Parameter that sets its complexity."""
         return getattr(self.estimator, "knob", None)

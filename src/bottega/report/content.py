@@ -29,14 +29,14 @@ from bottega.report.units import error_in_words, units_of
 from bottega.report.verdict import certificate_sentence, verdict
 from bottega.report.wording import in_words_of
 from bottega.workbench.results import chosen_in_words
+from bottega.workbench.sizes import SMALL
 
-__all__ = ["MOST_CALIBRATED", "URGENT", "content"]
+__all__ = ["URGENT", "content"]
 
 _MOST_COLUMNS = 200
 _DRAWN_COEFFICIENTS = 5  # methods, from the best on, whose coefficients are drawn along their path
 # Findings about the order of the rows: they may make every error of the report too small.
 URGENT = ("time_order",)
-MOST_CALIBRATED = 20_000  # training rows that the models of the folds calibrate limits with
 _LEVEL = 0.9  # of the limits for new rows that the report speaks of
 
 
@@ -153,7 +153,7 @@ def _certificate(comparison: Any) -> dict[str, Any]:
 
 def _limits(comparison: Any) -> str | None:
     """Say how far limits for new rows can be trusted, where something calibrated them."""
-    calibrated = comparison.certificate is not None or comparison.n_train <= MOST_CALIBRATED
+    calibrated = comparison.certificate is not None or comparison.n_train <= SMALL
     if comparison.interrupted or comparison.table.time is not None or not calibrated:
         return None
     with suppress(BottegaError):  # a method without probabilities, for one

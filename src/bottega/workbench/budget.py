@@ -12,11 +12,11 @@ import numpy as np
 from bottega.core.cards import Card
 from bottega.core.errors import ParameterError
 from bottega.risk.estimate.nested_engine import Control, Judge, Part, Task, run_parts
+from bottega.workbench.sizes import SMALL
 
 __all__ = ["Plan", "default_budget", "make_plan", "read_budget"]
 
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "": 1.0}
-_SMALL = 20_000  # rows up to which there is no budget unless one is asked for
 _LONGEST = 600.0
 _TRIALS = (1_000, 3_000)  # rows of the trials that tell how the time grows
 _TRIED = 0.2  # share of the time that trials may take
@@ -73,7 +73,7 @@ def default_budget(n_rows: int, n_columns: int) -> float | None:
     >>> default_budget(1_000, 10), default_budget(200_000, 10), default_budget(1_000_000, 30)
     (None, 260.0, 600.0)
     """
-    if n_rows <= _SMALL:
+    if n_rows <= SMALL:
         return None
     return min(60.0 + n_rows * n_columns / 10_000, _LONGEST)
 
@@ -201,7 +201,7 @@ def make_plan(
             )
             cost[name] = _seconds(growth[name], n_train)
     # Of many rows two folds tell enough: better more rows in a fit than more folds.
-    least = runs if n_train <= _SMALL else min(runs, _HEATS + 1)
+    least = runs if n_train <= SMALL else min(runs, _HEATS + 1)
     room = _USED * (end - time.perf_counter()) * threads
     plan.full = runs * sum(cost.values()) > room
     others = sorted((name for name in procedures if name not in plan.sure), key=cost.__getitem__)
@@ -242,12 +242,8 @@ def make_plan(
 
 def _usual_cost(card: Card, later: bool = False) -> tuple[int, bool, str]:
     """Return what orders methods by their usual cost, in one topic some `later`."""
-    topic = _topic(card)
+    topic = card.topic
     return (_CHEAP.index(topic) if topic in _CHEAP else len(_CHEAP)), later, card.method
-
-
-def _topic(card: Card) -> str:
-    return getattr(card.estimator, "__module__", ".").split(".")[1]
 
 
 def _trial(
@@ -343,7 +339,7 @@ def _sure(
 ) -> tuple[str, ...]:
     """Return the methods that are always shown: baseline, a linear model, a tree, boosting."""
     found = ["baseline"] if "baseline" in procedures else []
-    linear = [name for name in procedures if _topic(cards[name]) in ("linear", "classify")]
+    linear = [name for name in procedures if cards[name].topic in ("linear", "classify")]
     linear = [name for name in linear if cards[name].knob is not None] or linear
     if linear:
         found.append(min(linear, key=lambda name: (cost.get(name, 0.0), name != "ridge", name)))

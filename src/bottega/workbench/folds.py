@@ -14,11 +14,10 @@ from bottega.core.frames import take_rows
 from bottega.data import Table
 from bottega.risk.estimate.nested_engine import Part
 from bottega.workbench.results import MethodResult
+from bottega.workbench.sizes import SMALL
 
 __all__ = ["FoldModels", "thinned"]
 
-_MOST_ROWS = 20_000  # with more, models that were not kept are fitted again for two folds only
-_EXPLAINED = 20_000  # held-out rows that an explanation looks at
 _LEAST_EXPLAINED = 200
 _TRIED = 200  # rows that tell how long a prediction takes
 _TIMES = 5  # how often each column of a row is shuffled by an explanation
@@ -48,7 +47,7 @@ class FoldModels:
     def of(self, method: str, result: MethodResult) -> list[tuple[int, Any]]:
         """Return number and model of each fold of a method."""
         numbers = list(result.nested.folds)
-        if method not in self.kept and self.table.n_rows > _MOST_ROWS:
+        if method not in self.kept and self.table.n_rows > SMALL:
             numbers = numbers[:2]
         if method in self.procedures:
             return [(k, self._model(method, k)) for k in numbers]
@@ -85,7 +84,7 @@ class FoldModels:
     def rows(self, method: str, result: MethodResult) -> list[Any]:
         """Return the positions, among the training rows, of the rows of each fold in `fits`."""
         count = len(result.nested.folds)
-        if method not in self.kept and self.table.n_rows > _MOST_ROWS:
+        if method not in self.kept and self.table.n_rows > SMALL:
             count = min(count, 2)
         return [self.folds[k][1] for k in result.nested.folds[:count]]
 
@@ -105,7 +104,7 @@ def thinned(
         Seed of the choice of rows.
     """
     total = sum(map(len, rows))
-    most = min(total, _EXPLAINED)
+    most = min(total, SMALL)
     if seconds is not None and most:
         model, X, _, _ = fits[0]
         some = take_rows(X, np.arange(min(_TRIED, len(rows[0]))))

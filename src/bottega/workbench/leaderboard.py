@@ -214,8 +214,7 @@ def verdict_on(
 def _simplicity(result: MethodResult) -> int:
     if result.card.method == LAST:
         return len(_SIMPLE) + 1
-    module = getattr(result.card.estimator, "__module__", "").split(".")
-    topic = module[1] if len(module) > 1 else ""
+    topic = result.card.topic
     return _SIMPLE.index(topic) if topic in _SIMPLE else len(_SIMPLE)
 
 
@@ -230,7 +229,4 @@ _WHY = {
 
 
 def _why(result: MethodResult) -> str:
-    module = getattr(result.card.estimator, "__module__", "").split(".")
-    return _WHY.get(
-        module[1] if len(module) > 1 else "", "it is one method, not a mixture of several"
-    )
+    return _WHY.get(result.card.topic, "it is one method, not a mixture of several")

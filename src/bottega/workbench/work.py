@@ -12,13 +12,13 @@ from bottega.risk.estimate.judged_rows import JudgedRows
 from bottega.risk.estimate.nested_engine import Answer, Control, Task
 from bottega.risk.estimate.nested_interval import mean_and_variance
 from bottega.workbench.resume import Saved
+from bottega.workbench.sizes import SMALL
 
 __all__ = ["Work"]
 
 _HEATS = 2  # folds after which a method may be stopped
 _CLEAR = 6.0  # standard errors of independent rows by which a method that is stopped is behind
 _MATTERS = 0.01  # and the share of the leader's error
-_SMALL = 20_000  # rows up to which one cheap method after the other is run whole
 _KEPT = 2  # methods whose models of the folds are kept for explanations
 
 
@@ -86,7 +86,7 @@ class Work(Control):
             name, key = names.index(task.name), keys.index(task.part.key)
             if task.name == "baseline":
                 return 0, key, name
-            if task.name in self.cheap and len(self.rows) <= _SMALL:
+            if task.name in self.cheap and len(self.rows) <= SMALL:
                 return 1, name, key
             if not task.part.tests:
                 return 4, 0, name
@@ -127,7 +127,7 @@ class Work(Control):
         if not finals or len(finals) == len(remaining):
             return min(finals, key=lambda i: self.error_of(remaining[i].name), default=0)
         heats_done = first.name not in self.cheap and first.part.tests and not self._is_heat(first)
-        if heats_done and len(self.rows) > _SMALL:
+        if heats_done and len(self.rows) > SMALL:
             leaders = [i for i in finals if remaining[i].name == self.leader]
             return leaders[0] if leaders else 0
         return 0
