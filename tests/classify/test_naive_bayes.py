@@ -144,6 +144,17 @@ def test_stream_and_weights_give_the_fit_to_all_rows():
     assert repeated.predict_proba(GAPPY) == pytest.approx(whole.predict_proba(GAPPY), abs=1e-10)
 
 
+def test_levels_of_rows_that_do_not_count_are_unknown():
+    X = pd.DataFrame({"town": ["Rome", "Oslo", "Rome", "Oslo", "Paris"]})
+    y, weight = ["a", "b", "a", "a", "b"], [1, 1, 1, 1, 0]
+    model = NaiveBayes().fit(X, y, sample_weight=weight)
+    expected = NaiveBayes().fit(X[:4], y[:4])
+    assert model.predict_proba(X) == pytest.approx(expected.predict_proba(X), abs=1e-12)
+    assert model.predict_proba(X[4:])[0] == pytest.approx(model.priors_)
+    assert len(model.tidy()) == len(expected.tidy())
+    assert set(model.sample(200, random_state=0)[0]["town"]) == {"Rome", "Oslo"}
+
+
 @pytest.mark.parametrize("families", ["auto", "kernel", {0: "kernel", 1: "categorical"}], ids=str)
 def test_chunks_give_the_answer_of_all_rows(families):
     columns = ["size", "visits", "year", "flag"]
@@ -256,3 +267,11 @@ def test_families_must_suit_the_values():
     for family in ("poisson", "bernoulli"):
         with pytest.raises(InputError, match="column 'x0' holds other values"):
             NaiveBayes(family).fit(X, [0, 0, 1, 1])
+
+
+def test_a_column_without_values_stays_unknown():
+    X = np.column_stack([TABLE["size"], np.full(N, np.nan)])
+    model = NaiveBayes().fit(X, Y)
+    expected = NaiveBayes().fit(X[:, :1], Y).predict_proba(X[:, :1])
+    assert model.predict_proba(X) == pytest.approx(expected, abs=1e-12)
+    assert np.isnan(model.fill_in(X[:2])[:, 1]).all()

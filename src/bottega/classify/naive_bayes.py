@@ -269,7 +269,8 @@ class NaiveBayes(CoefficientResults, Chunked, StreamedClasses):
                 errors.append(models.sd[:, j] / np.sqrt(seen[:, j]))
                 continue
             weight = np.maximum(sums.levels[j][self._present].sum(axis=1), 1.0)
-            for code, label in enumerate(reader.levels[j]):
+            for code in np.flatnonzero(~np.isnan(shares[0])).tolist():
+                label = reader.levels[j][code]
                 terms.append(f"{name}[{label}]")
                 estimates.append(shares[:, code])
                 errors.append(np.sqrt(shares[:, code] * (1 - shares[:, code]) / weight))

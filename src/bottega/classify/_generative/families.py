@@ -103,7 +103,7 @@ class ColumnModels:
     mean, sd : ndarray of shape (K, p)
         Mean and standard deviation, of columns that are numbers.
     shares : list of (ndarray of shape (K, L) or None)
-        Probabilities of the levels of categories.
+        Probabilities of the levels of categories; NaN for a level that no row that counts has.
     kernels : list of (list or None)
         Centres, shares and width of the kernels of each class.
     """
@@ -172,10 +172,12 @@ class ColumnModels:
     def _categorical(self, X: FloatArray) -> FloatArray:
         out = np.zeros((len(X), len(self.mean)))
         for j in self._of("categorical"):
-            there = ~np.isnan(X[:, j])
             with np.errstate(divide="ignore"):
                 table = np.log(self.shares[j])
-            out[there] += table[:, X[there, j].astype(np.intp)].T
+            known = ~np.isnan(table[0])  # levels of rows that count
+            there = np.flatnonzero(X[:, j] < len(known))
+            codes = X[there, j].astype(np.intp)
+            out[there[known[codes]]] += table[:, codes[known[codes]]].T
         return out
 
     def _kernel(self, X: FloatArray) -> FloatArray:
@@ -198,7 +200,8 @@ class ColumnModels:
         for j in np.flatnonzero(gone.any(axis=0)):
             rows = gone[:, j]
             if self.families[j] == "categorical":
-                out[rows, j] = np.argmax(shares[rows] @ self.shares[j], axis=1)
+                likely = shares[rows] @ np.nan_to_num(self.shares[j])
+                out[rows, j] = np.argmax(likely, axis=1)
             else:
                 out[rows, j] = shares[rows] @ self.mean[:, j]
                 if self.families[j] == "bernoulli":
@@ -225,7 +228,7 @@ class ColumnModels:
 
     def _drawn_from(self, j: int, k: int, count: int, rng: np.random.Generator) -> FloatArray:
         if self.families[j] == "categorical":
-            shares = self.shares[j][k]
+            shares = np.nan_to_num(self.shares[j][k])
             return rng.choice(len(shares), size=count, p=shares).astype(np.float64)
         centers, shares, width = self.kernels[j][k]
         noise = width * rng.normal(size=count)
@@ -247,6 +250,7 @@ def fitted_columns(
     share = np.where(total > 0, total, 1.0)
     check_columns(np.where(number, scatter / share, 1.0), mean=np.abs(mean))
     seen, means = sums.seen[present], np.where(sums.seen > 0, sums.mean, mean)[present]
+    means[:, (total == 0) & number] = np.nan  # nothing is known of a column without values
     sd = _deviations(sums, present, scatter / share, var_smoothing)
     for j, family in enumerate(families):
         if family == "bernoulli":
@@ -290,9 +294,16 @@ def _shares_of_ones(seen: FloatArray, mean: FloatArray, alpha: float, all_rows: 
 
 
 def _smoothed(counts: FloatArray, alpha: float) -> FloatArray:
-    weight = counts.sum(axis=1, keepdims=True) + alpha * counts.shape[1]
-    common = (counts.sum(axis=0) + 1e-300) / (counts.sum() + counts.shape[1] * 1e-300)
-    return np.where(weight > 0, (counts + alpha) / np.where(weight > 0, weight, 1.0), common)
+    """Return shares of the levels in each class, with pseudo-counts for each level that was seen.
+
+    A class without any value has the shares of all classes together.
+    """
+    together = counts.sum(axis=0)
+    seen = together > 0
+    weight = counts.sum(axis=1, keepdims=True) + alpha * np.count_nonzero(seen)
+    shares = np.where(weight > 0, (counts + alpha) / np.where(weight > 0, weight, 1.0), 0.0)
+    shares = np.where(weight > 0, shares, together / max(float(together.sum()), 1e-300))
+    return np.where(seen, shares, np.nan)
 
 
 def _kernels(values: Any, weights: Any, sd: float, mean: float, bandwidth: float) -> Any:
