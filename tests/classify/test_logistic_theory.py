@@ -79,7 +79,7 @@ def test_more_columns_than_rows_are_rotated(K):
 
 def test_thousands_of_coefficients_are_for_lbfgs():
     rng = np.random.default_rng(3)
-    X = sparse.random_array((700, 900), density=0.02, rng=rng, format="csr")
+    X = sparse.csr_array(sparse.random(700, 900, density=0.02, random_state=rng))
     y = np.digitize(X[:, :50].sum(axis=1), [0.1, 0.4, 0.8])
     model = LogisticRegression(C=1.0).fit(X, y)
     assert model.solver_ == "lbfgs"

@@ -116,7 +116,7 @@ def test_the_path_is_that_of_single_fits(loss):
 
 def test_wide_sparse_rows_take_the_dual():
     rng = np.random.default_rng(2)
-    rows = sparse.random_array((60, 900), density=0.05, rng=rng, format="csr")
+    rows = sparse.csr_array(sparse.random(60, 900, density=0.05, random_state=rng))
     y = rng.integers(2, size=60)
     model = LinearSVM(1.0, tol=1e-6, max_iter=10**5).fit(rows, y)
     assert model.solver_ == "dual"

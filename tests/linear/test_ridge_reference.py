@@ -181,7 +181,7 @@ def test_a_penalty_for_each_response_equals_scikit_learn(positive):
         alone = Ridge(alpha, standardize=False, positive=positive).fit(X, Y[:, k])
         assert_allclose(ours.coef_[k], alone.coef_, rtol=1e-9, atol=1e-12)
     if not positive:
-        theirs = SklearnRidge(alphas).fit(X, Y)
+        theirs = SklearnRidge(np.array(alphas)).fit(X, Y)
         assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9)
         assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-9)
     assert_allclose(ours.alpha_, alphas)

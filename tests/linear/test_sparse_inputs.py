@@ -121,7 +121,7 @@ def test_models_are_stored(never_dense, shape):
 @pytest.mark.parametrize("model", [Ridge(1.0), LeastSquares()])
 def test_a_large_table_is_never_made_dense(model):
     rng = np.random.default_rng(9)
-    X = sparse.random_array((120_000, 200), density=1e-3, rng=rng, format="csr")
+    X = sparse.csr_array(sparse.random(120_000, 200, density=1e-3, random_state=rng))
     y = X @ rng.normal(size=200)
     tables = [(X, y)]
     if isinstance(model, Ridge):

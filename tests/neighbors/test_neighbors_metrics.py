@@ -177,7 +177,7 @@ def test_sparse_rows_are_searched_as_dense_ones(metric: str) -> None:
 
 
 def test_many_sparse_rows_in_threads() -> None:
-    rows = sparse.random_array((700, 40), density=0.1, rng=3, format="csr")
+    rows = sparse.csr_array(sparse.random(700, 40, density=0.1, random_state=3))
     found = NeighborSearch(rows).distances(rows)
     np.testing.assert_allclose(found, pairwise_distances(rows.toarray()), atol=1e-7)
 
