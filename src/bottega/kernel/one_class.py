@@ -18,7 +18,7 @@ from bottega.kernel._support.machines import one_class
 
 __all__ = ["OneClass"]
 
-_ROUNDING = 1e-12  # of the level: rows on the edge are inside
+_ROUNDING = 1e-12  # of the level: rows so near to the edge are on it
 
 
 class OneClass(OutlierMixin, KernelMachine):
@@ -179,7 +179,9 @@ class OneClass(OutlierMixin, KernelMachine):
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return f(x) of each row: the higher, the more like the training rows."""
-        return self._decide(X)[:, 0]
+        found = self._decide(X)[:, 0]
+        near = np.abs(found - self.offset_) <= _ROUNDING * abs(self.offset_)
+        return np.where(near, self.offset_, found)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return f(x) less the level: negative for outliers."""
@@ -187,5 +189,4 @@ class OneClass(OutlierMixin, KernelMachine):
 
     def predict(self, X: Any) -> Array:
         """Return 1 for each row inside the region, and -1 for outliers."""
-        f = self.decision_function(X)
-        return np.where(f >= -_ROUNDING * abs(self.offset_), 1, -1)
+        return np.where(self.decision_function(X) >= 0, 1, -1)

@@ -18,7 +18,7 @@ free ones, which is exact: two fits of the same rows agree to the last digits, w
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lu_factor, lu_solve
+from scipy.linalg.lapack import dgetrf, dgetrs
 
 from bottega.core.typing import FloatArray, IntArray
 from bottega.optimize._kernels.smo import descend, slopes
@@ -32,6 +32,7 @@ _FREE = 1000  # free rows up to which the linear system is solved
 _STEPS = 500_000  # of two rows in one round
 _ROUNDS = 12  # of descent and linear system
 _HITS = 20  # bounds that the solution of the linear system may meet in one round
+_REFINED = 3  # solutions of the linear system, each for what the others leave
 _MORE = 10  # times the steps so far that these may take
 _CANCELS = 1e-3  # digits of a sum that may be lost where it nearly vanishes
 _EXACT = 1e-11  # gap, against the size of the residuals, that is rounding
@@ -348,11 +349,13 @@ def _newton_step(K: FloatArray, r: FloatArray) -> FloatArray:
     system = np.ones((n + 1, n + 1))
     system[:n, :n] = K
     system[n, n] = 0.0
-    right = np.append(r, 0.0)
-    held = system.copy()
-    held[np.arange(n), np.arange(n)] += 1e-10 * max(float(np.max(np.diagonal(K))), 1e-300)
-    factor = lu_factor(held, check_finite=False)
-    found = lu_solve(factor, right, check_finite=False)
-    for _ in range(3):
-        found += lu_solve(factor, right - system @ found, check_finite=False)
+    right = np.zeros(n + 1)
+    right[:n] = r
+    held = system.copy(order="F")
+    held.T.flat[: -1 : n + 2] += 1e-10 * max(float(K.diagonal().max()), 1e-300)
+    factor, pivots, _ = dgetrf(held, overwrite_a=True)
+    found = np.zeros(n + 1)
+    for _ in range(_REFINED):
+        more, _ = dgetrs(factor, pivots, right - system @ found)
+        found += more
     return np.asarray(found[:n])
