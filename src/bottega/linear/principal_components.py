@@ -237,11 +237,11 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
         fits = [None if train is None else fit(train) for train in folds.training()]
         return {"estimate": "cv", **judge_held_out(blocks(), fits, loss)}
 
-    def _judge(self, curve: Path, rows: Rows, cv: Any, loss: Loss) -> Path:
+    def _judge(self, curve: Path, work: Any, rows: Rows, cv: Any, loss: Loss) -> Path:
         _check_enough_rows(len(rows))
         if isinstance(cv, Integral) and int(cv) >= len(rows):
             cv = "loo"
-        return super()._judge(curve, rows, cv, loss)
+        return super()._judge(curve, work, rows, cv, loss)
 
     def component_scores(self, X: Any) -> FloatArray:
         """Return the components of each row: its (standardised) inputs times `rotation_`."""
