@@ -35,9 +35,16 @@ def path(n, p, bar, repeats) -> Result:
         scoring = "neg_mean_squared_error"
         return GridSearchCV(model, {"alpha": alphas}, scoring=scoring).fit(X, y)
 
-    KernelRidge(**given).path(X[:200], y[:200], values=alphas)
-    curve, found = ours(), theirs()
-    medians = in_turns({"ours": ours, "theirs": theirs}, repeats)
+    KernelRidge(**given).path(X[:400], y[:400], values=alphas)
+    kept = {}
+    medians = in_turns(
+        {
+            "ours": lambda: kept.update(ours=ours()),
+            "theirs": lambda: kept.update(theirs=theirs()),
+        },
+        repeats,
+    )
+    curve, found = kept["ours"], kept["theirs"]
     best = curve.best("min")
     left = [left_out(X, y, curve.values[best], gamma, i) for i in (0, n // 2)]
     at = curve.at(best)

@@ -5,6 +5,7 @@ import pytest
 
 from bottega.core.errors import ModelFileError
 from bottega.ensemble import GradientBoostingRegressor
+from bottega.kernel import KernelPerceptron
 from bottega.neighbors import (
     NearestNeighborsClassifier,
     NearestNeighborsRegressor,
@@ -81,6 +82,8 @@ EDITED = [
     (PSpline(1.0), 1, Y, lambda m: shorter(m._spline, "coef")),
     (RegressionSpline(3), 1, Y, lambda m: narrower(m._spline, "M")),
     (Perceptron(), 2, CLASSES, lambda m: narrower(m, "_weights")),
+    (KernelPerceptron(), 2, CLASSES, lambda m: shorter(m.updates_, "time")),
+    (KernelPerceptron(), 2, CLASSES, lambda m: shorter(m.updates_, "used")),
     (OnlineGradientDescentRegressor(), 2, Y, lambda m: narrower(m, "_state")),
     (OnlineRidge(), 2, Y, lambda m: narrower(m, "_triangle")),
     (

@@ -12,7 +12,7 @@ from sklearn.kernel_ridge import KernelRidge as ScikitLearns
 
 from bottega.core.errors import InputError, NotKept, ParameterError
 from bottega.kernel import FunctionKernel, KernelRidge, SigmoidKernel, SpectrumKernel
-from bottega.linear import Ridge
+from bottega.linear import LeastSquares, Ridge
 
 R = json.loads((Path(__file__).parents[1] / "reference/kernel/kernels.json").read_text())
 RNG = np.random.default_rng(0)
@@ -208,3 +208,33 @@ def test_missing_numbers_and_other_widths_are_refused():
         model.predict(NEW[:, :2])
     with pytest.raises(ParameterError, match="values"):
         KernelRidge().path(X, Y, values=[])
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_tridiagonal_form_says_what_eigenvectors_say(intercept, monkeypatch):
+    both = np.column_stack([Y, X[:, 2]])
+    given = {"gamma": 0.2, "fit_intercept": intercept}
+    eigen = KernelRidge(**given).path(X, both, sample_weight=WEIGHT)
+    monkeypatch.setattr("bottega.kernel._ridge.decompose._FEW", 5)
+    tri = KernelRidge(**given).path(X, both, sample_weight=WEIGHT)
+    assert tri.values == pytest.approx(eigen.values, rel=1e-12)
+    # The least penalty is 1e-9 of the kernel matrix, and costs so many digits.
+    assert tri.error == pytest.approx(eigen.error, rel=1e-6)
+    assert tri.train_error == pytest.approx(eigen.train_error, rel=1e-6)
+    assert tri.df == pytest.approx(eigen.df, rel=1e-8)
+    one, other = tri.at(25), eigen.at(25)
+    assert one.dual_coef_ == pytest.approx(other.dual_coef_, rel=1e-7, abs=1e-9)
+    assert one.leverage_ == pytest.approx(other.leverage_, rel=1e-9)
+
+
+def test_without_a_penalty_it_is_least_squares():
+    """A kernel matrix of rank 3: what is left of its other eigenvalues is rounding."""
+    rng = np.random.default_rng(5)
+    for n in (40, 320):
+        rows = rng.normal(size=(n, 3))
+        y = rows[:, 0] + rng.normal(size=n)
+        model = KernelRidge(0.0, kernel="linear").fit(rows, y)
+        plain = LeastSquares().fit(rows, y)
+        assert model.df_ == pytest.approx(4)
+        assert model.predict(NEW) == pytest.approx(plain.predict(NEW))
+        assert model.loo_residuals_ == pytest.approx(plain.loo_residuals_)

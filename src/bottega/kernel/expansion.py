@@ -8,8 +8,10 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.frames import take_rows
+from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
+from bottega.kernel._objects.products import dense
 from bottega.kernel.kernels import Kernel
 from bottega.risk.bounds import kernel_perceptron
 
@@ -49,7 +51,7 @@ class KernelExpansion:
     def __post_init__(self) -> None:
         coef = np.asarray(self.coef, dtype=np.float64)
         points = list(self.points) if self.kernel.objects else self.points
-        if not (self.kernel.objects or hasattr(points, "toarray")):
+        if not (self.kernel.objects or is_sparse(points)):
             points = np.asarray(points, dtype=np.float64)
         n = points.shape[0] if hasattr(points, "shape") else len(points)
         if coef.shape != (n,):
@@ -104,7 +106,7 @@ class KernelExpansion:
         if self.kernel.objects:
             points: Any = [*self.points, *other.points]
         else:
-            tables = [as_dense(self.points), as_dense(other.points)]
+            tables = [dense(self.points), dense(other.points)]
             points = np.vstack(tables)
         return KernelExpansion(self.kernel, points, np.r_[self.coef, other.coef])
 
@@ -125,11 +127,6 @@ class KernelExpansion:
             [self.points[i] for i in used] if self.kernel.objects else take_rows(self.points, used)
         )
         return KernelExpansion(self.kernel, points, self.coef[used])
-
-
-def as_dense(X: Any) -> FloatArray:
-    """Return a table as an array."""
-    return np.asarray(X.toarray() if hasattr(X, "toarray") else X)
 
 
 def _signs(y: Any) -> FloatArray:

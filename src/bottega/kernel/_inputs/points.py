@@ -1,5 +1,6 @@
 """Reading points for a kernel: rows of numbers, objects in a list, or the kernel matrix itself."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -13,10 +14,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bottega.core.errors import InputError
 from bottega.core.estimator import Estimator
 from bottega.core.params import AnyOf, Choice, Function, Parameter
+from bottega.core.sparse import is_sparse
 from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.kernel._objects.products import dense
 from bottega.kernel.kernels import Kernel, get_kernel
 
-__all__ = ["KERNEL", "GramRows", "KernelInputs"]
+__all__ = ["KERNEL", "GramRows", "KernelInputs", "finite_kernel"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,17 @@ class GramRows:
         """Return the kernels of these rows with other rows of the matrix."""
         return self.matrix[np.ix_(self.at, points.at)]
 
+    def iter_columns(self) -> Iterator[FloatArray]:
+        """Yield numbers of each row that do not depend on the order of rows: folds are dealt by it.
+
+        Its kernel with itself, and sums over those with the others, in rising order.
+        """
+        K = self.against(self)
+        yield np.diagonal(K).copy()
+        K.sort(axis=1)
+        yield K.sum(axis=1)
+        yield (K**2).sum(axis=1)
+
 
 class KernelInputs(Estimator):
     """An estimator whose inputs are points for a kernel.
@@ -118,9 +132,9 @@ class KernelInputs(Estimator):
                     f"training points; X is {X.shape[0]} x {X.shape[1]}. Precomputed matrices must "
                     "be a square matrix."
                 )
-            dense = X.toarray() if hasattr(X, "toarray") else X
-            return GramRows(dense, np.arange(len(dense))), y
-        return X.tocsr() if hasattr(X, "tocsr") else X, y
+            matrix = dense(X)
+            return GramRows(matrix, np.arange(len(matrix))), y
+        return X.tocsr() if is_sparse(X) else X, y
 
     def _check_responses(self, y: Any, X: Any) -> Any:
         """Return the responses of objects, which scikit-learn cannot check together with them."""
@@ -142,14 +156,14 @@ class KernelInputs(Estimator):
             check_is_fitted(self)
             return as_objects(X)
         X = super()._check_new(X)
-        return X.tocsr() if hasattr(X, "tocsr") else X
+        return X.tocsr() if is_sparse(X) else X
 
     def _between(self, kernel: Kernel, X: Any, points: Any) -> FloatArray:
         """Return the kernels of checked rows with the points of the fit."""
         if isinstance(points, GramRows):
             if isinstance(X, GramRows):
                 return X.against(points)
-            return np.asarray(X.toarray() if hasattr(X, "toarray") else X)[:, points.at]
+            return dense(X)[:, points.at]
         with np.errstate(over="ignore", invalid="ignore"):
             return kernel(X, None if X is points else points)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.loaded import insist_on_length
+from bottega.core.loaded import insist, insist_on_length
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.kernel._kernels.perceptron import learn_many, learn_two
@@ -40,6 +40,8 @@ class Updates:
     def check_loaded(self) -> None:
         """Raise where what was read from a file does not fit together."""
         insist_on_length(self, len(self.place), "change", "time")
+        inside = (self.place >= 0) & (self.place < len(self.used))
+        insist(inside, "an update at a row that is not there")
 
     @property
     def last(self) -> FloatArray:

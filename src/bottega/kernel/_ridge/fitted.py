@@ -10,7 +10,7 @@ from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
 from bottega.core.validate import with_warning
 from bottega.kernel._inputs.points import KernelInputs
-from bottega.kernel._ridge.spectrum import decompose_features, decompose_kernel
+from bottega.kernel._ridge.decompose import decompose_features, decompose_kernel
 from bottega.kernel.expansion import KernelExpansion
 
 __all__ = ["FittedRidge", "row_blocks"]
@@ -100,7 +100,7 @@ class FittedRidge(LinearSmoother, KernelInputs):
         alphas = np.array([self.alpha_])
         if self._features is None:
             mean = np.average(own, axis=0, weights=counted) if intercept else np.zeros(n)
-            spectrum = decompose_kernel(own, zero, rows, intercept=intercept)
+            spectrum = decompose_kernel(own, zero, rows, intercept=intercept, eigenvectors=True)
             moved = (new - mean) * spectrum.root
             inner = (moved @ spectrum.Q) * spectrum.gains(alphas)[:, 0]
         else:

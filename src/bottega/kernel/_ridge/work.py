@@ -10,7 +10,8 @@ from scipy import linalg
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
 from bottega.kernel._inputs.points import finite_kernel
-from bottega.kernel._ridge.spectrum import KernelSpectrum, decompose_features, decompose_kernel
+from bottega.kernel._ridge.decompose import decompose_features, decompose_kernel
+from bottega.kernel._ridge.spectrum import KernelSpectrum
 from bottega.kernel.kernels import GaussianKernel, Kernel, LaplacianKernel, LinearKernel
 
 __all__ = ["ApproximateRidge", "ExactRidge", "RidgeSolution", "RidgeWork"]
@@ -82,9 +83,7 @@ class ExactRidge(_RidgeFits):
     def coefficients(self, alphas: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the coefficients of the kernels and the intercepts."""
         spectrum = self.spectrum
-        gains = spectrum.gains(alphas)
-        inner = (gains[:, :, None] * spectrum.z[:, None, :]).reshape(len(gains), -1)
-        coef = (spectrum.Q @ inner).reshape(len(self.y), len(alphas), -1)
+        coef = (spectrum.Q @ spectrum.inner(alphas)).reshape(len(self.y), len(alphas), -1)
         coef *= spectrum.root[:, None, None]
         return coef, self._intercepts(coef)
 

@@ -1,0 +1,40 @@
+"""Squared lengths of rows under the inverse of a shifted tridiagonal matrix, for many shifts.
+
+Symbols
+-------
+Qt       the rows, one per column, in the coordinates in which the matrix is T
+ratio    L in T + a = L D L', one column per shift a: what a coordinate takes off the next
+inverse  1 / D
+left     q'(T + a)^-1 q of each row q and shift
+"""
+
+import numpy as np
+
+from bottega._jit import kernel
+
+ROWS = 32  # taken together: what is known of them for all shifts stays near the processor
+
+
+@kernel
+def lengths(Qt, ratio, inverse, left):
+    """Solve L x = q row by row and sum x^2 / D on the way."""
+    r, n = Qt.shape
+    m = ratio.shape[1]
+    x = np.empty((m, ROWS))
+    total = np.empty((m, ROWS))
+    for start in range(0, n, ROWS):
+        size = min(ROWS, n - start)
+        for j in range(m):
+            for i in range(ROWS):
+                x[j, i] = 0.0
+                total[j, i] = 0.0
+        for k in range(r):
+            for j in range(m):
+                back, scale = ratio[k, j], inverse[k, j]
+                for i in range(size):
+                    t = Qt[k, start + i] - back * x[j, i]
+                    x[j, i] = t
+                    total[j, i] += t * t * scale
+        for j in range(m):
+            for i in range(size):
+                left[start + i, j] = total[j, i]
