@@ -157,3 +157,24 @@ def test_naive_bayes_of_a_frame_comes_back_from_a_file(tmp_path):
     assert np.array_equal(again.predict_proba(frame), model.predict_proba(frame))
     more = again.partial_fit(frame[:5], Y[:5])
     assert more.glance()["nobs"].item() == 205
+
+
+@pytest.mark.parametrize("model", NORMAL, ids=name)
+def test_results_have_the_columns_of_every_model(model):
+    terms, about = model.tidy(), model.glance()
+    assert terms["estimate"].notna().all()
+    assert about["nobs"].item() == 200
+    assert np.isnan(about["error"].item())  # no path was walked
+    chosen = type(model)().fit(X, Y)
+    row = chosen.glance()
+    assert row["error"].item() == np.min(chosen.path_.error) or chosen.simplifies
+    assert row[chosen.knob].item() == getattr(chosen, f"{chosen.knob}_")
+    assert model.card.title in repr(model.summary())
+
+
+def test_means_of_a_quadratic_discriminant_come_with_their_errors():
+    terms = MODELS[1].tidy()
+    sick = terms[(terms["response"] == "sick") & (terms["term"] == "x1")]
+    rows = X[Y == "sick"]
+    assert sick["estimate"].item() == pytest.approx(rows[:, 1].mean())
+    assert sick["std_error"].item() == pytest.approx(rows[:, 1].std(ddof=1) / np.sqrt(len(rows)))

@@ -71,6 +71,8 @@ class LinearDiscriminant(
         Means of the classes.
     covariance_ : ndarray of shape (p, p)
         The covariance in use.
+    class_count_ : ndarray of shape (K,)
+        Weight of the rows of each class.
     coef_ : ndarray of shape (1, p) or (K, p)
         Coefficients of the log odds of the second class, or with more classes of each score.
     intercept_ : ndarray of shape (1,) or (K,)
@@ -301,9 +303,4 @@ class LinearDiscriminant(
             n * (r * np.log(2 * np.pi) + log_det) + square
         )
         row = {"nobs": int(moments.count.sum()), "loglik": loglik, "deviance": -2 * loglik}
-        path = getattr(self, "path_", None)
-        error = [np.nan, np.nan]
-        if path is not None:
-            place = path.settings.index({"shrinkage": self.shrinkage_})
-            error = [float(path.error[place]), float(path.error_se[place])]
-        return glance_row(row, shrinkage=self.shrinkage_, error=error[0], error_se=error[1])
+        return glance_row(row, **self._choice_row())

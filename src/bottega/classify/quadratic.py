@@ -10,12 +10,12 @@ from bottega.classify._generative.own_covariances import OwnCovariances
 from bottega.core.cards import Card
 from bottega.core.folds import Folds
 from bottega.core.params import Auto, Boolean, Choice, Parameter, Real
-from bottega.core.tables import Section, Summary
+from bottega.core.results import CoefficientResults, glance_row, term_names, tidy_columns
 
 __all__ = ["QuadraticDiscriminant"]
 
 
-class QuadraticDiscriminant(OwnCovariances):
+class QuadraticDiscriminant(CoefficientResults, OwnCovariances):
     r"""Classify by Bayes' rule with a normal distribution for each class.
 
     With class k normal about :math:`\mu_k` with covariance :math:`\Sigma_k` and prior
@@ -60,6 +60,8 @@ class QuadraticDiscriminant(OwnCovariances):
         Probability of each class.
     means_ : ndarray of shape (K, p)
         Means of the classes.
+    class_count_ : ndarray of shape (K,)
+        Weight of the rows of each class.
     covariance_ : ndarray of shape (K, p, p)
         The covariances in use.
     densities_ : Gaussians
@@ -153,17 +155,18 @@ class QuadraticDiscriminant(OwnCovariances):
         self.select = select
         self.cv = cv
 
-    def summary(self) -> Summary:
-        """Return a table of the classes: prior, spread and size of their covariance."""
-        eigen = np.linalg.eigvalsh(self.densities_.covariance)
-        columns = {
-            "class": self.classes_.tolist(),
-            "prior": self.priors_.tolist(),
-            "variance": np.trace(self.densities_.covariance, axis1=1, axis2=2).tolist(),
-            "largest direction": eigen[:, -1].tolist(),
-        }
-        note = (
-            f"pooling = {self.pooling_:.3g}, shrinkage = {self.shrinkage_:.3g}; variances add up "
-            "over the inputs, each in units of its standard deviation within classes."
+    def _terms(self, level: float = 0.95) -> dict[str, Any]:
+        variances = np.diagonal(self.covariance_, axis1=1, axis2=2)
+        return tidy_columns(
+            term_names(self, intercept=False),
+            self.means_.T,
+            std_error=np.sqrt(variances / self.class_count_[:, None]).T,
+            response=self.classes_,
+            level=level,
         )
-        return Summary(self.card.title, (Section("Classes", columns),), (note,))
+
+    def _notes(self) -> tuple[str, ...]:
+        return ("Means of the inputs in each class, which are the responses here.",)
+
+    def _glance_row(self) -> dict[str, Any]:
+        return glance_row({"nobs": float(self.class_count_.sum())}, **self._choice_row())

@@ -153,14 +153,14 @@ class CommonCovariance(NormalClasses, StreamedClasses):
         self.xbar_ = found.center + found.scale * middle
         self._n_features_out = d if self.n_components is None else min(self.n_components, d)
 
-    def _prepare(self, rows: Rows) -> GaussianWork:
-        most = min(len(self.classes_) - 1, rows.X.shape[1])
+    def _worked(self, work: GaussianWork) -> GaussianWork:
+        most = min(len(self.classes_) - 1, work.moments.mean.shape[1])
         if self.n_components is not None and self.n_components > most > 0:
             raise ParameterError(
                 f"n_components={self.n_components} is more than min(n_features, n_classes - 1) = "
                 f"{most} coordinates that separate the classes; give at most {most}."
             )
-        return super()._prepare(rows)
+        return super()._worked(work)
 
     def _take_in(self, rows: Rows, first: bool) -> None:
         for name, word in (("covariance", "robust"), ("shrinkage", "ledoit_wolf")):

@@ -223,7 +223,18 @@ class NormalClasses(Chunked, Generative, Tuned):
         self.priors_ = np.zeros(len(self.classes_))
         self.priors_[self._present] = np.exp(self._log_priors(work))
         self.means_ = np.where((moments.count > 0)[:, None], moments.mean, np.nan)
+        self.class_count_ = moments.weight.copy()
         self.densities_ = densities
+
+    def _choice_row(self) -> dict[str, Any]:
+        """Return the knobs in use, and the honest error of the path there."""
+        row: dict[str, Any] = {name: getattr(self, f"{name}_") for name in self.knobs}
+        path = getattr(self, "path_", None)
+        error = error_se = np.nan
+        if path is not None:
+            place = path.settings.index({name: row[name] for name in path.knobs})
+            error, error_se = float(path.error[place]), float(path.error_se[place])
+        return row | {"error": error, "error_se": error_se}
 
     def _refuse_constant(self, varies: BoolArray) -> None:
         if not varies.any():
