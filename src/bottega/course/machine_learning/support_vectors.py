@@ -302,7 +302,7 @@ def hinge_and_dual(
     rows : int
         Rows.
     steps : int
-        Steps of subgradient descent, of length 1 / (t C rows) after t of them.
+        Steps of subgradient descent; step t is the subgradient over t + 10 C.
     random_state : int
         Of the rows.
     """
