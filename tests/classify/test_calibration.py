@@ -205,3 +205,23 @@ def test_without_ensemble_a_row_is_held_out_once(sample):
     twice = [folds_of(len(y))[0]] * 2
     with pytest.raises(ParameterError, match="several times"):
         CalibratedClassifierCV(GaussianNB(), cv=twice, ensemble=False).fit(X, y)
+
+
+def test_rows_of_some_classes_calibrate_a_classifier_of_more(three):
+    """A map of a class without rows says that it is rare; the codes of the others stay theirs."""
+    X, y = three
+    base = PeerLogistic().fit(X, y)
+    some = y != 1
+    model = CalibratedClassifierCV(FrozenEstimator(base)).fit(X[some], y[some])
+    assert model.classes_.tolist() == [0, 1, 2]
+    shares = model.predict_proba(X[some])
+    assert np.mean(model.predict(X[some]) == y[some]) > 0.8
+    assert shares[:, 1].mean() < 0.1
+
+
+def test_a_fold_may_lack_a_class(three):
+    X, y = three
+    first = [(np.flatnonzero(y != 1), np.flatnonzero(y == 1)), *folds_of(len(y), 3)]
+    model = CalibratedClassifierCV(LinearSVC(), cv=first).fit(X, y)
+    assert model.calibrated_classifiers_[0].predict_proba(X)[:, 1].max() == 0
+    assert model.predict_proba(X).sum(axis=1) == pytest.approx(1)

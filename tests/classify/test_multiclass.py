@@ -177,10 +177,6 @@ def test_bases_without_scores_and_weights(sample):
         (lambda X: OutputCodeClassifier(code="best").fit(X, list("abcabc")), "code='best'"),
         (lambda X: OutputCodeClassifier(code_size=0).fit(X, list("abcabc")), "code_size=0"),
         (lambda _: exhaustive_code(12), "2,047 binary problems"),
-        (
-            lambda _: OneVsOneClassifier().fit(np.zeros((303, 1)), np.arange(303) % 101),
-            "more than the 100",
-        ),
     ],
 )
 def test_bad_input_is_refused(call, says):

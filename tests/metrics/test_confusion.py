@@ -218,3 +218,21 @@ def test_rates_with_their_exact_intervals():
     assert ill.balanced == pytest.approx(0.9)
     with pytest.raises(InputError, match="beta=0"):
         ill.fbeta(0)
+
+
+@given(pairs, st.integers(0, 100))
+@settings(max_examples=40, deadline=None)
+def test_weights_count_as_repeated_rows(rows, seed):
+    y, said = np.array(rows).T
+    weight = np.random.default_rng(seed).integers(1, 4, len(y))
+    found = confusion(y, said, sample_weight=weight.astype(float))
+    twice = confusion(np.repeat(y, weight), np.repeat(said, weight))
+    np.testing.assert_allclose(found.table, twice.table)
+    assert found.accuracy == pytest.approx(twice.accuracy)
+    np.testing.assert_allclose(found.mcc, twice.mcc)
+    np.testing.assert_allclose(found.per_class.f1, twice.per_class.f1)
+    if found.weighted:
+        assert np.isnan(found.interval()).all()
+        assert np.isnan(found.versus_majority().p_value)
+        assert found.rates()["conf_low"].isna().all()
+    assert "Accuracy" in str(found)

@@ -1,6 +1,7 @@
 """Probabilities that mean what they say, around any classifier."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -208,7 +209,7 @@ class CalibratedClassifierCV(ClassifierMixin, Wrapping):
             )
         frozen = isinstance(base, FrozenEstimator)
         if frozen:
-            self._check_frozen(base)
+            work = self._known_to(base, work)
         averaged = not frozen if self.ensemble == "auto" else self.ensemble
         if frozen and self.cv is None and not averaged:
             scores = class_scores(base, work.X, self.classes_, self.method)
@@ -240,10 +241,11 @@ class CalibratedClassifierCV(ClassifierMixin, Wrapping):
 
     def _folds(self, work: Rows) -> list[tuple[IntArray, IntArray]]:
         wanted = 5 if self.cv is None else self.cv
-        least = int(np.bincount(work.y).min())
+        sizes = np.bincount(work.y)
+        least = int(sizes[sizes > 0].min())
         if isinstance(wanted, int) and not isinstance(wanted, bool) and least < wanted:
             if least < 2 and self.cv is None:
-                rare = self.classes_[int(np.argmin(np.bincount(work.y)))]
+                rare = self.classes_[np.flatnonzero(sizes == least)[0]]
                 raise InputError(
                     f"The class {rare} has {least} row; calibration holds rows out, so a class "
                     "needs at least 2 (better 5)."
@@ -273,21 +275,25 @@ class CalibratedClassifierCV(ClassifierMixin, Wrapping):
             maps.append(Temperature().fit(_logs(scores, probable), codes, weight))
         else:
             for k in range(1 if len(self.classes_) == 2 else 0, len(self.classes_)):
-                usable = np.isfinite(scores[:, k])  # a fold may lack a class
-                hits = codes[usable] == k
-                maps.append(MAPS[self.method]().fit(scores[usable, k], hits, weight[usable]))
+                score, used = scores[:, k], np.isfinite(scores[:, k])
+                if not used.any():  # the model has not seen the class: its map is never used
+                    score, used = np.zeros(len(score)), ~used
+                maps.append(MAPS[self.method]().fit(score[used], codes[used] == k, weight[used]))
         finite = scores[np.isfinite(scores)]
         seen = float(finite.min()), float(finite.max())
         return CalibratedModel(model, maps, self.classes_, self.method, seen)
 
-    def _check_frozen(self, base: Any) -> None:
+    def _known_to(self, base: Any, work: Rows) -> Rows:
+        """Return the rows with classes as codes of those that a fitted classifier knows."""
         known = getattr(base, "classes_", None)
         if known is None or not np.all(np.isin(self.classes_, known)):
             raise InputError(
                 "The fitted classifier does not know all classes of y; calibrate it on rows of the "
                 "classes that it was fitted to."
             )
+        place = np.searchsorted(known, self.classes_)
         self.classes_ = np.asarray(known)
+        return replace(work, y=place[work.y])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return calibrated probabilities, in the order of ``classes_``."""
@@ -359,8 +365,10 @@ def mapped(maps: list[Any], scores: FloatArray, probable: bool) -> FloatArray:
     if len(maps) == 1:
         second = maps[0](scores[:, 1])
         return np.column_stack([1 - second, second])
-    found = np.column_stack([each(scores[:, k]) for k, each in enumerate(maps)])
-    found[~np.isfinite(scores)] = 0.0  # of a class that the model has not seen
+    seen = np.isfinite(scores)
+    known = np.where(seen, scores, 0.0)
+    found = np.column_stack([each(known[:, k]) for k, each in enumerate(maps)])
+    found[~seen] = 0.0  # of a class that the model has not seen
     total = found.sum(axis=1, keepdims=True)
     none = total[:, 0] <= 0
     found[none], total[none] = 1.0, found.shape[1]

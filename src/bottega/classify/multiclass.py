@@ -44,7 +44,7 @@ class OneVsRestClassifier(BinaryProblems):
     n_jobs : int, optional
         Threads; all cores by default.
     verbose : int
-        Accepted as in scikit-learn; nothing is printed.
+        Whether the progress of the fit is written to standard output.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class OneVsRestClassifier(BinaryProblems):
     params: ClassVar[Mapping[str, Parameter]] = {
         "estimator": _BASE,
         "n_jobs": Jobs(),
-        "verbose": Anything(help="accepted; nothing is printed"),
+        "verbose": Anything(help="whether progress is written"),
     }
     card: ClassVar[Card] = Card(
         method="one_vs_rest",
@@ -198,7 +198,6 @@ class OneVsOneClassifier(BinaryProblems):
         source="M507",
         **_TAKES,
     )
-    _most_classes = 100
 
     def __init__(self, estimator: Any = None, *, n_jobs: int | None = None) -> None:
         self.estimator = estimator

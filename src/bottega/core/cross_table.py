@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.typing import Array, IntArray
+from bottega.core.typing import Array
 
 __all__ = ["cross_table"]
 
 
-def cross_table(rows: Array, columns: Array, labels: Any) -> IntArray:
+def cross_table(rows: Array, columns: Array, labels: Any, weight: Any = None) -> Array:
     """Count how often each label in `rows` comes with each label in `columns`.
 
     Parameters
@@ -18,6 +18,8 @@ def cross_table(rows: Array, columns: Array, labels: Any) -> IntArray:
         Pairs of labels.
     labels : array-like of shape (K,)
         Which labels to count.
+    weight : array-like of shape (n,), optional
+        What each pair counts; the table then holds sums of weights.
 
     Returns
     -------
@@ -38,4 +40,4 @@ def cross_table(rows: Array, columns: Array, labels: Any) -> IntArray:
         np.array([place.get(v, rest) for v in each.tolist()], dtype=np.intp)
         for each in (np.asarray(rows), np.asarray(columns))
     ]
-    return np.bincount(at[0] * size + at[1], minlength=size**2).reshape(size, size)
+    return np.bincount(at[0] * size + at[1], weight, size**2).reshape(size, size)

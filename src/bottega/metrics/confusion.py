@@ -11,8 +11,9 @@ from bottega.core.cross_table import cross_table
 from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.frames import make_frame
 from bottega.core.proportion import exact_limits
+from bottega.core.rows import check_weight
 from bottega.core.tables import Section, Summary
-from bottega.core.typing import Array, IntArray
+from bottega.core.typing import Array
 from bottega.metrics._ranked.measured import Measured, check_level
 from bottega.metrics.balance import check_labels
 from bottega.metrics.rates import NAMES, Rates, share
@@ -32,10 +33,11 @@ class VersusMajority:
     accuracy, majority_accuracy, gain : float
         Of the model, of the constant predictor, and their difference.
     won, lost : int
-        Rows that only the model gets right, and rows that only the constant predictor does.
+        Rows (or their weight) that only the model gets right, and those that only the constant
+        predictor does.
     p_value : float
         Probability of winning at least so many of the won and lost rows if each were a coin toss
-        (the exact McNemar test, one-sided).
+        (the exact McNemar test, one-sided); NaN for rows with weights.
     """
 
     majority: Any
@@ -56,7 +58,8 @@ class Confusion(Measured):
     labels : ndarray of shape (K,)
         The classes.
     table : ndarray of shape (K, K)
-        Counts; rows are predictions, columns observations (scikit-learn has it the other way).
+        Counts, or sums of row weights; rows are predictions, columns observations (scikit-learn has
+        it the other way).
 
     Notes
     -----
@@ -64,12 +67,17 @@ class Confusion(Measured):
     """
 
     labels: Array
-    table: IntArray
+    table: Array
 
     @property
-    def n(self) -> int:
-        """Number of rows."""
-        return int(self.table.sum())
+    def n(self) -> Any:
+        """Number of rows, or the sum of their weights."""
+        return self.table.sum().item()
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights: then there are no exact intervals and tests."""
+        return self.table.dtype.kind == "f"
 
     @property
     def accuracy(self) -> float:
@@ -77,7 +85,12 @@ class Confusion(Measured):
         return float(share(np.trace(self.table), self.n))
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the exact confidence interval of the accuracy (Clopper and Pearson's)."""
+        """Return the exact confidence interval of the accuracy (Clopper and Pearson's).
+
+        It is NaN for rows with weights.
+        """
+        if self.weighted:
+            return float("nan"), float("nan")
         tail = (1 - check_level(level)) / 2
         low, high = exact_limits(np.trace(self.table), self.n, tail)
         return float(low), float(high)
@@ -136,7 +149,7 @@ class Confusion(Measured):
                 + did_you_mean(str(pos_label), known)
             )
         rates = self.per_class
-        return Rates(*(int(getattr(rates, name)[place[0]]) for name in ("tp", "fp", "fn", "tn")))
+        return Rates(*(count[place[0]].item() for count in rates.counts))
 
     def average(self, kind: str = "macro", *, skip_undefined: bool = False) -> dict[str, float]:
         """Return each rate averaged over the classes as positive ones.
@@ -173,10 +186,10 @@ class Confusion(Measured):
         """Compare with always predicting the most frequent class (the first of equals)."""
         observed = self.table.sum(axis=0)
         top = int(np.argmax(observed))
-        won = int(np.trace(self.table) - self.table[top, top])
-        lost = int(observed[top] - self.table[top, top])
-        p_value = 1.0
-        if won + lost:
+        won = (np.trace(self.table) - self.table[top, top]).item()
+        lost = (observed[top] - self.table[top, top]).item()
+        p_value = float("nan") if self.weighted else 1.0
+        if won + lost and not self.weighted:
             p_value = float(stats.binomtest(won, won + lost, alternative="greater").pvalue)
         accuracies = self.accuracy, float(share(observed[top], self.n)), (won - lost) / self.n
         return VersusMajority(self.labels[top], *accuracies, won, lost, p_value)
@@ -205,7 +218,7 @@ class Confusion(Measured):
             rates = self.of(label)
             for name in NAMES:
                 trials, low, high = rates.trials(name), np.nan, np.nan
-                if trials is not None and trials[1] > 0:
+                if trials is not None and trials[1] > 0 and not self.weighted:
                     low, high = (float(end) for end in exact_limits(*trials, tail))
                 row = (label, name, float(getattr(rates, name)), low, high)
                 for column, value in zip(columns.values(), row, strict=True):
@@ -250,7 +263,9 @@ class Confusion(Measured):
         return {"label": self.labels, **counts, **rates.to_dict()}
 
 
-def confusion(y_true: Any, y_pred: Any, labels: Any = None) -> Confusion:
+def confusion(
+    y_true: Any, y_pred: Any, labels: Any = None, *, sample_weight: Any = None
+) -> Confusion:
     """Count predicted against observed classes.
 
     Parameters
@@ -260,6 +275,8 @@ def confusion(y_true: Any, y_pred: Any, labels: Any = None) -> Confusion:
     labels : array-like of shape (K,), optional
         The classes, in the order to show them; those that occur, sorted, by default. A label that
         occurs and is not among them is refused, not dropped.
+    sample_weight : array-like of shape (n,), optional
+        Row weights.
 
     Returns
     -------
@@ -298,7 +315,8 @@ def confusion(y_true: Any, y_pred: Any, labels: Any = None) -> Confusion:
         raise InputError(
             f"These labels occur but are not among labels: {', '.join(map(str, strange))}."
         )
-    return Confusion(known, cross_table(predicted, true, known)[:-1, :-1])
+    weight = check_weight(sample_weight, len(true))
+    return Confusion(known, cross_table(predicted, true, known, weight)[:-1, :-1])
 
 
 def check_average(kind: str) -> None:

@@ -88,7 +88,7 @@ def _draw(counts: IntArray, known: Array) -> Any:
         {
             "observed": labels[j],
             "predicted": labels[i],
-            "count": int(table[i, j]),
+            "count": plain(table[i, j]),
             "of_observed": plain(table[i, j] / column_total[j]) if column_total[j] else None,
             "of_all": plain(table[i, j] / max(rows_in_all, 1)),
             "kind": "wrong" if i != j else "mixed" if labels[i] == mixed else "right",

@@ -1,17 +1,24 @@
 """Decisions by a threshold: the second of two classes where its probability is high enough."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.folds import make_folds
+from bottega.core.frames import is_frame, take_rows
 from bottega.core.losses import Cost
+from bottega.core.params import Real
+from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
 from bottega.risk.deciding import DecidingClassifier
 
 __all__ = ["ThresholdClassifier", "best_threshold"]
+
+_THRESHOLD = Real(None, None)
 
 
 @stored
@@ -25,13 +32,21 @@ class ThresholdClassifier(DecidingClassifier):
     ----------
     estimator : classifier
         One of two classes, with `predict_proba`; it is cloned.
-    threshold : float
-        Probability of the second class, in sorted order, above which it is predicted.
+    threshold : float or "auto"
+        Probability of the second class, in sorted order, above which it is predicted; ``"auto"``
+        takes the best one for rows that folds hold out.
+    goal : "f1", Cost or array-like of shape (2, 2)
+        What ``"auto"`` looks for: the largest F1 of the second class, or the least cost, with
+        ``goal[i][j]`` paid for predicting class i where class j is observed.
+    cv : int, splitter or list of (train, test)
+        Folds of ``"auto"``.
 
     Attributes
     ----------
     estimator_ : classifier
-        Fitted.
+        Fitted to all rows.
+    threshold_ : float
+        The threshold that decides.
     classes_ : ndarray of shape (2,)
         The classes, sorted.
 
@@ -45,9 +60,65 @@ class ThresholdClassifier(DecidingClassifier):
 
     _by = "a threshold"
 
-    def __init__(self, estimator: Any, threshold: float = 0.5) -> None:
+    def __init__(
+        self, estimator: Any, threshold: float | str = 0.5, *, goal: Any = "f1", cv: Any = 5
+    ) -> None:
         self.estimator = estimator
         self.threshold = threshold
+        self.goal = goal
+        self.cv = cv
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the classifier, and look for the threshold if it is ``"auto"``.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, p)
+            Inputs.
+        y : array-like of shape (n,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n,), optional
+            Row weights; passed on to the classifier.
+        """
+        if not (self.threshold == "auto" or _THRESHOLD.accepts(self.threshold)):
+            raise ParameterError(
+                f"ThresholdClassifier: threshold={self.threshold!r} is not allowed; give "
+                f"{_THRESHOLD.describe()}, or 'auto'."
+            )
+        super().fit(X, y, sample_weight)
+        self.__dict__.pop("_chosen", None)
+        if self.threshold == "auto":
+            self._chosen = self._best(X, np.asarray(y), sample_weight)
+        return self
+
+    @property
+    def threshold_(self) -> float:
+        """The threshold that decides."""
+        return self._chosen if self.threshold == "auto" else float(self.threshold)
+
+    def _best(self, X: Any, y: Array, sample_weight: Any) -> float:
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        goal, near = self.goal, 0.5
+        if not isinstance(goal, str):
+            goal = np.array(Cost.of(goal).for_classes(self.classes_).matrix)
+            near = usual_threshold(goal)
+        rows = X if is_frame(X) or is_sparse(X) else np.asarray(X)
+        score, seen = np.zeros(len(y)), np.zeros(len(y), dtype=bool)
+        for train, test in make_folds(self.cv, len(y), strata=y, X=rows, y=y, weight=weight):
+            given = {} if weight is None else {"sample_weight": weight[train]}
+            model = clone(self.estimator).fit(take_rows(rows, train), y[train], **given)
+            if len(model.classes_) < 2:
+                continue
+            score[test], seen[test] = model.predict_proba(take_rows(rows, test))[:, 1], True
+        kept = np.flatnonzero(seen)
+        if not len(kept):
+            raise InputError(
+                "threshold='auto' holds rows out, and no fold had rows of both classes to learn "
+                "from; give more rows, or a threshold."
+            )
+        of_rows = None if weight is None else weight[kept]
+        positive = y[kept] == self.classes_[1]
+        return best_threshold(goal, positive, score[kept], of_rows, near=near)
 
     def _check_classes(self, classes: Array) -> None:
         if len(classes) != 2:
@@ -55,7 +126,7 @@ class ThresholdClassifier(DecidingClassifier):
 
     def predict(self, X: Any) -> Array:
         """Return the second class where its probability exceeds the threshold, else the first."""
-        above = self.predict_proba(X)[:, 1] > self.threshold
+        above = self.predict_proba(X)[:, 1] > self.threshold_
         return self.classes_[above.astype(int)]
 
 
@@ -127,6 +198,12 @@ def _value(goal: Any, true_second: FloatArray, false_second: FloatArray) -> Floa
     )
 
 
+def usual_threshold(matrix: FloatArray) -> float:
+    """Return the threshold that costs call for where probabilities are right."""
+    right, wrong = matrix[0, 1] - matrix[1, 1], matrix[1, 0] - matrix[0, 0]
+    return float(wrong / (wrong + right)) if wrong + right > 0 else 0.5
+
+
 @dataclass(frozen=True)
 class ThresholdChoice:
     """Chooses the threshold of a fitted classifier by what such a one gave for unseen rows.
@@ -146,8 +223,7 @@ class ThresholdChoice:
         if self.cost is None:
             return ThresholdClassifier.of(inside, best_threshold("f1", positive, score, weight))
         matrix = np.array(self.cost.for_classes(inside.classes_).matrix)
-        right, wrong = matrix[0, 1] - matrix[1, 1], matrix[1, 0] - matrix[0, 0]
-        usual = wrong / (wrong + right) if wrong + right > 0 else 0.5
+        usual = usual_threshold(matrix)
         found = best_threshold(matrix, positive, score, weight, near=usual)
         truth = positive.astype(int)
         gain = (

@@ -1,5 +1,6 @@
 """What the ways from two classes to several share: binary problems, their models, their scores."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,25 +14,10 @@ from bottega.core.errors import InputError
 from bottega.core.frames import take_rows
 from bottega.core.parallel import at_most, in_threads
 from bottega.core.rows import Rows
-from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.wrapping import Wrapping, fit_weighted
 
-__all__ = ["BinaryProblems", "ConstantClass"]
-
-
-@stored
-class ConstantClass:
-    """Stands for a classifier where all rows of a problem are on one side."""
-
-    def __init__(self, second: bool) -> None:
-        self.second = second
-        self.classes_ = np.array([0, 1])
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return certainty of one side."""
-        share = np.full(_n_rows(X), float(self.second))
-        return np.column_stack([1 - share, share])
+__all__ = ["BinaryProblems"]
 
 
 class BinaryProblems(ClassifierMixin, Wrapping):
@@ -40,7 +26,6 @@ class BinaryProblems(ClassifierMixin, Wrapping):
     estimator: Any
     n_jobs: int | None
     estimators_: list[Any]
-    _most_classes = 500
 
     def _bases(self) -> list[Any]:
         own = LogisticRegression(standardize=True)  # answers do not depend on units
@@ -53,27 +38,18 @@ class BinaryProblems(ClassifierMixin, Wrapping):
         def fit(side: IntArray) -> Any:
             rows = np.flatnonzero(side >= 0)
             mine = side[rows]
-            if mine.min() == mine.max():
-                return ConstantClass(bool(mine[0]))
             every = len(rows) == len(side)
             X = work.X if every else take_rows(work.X, rows)
             weight = None if work.weight is None else work.weight[rows]
             return fit_weighted(clone(base), X, mine, weight)
 
-        with at_most(self.n_jobs):
-            return in_threads(fit, sides, stage="problems")
+        return in_threads(fit, sides, stage="problems")
 
     def _check_several(self) -> None:
         if len(self.classes_) < 2:
             raise InputError(
                 f"{type(self).__name__} needs at least two classes; y has only one class, "
                 f"{self.classes_[0]}."
-            )
-        if len(self.classes_) > self._most_classes:
-            raise InputError(
-                f"y has {len(self.classes_):,} classes, more than the {self._most_classes} that "
-                f"{type(self).__name__} makes binary problems of. Is y a number? Then use a "
-                "regressor."
             )
 
     def _scores(self, X: Any) -> FloatArray:
@@ -94,9 +70,9 @@ class BinaryProblems(ClassifierMixin, Wrapping):
         codes = decided(self._decisions(self._check_new(X)))
         return self.classes_[codes]
 
+    @abstractmethod
     def _decisions(self, X: Any) -> FloatArray:
         """Return a score per class of checked inputs."""
-        raise NotImplementedError
 
     @property
     def n_classes_(self) -> int:
@@ -121,7 +97,3 @@ def binary_score(model: Any, X: Any) -> FloatArray:
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X)[:, 1], dtype=np.float64) - 0.5
     return np.where(np.asarray(model.predict(X)) == 1, 0.5, -0.5)
-
-
-def _n_rows(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

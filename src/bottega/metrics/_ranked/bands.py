@@ -7,6 +7,7 @@ distribution and that of a sample, and holds for every distribution and number o
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -156,12 +157,18 @@ def free_limits(
     Each of the two shares is within Kolmogorov's distance of the truth at all thresholds, with
     the probability of its level. Points of the curve are given in the order of the thresholds.
     """
-    reach = [float(stats.kstwo.ppf(level, n)) for level, n in zip(levels, sizes, strict=True)]
+    reach = [_largest_distance(level, n) for level, n in zip(levels, sizes, strict=True)]
     last = np.searchsorted(across, at + reach[0], side="right") - 1
     first = np.searchsorted(across, at - reach[0], side="left")
     lower = up[np.minimum(first, len(up) - 1)] - reach[1]
     upper = up[np.maximum(last, 0)] + reach[1]
     return np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0)
+
+
+@cache
+def _largest_distance(level: float, n: int) -> float:
+    """Return what the largest distance of a sample's distribution stays below with probability."""
+    return float(stats.kstwo.ppf(level, n))
 
 
 def check_kind(kind: str, allowed: tuple[str, ...]) -> None:
