@@ -14,7 +14,6 @@ sigma^2 rss / (n - df)
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from scipy import stats
 
 from bottega.core.errors import BottegaError, InputError, NotKept
 from bottega.core.judge import mean_and_se
+from bottega.core.lazy import cached_property
 from bottega.core.likelihood import gaussian_criteria
 from bottega.core.stored import stored
 from bottega.core.tables import Section, Summary

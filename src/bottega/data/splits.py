@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from bottega.core.errors import InputError, TestSetAlreadyUsed
 from bottega.core.folds import Fold, make_folds, parts_by_group, parts_by_time
+from bottega.core.lazy import cached_property
 from bottega.core.seeds import seed_of
 from bottega.data.ledger import Entry
 from bottega.data.read.files import is_bundled

@@ -1,13 +1,13 @@
 """A data set that knows what its columns hold and what they are for."""
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bottega.core.errors import InputError, did_you_mean
 from bottega.core.frames import make_frame
+from bottega.core.lazy import cached_property
 from bottega.data import findings
 from bottega.data._inspect import convert
 from bottega.data._inspect.display import as_html, as_text

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from bottega.core.errors import InputError, did_you_mean
 from bottega.core.frames import make_frame
+from bottega.core.lazy import cached_property
 from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.explain._rows.columns import ColumnValues

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
+from bottega.core.lazy import cached_property
 from bottega.core.seeds import seed_of
 from bottega.core.tables import Section, Shown, Summary
 from bottega.explain._rows.held_out import HeldOut

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.frames import make_frame
+from bottega.core.lazy import cached_property
 from bottega.core.params import Integer
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray

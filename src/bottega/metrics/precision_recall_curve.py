@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import special, stats
 
 from bottega.core.errors import ParameterError
+from bottega.core.lazy import cached_property
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
 from bottega.metrics._ranked.bands import CurveBand, resampled_band

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.lazy import cached_property
 from bottega.core.losses import BRIER_SCORE, LOG_LOSS, Loss
 from bottega.core.params import Integer
 from bottega.core.tables import Section, Summary

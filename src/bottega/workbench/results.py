@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from bottega.core.cards import Card
 from bottega.core.errors import BottegaError
+from bottega.core.lazy import cached_property
 from bottega.core.losses import ABSOLUTE_ERROR, LOG_LOSS, POISSON, SQUARED_ERROR, ZERO_ONE, Cost
 from bottega.core.path import Path
 from bottega.core.typing import Array, FloatArray, IntArray

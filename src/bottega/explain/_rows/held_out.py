@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -10,6 +9,7 @@ import numpy as np
 
 from bottega.core.errors import InputError, did_you_mean
 from bottega.core.frames import backend_of
+from bottega.core.lazy import cached_property
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.data._inspect import convert

@@ -14,11 +14,11 @@ lost      alpha / (d^2 + alpha) = 1 - kept, computed without cancellation
 
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from bottega.core.lazy import cached_property
 from bottega.core.stored import stored
 from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray

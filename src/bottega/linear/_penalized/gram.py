@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Self
 
 import numpy as np
 
 from bottega.core.chunks import Moments
 from bottega.core.errors import InputError
+from bottega.core.lazy import cached_property
 from bottega.core.typing import FloatArray, IntArray
 from bottega.linear._decomposition.centering import Centering
 from bottega.optimize._kernels import coordinate as kernels

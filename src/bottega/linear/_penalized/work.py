@@ -6,7 +6,6 @@ gives those of all folds. With many columns the rows are kept, and working sets 
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from bottega.core.chunks import CheckedChunks, Moments
 from bottega.core.deal import deal_rows
 from bottega.core.errors import InputError
+from bottega.core.lazy import cached_property
 from bottega.core.rows import Rows
 from bottega.core.sparse import is_sparse, small_as_dense
 from bottega.core.typing import FloatArray, IntArray

@@ -1,12 +1,12 @@
 """Rows of two classes by falling score, equal scores together: what every curve is made of."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
 from bottega.core.errors import InputError, did_you_mean
+from bottega.core.lazy import cached_property
 from bottega.core.rows import check_weight
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 from bottega.metrics.balance import check_labels

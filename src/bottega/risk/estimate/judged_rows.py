@@ -1,7 +1,6 @@
 """The rows that an evaluation judges, and the losses of predictions for them."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.base import is_classifier
 from bottega.core.classes import spread
 from bottega.core.errors import InputError
 from bottega.core.folds import Fold, fold_of_rows
+from bottega.core.lazy import cached_property
 from bottega.core.losses import get_loss
 from bottega.core.rows import check_weight
 from bottega.core.typing import Array, FloatArray, IntArray

@@ -1,12 +1,13 @@
 """A distribution on finitely many points and labels: every risk is a sum, no simulation needed."""
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.lazy import cached_property
 from bottega.core.losses import ZERO_ONE, get_loss
 from bottega.core.params import Integer
 from bottega.core.seeds import seed_of

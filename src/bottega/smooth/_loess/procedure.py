@@ -1,10 +1,10 @@
 """One loess fit at a given span: plain or robust, direct or blended, with R's statistics."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from bottega.core.lazy import cached_property
 from bottega.core.smoother import Smoother
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray

@@ -1,11 +1,11 @@
 """From rows to knots: ties become one weighted mean, and very many rows become few knots."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.lazy import cached_property
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.smooth._kernels import knots as kernels

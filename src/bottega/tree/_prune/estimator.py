@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.utils import Bunch, Tags
 from bottega.core.errors import InputError
 from bottega.core.folds import Fold, make_folds
 from bottega.core.judge import LossSums
+from bottega.core.lazy import cached_property
 from bottega.core.losses import ABSOLUTE_ERROR, POISSON, SQUARED_ERROR, Loss
 from bottega.core.parallel import in_threads
 from bottega.core.path import Path, along

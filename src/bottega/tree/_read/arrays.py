@@ -1,13 +1,13 @@
 """A fitted tree in the arrays of scikit-learn's trees, for whatever reads those."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from bottega.core.errors import NotKept
+from bottega.core.lazy import cached_property
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 from bottega.tree._grow.structure import Tree
 
