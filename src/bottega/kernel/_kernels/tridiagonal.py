@@ -16,14 +16,13 @@ ROWS = 32  # taken together: what is known of them for all shifts stays near the
 
 
 @kernel
-def lengths(Qt, ratio, inverse, left):
-    """Solve L x = q row by row and sum x^2 / D on the way."""
-    r, n = Qt.shape
-    m = ratio.shape[1]
+def lengths(Qt, ratio, inverse, first, last, left):
+    """Solve L x = q for the rows from first to last and sum x^2 / D on the way."""
+    r, m = ratio.shape
     x = np.empty((m, ROWS))
     total = np.empty((m, ROWS))
-    for start in range(0, n, ROWS):
-        size = min(ROWS, n - start)
+    for start in range(first, last, ROWS):
+        size = min(ROWS, last - start)
         for j in range(m):
             for i in range(ROWS):
                 x[j, i] = 0.0

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from bottega.core.parallel import in_threads
 from bottega.core.typing import FloatArray
 from bottega.kernel._kernels.tridiagonal import lengths
 from bottega.kernel._ridge.spectrum import KernelSpectrum, floored, gains_of
@@ -19,6 +20,7 @@ __all__ = ["TridiagonalSpectrum", "reduce"]
 _LEAST = 1e-11  # penalties below this share of the largest eigenvalue are lost in T + alpha
 _PANEL = 64  # columns that LAPACK takes together
 _BLOCK = 2**22  # numbers in a block of rows
+_PART = 512  # rows measured by one thread at a time
 
 
 def reduce(K: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -90,7 +92,12 @@ class TridiagonalSpectrum(KernelSpectrum):
         ratio, inverse = self._factors(alphas)
         away = (self._solved(ratio, inverse) * alphas[:, None]).reshape(len(self.d), -1)
         left = np.empty((n, len(alphas)))
-        lengths(self.Q.T, ratio, inverse, left)
+        Qt = self.Q.T
+
+        def measure(part: int) -> None:
+            lengths(Qt, ratio, inverse, part, min(part + _PART, n), left)
+
+        in_threads(measure, range(0, n, _PART))
         left *= alphas
         step = max(1, _BLOCK // len(self.d))
         for start in range(0, n, step):
