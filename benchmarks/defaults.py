@@ -63,9 +63,15 @@ ALTERNATIVES: dict[str, tuple[dict[str, Any], ...]] = {
         {"select": "min", "min_samples_leaf": 5},
         {"select": "min", "cv": 5},
     ),
+    "kernel_ridge": ({"gamma": "auto"},),
+    "support_vectors": ({"gamma": "auto"},),
+    "logistic_regression": ({"l1_ratio": 0.0}, {"l1_ratio": 0.5}),
     "adaboost": ({"max_depth": 2}, {"learning_rate": 0.5}, {"max_depth": 2, "learning_rate": 0.5}),
 }
-SKIPPED = ("baseline", "stacking", "voting", "bagging", "bumping")
+SKIPPED = (
+    *("baseline", "stacking", "voting", "bagging", "bumping"),
+    *("calibrated", "one_vs_rest", "one_vs_one", "output_code"),
+)
 
 
 def main() -> None:
@@ -159,7 +165,8 @@ def _error(name, what, table, X, y, part, task, seed) -> float:
                 method, options = what
                 options = dict(options)
                 one_hot = options.pop("one_hot", False)
-                estimator = methods(task)[method](**options)
+                made = methods(task)[method]
+                estimator = made(**{**getattr(made, "walks", {}), **options})  # as `compare` does
                 model = prepare(estimator, table)
                 if one_hot:
                     coder = Encoder(standardize=False, kinds=table.kinds, handle_unknown="ignore")

@@ -65,6 +65,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="tables; all of them by default")
     parser.add_argument("--seeds", type=int, default=1, help="number of splits of each table")
     parser.add_argument("--fresh", action="store_true", help="run again what is done")
+    parser.add_argument("--budget", help="time that one comparison may take; no limit by default")
     parser.add_argument("--most-seconds", type=float, default=math.inf, help="start none after")
     asked = parser.parse_args()
     known = {each.name: each for each in public_tables("judge")}
@@ -78,7 +79,7 @@ def main() -> None:
             late = time.perf_counter() - start > asked.most_seconds
             if late or (kept.exists() and not asked.fresh):
                 continue
-            found = measure(known[name], seed)
+            found = measure(known[name], seed, asked.budget)
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_text(json.dumps(found, indent=1) + "\n")
             print(row(found), flush=True)
@@ -94,10 +95,10 @@ def kept_results(known) -> list[dict]:
     return [each for each in found if each["name"] in known]
 
 
-def measure(public: PublicTable, seed: int) -> dict:
+def measure(public: PublicTable, seed: int, budget: str | None = None) -> dict:
     """Compare on one table and judge winner and peers on the locked rows."""
     start = time.perf_counter()
-    found = bottega.compare(public.table(), random_state=seed)
+    found = bottega.compare(public.table(), random_state=seed, budget=budget)
     seconds = time.perf_counter() - start
     test = found.test.open(ledger=False)
     truth = np.asarray(test.y)

@@ -72,7 +72,7 @@ class Result:
         self.losses = np.asarray(losses, dtype=float)
         self.error, self.fold = self.losses.mean(), np.zeros(len(self.losses), dtype=int)
         self.nested = type("Nested", (), {"rows": rows(len(self.losses))})
-        self.card = type("Card", (), {"method": method, "estimator": Result})
+        self.card = type("Card", (), {"method": method, "topic": "linear"})
 
 
 def test_the_leaders_are_preferred_unless_one_method_is_clearly_better():

@@ -119,7 +119,7 @@ def compare(
     ] = None,
     no_stack: Annotated[
         bool,
-        typer.Option("--no-stack", help="Do not combine the leaders, the most expensive entrant."),
+        typer.Option("--no-stack", help="Do not combine the leaders."),
     ] = False,
     budget: Annotated[
         str | None,
