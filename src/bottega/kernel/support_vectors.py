@@ -30,7 +30,7 @@ _CARD: dict[str, Any] = {
     "source": "D204-D213, M801-M833",
     "wide": True,
     "standardize": True,
-    "most_rows": 20_000,
+    "most_rows": 10_000,
 }
 
 
@@ -136,9 +136,10 @@ class SupportVectorClassifier(PairMachines):
     The dual problem is solved by sequential minimal optimization [1]_ with working sets of second
     order [2]_, several hundred rows at a time, so that kernels are computed as products of
     matrices. A fit costs about n times the number of support vectors times p. On a path each C
-    starts from the solution of the one before. Where at most a thousand rows are on the margin, the
-    solution ends with their linear system and is exact; with more than 2,000 rows and a Gaussian
-    kernel, kernels are of single precision where rounding cannot matter for `tol`.
+    starts from the solution of the one before; the values run from 0.01 to 100, over the mean of
+    the kernel's diagonal. Up to 2,000 rows, with at most 1,000 on the margin, the solution ends
+    with the linear system of those and is exact, whatever `tol`. Of more rows a Gaussian kernel is
+    computed in single precision, and again in double precision where rounding could matter.
 
     Probabilities are fitted to the decision values of rows left out, by the span rule, which needs
     no further fits; of several classes they come from coupled pairs. They need not agree with
@@ -165,7 +166,7 @@ class SupportVectorClassifier(PairMachines):
     array([1])
     """
 
-    walks: ClassVar[Mapping[str, Any]] = {"C": "auto"}
+    walks: ClassVar[Mapping[str, Any]] = {"C": "auto", "gamma": "auto"}
     params: ClassVar[Mapping[str, Parameter]] = {
         "C": Auto(COST, help="cost of slack; inf for the hard margin"),
         **KERNEL_PARAMS,
@@ -317,7 +318,7 @@ class SupportVectorRegressor(TubeMachine):
     (6, array([1.]))
     """
 
-    walks: ClassVar[Mapping[str, Any]] = {"C": "auto"}
+    walks: ClassVar[Mapping[str, Any]] = {"C": "auto", "gamma": "auto"}
     params: ClassVar[Mapping[str, Parameter]] = {
         "C": AnyOf(Choice("scale", "auto"), COST, help="cost of slack; inf for none"),
         **KERNEL_PARAMS,

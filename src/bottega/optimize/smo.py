@@ -261,9 +261,12 @@ class _Descent:
         self.steps_left = min(self.steps_left, _MORE * used + 10 * len(self.r))
         for _ in range(_ROUNDS):
             free = self.problem.free(self.beta)
-            if not 0 < len(free) <= _FREE or self.spent:
+            if len(free) > _FREE or self.spent:
                 return
-            limit = _EXACT * max(self._solve_free(free), self.problem.eps)
+            size = max(float(np.max(np.abs(self.problem.z))), float(np.max(np.abs(self.r))))
+            if len(free):
+                size = max(size, self._solve_free(free))
+            limit = _EXACT * max(size, self.problem.eps)
             *_, top, least = self.problem.slopes(self.r, self.beta)
             if top - least <= limit:
                 return
@@ -272,7 +275,7 @@ class _Descent:
     def _solve_free(self, free: IntArray) -> float:
         """Step to the minimum over the free rows; one that meets its bound stays there.
 
-        Return the size of the residuals, or of what cancels in them.
+        Return the size of what cancels in the residuals, less the digits that may be lost.
         """
         K = np.asarray(self.gram.block(free, free), dtype=np.float64)
         problem, start = self.problem, self.beta[free]
@@ -300,12 +303,10 @@ class _Descent:
             beta[end] = high[end] if step[first] > 0 else low[end]
             inside = np.delete(inside, first)
         self.beta[free] = beta
-        size = max(float(np.max(np.abs(problem.z))), float(np.max(np.abs(self.r))))
-        sums = float(np.max(np.diagonal(K)) * np.sum(np.abs(self.beta)))
         changed = np.flatnonzero(beta != start)
         everything = np.arange(len(self.r))
         self.r -= self.cache.product(self.gram, free[changed], (beta - start)[changed], everything)
-        return max(size, _CANCELS * sums)
+        return _CANCELS * float(np.max(np.diagonal(K)) * np.sum(np.abs(self.beta)))
 
     def solution(self, tol: float) -> DualSolution:
         """Return where the descent has come to."""

@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 _WIDEST, _NARROWEST = 1e-2, 1e2  # of the values of C on a path
+_FEW = 1_000  # rows up to which threads are not worth their start
 
 COST = Real(0, None, open_low=True, log=True, endless=True)
 GAMMA = AnyOf(
@@ -155,8 +156,8 @@ class SupportVectors(KernelMachine, Tuned):
                     eps=problem.eps,
                 )
 
-            if len(work.problems) == 1:
-                found = [along(work.problems[0])]
+            if len(work.problems) == 1 or len(work.rows) <= _FEW:
+                found = [along(problem) for problem in work.problems]
             else:
                 found = in_threads(along, work.problems)
             for place, cost in enumerate(costs):

@@ -19,6 +19,7 @@ __all__ = ["gram_of", "may_be_single", "weighted_sums"]
 
 _TILE = 2**18  # entries of the matrix at once: they stay in the processor's cache
 _FEW = 2_000  # rows up to which numbers are of double precision
+_FAR = 1e3  # squared length of a row, times gamma, up to which single precision is enough
 
 
 @dataclass(frozen=True)
@@ -127,8 +128,15 @@ def gram_of(
 
 
 def may_be_single(X: Any, kernel: Kernel) -> bool:
-    """Return True if the matrix is large enough to be of single precision first."""
-    return X.shape[0] > _FEW and not is_sparse(X) and kernel.row_kernel.code == GAUSSIAN
+    """Return True if the matrix is large enough to be of single precision first, and fit for it.
+
+    An exponent is a difference of squared lengths: rows far from the others would lose digits.
+    """
+    code, gamma, _, _ = kernel.row_kernel
+    if X.shape[0] <= _FEW or is_sparse(X) or code != GAUSSIAN:
+        return False
+    far = float(np.max(np.sum((X - X.mean(axis=0)) ** 2, axis=1)))
+    return bool(gamma * far <= _FAR)
 
 
 def weighted_sums(

@@ -96,7 +96,8 @@ class Matrices:
         if self.single is not None:
             coarse = self._solve(self.single, problem, beta, residual, max_steps)
             beta, rounds = coarse.beta, coarse.n_iter
-            if coarse.converged and 4 * self._rounding * np.linalg.norm(beta) <= 0.1 * how.tol:
+            sure = 4 * self._rounding * np.linalg.norm(beta) <= 0.1 * how.tol
+            if (coarse.gap <= how.tol and sure) or rounds >= how.max_iter:
                 return coarse
             residual = problem.z - self.product(beta)
             *_, top, least = problem.slopes(residual, beta)
