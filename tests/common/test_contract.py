@@ -142,8 +142,9 @@ def small(each):
 
 # Slow only because there are so many of them.
 @pytest.mark.slow
-# Some checks give fewer rows than columns, which a method may rightly warn of.
+# Some checks have fewer rows than columns, or a y without noise: a method may rightly warn of it.
 @pytest.mark.filterwarnings("ignore::bottega.core.errors.DataWarning")
+@pytest.mark.filterwarnings("ignore:The evidence has no maximum")
 @parametrize_with_checks(
     [small(first_columns(each)) for each in ALL],
     expected_failed_checks=expected_failures,

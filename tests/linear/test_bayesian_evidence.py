@@ -177,6 +177,17 @@ def test_a_fit_without_error_is_said():
     assert BayesianRegression(1e-3, 10.0, fit_intercept=False).fit(X, y).converged_
 
 
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e9])
+def test_a_fit_without_error_is_said_whatever_rounding_leaves(size):
+    """The residuals are zero; how far from it they are computed depends on the processor."""
+    X = np.repeat([[1.0, 3.0], [2.0, 1.0], [3.0, 3.0], [4.0, 1.0]], 4, axis=0)
+    y = size * (5 - X[:, 1]) / 2
+    with pytest.warns(ConvergenceWarning, match="inputs fit y without error"):
+        model = BayesianRegression().fit(X, y)
+    assert not model.converged_
+    assert model.predict(X) == pytest.approx(y)
+
+
 def test_bad_priors_and_rows_are_named():
     X, y = draw(5)
     for bad in (

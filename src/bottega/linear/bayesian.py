@@ -221,13 +221,12 @@ class BayesianRegression(CoefficientResults, RegressorMixin, TriangleLearner):
         rotated = U.T @ (responses - R @ mean)
         known = singular > singular[0] * size * np.finfo(np.float64).eps
         lam = np.where(known, singular**2, 0.0)
-        evidence = Evidence(
-            lam[known],
-            rotated[known] ** 2,
-            float(np.sum(rotated[~known] ** 2) + whole[d, d] ** 2),
-            triangle.weight - flat,
-        )
-        found = self._precisions(evidence, triangle.count, float(np.sum(whole[:, d] ** 2)))
+        rest = float(np.sum(rotated[~known] ** 2) + whole[d, d] ** 2)
+        square = float(np.sum(whole[:, d] ** 2))
+        if rest <= _ROUNDING * square:
+            rest = 0.0  # of a fit without error rounding leaves something, or nothing
+        evidence = Evidence(lam[known], rotated[known] ** 2, rest, triangle.weight - flat)
+        found = self._precisions(evidence, triangle.count, square)
         self.lambda_, self.alpha_ = found.weight_precision, found.noise_precision
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         self.gamma_ = evidence.gamma(self.lambda_, self.alpha_)
