@@ -21,6 +21,7 @@ from benchmarks import (
     lasso_cv,
     linear,
     linear_svm,
+    measures,
     neighbors,
     nested,
     online,
@@ -48,6 +49,7 @@ CASES = {
     "kernel_ridge": kernel_ridge,
     "support_vectors": support_vectors,
     "linear_svm": linear_svm,
+    "measures": measures,
     "comparison": comparison,
 }
 FOLDER = Path(__file__).parent
