@@ -108,7 +108,7 @@ def resampled_band(
     tail = (1 - level) / 2
     if kind == "pointwise":
         lower, upper = np.quantile(found, [tail, 1 - tail], axis=0)
-        # A curve at its estimate's end of a coarse sample lies within its own band.
+        # Of few rows the quantiles may leave out the estimate itself.
         lower, upper = np.minimum(lower, estimate), np.maximum(upper, estimate)
     else:
         spread = found.std(axis=0)
