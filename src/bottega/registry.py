@@ -30,7 +30,7 @@ def cards(**wanted: Any) -> list[Card]:
     Examples
     --------
     >>> [card.method for card in cards(task="classification", wide=True, weights=False)]
-    ['neighbors', 'parzen']
+    ['kernel_perceptron', 'neighbors', 'parzen']
     """
     for name in wanted:
         if not hasattr(Card, name) and name not in FIELDS and name not in Card.__annotations__:

@@ -45,8 +45,9 @@ def decompose_kernel(
         lam, V = _eigh(K)
         diagonals = None
     else:
-        V, *diagonals = reduce(K)
-        lam = _checked(linalg.eigvalsh_tridiagonal(*diagonals, check_finite=False))
+        V, d, e = reduce(K)
+        diagonals = d, e
+        lam = _checked(np.asarray(linalg.eigvalsh_tridiagonal(d, e, check_finite=False)))
     Q = V
     if intercept:
         Q = np.empty((len(y), len(lam)), order="F")

@@ -6,6 +6,7 @@ next to nothing: eigenvectors would take as much work again as T and Q did.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -50,8 +51,8 @@ class TridiagonalSpectrum(KernelSpectrum):
 
     def _eigen(self) -> tuple[FloatArray, FloatArray]:
         """Return eigenvalues and eigenvectors of T."""
-        lam, U = linalg.eigh_tridiagonal(self.d, self.e, check_finite=False)
-        return floored(lam), U
+        found: Any = linalg.eigh_tridiagonal(self.d, self.e, check_finite=False)
+        return floored(found[0]), found[1]
 
     def _factors(self, alphas: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return L and 1 / D of T + alpha = L D L', one column per penalty."""
