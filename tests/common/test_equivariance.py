@@ -22,6 +22,7 @@ SMALL = {"n_estimators": 10, "max_estimators": 10, "max_iter": 50}
 
 _STEPS = "its steps are of a given length, whatever the units"
 _PRIOR = "its prior, or penalty, is a given number in the units of the inputs"
+_GAMMA = "where it chooses C, gamma is a number in units of the inputs: compare standardises them"
 _DISTANCE = "distances mix the columns: their units are the weights of the columns"
 
 Y_UNITS = {"OnlineGradientDescentRegressor": _STEPS}
@@ -31,6 +32,8 @@ X_UNIT = {
     "OnlineGradientDescentRegressor": _STEPS,
     "OnlineRidge": _PRIOR,
     "Perceptron": "its intercept is the weight of one more column, whose values are one",
+    "SupportVectorClassifier": _GAMMA,
+    "SupportVectorRegressor": _GAMMA,
 }
 X_UNITS = X_UNIT | {
     "BayesianRegression": _PRIOR,
@@ -39,8 +42,6 @@ X_UNITS = X_UNIT | {
     "NearestNeighborsClassifier": _DISTANCE,
     "NearestNeighborsRegressor": _DISTANCE,
     "ParzenClassifier": _DISTANCE,
-    "SupportVectorClassifier": _DISTANCE,
-    "SupportVectorRegressor": _DISTANCE,
     "ThinPlateSpline": "its penalty is on bends in all directions alike",
 }
 

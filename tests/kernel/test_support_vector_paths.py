@@ -77,6 +77,17 @@ def test_a_larger_C_has_less_slack_and_a_narrower_margin():
     assert np.all(np.diff(margin) < 0)
 
 
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_with_gamma_scale_the_unit_of_the_inputs_does_not_matter(unit):
+    given = {"Cs": COSTS, "cv": 4}
+    labels = [SupportVectorClassifier("auto", **given).fit(Z, Y).predict(Z) for Z in (X, X * unit)]
+    assert np.array_equal(*labels)
+    first, second = (
+        SupportVectorRegressor("auto", **given).fit(Z, SIGNAL).predict(Z) for Z in (X, X * unit)
+    )
+    assert second == pytest.approx(first, rel=1e-7, abs=1e-7)
+
+
 def test_a_matrix_of_kernels_has_a_path_too():
     K = GaussianKernel(0.3)(X)
     given = {"Cs": COSTS, "cv": list(StratifiedKFold(4).split(X, Y))}

@@ -58,7 +58,7 @@ def calibrated(f: FloatArray, upper: FloatArray, weight: FloatArray, how: str) -
     >>> f = np.array([-2.0, -1.0, 1.0, 2.0])
     >>> curve = calibrated(f, np.array([0.0, 0.0, 1.0, 1.0]), np.ones(4), "platt")
     >>> curve(np.array([0.0, 9.0])).round(3)
-    array([0.5, 1. ])
+    array([0.5  , 0.998])
     """
     if how == "isotonic":
         fit = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")

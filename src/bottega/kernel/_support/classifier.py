@@ -204,7 +204,7 @@ class PairMachines(ClassifierMixin, SupportVectors):
 def _margin(machine: Machine) -> float:
     """Return the width of the margin: 2 over the norm of the function."""
     norm2 = float(machine.beta @ machine.fitted)  # the coefficients sum to zero
-    return 2.0 / np.sqrt(norm2) if norm2 > 0 else np.inf
+    return float(2.0 / np.sqrt(norm2)) if norm2 > 0 else np.inf
 
 
 def _probabilities(decisions: FloatArray, curves: list[Curve], n_classes: int) -> FloatArray:
