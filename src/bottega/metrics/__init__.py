@@ -1,5 +1,6 @@
 """How good predicted classes, scores and probabilities are; every measure has tidy() and plot()."""
 
+from bottega.metrics.auc_difference import AUCDifference
 from bottega.metrics.balance import Balance, balance
 from bottega.metrics.calibration import Calibration, calibration
 from bottega.metrics.confusion import Confusion, VersusMajority, confusion
@@ -11,7 +12,7 @@ from bottega.metrics.precision_recall import PrecisionRecallPath, precision_reca
 from bottega.metrics.precision_recall_curve import PrecisionRecallCurve, precision_recall
 from bottega.metrics.probability_scores import ProbabilityScore, ScoreParts, brier, log_loss
 from bottega.metrics.rates import Rates
-from bottega.metrics.roc import ROC, AUCDifference, roc
+from bottega.metrics.roc import ROC, roc
 
 __all__ = [  # made by docs/generate.py
     "ROC",

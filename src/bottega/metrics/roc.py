@@ -23,9 +23,10 @@ from bottega.metrics._ranked.bands import (
 from bottega.metrics._ranked.delong import mean_and_variance
 from bottega.metrics._ranked.measured import Measured, check_level
 from bottega.metrics._ranked.ranked import Ranked
-from bottega.plot import intervals_chart, roc_curves_chart
+from bottega.metrics.auc_difference import AUCDifference
+from bottega.plot import roc_curves_chart
 
-__all__ = ["ROC", "AUCDifference", "roc"]
+__all__ = ["ROC", "roc"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -198,7 +199,7 @@ class ROC(Measured):
             kept.append(i)
         return np.array(kept)
 
-    def compare(self, other: "ROC", level: float = 0.95) -> "AUCDifference":
+    def compare(self, other: "ROC", level: float = 0.95) -> AUCDifference:
         """Return the difference to the area of another score of the same rows (DeLong's test)."""
         a, b = self.ranked, other.ranked
         if not np.array_equal(a.positive, b.positive) or not np.array_equal(a.weights, b.weights):
@@ -287,79 +288,6 @@ class ROC(Measured):
         words = f"AUC {self.auc:.3f} ({100 * level:g} % interval {low:.3f} to {high:.3f})"
         curve = (self.fpr, self.tpr)
         return roc_curves_chart({str(self.label): curve}, {str(self.label): limits}, words)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class AUCDifference(Measured):
-    """The difference of two areas on the same rows, by DeLong's method.
-
-    Attributes
-    ----------
-    auc_a, auc_b : float
-        The two areas.
-    std_error : float
-        Standard error of their difference.
-    level : float
-        Of the interval.
-    """
-
-    auc_a: float
-    auc_b: float
-    std_error: float
-    level: float = 0.95
-
-    @property
-    def difference(self) -> float:
-        """The first less the second."""
-        return self.auc_a - self.auc_b
-
-    @property
-    def statistic(self) -> float:
-        """The difference in standard errors; 0 where both are alike in every row."""
-        if self.std_error > 0:
-            return self.difference / self.std_error
-        return 0.0 if self.difference == 0 else float(np.copysign(np.inf, self.difference))
-
-    @property
-    def p_value(self) -> float:
-        """Two-sided, of the hypothesis that both areas are equal."""
-        return float(2 * stats.norm.sf(abs(self.statistic)))
-
-    @property
-    def limits(self) -> tuple[float, float]:
-        """Confidence limits of the difference."""
-        half = float(stats.norm.ppf((1 + self.level) / 2)) * self.std_error
-        return self.difference - half, self.difference + half
-
-    def _columns(self) -> Mapping[str, Any]:
-        low, high = self.limits
-        return {
-            "measure": ["AUC difference"],
-            "estimate": [self.difference],
-            "std_error": [self.std_error],
-            "statistic": [self.statistic],
-            "p_value": [self.p_value],
-            "conf_low": [low],
-            "conf_high": [high],
-        }
-
-    def summary(self) -> Summary:
-        """Return the difference as a table."""
-        columns = {name: list(column) for name, column in self._columns().items()}
-        note = f"areas {self.auc_a:.4g} and {self.auc_b:.4g}, on the same rows"
-        return Summary("Difference of two areas", (Section("", columns),), (note,))
-
-    def plot(self) -> Any:
-        """Draw the difference with its interval."""
-        return intervals_chart(
-            ["AUC difference"],
-            [self.difference],
-            [self.limits],
-            x_title="difference",
-            title="Difference of two areas under ROC curves",
-            subtitle=f"p-value {self.p_value:.3g} of the hypothesis that both are equal.",
-            reference=0.0,
-        )
 
 
 def roc(y_true: Any, score: Any, *, pos_label: Any = None, sample_weight: Any = None) -> ROC:
