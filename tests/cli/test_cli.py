@@ -104,7 +104,7 @@ def test_another_measure_and_interval(houses, run):
     assert found["loss"] == "absolute error"
     assert found["certificate"]["quantity"] == "absolute error"
     row = found["leaderboard"][0]
-    assert row["lower"] < row["error"] < row["upper"]
+    assert row["conf_low"] < row["error"] < row["conf_high"]
 
 
 def test_methods_are_named_or_left_out(houses, run, one_sentence):

@@ -146,7 +146,7 @@ def test_frames_of_both_libraries(mixed, fits_of, library):
     assert found.leading(3) == ("size", "colour", "area")
     assert type(found.to_frame()).__module__.startswith(library)
     assert list(found.to_frame().columns) == [
-        "column", "increase", "std_error", "lower", "upper"
+        "column", "increase", "std_error", "conf_low", "conf_high"
     ]  # fmt: skip
 
 

@@ -123,8 +123,8 @@ def _board(results: dict[str, Any], gaps: dict[str, tuple[float, float]]) -> pd.
                 "std_error": result.std_error,
                 "versus_baseline": 1 - result.error / base,
                 "difference": result.error - best,
-                "difference_low": gaps.get(method, (0.0, 0.0))[0],
-                "difference_high": gaps.get(method, (0.0, 0.0))[1],
+                "difference_conf_low": gaps.get(method, (0.0, 0.0))[0],
+                "difference_conf_high": gaps.get(method, (0.0, 0.0))[1],
                 "df": np.nan,
                 "chosen": chosen_in_words(result.setting),
                 "seconds": result.seconds,
@@ -179,7 +179,8 @@ def explanation(table: Table) -> Any:
     increase = np.array([0.5, 0.01, 0.001])[: len(names)]
     increase = np.resize(increase, len(names))
     low, high = increase - 0.05, increase + 0.05
-    frame = pd.DataFrame({"column": names, "increase": increase, "lower": low, "upper": high})
+    columns = {"column": names, "increase": increase, "conf_low": low, "conf_high": high}
+    frame = pd.DataFrame(columns)
     chart = importance_chart(names, increase, np.column_stack([low, high]))
     worst = pd.DataFrame(
         {"row": [7], "observed": [9.5], "predicted": [1.25], "loss": [68.1], names[0]: ["=A1"]}

@@ -158,7 +158,7 @@ def test_inputs_that_are_not_used_are_told_apart(regression):
     comparison = regression(columns=("rooms", "age", "door"))
     found = comparison.explain()
     frame = found.importance.frame
-    frame.loc[2, ["increase", "lower", "upper"]] = 0.0
+    frame.loc[2, ["increase", "conf_low", "conf_high"]] = 0.0
     groups = frame.assign(column=["rooms + age + door", "age + door", "door + bell"])
     found.importance.together = type(found.importance)(groups)
     comparison.explain = lambda: found

@@ -22,10 +22,12 @@ def real_reports(tmp_path_factory):
     frame.loc[::9, "age"] = np.nan
     frame["town"] = rng.choice(["north", "south"], 120)
     price = frame.assign(price=X @ [3.0, 1.0, 0.0, 2.0] + rng.normal(size=120))
-    numbers = bottega.compare(price, "price", outer=3)
+    few = ["tree", "neighbors", "random_forest", "gradient_boosting"]  # one of each kind
+    numbers = bottega.compare(price, "price", outer=3, methods=["least_squares", "lasso", *few])
     numbers.certify()
     label = np.array(["red", "green", HOSTILE])[np.digitize(X[:, 0], [-0.4, 0.4])]
-    classes = bottega.compare(frame.assign(label=label), "label", outer=3, test_size=0)
+    frame["label"] = label
+    classes = bottega.compare(frame, "label", outer=3, test_size=0, methods=few)
     return {
         "regression": write(numbers, folder / "regression.html"),
         "classification": write(classes, folder / "classification.html"),

@@ -168,8 +168,8 @@ def test_a_band_is_a_frame_and_a_picture():
     X, y, _ = curve()
     band = bands(SmoothingSpline().fit(X, y), GRID)
     frame = band.to_frame()
-    assert list(frame.columns) == ["x", "mean", "std_error", "lower", "upper"]
-    assert frame["upper"].to_numpy() == pytest.approx(band.upper)
+    assert list(frame.columns) == ["x", "mean", "std_error", "conf_low", "conf_high"]
+    assert frame["conf_high"].to_numpy() == pytest.approx(band.upper)
     spec = band.plot(points=(X[:, 0], y), truth=np.sin(GRID[:, 0])).to_dict()
     assert "bias is not in it" in spec["title"]["subtitle"][1]
 

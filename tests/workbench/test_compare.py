@@ -75,7 +75,7 @@ def test_leaderboard_is_sorted_and_relative_to_baseline_and_best(diabetes):
     base = diabetes.results["baseline"].error
     assert board["versus_baseline"].to_numpy() == pytest.approx(1 - board["error"] / base)
     assert board["difference"].to_numpy() == pytest.approx(board["error"] - board["error"].iloc[0])
-    assert board["difference_low"].iloc[0] == board["difference_high"].iloc[0] == 0
+    assert board["difference_conf_low"].iloc[0] == board["difference_conf_high"].iloc[0] == 0
 
 
 def test_intervals_allow_for_the_training_rows_that_folds_share():
@@ -91,8 +91,8 @@ def test_intervals_allow_for_the_training_rows_that_folds_share():
     row = found.leaderboard.query("method == 'baseline'").iloc[0]
     d = (a.nested.fold_errors - b.nested.fold_errors).ravel()
     assert row["difference"] == pytest.approx(a.error - b.error)
-    assert row["difference_high"] - row["difference"] == pytest.approx(wide * d.std(ddof=1))
-    assert row["difference"] - row["difference_low"] == pytest.approx(wide * d.std(ddof=1))
+    assert row["difference_conf_high"] - row["difference"] == pytest.approx(wide * d.std(ddof=1))
+    assert row["difference"] - row["difference_conf_low"] == pytest.approx(wide * d.std(ddof=1))
 
 
 def test_the_nested_interval_is_that_of_nested_cv():

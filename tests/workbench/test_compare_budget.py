@@ -315,7 +315,7 @@ def test_a_stopped_method_is_shown_with_the_folds_it_had(wide, monkeypatch):
     rows = np.isin(lines.fold, lines.nested.folds)
     gap = np.mean(lines.losses[rows] - best.losses[rows])
     assert row["difference"] == pytest.approx(gap)
-    assert row["difference_low"] > 0
+    assert row["difference_conf_low"] > 0
     assert any("was stopped after 2 of 5 folds" in sentence for sentence in found.cut)
     assert found.verdict.rivals
 

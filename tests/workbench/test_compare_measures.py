@@ -63,7 +63,9 @@ def test_the_root_and_the_share_of_the_squared_error():
     last = board.iloc[-1]
     assert last["difference"] == pytest.approx(last["error"] - board["error"].iloc[0])
     # The sign of every limit is that of the squared error: the root is increasing.
-    assert np.array_equal(np.sign(board["difference_low"]), np.sign(plain["difference_low"]))
+    assert np.array_equal(
+        np.sign(board["difference_conf_low"]), np.sign(plain["difference_conf_low"])
+    )
     assert share.leaderboard["r2"].iloc[0] == pytest.approx(1 - share.leaderboard["error"].iloc[0])
     assert root.certify(ledger=False).quantity == "root mean squared error"
     held = root.test.open(again=True)

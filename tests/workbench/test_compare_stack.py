@@ -135,7 +135,7 @@ def test_a_simpler_method_is_named_only_within_the_margin(stacked):
     for rival in verdict.rivals:
         row = board.loc[rival.method]
         assert (rival.difference, rival.low, rival.high) == pytest.approx(
-            (row["difference"], row["difference_low"], row["difference_high"])
+            (row["difference"], row["difference_conf_low"], row["difference_conf_high"])
         )
         assert rival.within_margin == (rival.high <= verdict.margin)
     narrow = verdict_on(stacked.results, stacked.nested, margin=0.01)

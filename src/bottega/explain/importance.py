@@ -89,13 +89,13 @@ class Importance(Shown):
         return self.columns[:count]
 
     def to_frame(self, like: Any = None) -> Any:
-        """Return column, increase, std_error, lower, upper; the most important first."""
+        """Return column, increase, std_error, conf_low, conf_high; the most important first."""
         columns = {
             "column": list(self.columns),
             "increase": self.increase,
             "std_error": self.std_error,
-            "lower": self.lower,
-            "upper": self.upper,
+            "conf_low": self.lower,
+            "conf_high": self.upper,
         }
         return make_frame(columns, self.like if like is None else like)
 

@@ -87,8 +87,13 @@ class Calibration(Measured):
         return float(2 * stats.norm.sf(abs(self.statistic)))
 
     def _columns(self) -> Mapping[str, Any]:
-        names = ("predicted", "observed", "lower", "upper", "n")
-        return {name: getattr(self, name) for name in names}
+        return {
+            "predicted": self.predicted,
+            "observed": self.observed,
+            "conf_low": self.lower,
+            "conf_high": self.upper,
+            "n": self.n,
+        }
 
     def summary(self) -> Summary:
         """Return the bins as a table."""

@@ -82,7 +82,7 @@ def _importance(found: Any, measure: Any, figures: Figures) -> dict[str, Any]:
     units = units_of_loss(measure.loss, float(importance.error))
     tuned = measure.shown or measure.form != "mean"
     what = f"mean {measure.loss.title}" if tuned else "error"
-    useful = [row for row in rows if row["lower"] > 0]
+    useful = [row for row in rows if row["conf_low"] > 0]
     useful.sort(key=lambda row: -row["increase"])
     told = [f"{row['column']} by {_with_limits(row, units)}" for row in useful[:3]]
     if told:
@@ -118,7 +118,7 @@ def _importance(found: Any, measure: Any, figures: Figures) -> dict[str, Any]:
 
 def _matters(row: dict[str, Any]) -> bool:
     """Return True unless shuffling changed nothing at all."""
-    return any(row[name] != 0 for name in ("increase", "lower", "upper"))
+    return any(row[name] != 0 for name in ("increase", "conf_low", "conf_high"))
 
 
 def _others(count: int) -> str:
@@ -130,7 +130,7 @@ def _listed(parts: list[str]) -> str:
 
 
 def _with_limits(row: dict[str, Any], units: Units) -> str:
-    low, high = (units.bare_difference(row[name]) for name in ("lower", "upper"))
+    low, high = (units.bare_difference(row[name]) for name in ("conf_low", "conf_high"))
     return f"{units.difference(row['increase'])} ({low} to {high})"
 
 

@@ -63,9 +63,9 @@ def leaderboard(comparison: Any, board: list[dict[str, Any]], figures: Figures) 
                 else _less_or_more(row["versus_baseline"]),
                 "difference": "–" if is_best else _small(row["difference"], units),
                 "interval": "–"
-                if is_best or not np.isfinite(row["difference_low"])
-                else f"{_small(row['difference_low'], units)} to "
-                f"{_small(row['difference_high'], units)}",
+                if is_best or not np.isfinite(row["difference_conf_low"])
+                else f"{_small(row['difference_conf_low'], units)} to "
+                f"{_small(row['difference_conf_high'], units)}",
                 "df": "–" if result.df is None else f"{result.df:,.1f}",
                 "ranking": [number(float(row[name]), 3) for name in ranked],
                 "chosen": {"-": "–"}.get(row["chosen"], row["chosen"]),

@@ -85,7 +85,7 @@ def _runner_up(comparison: Any, board: list[dict[str, Any]]) -> str:
     if not others:
         return "There is no other method to compare it with."
     second, units = others[0], units_of(comparison)
-    name, low, high = second["title"], second["difference_low"], second["difference_high"]
+    name, low, high = second["title"], second["difference_conf_low"], second["difference_conf_high"]
     if second["difference"] < 0 and np.isfinite(high):
         return (
             f"{name} has {units.difference(-second['difference'])} less error here, which may be "

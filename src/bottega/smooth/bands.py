@@ -75,8 +75,13 @@ class Band:
         inputs = {f"x{j}": self.X[:, j] for j in range(self.X.shape[1])}
         if len(inputs) == 1:
             inputs = {"x": self.X[:, 0]}
-        names = ("mean", "std_error", "lower", "upper")
-        return make_frame({**inputs, **{name: getattr(self, name) for name in names}}, like)
+        columns = {
+            "mean": self.mean,
+            "std_error": self.std_error,
+            "conf_low": self.lower,
+            "conf_high": self.upper,
+        }
+        return make_frame({**inputs, **columns}, like)
 
     def plot(self, points: Any = None, truth: Any = None) -> Any:
         """Draw the band of a fit to one input, over the data where they are given as (x, y)."""

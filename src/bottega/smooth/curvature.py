@@ -60,8 +60,15 @@ class SignificantCurvature:
 
     def to_frame(self, like: Any = None) -> Any:
         """Return one row per point as a data frame."""
-        names = ("x", "estimate", "std_error", "lower", "upper", "sign")
-        return make_frame({name: getattr(self, name) for name in names}, like)
+        columns = {
+            "x": self.x,
+            "estimate": self.estimate,
+            "std_error": self.std_error,
+            "conf_low": self.lower,
+            "conf_high": self.upper,
+            "sign": self.sign,
+        }
+        return make_frame(columns, like)
 
 
 def significant_curvature(

@@ -165,9 +165,9 @@ class Comparison(ShownComparison):
     def leaderboard(self) -> Any:
         """One row per method, the best one first, then by error, as a data frame.
 
-        `error`, `std_error`, `lower` and `upper` are of the whole procedure, tuning included;
-        `versus_baseline` is the share of the baseline's error that is removed; `difference` is the
-        error minus that of the best, over the same folds, with its 95 % interval; then other
+        `error`, `std_error`, `conf_low` and `conf_high` are of the whole procedure, with its
+        tuning; `versus_baseline` is the share of the baseline's error that is removed; `difference`
+        is the error minus that of the best, over the same folds, with its 95 % interval; then other
         measures of the same predictions (`auc` and `lift` say how well scores order the rows of two
         classes); `df` and `chosen` describe the model fitted to all training rows; `folds` is the
         number of outer folds; `seconds` is the time of the final fit, tuning included.

@@ -15,11 +15,11 @@ __all__ = ["Rival", "Verdict", "leaderboard_columns", "verdict_on"]
 _ERRORS = (
     "error",
     "std_error",
-    "lower",
-    "upper",
+    "conf_low",
+    "conf_high",
     "difference",
-    "difference_low",
-    "difference_high",
+    "difference_conf_low",
+    "difference_conf_high",
 )
 _ROUNDING = 1e-12  # errors below this share of the largest come from rounding
 _CLEAR = 1.0  # standard errors by which a method must be better to be preferred to the leaders
@@ -57,12 +57,12 @@ def leaderboard_columns(
                 "title": result.title,
                 "error": result.error,
                 "std_error": result.std_error,
-                "lower": result.lower,
-                "upper": result.upper,
+                "conf_low": result.lower,
+                "conf_high": result.upper,
                 "versus_baseline": 1 - result.error / baseline if baseline else np.nan,
                 "difference": apart.difference,
-                "difference_low": apart.lower,
-                "difference_high": apart.upper,
+                "difference_conf_low": apart.lower,
+                "difference_conf_high": apart.upper,
                 **(ranking if ranked else {}),
                 **{name: result.beside.get(name, np.nan) for name in others},
                 **shown,

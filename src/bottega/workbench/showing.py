@@ -86,7 +86,7 @@ class ShownComparison:
     def summary(self) -> Summary:
         """Return the leaderboard as a table that shows itself as text, HTML and Markdown."""
         columns = leaderboard_columns(self.results, self.nested)
-        limits = zip(columns["difference_low"], columns["difference_high"], strict=True)
+        limits = zip(columns["difference_conf_low"], columns["difference_conf_high"], strict=True)
         score = [self.measure.name] if self.measure.shown else []
         beside = [name for name in ("auc", "lift") if name in columns and name not in score]
         shown: dict[str, list[Any]] = {

@@ -306,11 +306,11 @@ class NestedComparison(Shown, Mapping[str, NestedCV]):
             "error": [each.error for each in found],
             "estimate": [each.estimate for each in found],
             "std_error": [each.std_error for each in found],
-            "lower": [each.lower for each in found],
-            "upper": [each.upper for each in found],
+            "conf_low": [each.lower for each in found],
+            "conf_high": [each.upper for each in found],
             "difference": [each.difference for each in to_best],
-            "difference_low": [each.lower for each in to_best],
-            "difference_high": [each.upper for each in to_best],
+            "difference_conf_low": [each.lower for each in to_best],
+            "difference_conf_high": [each.upper for each in to_best],
             "p_value": [each.p_value for each in to_best],
         }
 
