@@ -1,9 +1,12 @@
 """A stopwatch leaves out what is set aside, in whatever thread."""
 
+import numpy as np
 import pytest
 
-from bottega.core import progress
+from bottega.core import BaselineRegressor, progress
 from bottega.core.parallel import in_threads
+from bottega.ensemble import VotingRegressor
+from bottega.linear import LeastSquares
 
 
 @pytest.fixture
@@ -63,3 +66,23 @@ def test_an_error_ends_what_is_set_aside(clock):
     with progress.Stopwatch() as watch, pytest.raises(ValueError), progress.set_aside():
         fail()
     assert watch.seconds == 0.0
+
+
+def test_progress_is_written_now_and_then_and_at_the_end(clock, capsys):
+    with progress.written("Forest"):
+        for done in range(1, 31):
+            clock(0.1)
+            progress.report("trees", done, 30)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "[Forest] trees: 1 of 30"
+    assert lines[-1] == "[Forest] trees: 30 of 30"
+    assert len(lines) == 4  # of three seconds
+
+
+def test_a_verbose_fit_writes_its_progress(capsys):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    models = [("line", LeastSquares()), ("mean", BaselineRegressor())]
+    VotingRegressor(models).fit(X, X[:, 0])
+    assert capsys.readouterr().out == ""
+    VotingRegressor(models, verbose=True).fit(X, X[:, 0])
+    assert "[VotingRegressor] bases: 2 of 2\n" in capsys.readouterr().out

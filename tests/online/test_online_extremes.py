@@ -71,3 +71,15 @@ def test_masked_values_are_refused_in_a_stream(each):
         each().partial_fit(masked, y)
     with pytest.raises(InputError, match=r"X has \d+ masked value"):
         ExponentialWeights().learn_losses(np.ma.masked_greater(RNG.random((5, 2)), 0.5))
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # of scikit-learn's own sums
+@pytest.mark.parametrize("y", [CLASSES, CLASSES > 0], ids=["three classes", "two"])
+@pytest.mark.parametrize("each", [Perceptron, OnlineGradientDescentClassifier])
+def test_rows_at_the_largest_number_have_the_scores_of_their_direction(each, y):
+    model = each(fit_intercept=False).fit(X, y)
+    far = X / np.abs(X).max(axis=1, keepdims=True) * np.finfo(np.float64).max
+    scores, near = model.decision_function(far), model.decision_function(X)
+    assert np.all(np.isfinite(scores))
+    assert np.array_equal(np.sign(scores), np.sign(near))
+    assert np.array_equal(model.predict(far), model.predict(X))

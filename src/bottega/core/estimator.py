@@ -8,6 +8,7 @@ hooks; nobody writes another ``fit``.
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -21,6 +22,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bottega.core import progress
 from bottega.core.cards import Card
 from bottega.core.documents import with_inputs
 from bottega.core.errors import InputError, ParameterError
@@ -103,7 +105,7 @@ class Estimator(BaseEstimator):
         self._forget()
         self._check_params()
         try:
-            with at_most(getattr(self, "n_jobs", None)):
+            with at_most(getattr(self, "n_jobs", None)), self._told():
                 rows = self._read(X, y, sample_weight)
                 work = self._prepare(rows)
                 self._finish(work, rows, self._choose(work, rows, walk))
@@ -111,6 +113,11 @@ class Estimator(BaseEstimator):
             self._forget()  # a model that could not be fitted is not fitted
             raise
         return self
+
+    def _told(self) -> AbstractContextManager[None]:
+        """Write the progress of a fit that is `verbose`."""
+        wanted = bool(getattr(self, "verbose", False))
+        return progress.written(type(self).__name__) if wanted else nullcontext()
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, those of parts as ``part__parameter``; return the estimator."""

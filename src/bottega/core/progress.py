@@ -5,6 +5,7 @@ listens. A listener hears the work that is done inside its block, in whatever th
 another job in the same process. With no listener an event costs one comparison.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
@@ -13,7 +14,7 @@ from threading import Lock
 from time import perf_counter
 from typing import Any, Self
 
-__all__ = ["PREPARING", "Event", "Stopwatch", "listen", "report", "set_aside"]
+__all__ = ["PREPARING", "Event", "Stopwatch", "listen", "report", "set_aside", "written"]
 
 PREPARING = "preparing kernels"  # the stage of what is done once on a machine
 
@@ -58,6 +59,30 @@ def listen(listener: Callable[[Event], None]) -> Iterator[None]:
         yield
     finally:
         _listeners.reset(token)
+
+
+@contextmanager
+def written(name: str, every: float = 1.0) -> Iterator[None]:
+    """Write the progress of the work inside the block to standard output, at most so often.
+
+    Examples
+    --------
+    >>> with written("Forest"):
+    ...     report("trees", 5, 5)
+    [Forest] trees: 5 of 5
+    """
+    last = float("-inf")
+
+    def write(event: Event) -> None:
+        nonlocal last
+        now = perf_counter()
+        if event.done == event.total or now - last >= every:
+            last = now
+            what = f" {event.stage}:" if event.stage else ""
+            sys.stdout.write(f"[{name}]{what} {event.done} of {event.total}\n")
+
+    with listen(write):
+        yield
 
 
 class Stopwatch:

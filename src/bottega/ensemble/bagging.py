@@ -77,7 +77,7 @@ _PARAMS: dict[str, Parameter] = {
     "warm_start": Boolean(help="keep the models of the last fit and add to them"),
     "n_jobs": Jobs(),
     "random_state": Seed(help="seed of the draws; None: other draws in every fit"),
-    "verbose": Anything(help="accepted; progress is reported through bottega.core.progress"),
+    "verbose": Anything(help="whether progress is written"),
 }
 
 
@@ -120,7 +120,7 @@ class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
     random_state : int, RandomState, Generator or None
         Seed of the draws (and of the base); None draws other samples in every fit.
     verbose : int
-        Accepted as in scikit-learn; nothing is printed.
+        Whether the progress of the fit is written to standard output.
     voting : {"auto", "soft", "hard"}
         Average the probabilities (soft), or count the predicted classes as in the formula (hard).
         Equal where the base gives probabilities 0 and 1, as a full tree does on distinct rows.

@@ -72,7 +72,7 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
     random_state : int, RandomState, Generator or None
         Seed. None draws anew in every fit.
     verbose : int
-        Accepted as in scikit-learn; nothing is printed.
+        Whether the progress of the fit is written to standard output.
     warm_start : bool
         Keep the trees of the last fit, and grow those that are lacking to `n_estimators`.
     class_weight : dict, list of dict, "balanced", "balanced_subsample" or None

@@ -70,7 +70,7 @@ class StackingRegressor(RegressorMixin, Stacked, MeanOfNumbers):
     passthrough : bool
         Give the final estimator the inputs too.
     verbose : int
-        Accepted as in scikit-learn; nothing is printed.
+        Whether the progress of the fit is written to standard output.
     sum_to_one : bool
         Make the weights sum to one too: the answer is then a weighted mean.
 
@@ -110,6 +110,7 @@ class StackingRegressor(RegressorMixin, Stacked, MeanOfNumbers):
     gives another sum; with ``sum_to_one=True`` it does not. Folds depend on the
     rows, not on their order. Cost: ``cv + 1`` fits of every base, side by side in threads. The
     weights themselves count as degrees of freedom, but few.
+    Row weights reach the bases, other metadata do not: scikit-learn's routing stops here.
 
     Not for one model and its near copies: nothing is gained.
 
@@ -192,7 +193,7 @@ class StackingClassifier(ClassifierMixin, Stacked, VoteOfClasses):
     division is the same for every row: only the ratios of the weights matter to `predict`. Equal
     sums go to the first class in sorted order. Cost: ``cv + 1`` fits of every base. The weights
     themselves count as degrees of freedom, but few. Not for classes so rare that a fold lacks
-    them: a base then gives them zero.
+    them: a base then gives them zero. Row weights reach the bases, other metadata do not.
 
     References
     ----------

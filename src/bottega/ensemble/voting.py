@@ -47,7 +47,7 @@ _CARD: dict[str, Any] = {
 }
 _BASES = Models(help="models to average; None: a small tree and a random forest")
 _WEIGHTS = Anything(help="how much each model counts; None: all alike")
-_VERBOSE = Anything(help="accepted; progress is reported through core.progress")
+_VERBOSE = Anything(help="whether progress is written")
 
 
 class _Voting(NamedParts, TransformerMixin, Average):
@@ -120,7 +120,7 @@ class VotingClassifier(ClassifierMixin, _Voting, VoteOfClasses):
     flatten_transform : bool
         Whether `transform` puts the probabilities of the models side by side.
     verbose : bool
-        Accepted as in scikit-learn; nothing is printed.
+        Whether the progress of the fit is written to standard output.
 
     Attributes
     ----------
@@ -143,6 +143,7 @@ class VotingClassifier(ClassifierMixin, _Voting, VoteOfClasses):
     Notes
     -----
     Row weights go to the bases; one that takes none is given a row as often as its (whole) weight.
+    Nothing else is routed to them: scikit-learn's metadata routing stops here.
     The bases see the rows in an order of their own, so theirs does not matter.
     Cost: one fit of every base, side by side in threads. It has as many degrees of freedom as its
     models have together at most. Not for models of which one is clearly better: the others only

@@ -65,7 +65,7 @@ class Stacked(NamedParts, TransformerMixin, Average):
         "stack_method": Choice("auto", *METHODS, help="what a final estimator is given"),
         "n_jobs": Jobs(),
         "passthrough": Boolean(help="give the final estimator the inputs too"),
-        "verbose": Anything(help="accepted; progress is reported through core.progress"),
+        "verbose": Anything(help="whether progress is written"),
         "sum_to_one": Boolean(help="make the weights sum to one"),
     }
     _least_rows = 2  # weights are learnt on rows left out of a fit

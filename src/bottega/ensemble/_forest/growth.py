@@ -244,7 +244,11 @@ class Grower:
         # A few trees per task: for small data a task costs more than a tree.
         step = max(1, len(seeds) // (4 * available_cores())) if len(self.rows.y) < 5000 else 1
         parts = [seeds[start : start + step] for start in range(0, len(seeds), step)]
-        done = in_threads(lambda part: [self._grow_one(seed, judge) for seed in part], parts)
+        done = in_threads(
+            lambda part: [self._grow_one(seed, judge) for seed in part],
+            parts,
+            stage="groups of trees",
+        )
         return [one for part in done for one in part]
 
     def _grow_one(self, seed: int, judge: bool) -> tuple[Any, ...]:

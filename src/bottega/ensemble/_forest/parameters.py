@@ -37,7 +37,7 @@ GROWTH: Mapping[str, params.Parameter] = {
     "oob_score": OOB_SCORE,
     "n_jobs": params.Jobs(),
     "random_state": params.Seed(help="seed of the draws; None: other draws in every fit"),
-    "verbose": params.Anything(help="accepted; progress is reported through core.progress"),
+    "verbose": params.Anything(help="whether progress is written"),
     "warm_start": params.Boolean(help="keep the trees of the last fit and add to them"),
 }
 REST: Mapping[str, params.Parameter] = {

@@ -11,6 +11,7 @@ from bottega.core.classes import classes_of_stream, codes_in_stream, decided, re
 from bottega.core.errors import ParameterError
 from bottega.core.params import AnyOf, Anything, Choice, OrNone
 from bottega.core.rows import check_weight
+from bottega.core.scores import linear_scores
 from bottega.core.typing import Array, FloatArray
 from bottega.online._learner.base import OnlineModel
 
@@ -112,7 +113,7 @@ class OnlineClassifier(ClassifierMixin, OnlineModel):
 
     def _scores(self, X: Any) -> FloatArray:
         coef, intercept = self._linear_parts()
-        scores = np.asarray(X @ coef.T) + intercept
+        scores = linear_scores(X, coef, intercept)
         return scores[:, 0] if len(coef) == 1 else scores
 
     def _decide(self, X: Any) -> Array:
