@@ -22,6 +22,7 @@ BUDGET = {
     "tree._kernels.grow_binned": 42,
     "smooth._kernels.local_space": 24,
     "smooth._kernels.loess_fits": 24,
+    "optimize._kernels.logistic": 24,
     "linear._kernels.least_angle": 20,
     "neighbors._kernels.votes": 18,
     "tree._kernels.grow_joint": 18,
