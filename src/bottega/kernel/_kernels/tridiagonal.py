@@ -17,23 +17,29 @@ ROWS = 32  # taken together: what is known of them for all shifts stays near the
 
 @kernel
 def lengths(Qt, ratio, inverse, first, last, left):
-    """Solve L x = q for the rows from first to last and sum x^2 / D on the way."""
+    """Solve L x = q for the rows from first to last and sum x^2 / D on the way.
+
+    There are at least ROWS rows; the last ones of them are taken with some that came before.
+    """
     r, m = ratio.shape
+    q = np.empty(ROWS)
     x = np.empty((m, ROWS))
     total = np.empty((m, ROWS))
-    for start in range(first, last, ROWS):
-        size = min(ROWS, last - start)
+    for begin in range(first, last, ROWS):
+        start = max(0, min(begin, last - ROWS))
         for j in range(m):
             for i in range(ROWS):
                 x[j, i] = 0.0
                 total[j, i] = 0.0
         for k in range(r):
+            for i in range(ROWS):
+                q[i] = Qt[k, start + i]
             for j in range(m):
                 back, scale = ratio[k, j], inverse[k, j]
-                for i in range(size):
-                    t = Qt[k, start + i] - back * x[j, i]
+                for i in range(ROWS):
+                    t = q[i] - back * x[j, i]
                     x[j, i] = t
                     total[j, i] += t * t * scale
         for j in range(m):
-            for i in range(size):
+            for i in range(ROWS):
                 left[start + i, j] = total[j, i]

@@ -13,7 +13,7 @@ from scipy import linalg
 
 from bottega.core.parallel import in_threads
 from bottega.core.typing import FloatArray
-from bottega.kernel._kernels.tridiagonal import lengths
+from bottega.kernel._kernels.tridiagonal import ROWS, lengths
 from bottega.kernel._ridge.spectrum import KernelSpectrum, floored, gains_of
 
 __all__ = ["TridiagonalSpectrum", "reduce"]
@@ -46,8 +46,8 @@ class TridiagonalSpectrum(KernelSpectrum):
     e: FloatArray  # (r - 1,)
 
     def _can(self, alphas: FloatArray) -> bool:
-        """Return True if no penalty is lost in rounding when it is added to T."""
-        return bool(np.min(alphas) > _LEAST * self.lam[-1])
+        """Return True if there are rows enough and no penalty is lost when it is added to T."""
+        return len(self.root) >= ROWS and bool(np.min(alphas) > _LEAST * self.lam[-1])
 
     def _eigen(self) -> tuple[FloatArray, FloatArray]:
         """Return eigenvalues and eigenvectors of T."""
