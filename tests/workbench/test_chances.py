@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 import bottega
 from bottega.risk.estimate.judged_rows import JudgedRows
@@ -30,8 +31,6 @@ def test_chances_sum_to_one_whatever_order_and_units(seed, n, m, unit):
 
 def test_two_methods_by_the_normal_distribution():
     """The chance of the first is that of a normal number below its mean difference."""
-    from scipy.stats import norm
-
     rng = np.random.default_rng(0)
     gap = rng.normal(0.1, 1.0, size=100)
     second = rng.exponential(size=100)
@@ -47,6 +46,33 @@ def test_equal_methods_share_and_clear_ones_take_all():
     )
     assert chances_of_best([same, same + 1], np.arange(10), rows(10)).tolist() == [1, 0]
     assert chances_of_best([0 * same, 0 * same], np.arange(10), rows(10)).sum() == pytest.approx(1)
+
+
+def test_a_method_that_is_far_off_somewhere_leaves_the_others_apart():
+    """Losses of any size beside: what is nearly nothing in their units is told apart."""
+    rng = np.random.default_rng(3)
+    near = rng.exponential(size=40)
+    losses = [near, near + 0.2, 1e12 * rng.exponential(size=40)]
+    assert chances_of_best(losses, np.arange(40), rows(40)).tolist() == [1, 0, 0]
+
+
+def test_skewed_losses_are_not_taken_for_normal():
+    """Rare huge losses make a mean unsure, not a method good that is worse on every row."""
+    rng = np.random.default_rng(4)
+    good = rng.exponential(size=60)
+    bad = good + 0.1 + 50 * (np.arange(60) % 20 == 0)
+    assert chances_of_best([good, bad], np.arange(60), rows(60)).tolist() == [1, 0]
+
+
+def test_many_rows_are_taken_for_normal():
+    rng = np.random.default_rng(5)
+    one, other = rng.exponential(size=(2, 3_000))
+    few = chances_of_best([one[:2_000], other[:2_000]], np.arange(2_000), rows(2_000))
+    assert few.sum() == pytest.approx(1)
+    apart = one - other
+    expected = norm.cdf(-apart.mean() / (apart.std(ddof=1) / np.sqrt(3_000)))
+    found = chances_of_best([one, other], np.arange(3_000), rows(3_000))
+    assert found[0] == pytest.approx(expected, abs=0.03)
 
 
 def test_groups_are_the_units():
