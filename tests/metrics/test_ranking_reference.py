@@ -71,6 +71,17 @@ def test_kappa_equals_vcd_and_scikit_learn():
         assert weighted.value == pytest.approx(peer.cohen_kappa_score(one, two, weights=weights))
 
 
+def test_kappa_of_weighted_rows_is_that_of_copies():
+    rng = np.random.default_rng(0)
+    one, two, w = rng.integers(0, 3, (3, 40))
+    copies = kappa(np.repeat(one, w), np.repeat(two, w), weights="linear")
+    found = kappa(one, two, weights="linear", sample_weight=w)
+    assert found.value == pytest.approx(copies.value, abs=1e-12)
+    assert found.std_error == pytest.approx(copies.std_error, abs=1e-12)
+    answer = peer.cohen_kappa_score(one, two, weights="linear", sample_weight=w)
+    assert found.value == pytest.approx(answer)
+
+
 def test_kappa_by_hand():
     found = kappa(["a"] * 5 + ["b"] * 5, ["a"] * 4 + ["b"] * 6)
     assert (found.agreement, found.chance) == pytest.approx((0.9, 0.5))

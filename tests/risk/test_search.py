@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.params import Integer, Real
-from bottega.kernel import KernelRidge, LinearSVM
+from bottega.kernel import KernelRidge, LinearSVM, SupportVectorClassifier, SupportVectorRegressor
 from bottega.linear import Ridge
 from bottega.neighbors import NearestNeighborsClassifier
 from bottega.risk import cross_validate, search
@@ -103,6 +103,29 @@ def test_any_estimator_and_its_own_knobs():
     weight = np.r_[np.zeros(10), np.ones(50)]
     weighted = search(Ridge(), X, Y, {"alpha": [1.0]}, sample_weight=weight)
     assert weighted.estimator.coef_ == pytest.approx(Ridge(1.0).fit(X, Y, weight).coef_)
+
+
+@pytest.mark.parametrize("method", [SupportVectorClassifier, SupportVectorRegressor])
+def test_knobs_that_may_also_be_lists_are_drawn_as_numbers(method):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = (X[:, 0] > 0).astype(int) if method is SupportVectorClassifier else X[:, 0]
+    found = search(method(), X, y, n_iter=3)
+    assert all(set(setting) == {"C", "gamma"} for setting in found.settings)
+    assert all(1e-3 <= value <= 1e3 for each in found.settings for value in each.values())
+    assert not any(found.problems)
+
+
+def test_the_last_step_of_a_pipeline_is_fitted_with_the_weights():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y, w = X[:, 0] ** 2 + rng.normal(size=60), rng.integers(1, 20, 60)
+    model = make_pipeline(StandardScaler(), Ridge(1.0))
+    found = search(model, X, y, {"ridge__alpha": [1.0]}, sample_weight=w)
+    assert np.array_equal(
+        found.estimator.predict(X), model.fit(X, y, ridge__sample_weight=w).predict(X)
+    )
+    assert not np.allclose(found.estimator.predict(X), model.fit(X, y).predict(X))
 
 
 def test_settings_that_cannot_be_fitted_are_told():

@@ -126,7 +126,14 @@ class Kappa(Measured):
         return self.confusion.plot()
 
 
-def kappa(y_true: Any, y_pred: Any, *, labels: Any = None, weights: str | None = None) -> Kappa:
+def kappa(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    labels: Any = None,
+    weights: str | None = None,
+    sample_weight: Any = None,
+) -> Kappa:
     """Return Cohen's kappa, the agreement of two labellings beyond chance.
 
     Parameters
@@ -137,6 +144,8 @@ def kappa(y_true: Any, y_pred: Any, *, labels: Any = None, weights: str | None =
         The classes in their order, which counts with weights; those that occur, sorted, by default.
     weights : {None, "linear", "quadratic"}
         How disagreements count: all alike, or by (the square of) their distance in that order.
+    sample_weight : array-like of shape (n,), optional
+        Row weights; they count as copies of a row, in the standard error too.
 
     Returns
     -------
@@ -153,7 +162,7 @@ def kappa(y_true: Any, y_pred: Any, *, labels: Any = None, weights: str | None =
         raise ParameterError(
             f"weights={weights!r} is not allowed; use None, 'linear' or 'quadratic'."
         )
-    found = confusion(y_true, y_pred, labels)
+    found = confusion(y_true, y_pred, labels, sample_weight=sample_weight)
     if len(found.labels) < 2:
         raise InputError(f"Both labellings have only the class {found.labels[0]}; kappa needs two.")
     return Kappa(found, weights)

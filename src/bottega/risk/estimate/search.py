@@ -12,14 +12,14 @@ from sklearn.base import clone
 
 from bottega.core.errors import BottegaError, InputError, ParameterError
 from bottega.core.frames import make_frame
-from bottega.core.params import Boolean, Choice, Integer, Parameter, Real, without_words
+from bottega.core.params import AnyOf, Boolean, Choice, Integer, Parameter, Real, without_words
 from bottega.core.seeds import seed_of
 from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import FloatArray
 from bottega.plot import lines_chart
 from bottega.risk.estimate.cross_validate import cross_validate
 from bottega.risk.estimate.judged_rows import read_rows, task_of
-from bottega.risk.estimate.procedures import takes_weights
+from bottega.risk.estimate.procedures import fit_weighted
 
 __all__ = ["Search", "search"]
 
@@ -238,10 +238,7 @@ def _with_model(found: Search, model: Any, X: Any, y: Any, given: Mapping[str, A
         groups=given["groups"],
         time=given["time"],
     )
-    weights = {}
-    if rows.weight is not None and takes_weights(model):
-        weights = {"sample_weight": rows.weight}
-    object.__setattr__(found, "estimator", model.fit(table, rows.y, **weights))
+    object.__setattr__(found, "estimator", fit_weighted(model, table, rows.y, rows.weight))
     return found
 
 
@@ -289,6 +286,9 @@ def _declared(estimator: Any) -> dict[str, Any]:
     found = {}
     for name in getattr(estimator, "knobs", ()):
         declared = without_words(estimator.params[name])
+        if isinstance(declared, AnyOf):  # a number, or a list of them
+            numbers = [each for each in declared.parts if isinstance(each, Real | Integer)]
+            declared = numbers[0] if numbers else declared
         if isinstance(declared, Real) and declared.log and declared.high is None:
             declared = Real(*_OPEN, log=True)
         found[name] = declared
