@@ -143,7 +143,8 @@ class LogisticRegression(LogisticEstimator):
 
     The path's df never decreases, and its criteria are those of the likelihood with that df. Its
     weakest penalty is a hundredth of the strongest with more columns than rows, else a thousandth;
-    with squares alone a thousand times the lasso's strongest penalty counts as the strongest.
+    with squares alone a thousand times the lasso's strongest penalty counts as the strongest. It
+    ends before that where all is explained, or five penalties in a row explain no more.
 
     Do not use it where classes are not divided by (nearly) flat boundaries. Without a penalty it
     needs many rows for each coefficient, and classes that overlap.

@@ -14,8 +14,10 @@ from bottega.optimize.quasi_newton import minimise_smooth
 __all__ = ["LogisticSolution", "Stop", "walk"]
 
 # What is left to gain, against the duality gap wanted, when that is first computed; without
-# absolute values in the penalty a step or two more give all digits.
-_FIRST, _SMOOTH = 1e-3, 1e-8
+# absolute values in the penalty a step or two more give most digits, in small problems all.
+_FIRST, _SMOOTH, _SMALL = 1e-3, 1e-6, 1e-8
+# The same where a problem that follows another is not looked at.
+_AHEAD = 5e-4
 # Coefficients of a curvature that folds may share.
 _SHARED = 256
 # Coefficients of a smooth problem above which it has no matrix of second derivatives.
@@ -24,6 +26,8 @@ _NEWTON = 2500
 _ROOM = 2
 # Times that the objective may not fall, for rounding, before that is the end.
 _STUCK = 4
+# A path is over where so little of the deviance is left, or it gained so little at the last ones.
+_EXPLAINED, _UNCHANGED, _LAST = 1e-3, 1e-5, 5
 # Steps of a relaxed fit: of classes that can be separated it would not end.
 _RELAXED = 30
 
@@ -62,6 +66,8 @@ def walk(
     keep: bool = False,
     df: bool = False,
     relax: bool = False,
+    ends: bool = False,
+    fine: bool = True,
 ) -> LogisticSolution:
     """Return the fits at `alphas`, descending.
 
@@ -85,22 +91,49 @@ def walk(
         Whether to compute degrees of freedom.
     relax : bool
         Whether to fit the coefficients that are not zero again, without a penalty.
+    ends : bool
+        Whether to end where weaker penalties change nothing: the deviance is explained, or is the
+        same as with the penalties before.
+    fine : bool
+        Whether smooth problems are solved to more digits than the gap asks for. If not, a problem
+        that follows another is done where its next step would be small: no gap is computed, and
+        no deviance.
     """
     count, (T, p) = len(alphas), (problem.scores, len(problem.mean))
     coef, intercept = np.zeros((count, T, p)), np.zeros((count, T))
     deviance, gap, freedom = np.zeros((3, count))
     n_iter = np.zeros(count, np.intp)
     stops: list[Stop] = []
+    nll: list[float] = []
     if start is None:
         problem.start()
     else:
         coefficients, level, model = start
         problem.move(problem.own(coefficients), level.copy(), model)
     last = max(problem.alpha_max(), alphas[0])
-    follows = bool(lead)  # until the other's curvature is of no use
+    # Until the other's curvature is of no use; small problems need none.
+    follows = bool(lead) and not problem.is_small(p)
+    alone, trusted = 0, False  # penalties since its last step, and whether the next needs no look
     for k, alpha in enumerate(alphas):
-        ready = follows and _follow(problem, lead, k)
-        n_iter[k], gap[k] = _fit(problem, alpha, last, tol, max_iter, ready)
+        ready = False
+        if follows:
+            where = _following(problem, lead, k)
+            if problem.screens and not (fine or relax or where[2] is None):
+                if trusted:
+                    problem.B, problem.b0, gap[k] = where[0], where[1], gap[k - 1]
+                else:
+                    gap[k] = problem.glide(*where, alpha) / problem.null
+                if gap[k] <= _FIRST * tol:
+                    alone += 1
+                    # What is left grows evenly from one penalty to the next.
+                    ahead = gap[k] * ((alone + 1) / alone) ** 2
+                    trusted = not trusted and problem.l1_ratio == 0 and ahead <= _AHEAD * tol
+                    coef[k], intercept[k] = problem.B * problem.inverse, problem.b0
+                    last = alpha
+                    nll.append(np.nan)
+                    continue
+            ready, alone, trusted = problem.move(*where), 0, False
+        n_iter[k], gap[k] = _fit(problem, alpha, last, tol, max_iter, ready, fine)
         if not problem.B.any():  # to the last digit: classes may be equally frequent
             problem.b0 = problem.level_of_shares()
         if ready and problem.refreshed:
@@ -120,16 +153,29 @@ def walk(
         last = alpha
         if keep:
             progress.report("penalties", k + 1, count)
-    return LogisticSolution(alphas, coef, intercept, deviance, gap, n_iter, freedom, stops)
+        nll.append(problem.point.nll)
+        if ends and _is_over(problem.null, nll):
+            break
+    done = slice(0, len(nll))
+    fits = (alphas, coef, intercept, deviance, gap, n_iter, freedom)
+    return LogisticSolution(*(each[done] for each in fits), stops)
 
 
-def _follow(problem: LogisticProblem, lead: Sequence[Stop], k: int) -> bool:
-    """Go where the other problem went; return whether its curvature serves."""
+def _is_over(null: float, nll: list[float]) -> bool:
+    """Return whether a path has explained all, or no more than some penalties ago."""
+    if len(nll) <= _LAST:
+        return False
+    gained = null - nll[-1]
+    return nll[-1] <= _EXPLAINED * null or nll[-1 - _LAST] - nll[-1] < _UNCHANGED * gained
+
+
+def _following(problem: LogisticProblem, lead: Sequence[Stop], k: int) -> Any:
+    """Return where the other problem's last step leads, and its curvature there."""
     here = lead[k]
     step, shift = here.B, here.b0.copy()
     if k:
         step, shift = step - lead[k - 1].B, problem.b0 + here.b0 - lead[k - 1].b0
-    return problem.move(problem.B + problem.own(step), shift, here.model)
+    return problem.B + problem.own(step), shift, here.model
 
 
 def _fit(
@@ -138,7 +184,8 @@ def _fit(
     last: float,
     tol: float,
     max_iter: int,
-    ready: bool = False,
+    ready: bool,
+    fine: bool,
 ) -> tuple[int, float]:
     """Go on to another penalty; return the Newton steps and the relative duality gap.
 
@@ -149,7 +196,9 @@ def _fit(
         problem.solver = "lbfgs"
         return _quasi_newton(problem, alpha, tol, 100 * max_iter)
     l1, steps, stuck = problem.l1_ratio, 0, 0
-    small = (_FIRST if alpha * l1 > 0 else _SMOOTH) * tol * problem.null
+    small = (_SMOOTH if fine and alpha * l1 == 0 else _FIRST) * tol * problem.null
+    if problem.is_small(len(problem.mean)) and (problem.scores == 1 or alpha * l1 == 0):
+        small = _SMALL * tol * problem.null
     if problem.screens and not ready:
         # Columns whose product may pass the threshold if it moves as fast as alpha does.
         candidate = problem.reach() > l1 * (2 * alpha - last) if l1 > 0 else True

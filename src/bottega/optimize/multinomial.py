@@ -79,7 +79,7 @@ class LikelihoodRows(ABC):
         self.scores = 1 if K == 2 else K
         self.pairs = K * (K - 1) // 2
         self.count = 0  # rows in memory
-        self._ordinary = ordinary  # weight of an ordinary row
+        self.ordinary = ordinary  # weight of an ordinary row
 
     @abstractmethod
     def blocks(self, W: IntArray) -> Iterable[Block]:
@@ -181,7 +181,7 @@ class LikelihoodRows(ABC):
     ) -> FloatArray:
         """Return each row's curvature in the difference of each pair of scores."""
         eta = _scores(Z, B, b0)
-        least = _LEAST * np.minimum(v, self._ordinary)
+        least = _LEAST * np.minimum(v, self.ordinary)
         if self.scores == 1:
             odds = np.exp(-np.abs(eta))
             return np.maximum(v * odds / (1 + odds) ** 2, least)
@@ -257,6 +257,34 @@ class MemoryRows(LikelihoodRows):
 
     def _all_weights(self) -> FloatArray:
         return self.v / self.weight
+
+    def slope_at(self, W: IntArray, B: FloatArray, b0: FloatArray) -> Point:
+        """Return the slopes alone, for less than half the price of `at`; the rest is NaN."""
+        T, m = B.shape
+        slope, pull, residual = np.zeros((T, m)), np.zeros(T), np.empty((T, self.count))
+        start = 0
+        for Z, codes, v in self.blocks(W):
+            here = slice(start, start + len(v))
+            start = here.stop
+            eta = _scores(Z, B, b0)
+            if T == 1:
+                P = np.exp(np.negative(eta, out=eta), out=eta)
+                P += 1.0
+                np.divide(1.0, P, out=P)
+                np.subtract(codes, P, out=P)
+                P *= v
+            else:
+                eta -= eta.max(axis=0)
+                P = np.exp(eta, out=eta)
+                P /= P.sum(axis=0)
+                P[codes, np.arange(len(codes))] -= 1
+                P *= -v
+            residual[:, here] = P
+            slope += _combined(P, Z)
+            pull += P.sum(axis=1)
+        nothing = np.zeros(0)
+        weight = self.weight
+        return Point(np.nan, slope / weight, pull / weight, np.nan, nothing, nothing, residual)
 
     def correlate(self, point: Point) -> FloatArray:
         """Return the mean products of all columns with observed minus fitted, (T, p)."""

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from bottega.core.sparse import is_sparse
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.optimize._kernels import coordinate as kernels
+from bottega.optimize._kernels import logistic as newton
 from bottega.optimize.coordinate import FLOOR
 from bottega.optimize.multinomial import LikelihoodRows, MemoryRows, Point
 
@@ -27,16 +29,19 @@ _LEVEL = 1e-4
 _SWEEPS = 10_000
 # Duality gap that may be rounding of logarithms of probabilities near one.
 _ROUNDING = 16 * np.finfo(np.float64).eps
-# The size of a step, against the one before, above which an old curvature is made anew.
-_SLOW = 1 / 16
 # Eigenvalues of a curvature, against the largest, that are zero.
 _SINGULAR = 1e-11
 # Curvature that a step shows, against that expected, below which nothing is learnt from it.
 _CONVEX = 1e-3
 # The size of a step, against the likelihood, whose change of the slope is rounding.
 _NOISE = 1e-13
-# Numbers that enter a curvature which is made anew at every step.
-_CHEAP = 2**16
+# Numbers that enter a curvature, up to which each step has a new one, and is a kernel's for two
+# classes. (By coordinates more classes are slow: the same number may be added to all of them.)
+_SMALL = 2**17
+# Its steps, before exact ones are taken: those by coordinates are not, where there are ties.
+_TRIED = 12
+# Numbers of a table above which degrees of freedom are by a curvature that is there.
+_LARGE = 2**19
 # The share of absolute values below which the grid of penalties no longer starts higher.
 _LEAST_RATIO = 1e-3
 
@@ -103,6 +108,27 @@ class LogisticProblem:
             return np.zeros(self.scores)
         logs = np.log(self.shares)
         return np.array([logs[1] - logs[0]]) if self.scores == 1 else logs - logs.mean()
+
+    def glide(self, B: FloatArray, b0: FloatArray, model: QuadraticModel, alpha: float) -> float:
+        """Go to some coefficients with a curvature from elsewhere; return the step that is left.
+
+        Infinite where the curvature does not know the columns in use, or others should be: then
+        the way there is `move`. Only the slopes are known afterwards.
+        """
+        rows, used = self.rows, np.any(B != 0, axis=0)
+        if np.count_nonzero(used[model.W]) < np.count_nonzero(used):
+            return np.inf
+        self.B, self.b0, self.W, self.model, self._new = B, b0, model.W, model, False
+        with np.errstate(over="ignore"):
+            self.point = rows.slope_at(self.W, B[:, self.W] * self.inverse[self.W], b0)  # type: ignore[attr-defined]
+        size = self._step(alpha, None)[3]
+        if len(self.W) < len(self.mean):
+            self.screen()
+            outside = self.reach() > alpha * self.l1_ratio * (1 + 1e-9)
+            outside[self.W] = False
+            if np.any(outside & ~self.constant):
+                return np.inf
+        return size
 
     def move(self, B: FloatArray, b0: FloatArray, model: QuadraticModel | None = None) -> bool:
         """Go to some coefficients, in the problem's own units, with a curvature from elsewhere.
@@ -313,22 +339,64 @@ class LogisticProblem:
         """Have the curvature made anew at the next step."""
         self.model = None
 
-    def _is_small(self) -> bool:
-        """Return whether a curvature costs no more than what is around it."""
-        return self.screens and self.rows.count * len(self.W) * self.rows.pairs <= _CHEAP
+    def _is_slow(self, size: float, last: float, small: float) -> bool:
+        """Return whether a new curvature would save more steps than it costs.
+
+        Steps get shorter by a constant factor with an old one: that tells how many are needed.
+        """
+        if size >= last:
+            return True
+        m = len(self.W)
+        cost = self.rows.pairs * m * (m + 4) / (self.scores * (4 * m + 60))  # of slopes, measured
+        return bool(np.log(size / small) > 2 * (cost + 1) * np.log(last / size))
+
+    def is_small(self, m: int) -> bool:
+        """Return whether steps on m columns have each a curvature of their own."""
+        rows = self.rows
+        if not isinstance(rows, MemoryRows) or is_sparse(rows.columns.A):
+            return False
+        return 0 < rows.count * m * rows.pairs <= _SMALL
+
+    def _descend_small(self, alpha: float, small: float, max_iter: int) -> int:
+        rows, W = self.rows, self.W
+        assert isinstance(rows, MemoryRows)
+        T, n = self.scores, rows.count
+        B, b0 = np.ascontiguousarray(self.B[:, W]), self.b0.copy()
+        residual = np.empty((T, n))
+        own, level, slope, pull = np.empty(n), np.empty(n), np.empty(B.shape), np.empty(T)
+        Z = np.ascontiguousarray(rows.of(W).T)
+        numbers = np.array([small, self.null, self.weight, rows.ordinary, self.fit_intercept])
+        penalty = alpha * self.l1_ratio, alpha * (1 - self.l1_ratio)
+        done, self.left, self.level, nll, entropy = newton.descend(
+            Z, rows.codes, rows.v, B, b0, self.inverse[W], *penalty, numbers, max_iter,
+            own, level, residual, slope, pull,
+        )  # fmt: skip
+        self.B[:, W], self.b0, self.model = B, b0, None
+        self.point = Point(nll, slope, pull, entropy, own, level, residual)
+        return int(done)
 
     def descend(self, alpha: float, small: float, max_iter: int, free: Any = None) -> int:
         """Take steps on the working set until they are small; return their number.
 
         Probabilities near zero may drift on where the objective is level: that ends it too.
         """
+        tried = 0
+        small_table = self.is_small(len(self.W))
+        if free is None and alpha > 0 and small_table and self.scores == 1:
+            done = self._descend_small(alpha, small, min(max_iter, _TRIED))
+            if self.left <= small or done >= max_iter:
+                return done
+            tried = done
         if self.model is None:
             self._approximate()
         last = np.inf
-        for done in range(max_iter):
+        for done in range(tried, max_iter):
             step, shift, gained, size = self._step(alpha, free)
-            slow = 0.0 if done and self._is_small() else _SLOW * last
-            if size > max(small, slow) and not self._new:
+            if size > small and not self._new:
+                slow = (small_table and done > tried) or self._is_slow(size, last, small)
+            else:
+                slow = False
+            if slow:
                 self._approximate()
                 step, shift, gained, size = self._step(alpha, free)
             self.left, self.level = size, False
@@ -349,11 +417,12 @@ class LogisticProblem:
         """Return the degrees of freedom of the coefficients.
 
         They are the number of those that are not zero, each counting as much as the squares in the
-        penalty leave of it.
+        penalty leave of it: by the curvature here, or in large tables by one near.
         """
         if self.l1_ratio == 1 or alpha == 0:
             return float(np.count_nonzero(self.B))
-        self._approximate()
+        if self.model is None or self.rows.count * len(self.mean) <= _LARGE:
+            self._approximate()
         assert self.model is not None
         inverse = np.tile(self.inverse[self.W], self.scores)
         at = np.flatnonzero(self.B[:, self.W].ravel())

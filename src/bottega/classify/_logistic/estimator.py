@@ -212,7 +212,8 @@ class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
             alphas = alpha_grid(work.strongest(descent), self.alphas, "auto", work.n, p)
         else:
             alphas = np.sort(np.asarray(values, dtype=np.float64))[::-1]
-        found, K = work.path(descent, alphas), len(self.classes_)
+        found, K = work.path(descent, alphas, ends=values is None), len(self.classes_)
+        alphas = found.alphas
         self._warn(found)
         df = np.maximum.accumulate(found.df + self._intercepts())
         judged: dict[str, Any] = {}

@@ -8,7 +8,7 @@ import numpy as np
 
 from bottega.classify._logistic.chunked import ChunkedLikelihood
 from bottega.classify._logistic.work import LogisticDescent, MemoryLikelihood
-from bottega.core.classes import decided
+from bottega.core.classes import TIE, decided
 from bottega.core.folds import Fold
 from bottega.core.judge import LossSums, judged_path, row_losses
 from bottega.core.losses import Loss
@@ -58,6 +58,8 @@ def predicted(
 
 def _spread(scores: FloatArray, present: IntArray, K: int, method: str) -> Array:
     """Return the predictions of scores, among all K classes."""
+    if method == "predict" and scores.shape[2] == 1 and len(present) == 2:
+        return np.asarray(present[(scores[:, :, 0] > TIE).astype(np.intp)])
     if scores.shape[2] == 1 and len(present) == 2:
         scores = np.concatenate([np.zeros_like(scores), scores], axis=2)
     scores = scores - scores.max(axis=2, keepdims=True)

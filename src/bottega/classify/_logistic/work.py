@@ -99,12 +99,14 @@ class LikelihoodWork(ABC):
         """Return the smallest alpha at which every coefficient is zero (l2: nearly zero)."""
         return self.whole(descent).problem.alpha_max()
 
-    def path(self, descent: LogisticDescent, alphas: FloatArray) -> LogisticSolution:
-        """Return the fits at `alphas`, descending."""
+    def path(
+        self, descent: LogisticDescent, alphas: FloatArray, ends: bool = False
+    ) -> LogisticSolution:
+        """Return the fits at `alphas`, descending; with `ends` those that change something."""
         walked = self._walked
         if walked is None or walked[0] != descent or not np.array_equal(walked[1].alphas, alphas):
             prepared = self.whole(descent)
-            options = {"keep": True, "df": True, "relax": descent.relax}
+            options = {"keep": True, "df": True, "relax": descent.relax, "ends": ends}
             found = walk(prepared.problem, alphas, descent.tol, descent.max_iter, **options)
             self._walked = walked = descent, prepared.original(found), found.stops
         return walked[1]
@@ -142,7 +144,7 @@ class LikelihoodWork(ABC):
         if len(prepared.present) == len(whole.present) and whole.rotation is None:
             assert self._walked is not None
             lead = self._walked[2]
-        options = {"lead": lead, "relax": descent.relax}
+        options = {"lead": lead, "relax": descent.relax, "fine": False}
         found = walk(prepared.problem, alphas, tol, descent.max_iter, **options)
         return prepared.present, prepared.original(found)
 
@@ -203,7 +205,7 @@ def _near(problem: LogisticProblem, alpha: float) -> Any:
     if not isinstance(rows, MemoryRows) or is_sparse(rows.columns.A):
         return None
     some = slice(0, None, _EVERY)
-    v, codes = rows.v[some], rows.codes[some]
+    v, codes = rows.v[some].copy(), rows.codes[some].copy()
     shares = np.bincount(codes, v, rows.K) / v.sum()
     if len(rows.v) < max(_MANY, _EVERY * _ENOUGH * size) or not np.all(shares > 0):
         return None
@@ -211,7 +213,8 @@ def _near(problem: LogisticProblem, alpha: float) -> Any:
     scaling = problem.mean, problem.inverse, problem.constant
     settings = {"l1_ratio": 0.0, "fit_intercept": problem.fit_intercept}
     part = LogisticProblem(MemoryRows(columns, codes, v, rows.K), shares, scaling, **settings)
-    found = walk(part, np.array([alpha]), 1e-4, 25, keep=True)
+    # To far fewer digits than chance leaves it.
+    found = walk(part, np.array([alpha]), 1.0, 25, keep=True)
     return found.coef[0], found.intercept[0], found.stops[0].model
 
 
