@@ -144,7 +144,7 @@ def solve_dual(
     """
     if cache.gram is not gram:
         cache.renew(gram)
-    work = _Descent(gram, problem, beta.copy(), residual.copy(), cache, max_iter, max_steps)
+    work = _PairDescent(gram, problem, beta.copy(), residual.copy(), cache, max_iter, max_steps)
     with cache.working():
         work.run(tol, shrinking and not cache.whole)
         if gram.dtype == np.float64:
@@ -152,7 +152,7 @@ def solve_dual(
     return work.solution(tol)
 
 
-class _Descent:
+class _PairDescent:
     """Coefficients on their way to the minimum."""
 
     def __init__(

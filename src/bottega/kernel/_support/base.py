@@ -30,9 +30,9 @@ __all__ = [
     "KERNEL_PARAMS",
     "SHARED_PARAMS",
     "SOLVER_PARAMS",
+    "MachineRows",
     "Problem",
     "SupportVectors",
-    "Training",
 ]
 
 _WIDEST, _NARROWEST = 1e-2, 1e2  # of the values of C on a path
@@ -78,7 +78,7 @@ class Problem:
 
 
 @dataclass
-class Training:
+class MachineRows:
     """Rows prepared for every setting, with the machines found so far."""
 
     rows: Rows
@@ -105,25 +105,25 @@ class SupportVectors(KernelMachine, Tuned):
     def _machines_for(self, rows: Rows) -> tuple[list[Problem], float, float]:
         """Return the problems of some rows, and the centre and the unit of their responses."""
 
-    def _prepare(self, rows: Rows) -> Training:
+    def _prepare(self, rows: Rows) -> MachineRows:
         X = rows.X if isinstance(rows.X, GramRows) else small_as_dense(rows.X)
-        return Training(rows, X, *self._machines_for(rows))
+        return MachineRows(rows, X, *self._machines_for(rows))
 
     def _input_weight(self, rows: Rows) -> FloatArray | None:
         """Return the weights with which the inputs count in ``gamma="scale"``."""
         return rows.weight
 
-    def _given(self, work: Training) -> dict[str, Any] | None:
+    def _given(self, work: MachineRows) -> dict[str, Any] | None:
         cost = self._cost(work)
         return None if cost is None or np.ndim(self.gamma) == 1 else {"C": cost}
 
-    def _cost(self, work: Training) -> float | None:
+    def _cost(self, work: MachineRows) -> float | None:
         """Return C where it is given; "scale" is the unit of the responses."""
         if isinstance(self.C, str):
             return None if self.C == "auto" else work.unit
         return self.C
 
-    def _kernel_at(self, work: Training, gamma: Any) -> Kernel:
+    def _kernel_at(self, work: MachineRows, gamma: Any) -> Kernel:
         """Return the kernel of a setting."""
         if gamma not in work.kernels:
             weight = self._input_weight(work.rows)
@@ -133,7 +133,7 @@ class SupportVectors(KernelMachine, Tuned):
     def _gamma_of(self, setting: Mapping[str, Any]) -> Any:
         return setting.get("gamma", self.gamma)
 
-    def _solve(self, work: Training, settings: Sequence[Mapping[str, Any]]) -> None:
+    def _solve(self, work: MachineRows, settings: Sequence[Mapping[str, Any]]) -> None:
         """Find the machines of these settings, those of one kernel along ascending C."""
         for gamma in {self._gamma_of(setting): None for setting in settings}:
             known = work.machines.setdefault(gamma, {})
@@ -163,11 +163,11 @@ class SupportVectors(KernelMachine, Tuned):
             for place, cost in enumerate(costs):
                 known[cost] = [machines[place] for machines in found]
 
-    def _at(self, work: Training, setting: Mapping[str, Any]) -> list[Machine]:
+    def _at(self, work: MachineRows, setting: Mapping[str, Any]) -> list[Machine]:
         self._solve(work, [setting])
         return work.machines[self._gamma_of(setting)][float(setting["C"])]
 
-    def _path_settings(self, work: Training, values: Any) -> list[dict[str, Any]]:
+    def _path_settings(self, work: MachineRows, values: Any) -> list[dict[str, Any]]:
         given = self._cost(work)
         if values is None and given is not None and np.ndim(self.gamma) == 1:
             values = [given]
@@ -190,7 +190,7 @@ class SupportVectors(KernelMachine, Tuned):
             return np.asarray(X.matrix[X.at, X.at])
         return kernel.diagonal(X)
 
-    def _path(self, work: Training, values: Any, loss: Loss | None) -> Path:
+    def _path(self, work: MachineRows, values: Any, loss: Loss | None) -> Path:
         settings = self._path_settings(work, values)
         self._solve(work, settings)
         several = np.ndim(self.gamma) == 1
@@ -204,7 +204,7 @@ class SupportVectors(KernelMachine, Tuned):
         )
 
     def _decisions(
-        self, work: Training, settings: Sequence[Mapping[str, Any]], X_new: Any
+        self, work: MachineRows, settings: Sequence[Mapping[str, Any]], X_new: Any
     ) -> FloatArray:
         """Return the decision values of checked inputs: (rows, settings, machines)."""
         self._solve(work, settings)
@@ -230,7 +230,7 @@ class SupportVectors(KernelMachine, Tuned):
             found[:, places] = sums * work.unit + work.center
         return found
 
-    def _settle(self, work: Training, setting: Mapping[str, Any]) -> None:
+    def _settle(self, work: MachineRows, setting: Mapping[str, Any]) -> None:
         machines = self._at(work, setting)
         self.kernel_ = self._kernel_at(work, self._gamma_of(setting))
         self.gamma_ = self.kernel_.row_kernel.gamma
@@ -256,5 +256,5 @@ class SupportVectors(KernelMachine, Tuned):
         return self._make_frame(self._slacks.columns())
 
     @abstractmethod
-    def _keep(self, work: Training, machines: list[Machine]) -> None:
+    def _keep(self, work: MachineRows, machines: list[Machine]) -> None:
         """Keep the support vectors and their coefficients."""

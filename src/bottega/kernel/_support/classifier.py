@@ -12,7 +12,7 @@ from bottega.core.errors import InputError, ParameterError
 from bottega.core.loaded import insist
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.kernel._support.base import Problem, SupportVectors, Training
+from bottega.kernel._support.base import MachineRows, Problem, SupportVectors
 from bottega.kernel._support.calibrate import Curve, calibrated
 from bottega.kernel._support.machines import Machine
 from bottega.kernel._support.pairs import (
@@ -88,7 +88,7 @@ class PairMachines(ClassifierMixin, SupportVectors):
             problems.append(Problem(members, np.where(rows.y[members] == positive, 1.0, -1.0)))
         return problems, 0.0, 1.0
 
-    def _keep(self, work: Training, machines: list[Machine]) -> None:
+    def _keep(self, work: MachineRows, machines: list[Machine]) -> None:
         codes, K = work.rows.y, len(self.classes_)
         members = [problem.rows for problem in work.problems]
         betas = [machine.beta for machine in machines]
@@ -112,7 +112,7 @@ class PairMachines(ClassifierMixin, SupportVectors):
         if self.probability:
             self._curves = self._curves_of(work, machines, self.kernel_)
 
-    def _curves_of(self, work: Training, machines: list[Machine], kernel: Any) -> list[Curve]:
+    def _curves_of(self, work: MachineRows, machines: list[Machine], kernel: Any) -> list[Curve]:
         """Return the curves of probability, from the decision values of rows left out."""
         how = "isotonic" if self.probability == "isotonic" else "platt"
         found = []
@@ -134,7 +134,7 @@ class PairMachines(ClassifierMixin, SupportVectors):
         return {"margin": float(np.min(self.margin_))}
 
     def _predictions(
-        self, work: Training, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
+        self, work: MachineRows, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
     ) -> Array:
         present, (m, K) = np.unique(work.rows.y), (X_new.shape[0], len(self.classes_))
         if len(present) == 1:  # a fold without the others: nothing to tell apart

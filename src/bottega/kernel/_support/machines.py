@@ -73,6 +73,7 @@ class Matrices:
         if self.single is not None:
             some = np.linspace(0, self.double.n - 1, _SAMPLE).astype(int)
             gap = self.single.block(some, some) - self.double.block(some, some)
+            np.fill_diagonal(gap, 0.0)  # it has most, but only one entry of each row
             self._rounding = float(np.sqrt(np.mean(gap**2)))
         self._caches: dict[Any, RowCache] = {}
 

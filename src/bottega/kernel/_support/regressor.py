@@ -8,7 +8,7 @@ from sklearn.base import RegressorMixin
 
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
-from bottega.kernel._support.base import Problem, SupportVectors, Training
+from bottega.kernel._support.base import MachineRows, Problem, SupportVectors
 from bottega.kernel._support.machines import Machine
 from bottega.kernel._support.slacks import slacks_of
 
@@ -29,7 +29,7 @@ class TubeMachine(RegressorMixin, SupportVectors):
         z = (rows.y - mean) / unit
         return [Problem(np.arange(len(rows)), z, eps)], float(mean), unit
 
-    def _keep(self, work: Training, machines: list[Machine]) -> None:
+    def _keep(self, work: MachineRows, machines: list[Machine]) -> None:
         (machine,) = machines
         support = np.flatnonzero(machine.beta)
         self._keep_points(work.rows, work.X, support)
@@ -46,7 +46,7 @@ class TubeMachine(RegressorMixin, SupportVectors):
         return {"epsilon": self.epsilon_}
 
     def _predictions(
-        self, work: Training, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
+        self, work: MachineRows, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
     ) -> Array:
         return self._decisions(work, settings, X_new)[:, :, 0]
 
