@@ -12,7 +12,12 @@ from scipy import sparse
 from sklearn.svm import SVC, SVR
 
 from bottega.core.errors import DataWarning, InputError, ParameterError
-from bottega.kernel import GaussianKernel, SupportVectorClassifier, SupportVectorRegressor
+from bottega.kernel import (
+    GaussianKernel,
+    SpectrumKernel,
+    SupportVectorClassifier,
+    SupportVectorRegressor,
+)
 from bottega.kernel._support.span import left_out
 
 REFERENCE = json.loads(
@@ -253,6 +258,12 @@ def test_kernels_given_in_other_ways_are_the_same(model):
     assert matrix.decision_function(kernel(NEW, X)) == pytest.approx(expected, abs=1e-8)
     table = SupportVectorClassifier(2.0, gamma=0.3).fit(sparse.csr_array(X), TWO)
     assert table.decision_function(sparse.csr_array(NEW)) == pytest.approx(expected, abs=1e-8)
+
+
+def test_points_may_be_texts():
+    texts = ["banana", "bandana", "ananas", "cabana", "lemonade", "melon", "lemon", "melons"]
+    model = SupportVectorClassifier(kernel=SpectrumKernel(2)).fit(texts, [1, 1, 1, 1, 0, 0, 0, 0])
+    assert model.predict(["bananas", "melonade"]).tolist() == [1, 0]
 
 
 def test_bad_input_is_named():
