@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from bottega.classify import LogisticRegression
 from bottega.core.typing import FloatArray, IntArray
 from bottega.course._numbers import errors_above
 from bottega.course.experiment import Experiment, experiment
@@ -11,7 +12,6 @@ from bottega.ensemble import (
     AdaBoostClassifier,
     RandomForestClassifier,
 )
-from bottega.classify import LogisticRegression
 from bottega.plot import dots_chart, lines_chart
 from bottega.tree import TreeClassifier
 
