@@ -360,19 +360,20 @@ class LogisticProblem:
     def _descend_small(self, alpha: float, small: float, max_iter: int) -> int:
         rows, W = self.rows, self.W
         assert isinstance(rows, MemoryRows)
-        T, n = self.scores, rows.count
-        B, b0 = np.ascontiguousarray(self.B[:, W]), self.b0.copy()
-        residual = np.empty((T, n))
-        own, level, slope, pull = np.empty(n), np.empty(n), np.empty(B.shape), np.empty(T)
+        n, m = rows.count, len(W)
+        b, b0 = self.B[0, W].copy(), self.b0.copy()
+        own, level, residual, slope = np.empty(n), np.empty(n), np.empty(n), np.empty(m)
         Z = np.ascontiguousarray(rows.of(W).T)
         numbers = np.array([small, self.null, self.weight, rows.ordinary, self.fit_intercept])
         penalty = alpha * self.l1_ratio, alpha * (1 - self.l1_ratio)
-        done, self.left, self.level, nll, entropy = newton.descend(
-            Z, rows.codes, rows.v, B, b0, self.inverse[W], *penalty, numbers, max_iter,
-            own, level, residual, slope, pull,
+        done, self.left, self.level, *sums = newton.descend(
+            Z, rows.codes, rows.v, b, b0, self.inverse[W], *penalty, numbers, max_iter,
+            own, level, residual, slope,
         )  # fmt: skip
-        self.B[:, W], self.b0, self.model = B, b0, None
-        self.point = Point(nll, slope, pull, entropy, own, level, residual)
+        nll, entropy, pull = (each / self.weight for each in sums)
+        self.B[0, W], self.b0, self.model = b, b0, None
+        slopes = slope[None] / self.weight
+        self.point = Point(nll, slopes, np.array([pull]), entropy, own, level, residual[None])
         return int(done)
 
     def descend(self, alpha: float, small: float, max_iter: int, free: Any = None) -> int:
