@@ -215,7 +215,7 @@ def test_b14_the_widest_margins_of_or_and_and(y, b):
 @pytest.mark.slow
 def test_d213_the_table_of_nested_spheres():
     """Both columns within three standard errors, of the printed means and of ours together."""
-    frame = course.noise_columns(repeats=20).to_frame().set_index("method")
+    frame = course.noise_columns().to_frame().set_index("method")
     for name, printed in PRINTED.items():
         for (error, its), column in zip(
             printed, ("four columns", "with six of noise"), strict=True
