@@ -279,6 +279,9 @@ def test_bad_input_is_named():
         SupportVectorClassifier().fit(np.where(X > 2, np.nan, X), TWO)
     with pytest.raises(ValueError, match="Unknown label type"):
         SupportVectorClassifier().fit(X, NUMBER)
+    for kernel in ("linear", "poly"):
+        with pytest.raises(InputError, match="beyond the range of numbers"):
+            SupportVectorClassifier(kernel=kernel, gamma=1.0).fit(X * 1e155, TWO)
     with pytest.raises(AttributeError, match="linear kernel"):
         _ = SupportVectorClassifier().fit(X, TWO).coef_
     one_row = np.where(np.arange(len(X)) == 3, "rare", "often")

@@ -204,7 +204,10 @@ class _PairDescent:
                     previous = np.empty(0, dtype=np.intp)
                     continue
             rows = _working_set(up, down, top, least, previous)
+            before = self.steps_left
             self._solve_among(rows, problem, beta, r, max(0.1 * gap, 0.5 * tol), tol)
+            if self.steps_left == before:  # lost in rounding, or not a number
+                self.steps_left = 0
             previous = rows
 
     def _solve_among(

@@ -18,6 +18,7 @@ from bottega.optimize.row_cache import Gram
 __all__ = ["gram_of", "may_be_single", "weighted_sums"]
 
 _TILE = 2**18  # entries of the matrix at once: they stay in the processor's cache
+_LARGEST = 1e150  # value of a kernel
 _FEW = 2_000  # rows up to which numbers are of double precision
 _FAR = 1e3  # squared length of a row, times gamma, up to which single precision is enough
 
@@ -104,6 +105,14 @@ def gram_of(
     code, gamma, _, _ = own = kernel.row_kernel
     if isinstance(X, GramRows):
         return _MatrixGram(X.against(X)), None
+    with np.errstate(over="ignore", invalid="ignore"):
+        # Of the Gaussian kernel the exponents may be too large.
+        largest = abs(X).max() ** 2 * gamma if code == GAUSSIAN else kernel.diagonal(X).max()
+    if not largest <= _LARGEST:
+        raise InputError(
+            "The kernel of the training rows is beyond the range of numbers; bring the inputs to a "
+            "scale near one, or use another gamma."
+        )
     if is_sparse(X) or code not in (LINEAR, POLYNOMIAL, GAUSSIAN, SIGMOID):
         return _KernelGram(X.tocsr() if is_sparse(X) else X, kernel), None
     shifts = code == GAUSSIAN or (code == LINEAR and centered)
@@ -117,11 +126,6 @@ def gram_of(
     else:
         right = np.ascontiguousarray(Z)
         left = gamma * right if code in (POLYNOMIAL, SIGMOID) else right
-    if not np.all(np.isfinite(left)) or not np.all(np.isfinite(right)):
-        raise InputError(
-            "The kernel of the training rows is beyond the range of numbers; bring the inputs to a "
-            "scale near one, or use another gamma."
-        )
     return _ProductGram(
         left.astype(dtype, copy=False), right.astype(dtype, copy=False), own
     ), center
