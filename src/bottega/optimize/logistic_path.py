@@ -122,7 +122,7 @@ def walk(
                 if trusted:
                     problem.B, problem.b0, gap[k] = where[0], where[1], gap[k - 1]
                 else:
-                    gap[k] = problem.glide(*where, alpha) / problem.null
+                    gap[k] = problem.glide(where[0], where[1], where[2], alpha) / problem.null
                 if gap[k] <= _FIRST * tol:
                     alone += 1
                     # What is left grows evenly from one penalty to the next.
@@ -157,8 +157,9 @@ def walk(
         if ends and _is_over(problem.null, nll):
             break
     done = slice(0, len(nll))
-    fits = (alphas, coef, intercept, deviance, gap, n_iter, freedom)
-    return LogisticSolution(*(each[done] for each in fits), stops)
+    fits: Any = (alphas, coef, intercept, deviance, gap, n_iter, freedom)
+    found: Any = [each[done] for each in fits]
+    return LogisticSolution(*found, stops)  # type: ignore[call-arg]
 
 
 def _is_over(null: float, nll: list[float]) -> bool:

@@ -76,6 +76,8 @@ class LogisticProblem:
     `shares` are those of the classes in the weights. Columns that are `constant` stay out.
     """
 
+    model: QuadraticModel | None
+
     def __init__(
         self,
         rows: LikelihoodRows,

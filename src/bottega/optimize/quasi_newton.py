@@ -19,7 +19,8 @@ def minimise_smooth(
 
     ``objective(x)`` gives value and gradient; `tol` is the largest entry of the gradient.
     """
-    options = {"maxiter": max_iter, "maxcor": _PAIRS, "gtol": tol, "ftol": 0.0}
+    options: Any = {"maxiter": max_iter, "maxcor": _PAIRS, "gtol": tol, "ftol": 0.0}
     options["maxls"] = 50
-    found = optimize.minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
+    minimize: Any = optimize.minimize  # its stubs know no dict of options
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x), int(found.nit)

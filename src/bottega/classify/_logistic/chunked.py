@@ -89,7 +89,7 @@ class ChunkedLikelihood(LikelihoodWork):
         count = sum(one.count for one in each)
         rows = ChunkedRows(again, shift, factor, len(present), weight, weight / count)
         scaling = np.zeros_like(mean), np.where(constant, 0.0, 1.0), constant
-        settings = {"l1_ratio": descent.l1_ratio, "fit_intercept": descent.fit_intercept}
+        settings: Any = {"l1_ratio": descent.l1_ratio, "fit_intercept": descent.fit_intercept}
         problem = LogisticProblem(rows, weights[present] / weight, scaling, **settings)
         return PreparedLikelihood(problem, present, shift, factor)
 

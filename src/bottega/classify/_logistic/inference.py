@@ -134,7 +134,7 @@ def separation(prepared: PreparedLikelihood) -> tuple[str, BoolArray] | None:
         parts.append(block[:, :-1].reshape(len(block), -1))
     A = np.vstack(parts)
     A = A / np.maximum(np.linalg.norm(A, axis=1, keepdims=True), np.finfo(float).tiny)
-    answer = optimize.linprog(
+    answer: Any = optimize.linprog(
         -A.sum(axis=0), A_ub=-A, b_ub=np.zeros(len(A)), bounds=(-1, 1), method="highs"
     )
     if answer.x is None or not -answer.fun > 1e-7 * len(A):

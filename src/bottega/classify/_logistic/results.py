@@ -90,7 +90,7 @@ class LogisticResults(SelectedResults):
             error = np.sqrt(np.diagonal(covariance)).reshape(-1, len(names)).T
         if response is None:
             estimate, error = estimate[:, 0], None if error is None else error[:, 0]
-        test = {"std_error": error, "test": error is not None}
+        test: Any = {"std_error": error, "test": error is not None}
         return tidy_columns(names, estimate, level=level, response=response, **test)
 
     def _against(self, reference: Any) -> tuple[FloatArray, Array]:
@@ -188,7 +188,7 @@ class LogisticResults(SelectedResults):
 
     def _profile(self, X: Any, y: Any, sample_weight: Any) -> LikelihoodProfile:
         self._inference()
-        worker: Any = clone(self)  # type: ignore[type-var]
+        worker: Any = clone(self)
         rows = worker._read(X, y, sample_weight)
         if not np.array_equal(worker.classes_, self.classes_):
             raise InputError("These rows have other classes than those of the fit; give the same.")

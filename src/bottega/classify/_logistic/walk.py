@@ -122,6 +122,7 @@ def judge_chunks(
     fits = [work.without(descent, alphas, f, descent.tol) for f in range(work.folds)]
     sums, total, weight = LossSums(), np.zeros((work.folds, len(alphas))), np.zeros(work.folds)
     for X, codes, w, fold in work.chunks.dealt(work.folds):
+        assert fold is not None
         v = work.factor[codes] * (1.0 if w is None else w)
         for f in np.unique(fold):
             here = fold == f
@@ -130,7 +131,7 @@ def judge_chunks(
                 left = [any(work.moments.parts[g][k].count for g in others) for k in range(K)]
                 present, found = np.flatnonzero(left), None
             else:
-                present, found = fits[f]  # type: ignore[misc]
+                present, found = fits[f]
             guess = predicted(X[here], found, present, K, loss.method)
             guess = np.broadcast_to(guess, (len(guess), len(alphas), *guess.shape[2:]))
             losses = row_losses(loss, codes[here], guess)

@@ -106,7 +106,7 @@ class LikelihoodWork(ABC):
         walked = self._walked
         if walked is None or walked[0] != descent or not np.array_equal(walked[1].alphas, alphas):
             prepared = self.whole(descent)
-            options = {"keep": True, "df": True, "relax": descent.relax, "ends": ends}
+            options: Any = {"keep": True, "df": True, "relax": descent.relax, "ends": ends}
             found = walk(prepared.problem, alphas, descent.tol, descent.max_iter, **options)
             self._walked = walked = descent, prepared.original(found), found.stops
         return walked[1]
@@ -125,7 +125,7 @@ class LikelihoodWork(ABC):
             alphas = _ladder(problem.alpha_max(), alpha)
         else:
             near = _near(problem, alpha)
-        options = {"start": near, "df": True, "relax": descent.relax}
+        options: Any = {"start": near, "df": True, "relax": descent.relax}
         found = walk(problem, alphas, descent.tol, descent.max_iter, **options)
         return _one(prepared.original(found), -1)
 
@@ -144,7 +144,7 @@ class LikelihoodWork(ABC):
         if len(prepared.present) == len(whole.present) and whole.rotation is None:
             assert self._walked is not None
             lead = self._walked[2]
-        options = {"lead": lead, "relax": descent.relax, "fine": False}
+        options: Any = {"lead": lead, "relax": descent.relax, "fine": False}
         found = walk(prepared.problem, alphas, tol, descent.max_iter, **options)
         return prepared.present, prepared.original(found)
 
@@ -153,7 +153,7 @@ class MemoryLikelihood(LikelihoodWork):
     """Rows in memory, whose columns all problems share; a part of them is by its weights."""
 
     def __init__(self, rows: Rows) -> None:
-        super().__init__(len(rows), np.bincount(rows.y, rows.weights))
+        super().__init__(len(rows), np.bincount(rows.y, rows.weights).astype(np.float64))
         self.rows = rows
         self._columns: dict[tuple[bool, bool], InputColumns] = {}
 
@@ -177,7 +177,7 @@ class MemoryLikelihood(LikelihoodWork):
         frame = {"standardize": descent.standardize, "fit_intercept": descent.fit_intercept}
         scaling = columns.scaling(v, **frame)
         shares = np.bincount(codes, v, len(present)) / v.sum()
-        settings = {"l1_ratio": descent.l1_ratio, "fit_intercept": descent.fit_intercept}
+        settings: Any = {"l1_ratio": descent.l1_ratio, "fit_intercept": descent.fit_intercept}
         rotation = None
         if descent.l1_ratio == 0 and self.is_wide:
             columns, rotation = _rotated(columns, scaling, v)
@@ -211,7 +211,7 @@ def _near(problem: LogisticProblem, alpha: float) -> Any:
         return None
     columns = _PartOfColumns(np.asfortranarray(rows.columns.A[some]))
     scaling = problem.mean, problem.inverse, problem.constant
-    settings = {"l1_ratio": 0.0, "fit_intercept": problem.fit_intercept}
+    settings: Any = {"l1_ratio": 0.0, "fit_intercept": problem.fit_intercept}
     part = LogisticProblem(MemoryRows(columns, codes, v, rows.K), shares, scaling, **settings)
     # To far fewer digits than chance leaves it.
     found = walk(part, np.array([alpha]), 1.0, 25, keep=True)
