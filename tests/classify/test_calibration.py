@@ -15,11 +15,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from bottega.classify import CalibratedClassifierCV, NaiveBayes
-from bottega.classify._calibration.maps import Beta, Isotonic, Sigmoid, Temperature
 from bottega.core.errors import InputError, ParameterError
 from bottega.data import make
 from bottega.data.encoder import Encoder
 from bottega.metrics import brier, calibration, log_loss
+from bottega.optimize.score_maps import Beta, Isotonic, Sigmoid, Temperature
 from bottega.risk import CostSensitiveClassifier
 from bottega.tree import TreeClassifier
 

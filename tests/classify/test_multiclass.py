@@ -3,9 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from sklearn import multiclass as peer
 from sklearn.linear_model import LogisticRegression as PeerLogistic
 from sklearn.linear_model import Perceptron
@@ -15,7 +12,6 @@ from sklearn.tree import DecisionTreeRegressor
 
 from bottega.classify import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from bottega.classify._reduction.codes import exhaustive_code, least_distance, random_code
-from bottega.classify._reduction.coupling import coupled
 from bottega.core.errors import InputError, ParameterError
 
 WAYS = [OneVsRestClassifier, OneVsOneClassifier, OutputCodeClassifier]
@@ -56,34 +52,6 @@ def test_two_classes_are_one_problem(sample):
         if way is not OutputCodeClassifier:
             assert model.predict_proba(X) == pytest.approx(plain.predict_proba(X), abs=1e-6)
             assert model.decision_function(X) == pytest.approx(plain.decision_function(X))
-
-
-@given(arrays(np.float64, st.integers(2, 6), elements=st.floats(0.01, 1)))
-@settings(max_examples=50, deadline=None)
-def test_true_pairs_give_the_true_probabilities(p):
-    p = p / p.sum()
-    K = len(p)
-    pairs = [p[j] / (p[i] + p[j]) for i in range(K) for j in range(i + 1, K)]
-    assert coupled(np.array([pairs]), K)[0] == pytest.approx(p, abs=1e-6)
-
-
-@given(arrays(np.float64, (3, 6), elements=st.floats(0, 1)))
-@settings(max_examples=50, deadline=None)
-def test_any_pairs_give_probabilities_that_are_optimal(pairs):
-    p = coupled(pairs, 4)
-    assert np.all(p >= 0)
-    assert p.sum(axis=1) == pytest.approx(1)
-    index = [(i, j) for i in range(4) for j in range(i + 1, 4)]
-    r = np.clip(pairs, 1e-7, 1 - 1e-7)
-
-    def value(q):
-        terms = [(r[0, k] * q[i] - (1 - r[0, k]) * q[j]) ** 2 for k, (i, j) in enumerate(index)]
-        return sum(terms)
-
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        other = 0.9 * p[0] + 0.1 * rng.dirichlet(np.ones(4))
-        assert value(p[0]) <= value(other) + 1e-9
 
 
 def test_exhaustive_codes_and_their_distance():
@@ -167,7 +135,7 @@ def test_bases_without_scores_and_weights(sample):
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda X: OneVsRestClassifier().fit(X, ["a"] * 6), "only one class, a"),
+        (lambda X: OneVsRestClassifier().fit(X, ["a"] * 6), "only one class, 'a'"),
         (lambda X: OneVsOneClassifier().fit(X, np.arange(6.0) + 0.5), "continuous"),
         (lambda X: OneVsRestClassifier(3).fit(X, list("abcabc")), "estimator=3"),
         (

@@ -214,7 +214,7 @@ def test_probabilities_are_sound():
     y = rng.random(600) < 1 / (1 + np.exp(-2 * Z[:, 0]))
     test = rng.normal(size=(4000, 2))
     truth = 1 / (1 + np.exp(-2 * test[:, 0]))
-    for how in ("platt", "isotonic"):
+    for how in ("sigmoid", "isotonic"):
         model = SupportVectorClassifier(0.1, probability=how).fit(Z, y)
         shares = model.predict_proba(test)
         assert shares.sum(axis=1) == pytest.approx(1)

@@ -10,11 +10,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bottega.classify._calibration.maps import MAPS, ScoreMap, Temperature
 from bottega.classify._calibration.scores import class_scores, is_probability
 from bottega.classify.naive_bayes import NaiveBayes
 from bottega.core.cards import Card
-from bottega.core.classes import decided
+from bottega.core.classes import check_classes, decided
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.folds import Folds, folds_that_count
 from bottega.core.frames import take_rows
@@ -25,6 +24,7 @@ from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.wrapping import Model, Wrapping, fit_weighted
 from bottega.metrics import Calibration, calibration
+from bottega.optimize.score_maps import MAPS, ScoreMap, Temperature
 from bottega.plot import lines_chart
 
 __all__ = ["CalibratedClassifierCV"]
@@ -203,10 +203,7 @@ class CalibratedClassifierCV(ClassifierMixin, Wrapping):
 
     def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
         (base,) = self._bases()
-        if len(self.classes_) < 2:
-            raise InputError(
-                f"Calibration needs at least two classes; y has only one class, {self.classes_[0]}."
-            )
+        check_classes(self.classes_)
         frozen = isinstance(base, FrozenEstimator)
         if frozen:
             work = self._known_to(base, work)

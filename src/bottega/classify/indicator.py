@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.cards import Card
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks, Moments
-from bottega.core.classes import decided
+from bottega.core.classes import check_classes, decided
 from bottega.core.errors import InputError
 from bottega.core.params import Anything, Boolean, Parameter
 from bottega.core.results import CoefficientResults, glance_row, term_names, tidy_columns
@@ -125,15 +125,9 @@ class IndicatorRegression(CoefficientResults, ClassifierMixin, Chunked):
         self.class_weight = class_weight
 
     def _prepare(self, rows: Rows) -> _IndicatorWork:
-        self._check_classes()
+        check_classes(self.classes_)
         moments = self._moments(rows.X, rows.y, rows.weight)
         return _IndicatorWork(moments, [(rows.X, rows.y, rows.weight)])
-
-    def _check_classes(self) -> None:
-        if len(self.classes_) < 2:
-            raise InputError(
-                "There is only one class in y, and a classifier needs at least 2; check the target."
-            )
 
     def _moments(self, X: Any, codes: Any, w: Any) -> Moments:
         Z = (codes[:, None] == np.arange(len(self.classes_))).astype(np.float64)
@@ -147,7 +141,7 @@ class IndicatorRegression(CoefficientResults, ClassifierMixin, Chunked):
         return self._moments(X, y, w)
 
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> _IndicatorWork:
-        self._check_classes()
+        check_classes(self.classes_)
         return _IndicatorWork(statistics, chunks)
 
     def _settle(self, work: _IndicatorWork, setting: Mapping[str, Any]) -> None:

@@ -1,7 +1,6 @@
 """Several classes by classifiers of two: one against the rest, one against one, codes."""
 
 from collections.abc import Mapping
-from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,9 +8,10 @@ from sklearn.utils.metaestimators import available_if
 
 from bottega.classify._reduction.binary import BinaryProblems, gives_probabilities
 from bottega.classify._reduction.codes import exhaustive_code, least_distance, random_code
-from bottega.classify._reduction.coupling import coupled
 from bottega.core.cards import Card
+from bottega.core.classes import check_classes
 from bottega.core.documents import documented_like
+from bottega.core.pairs import coupled, pair_scores, pairs_of
 from bottega.core.params import Anything, Choice, Jobs, Parameter, Real, Seed
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
@@ -107,7 +107,7 @@ class OneVsRestClassifier(BinaryProblems):
         self.verbose = verbose
 
     def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
-        self._check_several()
+        check_classes(self.classes_)
         first = 1 if len(self.classes_) == 2 else 0
         sides = [(work.y == k).astype(np.intp) for k in range(first, len(self.classes_))]
         self.estimators_ = self._fit_problems(work, sides)
@@ -204,8 +204,8 @@ class OneVsOneClassifier(BinaryProblems):
         self.n_jobs = n_jobs
 
     def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
-        self._check_several()
-        self.pairs_ = list(combinations(range(len(self.classes_)), 2))
+        check_classes(self.classes_)
+        self.pairs_ = pairs_of(len(self.classes_))
         sides = []
         for i, j in self.pairs_:
             side = np.full(len(self.classes_), -1)
@@ -215,16 +215,7 @@ class OneVsOneClassifier(BinaryProblems):
 
     def _decisions(self, X: Any) -> FloatArray:
         scores = self._scores(X)
-        votes = np.zeros((len(scores), len(self.classes_)))
-        sums = np.zeros_like(votes)
-        for place, (i, j) in enumerate(self.pairs_):
-            second = scores[:, place] > 0
-            votes[:, i] += ~second
-            votes[:, j] += second
-            sums[:, i] -= scores[:, place]
-            sums[:, j] += scores[:, place]
-        # Sums of scores break ties of votes, and never more.
-        return votes + sums / (3 * (np.abs(sums) + 1))
+        return pair_scores(~(scores > 0), -scores, len(self.classes_))
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return votes plus less than a third by the sum of scores; of two classes the score."""
@@ -239,7 +230,7 @@ class OneVsOneClassifier(BinaryProblems):
 
         Their largest need not be the class with the most votes, which `predict` returns.
         """
-        return coupled(self._shares(self._check_new(X)), len(self.classes_))
+        return coupled(1 - self._shares(self._check_new(X)), len(self.classes_))
 
     def votes(self, X: Any) -> FloatArray:
         """Return how many classifiers say each class."""
@@ -344,7 +335,7 @@ class OutputCodeClassifier(BinaryProblems):
         self.n_jobs = n_jobs
 
     def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
-        self._check_several()
+        check_classes(self.classes_)
         count = len(self.classes_)
         if self.code == "exhaustive" or count == 2:
             bits = exhaustive_code(count)[:, ::-1] if count > 2 else np.array([[0], [1]])

@@ -11,7 +11,7 @@ from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from bottega.classify._generative.base import PRIORS, check_classes, checked_priors
+from bottega.classify._generative.base import PRIORS, checked_priors
 from bottega.classify._generative.column_sums import ColumnSums, column_sums
 from bottega.classify._generative.families import ColumnModels, chosen_families, fitted_columns
 from bottega.classify._generative.mixed_inputs import FAMILIES, MixedInputs, check_distributions
@@ -19,6 +19,7 @@ from bottega.classify._generative.stream import StreamedClasses
 from bottega.core.cards import Card
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
+from bottega.core.classes import check_classes
 from bottega.core.params import Choice, Parameter, Real
 from bottega.core.results import CoefficientResults, glance_row, tidy_columns
 from bottega.core.rows import Rows

@@ -9,7 +9,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray, IntArray
 
-__all__ = ["TIE", "classes_of_stream", "codes_in_stream", "decided", "refuse_single", "spread"]
+__all__ = [
+    "TIE",
+    "check_classes",
+    "classes_of_stream",
+    "codes_in_stream",
+    "decided",
+    "refuse_single",
+    "spread",
+]
 
 TIE = 1e-12  # scores nearer than this, relative to the largest in size, are equal
 
@@ -50,6 +58,24 @@ def spread(shares: Any, own: Array, classes: Array) -> FloatArray:
     wide = np.zeros((len(found), len(classes)))
     wide[:, np.searchsorted(classes, own)] = found
     return wide
+
+
+def check_classes(classes: Array) -> None:
+    """Refuse rows of a single class.
+
+    Examples
+    --------
+    >>> check_classes(np.array(["a"]))
+    Traceback (most recent call last):
+        ...
+    bottega.core.errors.InputError: A classifier needs at least two classes, and y has only one \
+class, 'a'; check the target.
+    """
+    if len(classes) < 2:
+        raise InputError(
+            "A classifier needs at least two classes, and y has only one class, "
+            f"{classes.tolist()[0]!r}; check the target."
+        )
 
 
 def classes_of_stream(y: Array, classes: Any) -> Array:

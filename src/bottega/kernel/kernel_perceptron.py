@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
-from bottega.core.classes import decided
+from bottega.core.classes import check_classes, decided
 from bottega.core.errors import InputError, NotKept
 from bottega.core.estimator import Unweighted
 from bottega.core.frames import take_rows
@@ -182,11 +182,7 @@ class KernelPerceptron(KernelInputs, ClassifierMixin, Unweighted):
 
     def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
         n_classes = len(self.classes_)
-        if n_classes < 2:
-            raise InputError(
-                "A classifier needs at least two classes and there is one class, "
-                f"{self.classes_.tolist()[0]!r}."
-            )
+        check_classes(self.classes_)
         self.kernel_ = self._kernel_for(work.X)
         self._learn_rows(work, n_classes)
 

@@ -9,8 +9,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 
 from bottega.core.cards import Card
-from bottega.core.classes import decided
-from bottega.core.errors import ConvergenceWarning, InputError, ParameterError, warn_caller
+from bottega.core.classes import check_classes, decided
+from bottega.core.errors import ConvergenceWarning, ParameterError, warn_caller
 from bottega.core.folds import Folds
 from bottega.core.lists import Listed
 from bottega.core.losses import ZERO_ONE, Loss
@@ -232,11 +232,7 @@ class LinearSVM(ClassifierMixin, Tuned):
 
     def _prepare(self, rows: Rows) -> _SvmWork:
         n_classes = len(self.classes_)
-        if n_classes < 2:
-            raise InputError(
-                "A classifier needs at least two classes and there is one class, "
-                f"{self.classes_.tolist()[0]!r}."
-            )
+        check_classes(self.classes_)
         X = readable(rows.X)
         constant = float(self.intercept_scaling) if self.fit_intercept else 0.0
         square = row_squares(X)

@@ -64,7 +64,7 @@ class SupportVectorClassifier(PairMachines):
         Constant of ``"poly"`` and ``"sigmoid"``.
     shrinking : bool, default=True
         Whether rows that stay at a bound are left out for a while; the answer is the same.
-    probability : bool, "platt" or "isotonic", default=True
+    probability : bool, "sigmoid" or "isotonic", default=True
         Whether there are probabilities, by Platt's sigmoid (True) or by isotonic regression.
     tol : float, default=1e-3
         Largest violation of the conditions of the minimum.
@@ -172,7 +172,7 @@ class SupportVectorClassifier(PairMachines):
         **KERNEL_PARAMS,
         "shrinking": SOLVER_PARAMS["shrinking"],
         "probability": AnyOf(
-            Boolean(), Choice("platt", "isotonic"), help="whether and how to give probabilities"
+            Boolean(), Choice("sigmoid", "isotonic"), help="whether and how to give probabilities"
         ),
         "tol": SOLVER_PARAMS["tol"],
         "cache_size": SOLVER_PARAMS["cache_size"],

@@ -15,8 +15,8 @@ from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.metrics._probability.bins import equal_bins
 from bottega.metrics._probability.read import read_probabilities
-from bottega.metrics._probability.recalibrated import isotonic_shares
 from bottega.metrics._ranked.measured import Measured, check_level
+from bottega.optimize.score_maps import Isotonic
 from bottega.plot import intervals_chart, parts_chart
 
 __all__ = ["ProbabilityScore", "ScoreParts", "brier", "log_loss"]
@@ -198,7 +198,7 @@ class ProbabilityScore(Measured):
         p, o = self.probability[:, k], (self.codes == k).astype(np.float64)
         base = np.full(len(p), np.average(o, weights=self.weight))
         if kind == "isotonic":
-            corrected = isotonic_shares(p, o > 0, self.weight)
+            corrected = Isotonic().fit(p, o > 0, self.weight)(p)
             score, best, plain = (self._binary(o, q) for q in (p, corrected, base))
             return score - best, plain - best, plain, 0.0
         Integer(1).check("decomposition", "bins", bins)

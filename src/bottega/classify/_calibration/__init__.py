@@ -1,1 +1,1 @@
-"""Maps from the scores of a classifier to probabilities."""
+"""The scores of a classifier that are mapped to probabilities."""

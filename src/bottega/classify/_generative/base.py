@@ -15,7 +15,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bottega.core.classes import decided
-from bottega.core.errors import InputError, ParameterError
+from bottega.core.errors import ParameterError
 from bottega.core.estimator import Estimator
 from bottega.core.frames import is_frame, make_frame
 from bottega.core.params import Anything, Integer
@@ -23,18 +23,10 @@ from bottega.core.seeds import seed_of
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.validate import naming_texts, refuse_doubled_names, refuse_masked
 
-__all__ = ["PRIORS", "Generative", "check_classes", "checked_priors", "normalized", "shifted"]
+__all__ = ["PRIORS", "Generative", "checked_priors", "normalized", "shifted"]
 
 PRIORS = Anything(help="probability of each class, in sorted order, or a dict; None: their shares")
 _LEAST = -700.0  # below this an exponential is zero beside one
-
-
-def check_classes(classes: Array) -> None:
-    """Refuse a single class."""
-    if len(classes) < 2:
-        raise InputError(
-            "There is only one class in y, and a classifier needs at least 2; check the target."
-        )
 
 
 def checked_priors(given: Any, classes: Array, weight: FloatArray) -> FloatArray:

@@ -22,6 +22,7 @@ from bottega.classify._logistic.walk import (
 from bottega.classify._logistic.work import LogisticDescent, MemoryLikelihood
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
+from bottega.core.classes import check_classes
 from bottega.core.errors import (
     ConvergenceWarning,
     DataWarning,
@@ -109,14 +110,8 @@ class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
     # ---- rows ------------------------------------------------------------------------------------
 
     def _prepare(self, rows: Rows) -> MemoryLikelihood:
-        self._check_classes()
+        check_classes(self.classes_)
         return MemoryLikelihood(rows)
-
-    def _check_classes(self) -> None:
-        if len(self.classes_) < 2:
-            raise InputError(
-                "There is only one class in y, and a classifier needs at least 2; check the target."
-            )
 
     def _folds_of_chunks(self) -> int:
         fixed = not isinstance(self.alpha, str) and not (
@@ -132,7 +127,7 @@ class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
         return FoldClassMoments(X, y, w, len(self.classes_), self._folds_of_chunks(), fold)
 
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> ChunkedLikelihood:
-        self._check_classes()
+        check_classes(self.classes_)
         return ChunkedLikelihood(statistics, chunks, self.class_weight)
 
     # ---- fits ------------------------------------------------------------------------------------

@@ -1,1 +1,1 @@
-"""Several classes by classifiers of two: codes of the classes, and probabilities from pairs."""
+"""Several classes by classifiers of two: binary problems, and codes of the classes."""

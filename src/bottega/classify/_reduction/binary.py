@@ -10,7 +10,6 @@ from sklearn.utils import Tags
 
 from bottega.classify.logistic import LogisticRegression
 from bottega.core.classes import decided
-from bottega.core.errors import InputError
 from bottega.core.frames import take_rows
 from bottega.core.parallel import at_most, in_threads
 from bottega.core.rows import Rows
@@ -44,13 +43,6 @@ class BinaryProblems(ClassifierMixin, Wrapping):
             return fit_weighted(clone(base), X, mine, weight)
 
         return in_threads(fit, sides, stage="problems")
-
-    def _check_several(self) -> None:
-        if len(self.classes_) < 2:
-            raise InputError(
-                f"{type(self).__name__} needs at least two classes; y has only one class, "
-                f"{self.classes_[0]}."
-            )
 
     def _scores(self, X: Any) -> FloatArray:
         """Return the score of side 1 of each problem: above 0 for it."""

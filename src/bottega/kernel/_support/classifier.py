@@ -8,23 +8,18 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 
-from bottega.core.errors import InputError, ParameterError
+from bottega.core.classes import check_classes
+from bottega.core.errors import ParameterError
 from bottega.core.loaded import insist
+from bottega.core.pairs import coupled, pair_scores, pairs_of
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.kernel._support.base import MachineRows, Problem, SupportVectors
-from bottega.kernel._support.calibrate import Curve, calibrated
 from bottega.kernel._support.machines import Machine
-from bottega.kernel._support.pairs import (
-    class_scores,
-    coupled,
-    packed,
-    pair_coefficients,
-    pairs_of,
-    winners,
-)
+from bottega.kernel._support.pairs import packed, pair_coefficients, winners
 from bottega.kernel._support.slacks import slacks_of
 from bottega.kernel._support.span import left_out
+from bottega.optimize.score_maps import MAPS, ScoreMap
 
 __all__ = ["PairMachines"]
 
@@ -76,10 +71,7 @@ class PairMachines(ClassifierMixin, SupportVectors):
         return None if np.allclose(found, 1.0, rtol=1e-12, atol=0) else found
 
     def _machines_for(self, rows: Rows) -> tuple[list[Problem], float, float]:
-        if len(self.classes_) < 2:
-            raise InputError(
-                "There is only one class in y, and a classifier needs at least 2; check the target."
-            )
+        check_classes(self.classes_)
         present = np.unique(rows.y)
         problems = []
         for i, j in pairs_of(len(present)):
@@ -108,13 +100,13 @@ class PairMachines(ClassifierMixin, SupportVectors):
             names=None if K == 2 else names,
             classes=True,
         )
-        self._curves: list[Curve] = []
+        self._curves: list[ScoreMap] = []
         if self.probability:
             self._curves = self._curves_of(work, machines, self.kernel_)
 
-    def _curves_of(self, work: MachineRows, machines: list[Machine], kernel: Any) -> list[Curve]:
+    def _curves_of(self, work: MachineRows, machines: list[Machine], kernel: Any) -> list[ScoreMap]:
         """Return the curves of probability, from the decision values of rows left out."""
-        how = "isotonic" if self.probability == "isotonic" else "platt"
+        kind = MAPS["isotonic" if self.probability == "isotonic" else "sigmoid"]
         found = []
         for problem, machine in zip(work.problems, machines, strict=True):
 
@@ -122,9 +114,8 @@ class PairMachines(ClassifierMixin, SupportVectors):
                 return self._between(kernel, work.X[among[rows]], work.X[among[others]])
 
             f = left_out(machine, between)
-            upper = np.asarray(problem.z > 0, dtype=np.float64)
             weight = work.rows.weights[problem.rows]
-            found.append(calibrated(f, upper, weight, how))
+            found.append(kind().fit(f, problem.z > 0, weight))
         return found
 
     def _columns(self) -> FloatArray:
@@ -155,7 +146,7 @@ class PairMachines(ClassifierMixin, SupportVectors):
 
     def _winners(self, decisions: FloatArray, n_classes: int) -> IntArray:
         if self.break_ties and n_classes > 2:
-            return np.argmax(class_scores(decisions, n_classes), axis=-1)
+            return np.argmax(pair_scores(decisions > 0, decisions, n_classes), axis=-1)
         return winners(decisions, n_classes)
 
     def _pair_decisions(self, X: Any) -> FloatArray:
@@ -181,14 +172,14 @@ class PairMachines(ClassifierMixin, SupportVectors):
             return found[:, 0]
         if self.decision_function_shape == "ovo":
             return found
-        return class_scores(found, len(self.classes_))
+        return pair_scores(found > 0, found, len(self.classes_))
 
     def predict(self, X: Any) -> Array:
         """Return the class that wins most pairs for each row of X; of equal ones the first."""
         codes = self._winners(self._pair_decisions(X), len(self.classes_))
         return np.asarray(self.classes_[codes])
 
-    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes, one column each."""
         return _probabilities(self._pair_decisions(X), self._curves, len(self.classes_))
@@ -207,8 +198,8 @@ def _margin(machine: Machine) -> float:
     return float(2.0 / np.sqrt(norm2)) if norm2 > 0 else np.inf
 
 
-def _probabilities(decisions: FloatArray, curves: list[Curve], n_classes: int) -> FloatArray:
+def _probabilities(decisions: FloatArray, curves: list[ScoreMap], n_classes: int) -> FloatArray:
     shares = np.column_stack([curve(f) for curve, f in zip(curves, decisions.T, strict=True)])
     if n_classes == 2:
         return np.column_stack([1 - shares[:, 0], shares[:, 0]])
-    return coupled(np.clip(shares, 1e-7, 1 - 1e-7), n_classes)
+    return coupled(shares, n_classes)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize, special
 
+from bottega.core.loaded import insist
 from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.optimize.soft_logistic import soft_logistic
@@ -73,6 +74,11 @@ class Isotonic(ScoreMap):
     def __call__(self, score: FloatArray) -> FloatArray:
         """Return probabilities."""
         return np.interp(score, self.scores, self.shares)
+
+    def check_loaded(self) -> None:
+        """Raise where the corners read from a file do not fit together."""
+        insist(self.scores.shape == self.shares.shape, "corners of other heights")
+        insist(np.diff(self.scores) > 0, "corners out of order")
 
 
 @stored
