@@ -91,7 +91,7 @@ def _keys(X: Any) -> list[Any]:
     """Return something that can be compared and counted for each row."""
     if is_sparse(X):
         X = X.tocsr()
-        return [X[i].toarray().tobytes() for i in range(X.shape[0])]
+        return [X[[i]].toarray().tobytes() for i in range(X.shape[0])]
     try:
         table = np.ascontiguousarray(X, dtype=np.float64) + 0.0  # minus zero is zero
         return [row.tobytes() for row in table.reshape(len(table), -1)]
