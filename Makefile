@@ -41,7 +41,7 @@ run: $(VENV)/main.stamp  ## compare every method on the diabetes data: leaderboa
 	@mkdir -p build
 	@$(BIN)/python -m bottega.cli compare diabetes --out build/report.html
 
-test: setup  ## run all tests
+test: setup  ## run all tests but the budgets of compile time (make kernels)
 	$(PYTEST) $(SPREAD) --ignore=$(BUDGETS) $(ARGS)
 
 kernels: setup  ## compile every kernel from nothing, and see that each keeps its budget of time
