@@ -1,20 +1,34 @@
 """How far a path can be trusted: losses of held-out rows, their mean and its standard error."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
+from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
 from bottega.core.folds import Fold
 from bottega.core.losses import Loss
 from bottega.core.parallel import in_threads
 from bottega.core.path import Path
 from bottega.core.rows import Rows
-from bottega.core.typing import Array, FloatArray
+from bottega.core.sparse import is_sparse
+from bottega.core.typing import Array, FloatArray, IntArray
 
-__all__ = ["LossSums", "judge_by_folds", "judged_path", "mean_and_se", "row_losses", "small_sample"]
+__all__ = [
+    "LossSums",
+    "for_folds",
+    "judge_by_folds",
+    "judge_held_out",
+    "judged_path",
+    "mean_and_se",
+    "row_losses",
+    "small_sample",
+]
+
+# Numbers in a table from which on the folds are worth threads of their own.
+_LARGE = 10**6
 
 
 def mean_and_se(loss: FloatArray, weight: FloatArray | None = None) -> tuple[Any, Any]:
@@ -170,3 +184,52 @@ def judged_path(
         estimate=estimate,
         loss=loss.title,
     )
+
+
+def judge_held_out(
+    blocks: Iterable[tuple[Any, Any, Any, IntArray]],
+    predictors: Sequence[Callable[[Any], Array] | None],
+    loss: Loss,
+    at_once: int = 8192,
+) -> dict[str, FloatArray]:
+    """Return error, error_se and fold_error of predictions of the rows that their fold held out.
+
+    Parameters
+    ----------
+    blocks : iterable
+        Inputs, responses, weights (or None) and the fold of each row, some rows after the other.
+    predictors : sequence of callable
+        Gives (rows, settings, ...) for rows of its fold; None for a fold without rows.
+    loss : Loss
+        Of a row.
+    at_once : int
+        Rows that are predicted together.
+    """
+    each = [LossSums() for _ in predictors]
+    for X, y, w, fold in blocks:
+        table = X.tocsr() if is_sparse(X) else X
+
+        def judge(k: int, X: Any = table, y: Any = y, w: Any = w, fold: Any = fold) -> None:
+            predict = predictors[k]
+            if predict is None:
+                return
+            rows = np.flatnonzero(fold == k)
+            for part in split_rows(len(rows), at_once):
+                at = rows[part]
+                losses = row_losses(loss, y[at], predict(X[at]))
+                each[k].update(losses, None if w is None else w[at])
+
+        for_folds(judge, len(predictors), X.shape[0] * X.shape[1])
+    total = LossSums()
+    for sums in each:
+        total.merge(sums)
+    error, error_se = total.mean_and_se()
+    fold_error = np.stack([sums.mean for sums in each if sums.count])
+    return {"error": error, "error_se": error_se, "fold_error": fold_error}
+
+
+def for_folds(task: Callable[[int], Any], count: int, numbers: int) -> list[Any]:
+    """Return what a task gives for each fold, side by side where the table has many numbers."""
+    if numbers < _LARGE:
+        return [task(k) for k in range(count)]
+    return in_threads(task, range(count), stage="folds")

@@ -22,7 +22,7 @@ from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.linear._decomposition.centering import Centering, squeeze
 from bottega.linear._decomposition.coefficients import SpectralPath
-from bottega.linear._decomposition.fold_moments import FoldMoments, judge_held_out
+from bottega.linear._decomposition.fold_moments import FoldMoments, judge_linear
 from bottega.linear._decomposition.problem import DecomposedProblem
 from bottega.linear._decomposition.spectrum import by_gram
 from bottega.linear.ridge import Ridge
@@ -235,7 +235,7 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
             return centering.original(spectrum.coef_keeping(kept))
 
         fits = [None if train is None else fit(train) for train in folds.training()]
-        return {"estimate": "cv", **judge_held_out(blocks(), fits, loss)}
+        return {"estimate": "cv", **judge_linear(blocks(), fits, loss)}
 
     def _judge(self, curve: Path, work: Any, rows: Rows, cv: Any, loss: Loss) -> Path:
         _check_enough_rows(len(rows))

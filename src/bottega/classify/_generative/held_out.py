@@ -1,26 +1,20 @@
-"""Moments of the classes in folds of the rows, and the losses of rows that the folds hold out.
+"""Moments of the classes in folds of the rows.
 
 One pass gives the moments of every fold, and from these follow those of every training part: a
 path is cross-validated without going through the rows for each fold.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
 
 from bottega.classify._generative.moments import ClassMoments, class_moments
-from bottega.core.chunks import split_rows
-from bottega.core.judge import LossSums, row_losses
-from bottega.core.losses import Loss
-from bottega.core.parallel import in_threads
-from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.core.judge import for_folds
+from bottega.core.typing import IntArray
 
-__all__ = ["FoldedClasses", "judge_held_out"]
-
-# Numbers in a table from which on the folds are worth threads of their own.
-_LARGE = 10**6
+__all__ = ["FoldedClasses"]
 
 
 class FoldedClasses:
@@ -39,7 +33,7 @@ class FoldedClasses:
             weight = None if w is None else w[at]
             return ClassMoments(K, X.shape[1], pooled=pooled).update(X[at], y[at], weight)
 
-        self.parts = _for_each(part, count, X.size)
+        self.parts = for_folds(part, count, X.size)
 
     def merge(self, other: Self) -> Self:
         """Take in the moments of other rows."""
@@ -62,39 +56,3 @@ class FoldedClasses:
             for other in others[1:]:
                 rest.merge(other)
             yield rest if part.count.any() and rest.count.any() else None
-
-
-def judge_held_out(
-    blocks: Iterable[tuple[FloatArray, IntArray, Any, IntArray]],
-    predictors: Sequence[Callable[[FloatArray], Array] | None],
-    loss: Loss,
-) -> dict[str, FloatArray]:
-    """Return error, error_se and fold_error of predictions of the rows that their fold held out.
-
-    A predictor gives (rows, settings, ...) for the rows of its fold; None for a fold without rows.
-    """
-    each = [LossSums() for _ in predictors]
-    for X, y, w, fold in blocks:
-
-        def judge(k: int, X: Any = X, y: Any = y, w: Any = w, fold: Any = fold) -> None:
-            predict = predictors[k]
-            rows = np.flatnonzero(fold == k)
-            for part in split_rows(len(rows), 8192) if predict is not None else ():
-                at = rows[part]
-                losses = row_losses(loss, y[at], predict(X[at]))  # type: ignore[misc]
-                each[k].update(losses, None if w is None else w[at])
-
-        _for_each(judge, len(predictors), X.size)
-    total = LossSums()
-    for sums in each:
-        total.merge(sums)
-    error, error_se = total.mean_and_se()
-    fold_error = np.stack([sums.mean for sums in each if sums.count])
-    return {"error": error, "error_se": error_se, "fold_error": fold_error}
-
-
-def _for_each(task: Callable[[int], Any], count: int, numbers: int) -> list[Any]:
-    """Return what a task gives for each fold, side by side where the table is large."""
-    if numbers < _LARGE:
-        return [task(k) for k in range(count)]
-    return in_threads(task, range(count), stage="folds")

@@ -11,13 +11,14 @@ import numpy as np
 
 from bottega.classify._generative.base import Generative, checked_priors, normalized, shifted
 from bottega.classify._generative.gaussian import Gaussians
-from bottega.classify._generative.held_out import FoldedClasses, judge_held_out
+from bottega.classify._generative.held_out import FoldedClasses
 from bottega.classify._generative.moments import ClassMoments, class_moments, row_blocks
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.classes import check_classes, decided
 from bottega.core.errors import DataWarning, InputError, warn_caller
 from bottega.core.folds import fold_of_rows
+from bottega.core.judge import judge_held_out
 from bottega.core.losses import Loss
 from bottega.core.path import Path
 from bottega.core.results import term_names

@@ -4,16 +4,16 @@ From the moments of the folds follow those of all rows, and those of every train
 need nothing else are cross-validated without going through the rows for each fold.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from bottega.core.chunks import Moments, split_rows
-from bottega.core.judge import LossSums, row_losses
+from bottega.core.judge import for_folds, judge_held_out
 from bottega.core.losses import Loss
-from bottega.core.parallel import in_threads
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray, IntArray
 
@@ -27,8 +27,6 @@ _FAR = 100.0
 _LEVEL = 1e-6
 # Variance of a column against the square of what was taken off it that may be rounding alone.
 _NOTHING = 1e-20
-# Numbers in a table from which on the folds are worth threads of their own.
-_LARGE = 10**6
 
 
 class FoldMoments:
@@ -69,7 +67,7 @@ class FoldMoments:
             ahead = ahead.merge(part)
 
 
-def judge_held_out(
+def judge_linear(
     blocks: Iterable[tuple[Any, Any, Any, IntArray]],
     fits: Sequence[tuple[FloatArray, FloatArray] | None],
     loss: Loss,
@@ -79,37 +77,17 @@ def judge_held_out(
     For each fold `fits` has the coefficients ``(m, p)`` or ``(m, q, p)`` and the intercepts of m
     models; None for a fold without rows. Several responses count alike.
     """
-    each = [LossSums() for _ in fits]
-    for X, y, w, fold in blocks:
-        table = X.tocsr() if is_sparse(X) else X
-
-        def judge(k: int, X: Any = table, y: Any = y, w: Any = w, fold: Any = fold) -> None:
-            if fits[k] is None:
-                return
-            coef, intercept = fits[k]  # type: ignore[misc]
-            rows = np.flatnonzero(fold == k)
-            for part in split_rows(len(rows), max(256, 2 * _BLOCK // intercept.size)):
-                at = rows[part]
-                predicted = X[at] @ coef.reshape(-1, X.shape[1]).T
-                predicted += intercept.ravel()
-                predicted = predicted.reshape(len(at), *intercept.shape)
-                losses = row_losses(loss, y[at], predicted)
-                each[k].update(losses, None if w is None else w[at])
-
-        _for_folds(judge, len(fits), X.shape[0] * X.shape[1])
-    total = LossSums()
-    for sums in each:
-        total.merge(sums)
-    error, error_se = total.mean_and_se()
-    fold_error = np.stack([sums.mean for sums in each if sums.count])
-    return {"error": error, "error_se": error_se, "fold_error": fold_error}
+    sizes = [fit[1].size for fit in fits if fit is not None]
+    predictors = [None if fit is None else partial(_linear, *fit) for fit in fits]
+    at_once = max(256, 2 * _BLOCK // max(sizes, default=1))
+    return judge_held_out(blocks, predictors, loss, at_once)
 
 
-def _for_folds(task: Callable[[int], Any], count: int, numbers: int) -> list[Any]:
-    """Return what a task gives for each fold, side by side where the table is large."""
-    if numbers < _LARGE:
-        return [task(k) for k in range(count)]
-    return in_threads(task, range(count), stage="folds")
+def _linear(coef: FloatArray, intercept: FloatArray, X: Any) -> FloatArray:
+    """Return the predictions of linear fits for rows: (rows, models) or (rows, models, q)."""
+    predicted = X @ coef.reshape(-1, X.shape[1]).T
+    predicted += intercept.ravel()
+    return np.asarray(predicted.reshape(X.shape[0], *intercept.shape))
 
 
 def _moments_by_fold(X: Any, y: FloatArray, w: Any, count: int, fold: Any) -> list[Moments]:
@@ -138,7 +116,7 @@ def _moments_by_fold(X: Any, y: FloatArray, w: Any, count: int, fold: Any) -> li
             _settle_constants(found, X, rows, floor)
         return found
 
-    return _for_folds(moments_of, count, X.size)
+    return for_folds(moments_of, count, X.size)
 
 
 def _settle_constants(moments: Moments, X: FloatArray, rows: Any, floor: FloatArray) -> None:

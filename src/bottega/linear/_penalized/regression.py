@@ -33,7 +33,7 @@ from bottega.core.path import Path, Rule
 from bottega.core.rows import Rows
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray
-from bottega.linear._decomposition.fold_moments import FoldMoments, judge_held_out
+from bottega.linear._decomposition.fold_moments import FoldMoments, judge_linear
 from bottega.linear._penalized.constraint import ConstraintForm
 from bottega.linear._penalized.work import GramWork, PenaltySettings, RowsWork, uses_gram
 from bottega.linear._selected.coefficients import AllTerms, SelectedCoefficients
@@ -241,7 +241,7 @@ class PenalizedRegression(
         judged: dict[str, Any] = {}
         if own:
             assert loss is not None
-            judged = judge_held_out(work.blocks(), _joined(folds), loss)
+            judged = judge_linear(work.blocks(), _joined(folds), loss)
             judged = {name: found[..., order] for name, found in judged.items()}
             judged["estimate"] = "cv"
         elif self.cv is None and loss == SQUARED_ERROR:
