@@ -309,4 +309,5 @@ def bare_path(
     worker._check_params()
     with at_most(getattr(worker, "n_jobs", None)):
         rows = worker._read(X, y, sample_weight)
-        return worker._path(worker._prepare(rows), values, None)
+        found: Path = worker._path(worker._prepare(rows), values, None)
+    return found

@@ -21,8 +21,13 @@ _SHARED = 2**20  # entries from which threads are worth their start
 class Gram(Protocol):
     """A kernel matrix of n rows, known by its blocks."""
 
-    n: int
-    dtype: Any
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+
+    @property
+    def dtype(self) -> Any:
+        """Precision of the entries."""
 
     def block(self, rows: Any, columns: Any) -> Array:
         """Return the entries of these rows and columns (indices, or slices)."""

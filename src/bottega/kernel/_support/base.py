@@ -194,11 +194,12 @@ class SupportVectors(KernelMachine, Tuned):
         settings = self._path_settings(work, values)
         self._solve(work, settings)
         several = np.ndim(self.gamma) == 1
+        place = [float(k) if several else each["C"] for k, each in enumerate(settings)]
         own = self._own_loss(work)
         assert own is not None
         return Path(
             settings,
-            complexity=np.arange(len(settings)) if several else [each["C"] for each in settings],
+            complexity=np.array(place),
             train_error=self._train_error(work, work.rows, settings, own),
             loss=own.title,
         )

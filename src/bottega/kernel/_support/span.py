@@ -64,4 +64,4 @@ def _inverse(K: FloatArray) -> FloatArray:
     system[:n, :n] = K
     system[np.arange(n), np.arange(n)] += 1e-10 * max(float(np.max(np.diagonal(K))), 1e-300)
     system[n, n] = 0.0
-    return np.linalg.inv(system)
+    return np.asarray(np.linalg.inv(system), dtype=np.float64)

@@ -192,7 +192,7 @@ def coefficient_bands(
 
 def _place_of(estimator: Any, path: Path, y: Any, label: Any) -> int | None:
     """Return which class the coefficients are of; None where there is one vector."""
-    if np.ndim(path.coef) == 2:
+    if np.asarray(path.coef).ndim == 2:
         return None
     if not is_classifier(estimator):
         raise InputError("Several responses have several paths; give one response.")
