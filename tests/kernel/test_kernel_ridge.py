@@ -127,6 +127,9 @@ def test_gamma_is_chosen_with_alpha():
     best = min(least, key=least.get)
     assert model.gamma_ == best
     assert model.path_.error.min() == pytest.approx(least[best])
+    listed = KernelRidge(gamma=[10.0, 0.01, 0.1], alphas=10, select="min").fit(X, Y)
+    assert listed.path_.settings == model.path_.settings
+    assert (listed.alpha_, listed.gamma_) == (model.alpha_, model.gamma_)
     only = KernelRidge(0.1, gamma="auto", gammas=3, select="min").fit(X, Y)
     assert only.alpha_ == 0.1
     assert len(only.path_) == 3

@@ -61,9 +61,9 @@ class KernelRidge(FittedRidge, RegressorMixin, Tuned):
         ``"rbf"`` (Gaussian), ``"linear"``, ``"poly"``, ``"laplacian"``, ``"sigmoid"``,
         ``"cosine"``; a kernel object, for texts too; a function of two rows; or ``"precomputed"``,
         where X is the matrix of the kernels of all pairs.
-    gamma : float, "scale", "auto" or None, default="scale"
+    gamma : float, "scale", "auto", list of float or None, default="scale"
         Factor in the kernel. ``"scale"`` is 1 / (p var(X)), None is 1 / p; ``"auto"`` chooses it
-        together with `alpha`, from `gammas`.
+        together with `alpha`, from `gammas`, and a list from its values, as support vectors do.
     degree : int, default=3
         Of the polynomial kernel.
     coef0 : float, default=1
@@ -157,8 +157,12 @@ class KernelRidge(FittedRidge, RegressorMixin, Tuned):
         "alpha": Auto(Real(0, None, log=True), help="strength of the penalty"),
         "kernel": KERNEL,
         "gamma": OrNone(
-            AnyOf(Choice("scale", "auto"), Real(0, None, open_low=True, log=True)),
-            help="factor in the kernel",
+            AnyOf(
+                Choice("scale", "auto"),
+                Real(0, None, open_low=True, log=True),
+                Listed(Real(0, None, open_low=True)),
+            ),
+            help="factor in the kernel, or a list for the path to choose from",
         ),
         "degree": Integer(1, help="degree of the polynomial kernel"),
         "coef0": Real(help="constant of the polynomial and the sigmoid kernel"),
@@ -209,7 +213,7 @@ class KernelRidge(FittedRidge, RegressorMixin, Tuned):
         alpha: float | str = "auto",
         *,
         kernel: Any = "rbf",
-        gamma: float | str | None = "scale",
+        gamma: Any = "scale",
         degree: int = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
@@ -237,15 +241,21 @@ class KernelRidge(FittedRidge, RegressorMixin, Tuned):
 
     def _check_params(self) -> None:
         super()._check_params()
-        if self.gamma == "auto" and not self._has_gamma:
+        if self._chooses_gamma and not self._has_gamma:
             raise ParameterError(
-                f"KernelRidge: gamma='auto' has nothing to choose for kernel={self.kernel!r}."
+                f"KernelRidge: gamma={self.gamma!r} has nothing to choose for "
+                f"kernel={self.kernel!r}."
             )
         if self._precomputed and self.approximation in ("nystroem", "fourier"):
             raise ParameterError(
                 f"KernelRidge: approximation={self.approximation!r} needs the points; with "
                 "kernel='precomputed' there is the matrix alone."
             )
+
+    @property
+    def _chooses_gamma(self) -> bool:
+        """Whether the path chooses the factor."""
+        return np.ndim(self.gamma) == 1 or self.gamma == "auto"
 
     @property
     def _has_gamma(self) -> bool:
@@ -280,7 +290,7 @@ class KernelRidge(FittedRidge, RegressorMixin, Tuned):
         return self.approximation or "exact"
 
     def _given(self, work: RidgeWork) -> dict[str, Any] | None:
-        if isinstance(self.alpha, str) or self.gamma == "auto":
+        if isinstance(self.alpha, str) or self._chooses_gamma:
             return None
         return {"alpha": float(self.alpha), "gamma": self.gamma}
 
@@ -317,10 +327,11 @@ class KernelRidge(FittedRidge, RegressorMixin, Tuned):
 
     def _gammas(self, work: RidgeWork) -> list[Any]:
         """Return the gammas of the path: the one that is given, or several."""
-        if self.gamma != "auto":
+        if not self._chooses_gamma:
             return [self.gamma]
-        if np.ndim(self.gammas):
-            return [float(gamma) for gamma in np.unique(self.gammas)]
+        listed = self.gammas if np.ndim(self.gamma) == 0 else self.gamma
+        if np.ndim(listed):
+            return [float(gamma) for gamma in np.unique(listed)]
         middle, count = resolve_gamma("scale", work.rows.X, work.rows.weight), int(self.gammas)
         return [float(middle * 4.0 ** (k - 2 * count // 3)) for k in range(count)]
 
