@@ -93,7 +93,7 @@ class LogisticRegression(LogisticEstimator):
     random_state : int, RandomState, Generator or None
         The answer does not depend on it: nothing is random.
     verbose : int, default=0
-        The answer does not depend on it.
+        Whether the progress of the fit is written to standard output.
     n_jobs : int or None, default=None
         Threads for folds; None or -1 for all cores.
 
@@ -202,7 +202,7 @@ class LogisticRegression(LogisticEstimator):
         "intercept_scaling": Real(help="for scikit-learn's sake: intercepts are not penalised"),
         "warm_start": Boolean(help="start at the coefficients of the fit before"),
         "random_state": Seed(help="for scikit-learn's sake: nothing is random"),
-        "verbose": Anything(help="for scikit-learn's sake: progress is reported elsewhere"),
+        "verbose": Anything(help="whether progress is written"),
         "n_jobs": Jobs(),
     }
     card: ClassVar[Card] = Card(

@@ -53,7 +53,7 @@ class OneClass(OutlierMixin, KernelMachine):
     cache_size : float, default=200
         Megabytes for rows of the kernel matrix.
     verbose : bool or int, default=False
-        Accepted for compatibility.
+        Whether the progress of the fit is written to standard output.
     max_iter : int, default=-1
         The most rounds, in each of which several hundred rows are solved among themselves; -1 for
         no limit.

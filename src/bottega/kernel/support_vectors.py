@@ -73,7 +73,7 @@ class SupportVectorClassifier(PairMachines):
     class_weight : dict, "balanced" or None, default=None
         Weight of each class; it multiplies C and the weights of the rows.
     verbose : bool or int, default=False
-        Accepted for compatibility.
+        Whether the progress of the fit is written to standard output.
     max_iter : int, default=-1
         The most rounds, in each of which several hundred rows are solved among themselves; -1 for
         no limit.

@@ -58,7 +58,7 @@ SOLVER_PARAMS: dict[str, Parameter] = {
     "shrinking": Boolean(help="leave out rows that stay at a bound for a while"),
     "tol": Real(0, 1, open_low=True, log=True, help="largest violation of the conditions"),
     "cache_size": Real(0, open_low=True, help="megabytes for rows of the kernel matrix"),
-    "verbose": AnyOf(Integer(0), Boolean(), help="accepted for compatibility"),
+    "verbose": AnyOf(Integer(0), Boolean(), help="whether progress is written"),
     "max_iter": AnyOf(Integer(-1, -1), Integer(1), help="most rounds; -1 for no limit"),
 }
 SHARED_PARAMS: dict[str, Parameter] = {
