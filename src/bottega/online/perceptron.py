@@ -63,7 +63,7 @@ class Perceptron(MistakeDriven):
     warm_start : bool
         Start from the weights of the last fit instead of zero.
     verbose : int
-        Accepted for compatibility; `bottega.core.progress` reports the passes.
+        Whether the progress of the fit is written to standard output.
     n_jobs : int or None
         Accepted for compatibility: all classes are learned together, in one pass.
     average : bool
@@ -145,7 +145,7 @@ class Perceptron(MistakeDriven):
         "max_iter": Integer(1, help="most passes over the rows of fit"),
         "tol": OrNone(Real(0), help="least improvement that counts; None: any number of passes"),
         "shuffle": Boolean(help="take the rows of fit in a new order in each pass"),
-        "verbose": AnyOf(Integer(0), Boolean(), help="accepted for compatibility"),
+        "verbose": AnyOf(Integer(0), Boolean(), help="whether progress is written"),
         "eta0": Real(0, open_low=True, help="step size"),
         "n_jobs": Jobs(),
         "random_state": Seed(help="seed of the orders of shuffle and of the rows held out"),
