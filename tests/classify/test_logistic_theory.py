@@ -269,3 +269,30 @@ def test_a_class_of_one_row():
     model = LogisticRegression().fit(X, y)
     assert model.predict_proba(X).shape == (40, 3)
     assert np.all(np.isfinite(model.coef_))
+
+
+@pytest.mark.filterwarnings("ignore::bottega.core.errors.ConvergenceWarning")
+@pytest.mark.parametrize("l1_ratio", [0.0, 1.0])
+@pytest.mark.parametrize("scale", [1e8, 1e12, 1e50])
+def test_a_penalty_lost_in_the_rounding_of_the_curvature_is_none(scale, l1_ratio):
+    X, y = draw(5, 90, 3, 3)
+    fitted = LogisticRegression(l1_ratio=l1_ratio, standardize=False).fit(X * scale, y)
+    free = LogisticRegression(C=np.inf).fit(X, y)
+    assert_allclose(fitted.predict_proba(X * scale), free.predict_proba(X), atol=1e-6)
+
+
+def test_columns_of_very_different_units_meet_the_conditions_of_the_minimum():
+    X, y = draw(5, 90, 3, 3)
+    units = np.array([1e6, 1.0, 1e-6])
+    fitted = LogisticRegression(standardize=False).fit(X * units, y)
+    _, pull = slopes(fitted, X * units, y)
+    assert_allclose(pull / units, fitted.coef_ / units, atol=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore::bottega.core.errors.ConvergenceWarning")
+@pytest.mark.parametrize("l1_ratio", [0.0, 1.0])
+def test_weights_beside_which_the_penalty_is_nothing(l1_ratio):
+    X, y = draw(5, 90, 3, 3)
+    heavy = LogisticRegression(l1_ratio=l1_ratio).fit(X, y, sample_weight=np.full(90, 1e90))
+    free = LogisticRegression(C=np.inf).fit(X, y)
+    assert_allclose(heavy.predict_proba(X), free.predict_proba(X), atol=1e-6)

@@ -223,7 +223,7 @@ def _fit(
             return steps, gap
         else:
             small = 0.5 * problem.left
-            if problem.level:
+            if problem.level or problem.left <= 0:  # no step is left: the gap is rounding
                 small *= 1e-3
                 stuck += 1
                 problem.forget_curvature()

@@ -31,6 +31,8 @@ _SWEEPS = 10_000
 _ROUNDING = 16 * np.finfo(np.float64).eps
 # Eigenvalues of a curvature, against the largest, that are zero.
 _SINGULAR = 1e-11
+# Share of the least penalty without coefficients below which a lasso is lost in rounding.
+_NO_PENALTY = 1e-16
 # Curvature that a step shows, against that expected, below which nothing is learnt from it.
 _CONVEX = 1e-3
 # The size of a step, against the likelihood, whose change of the slope is rounding.
@@ -247,7 +249,7 @@ class LogisticProblem:
         size = 0.5 * float(pull @ solved @ pull) if self.fit_intercept else 0.0
         g = model.slope(self.point, self.fit_intercept) * inverse
         H = model.H if self._plain else np.ascontiguousarray(model.H * inverse[:, None] * inverse)
-        if free is None and alpha * self.l1_ratio > 0:
+        if free is None and alpha * self.l1_ratio > _NO_PENALTY * self.top:
             target = self._lasso(alpha, H, g, b)
         else:
             target = self._smooth(alpha, H, g, b, None if free is None else free.ravel())
@@ -288,13 +290,20 @@ class LogisticProblem:
         A, right = H[np.ix_(at, at)], g[at] - l2 * b[at]
         if l2 > 0:
             A = A + l2 * np.eye(len(at))
-            found[at] += linalg.cho_solve(linalg.cho_factor(A, lower=True), right)
-            return found
+            try:
+                found[at] += linalg.cho_solve(linalg.cho_factor(A, lower=True), right)
+                return found
+            except linalg.LinAlgError:  # a penalty lost in the rounding of the curvature
+                pass
         # The same number added to all scores does nothing, and columns may depend on one another:
-        # the shortest of the solutions.
-        size, V = linalg.eigh(A)
+        # the shortest of the solutions, in columns of one size.
+        columns = at % len(self.W)
+        unit = np.zeros(len(self.W))
+        np.maximum.at(unit, columns, np.diagonal(A))
+        unit = np.sqrt(unit[columns])
+        size, V = linalg.eigh(A / unit / unit[:, None])
         real = size > _SINGULAR * size[-1]
-        found[at] += V[:, real] @ ((V[:, real].T @ right) / size[real])
+        found[at] += V[:, real] @ ((V[:, real].T @ (right / unit)) / size[real]) / unit
         return found
 
     def _go(
