@@ -301,3 +301,13 @@ def test_pictures_hold_their_bands(sample):
 def test_bad_input_is_refused(call, says):
     with pytest.raises(InputError, match=says):
         call()
+
+
+@pytest.mark.parametrize("measure", [roc, precision_recall, lift])
+def test_masked_labels_and_scores_are_refused(measure):
+    y, score = np.array([0, 1, 1, 0]), np.array([0.1, 0.9, 0.4, 0.2])
+    hidden = [False, False, True, False]
+    with pytest.raises(InputError, match="y_true has 1 masked value"):
+        measure(np.ma.array(y, mask=hidden), score)
+    with pytest.raises(InputError, match="score has 1 masked value"):
+        measure(y, np.ma.array(score, mask=hidden))

@@ -8,6 +8,7 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.frames import make_frame
 from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.core.validate import refuse_masked
 from bottega.plot import target_chart
 
 __all__ = ["Balance", "balance"]
@@ -15,6 +16,7 @@ __all__ = ["Balance", "balance"]
 
 def check_labels(name: str, y: Any) -> Array:
     """Return labels as a column without gaps."""
+    refuse_masked(**{name: y})
     y = np.asarray(y)
     if y.ndim != 1 or not y.size:
         raise InputError(f"{name} must be a column of at least one label; its shape is {y.shape}.")

@@ -11,6 +11,7 @@ from bottega.core.errors import InputError, ParameterError
 from bottega.core.frames import make_frame
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, FloatArray
+from bottega.core.validate import refuse_masked
 from bottega.metrics._ranked.measured import Measured
 from bottega.metrics.balance import check_labels
 from bottega.metrics.confusion import check_average
@@ -249,6 +250,7 @@ def pairwise_auc(y_true: Any, scores: Any, *, classes: Any = None) -> float:
 
 
 def _read(y_true: Any, scores: Any, classes: Any) -> tuple[Array, FloatArray, Array]:
+    refuse_masked(scores=scores)
     labels, found = check_labels("y_true", y_true), np.asarray(scores, dtype=np.float64)
     known = np.unique(labels) if classes is None else np.asarray(classes)
     if found.shape != (len(labels), len(known)) or len(known) < 2:

@@ -7,6 +7,7 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.rows import check_weight
 from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.core.validate import refuse_masked
 from bottega.metrics.balance import check_labels
 
 __all__ = ["read_probabilities"]
@@ -22,6 +23,7 @@ def read_probabilities(
     Of two classes the probability of the second alone will do.
     """
     labels = check_labels("y_true", y_true)
+    refuse_masked(probability=probability, sample_weight=sample_weight)
     shares = np.asarray(probability, dtype=np.float64)
     known = np.unique(labels) if classes is None else np.asarray(classes)
     if len(np.unique(known)) < len(known):

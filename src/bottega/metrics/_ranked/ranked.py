@@ -9,6 +9,7 @@ from bottega.core.errors import InputError, did_you_mean
 from bottega.core.lazy import cached_property
 from bottega.core.rows import check_weight
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
+from bottega.core.validate import refuse_masked
 from bottega.metrics.balance import check_labels
 
 __all__ = ["Ranked", "read_positive"]
@@ -102,6 +103,7 @@ def read_positive(y_true: Any, score: Any, pos_label: Any) -> tuple[BoolArray, F
     Scores may have one column per class, in sorted order: that of the positive class is taken.
     """
     labels = check_labels("y_true", y_true)
+    refuse_masked(score=score)
     found: Array = np.asarray(score, dtype=np.float64)
     classes = np.unique(labels)
     if pos_label is None:
