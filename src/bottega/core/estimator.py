@@ -30,7 +30,13 @@ from bottega.core.frames import backend_of, is_frame, make_frame
 from bottega.core.parallel import at_most
 from bottega.core.params import Parameter, check_params
 from bottega.core.rows import Rows, check_weight
-from bottega.core.validate import check_response, naming_texts, refuse_doubled_names, refuse_masked
+from bottega.core.validate import (
+    check_response,
+    naming_texts,
+    refuse_doubled_names,
+    refuse_masked,
+    refuse_missing_labels,
+)
 from bottega.core.words import unknown_word
 
 __all__ = ["AS_IT_IS", "Estimator", "Unweighted", "Walk"]
@@ -199,6 +205,8 @@ class Estimator(BaseEstimator):
         tags = get_tags(self)
         if y is None and not tags.target_tags.required:
             return self._check_width(validate_data(self, X, **self._input_options())), None
+        if is_classifier(self):
+            refuse_missing_labels(y)
         with naming_texts(X):
             X, y = validate_data(
                 self,

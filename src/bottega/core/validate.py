@@ -22,6 +22,7 @@ __all__ = [
     "naming_texts",
     "refuse_doubled_names",
     "refuse_masked",
+    "refuse_missing_labels",
     "with_warning",
 ]
 
@@ -115,6 +116,31 @@ def check_columns(*squares: Any, mean: Any = None) -> None:
             )
 
 
+def refuse_missing_labels(y: Any) -> None:
+    """Refuse labels of which some are None or NA.
+
+    Examples
+    --------
+    >>> refuse_missing_labels(["a", None])
+    Traceback (most recent call last):
+        ...
+    bottega.core.errors.InputError: y has 1 missing label (None or NA), the first in row 1 \
+(counted from 0); leave such rows out, or give them a class of their own.
+    """
+    labels = np.asarray(y)
+    if labels.dtype != object or labels.ndim == 0:
+        return
+    # NA of pandas compares with nothing.
+    missing = [each is None or type(each).__name__ == "NAType" for each in labels.ravel()]
+    count = sum(missing)
+    if count:
+        row = missing.index(True) // (labels.size // len(labels))
+        raise InputError(
+            f"y has {count} missing label{'s' if count > 1 else ''} (None or NA), the first in "
+            f"row {row} (counted from 0); leave such rows out, or give them a class of their own."
+        )
+
+
 def check_response(y: FloatArray) -> None:
     """Refuse responses of a regression whose squares vanish or overflow."""
     size = float(np.max(np.abs(y), initial=0.0))
@@ -132,6 +158,8 @@ def read_response(estimator: Any, y: Any) -> Array:
     """Return the responses, checked. Comes before the inputs: it forgets the names of columns."""
     if is_sparse(y):
         raise TypeError("y is a sparse matrix, and an array is needed; use y.toarray().")
+    if is_classifier(estimator):
+        refuse_missing_labels(y)
     several = get_tags(estimator).target_tags.multi_output
     how = {"y_numeric": is_regressor(estimator), "multi_output": several}
     y = validate_data(estimator, X="no_validation", y=y, **how)
