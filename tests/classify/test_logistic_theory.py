@@ -1,6 +1,7 @@
 """Logistic regression: conditions of the minimum, chunks, shapes, separation, bad input."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,9 @@ from scipy.optimize import linprog
 from sklearn.base import clone
 
 from bottega.classify import LogisticRegression, likelihood_ratio_test
+from bottega.classify._logistic.walk import predicted
 from bottega.core.errors import ConvergenceWarning, DataWarning, InputError, ParameterError
+from bottega.optimize.logistic_path import LogisticSolution
 
 
 def draw(seed, n, p, K):
@@ -296,3 +299,21 @@ def test_weights_beside_which_the_penalty_is_nothing(l1_ratio):
     heavy = LogisticRegression(l1_ratio=l1_ratio).fit(X, y, sample_weight=np.full(90, 1e90))
     free = LogisticRegression(C=np.inf).fit(X, y)
     assert_allclose(heavy.predict_proba(X), free.predict_proba(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e3, 1e14, 1e200, 1.7e308])
+def test_the_largest_score_wins_however_far_behind_the_least_is(size):
+    """Classes along a line: far out on either side it is the one at that end."""
+    x = np.repeat([0.0, 1.0, 2.0], 20) + 0.3 * np.random.default_rng(0).normal(size=60)
+    y = np.repeat(["a", "b", "c"], 20)
+    X = np.column_stack([x, x])
+    model = LogisticRegression(alpha=1e-3).fit(X, y)
+    far = size * np.array([[1.0, 1.0], [-1.0, -1.0]])
+    assert model.predict(far).tolist() == ["c", "a"]
+    assert np.all(np.isfinite(model.decision_function(far)))
+    assert model.predict_proba(far)[[0, 1], [2, 0]] == pytest.approx(1)
+    # The same of many fits at once, as a path is judged.
+    found = LogisticSolution(*[np.zeros(1)] * 7)
+    found = replace(found, coef=model.coef_[None], intercept=model.intercept_[None])
+    if size < 1e300:
+        assert predicted(far, found, np.arange(3), 3, "predict").tolist() == [[2], [0]]

@@ -16,6 +16,7 @@ from bottega.core.errors import InputError
 from bottega.core.params import Anything, Boolean, Parameter
 from bottega.core.results import CoefficientResults, glance_row, term_names, tidy_columns
 from bottega.core.rows import Rows
+from bottega.core.scores import linear_scores
 from bottega.core.typing import Array, FloatArray
 from bottega.core.validate import check_columns
 
@@ -183,13 +184,13 @@ class IndicatorRegression(CoefficientResults, ClassifierMixin, Chunked):
         self._rss, self._tss = rss, tss
 
     def _fitted(self, X: Any) -> FloatArray:
-        return np.asarray(X @ self.coef_.T + self.intercept_)
+        return linear_scores(X, self.coef_, self.intercept_)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the fitted values of each class; of two, that of the second less one half."""
         X = self._check_new(X)
         fitted = self._fitted(X)
-        return fitted if len(self.classes_) > 2 else (fitted[:, 1] - fitted[:, 0]) / 2
+        return fitted if len(self.classes_) > 2 else fitted[:, 1] / 2 - fitted[:, 0] / 2
 
     def predict(self, X: Any) -> Array:
         """Return the class with the largest fitted value; of equal ones the first."""

@@ -28,6 +28,7 @@ from bottega.core.params import (
 )
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
+from bottega.core.scores import linear_scores
 from bottega.core.seeds import seed_of
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray
@@ -348,8 +349,7 @@ class LinearSVM(ClassifierMixin, Tuned):
     def decision_function(self, X: Any) -> FloatArray:
         """Return w.x + b: for two classes at least 0 means the second; else a column per class."""
         X = self._check_new(X)
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores = np.asarray(X @ self.coef_.T) + self.intercept_
+        scores = linear_scores(X, self.coef_, self.intercept_)
         return scores[:, 0] if len(self.coef_) == 1 else scores
 
     def predict(self, X: Any) -> Array:

@@ -13,19 +13,23 @@ from bottega.core.classes import decided
 from bottega.core.errors import InputError, did_you_mean
 from bottega.core.likelihood import information_criteria
 from bottega.core.results import SelectedResults, check_level, term_names, tidy_columns
+from bottega.core.scores import linear_scores
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.optimize.proximal_newton import with_reference
 
 
 def scores_of(X: Any, coef: FloatArray, intercept: FloatArray) -> FloatArray:
     """Return the score of every class: of two, that of the first is zero."""
-    return with_reference(np.asarray(X @ coef.T + intercept))
+    return with_reference(linear_scores(X, coef, intercept))
 
 
 def winners(scores: FloatArray) -> IntArray:
     """Return the class of the largest score; of scores equal but for rounding, the first."""
-    # A difference of scores is a ratio of probabilities: it is compared with one.
-    return decided(scores - scores.max(axis=-1, keepdims=True) + 1)
+    # A difference of scores is a ratio of probabilities: it is compared with one. How far behind
+    # the least of them is does not matter.
+    with np.errstate(over="ignore"):
+        behind = scores - scores.max(axis=-1, keepdims=True)
+    return decided(np.maximum(behind, -1.0) + 1)
 
 
 class LogisticResults(SelectedResults):
@@ -55,7 +59,8 @@ class LogisticResults(SelectedResults):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes, one column each."""
-        return np.asarray(softmax(self._scores(X), axis=1))
+        with np.errstate(over="ignore"):
+            return np.asarray(softmax(self._scores(X), axis=1))
 
     def _fit_numbers(self) -> dict[str, Any]:
         n, deviance = int(self._totals["n"]), self._totals["deviance"]

@@ -64,7 +64,7 @@ def _spread(scores: FloatArray, present: IntArray, K: int, method: str) -> Array
         scores = np.concatenate([np.zeros_like(scores), scores], axis=2)
     scores = scores - scores.max(axis=2, keepdims=True)
     if method == "predict":
-        return np.asarray(present[decided(scores + 1)])
+        return np.asarray(present[decided(np.maximum(scores, -1.0) + 1)])
     odds = np.exp(scores)
     out = np.zeros((*scores.shape[:2], K))
     out[..., present] = odds / odds.sum(axis=2, keepdims=True)
