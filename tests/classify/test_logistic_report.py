@@ -44,6 +44,7 @@ def test_honest_error_is_that_of_the_path():
     assert text.startswith("Logistic regression")
     assert "on new rows, estimated by cross-validation" in text
     assert "none are shown" in text
+    assert "Estimates are effects on the log odds of True." in text
     assert "<th scope=" in model.summary().to_html()
 
 
@@ -92,6 +93,7 @@ def test_terms_of_classes():
     expected = np.column_stack([three.intercept_, three.coef_]).ravel()
     assert_allclose(terms["estimate"].to_numpy(), expected)
     text = str(three.summary())
+    assert "log odds of" not in text  # each row names its class
     used = np.count_nonzero(three.coef_.any(axis=0))
     assert f"{used} of 6 columns are in the model" in text
     lines = text.split("Terms\n")[1].splitlines()

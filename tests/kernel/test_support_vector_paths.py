@@ -121,6 +121,7 @@ def test_results_are_shown():
     row = model.glance().iloc[0]
     assert row["nobs"] == 150
     assert row["n_support"] == len(model.support_)
+    assert row["C"] == model.C_ == 1.0
     assert row["margin"] == np.min(model.margin_)
     assert row["primal"] == pytest.approx(row["dual"])
     assert "Support vectors" in str(model.summary())

@@ -146,6 +146,12 @@ class LogisticResults(SelectedResults):
         return super()._glance_row() | {"null_deviance": self._totals["null"]}
 
     def _notes(self) -> tuple[str, ...]:
+        if len(self.classes_) > 2:
+            return self._notes_on_tests()
+        second = np.asarray(self.classes_).tolist()[1]
+        return (*self._notes_on_tests(), f"Estimates are effects on the log odds of {second!r}.")
+
+    def _notes_on_tests(self) -> tuple[str, ...]:
         if self.separated_:
             return ("The classes can be separated, so the likelihood has no maximum: no tests.",)
         if self.alpha_ == 0:

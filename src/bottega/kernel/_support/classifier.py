@@ -122,7 +122,7 @@ class PairMachines(ClassifierMixin, SupportVectors):
         return pair_coefficients(self.dual_coef_, self.n_support_)
 
     def _own_numbers(self) -> dict[str, float]:
-        return {"margin": float(np.min(self.margin_))}
+        return {"C": self.C_, "margin": float(np.min(self.margin_))}
 
     def _predictions(
         self, work: MachineRows, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str

@@ -127,7 +127,7 @@ class KernelMachine(KernelInputs):
     def glance(self) -> Any:
         """Return one row with the size of the fit and how exact it is, as a data frame.
 
-        After the usual columns come the number of support vectors, the margin (the least one of
+        After the usual columns come the number of support vectors, C, the margin (the least one of
         all pairs of classes) or the width epsilon of the tube, the primal and the dual objective of
         all machines together, and the largest violation of the conditions of the minimum.
         """

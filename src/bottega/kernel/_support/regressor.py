@@ -43,7 +43,7 @@ class TubeMachine(RegressorMixin, SupportVectors):
         return self.dual_coef_.T
 
     def _own_numbers(self) -> dict[str, float]:
-        return {"epsilon": self.epsilon_}
+        return {"C": self.C_, "epsilon": self.epsilon_}
 
     def _predictions(
         self, work: MachineRows, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
