@@ -311,3 +311,8 @@ def test_masked_labels_and_scores_are_refused(measure):
         measure(np.ma.array(y, mask=hidden), score)
     with pytest.raises(InputError, match="score has 1 masked value"):
         measure(y, np.ma.array(score, mask=hidden))
+
+
+def test_labels_of_one_class_are_said_to_be_so():
+    with pytest.raises(InputError, match="only one class, 'ill'"):
+        roc(["ill"] * 5, np.arange(5.0))

@@ -136,6 +136,11 @@ def _second(classes: Array) -> Any:
         return values[1]
     if len(values) == 1 and values[0] in (0, 1):
         return values[0] if values[0] == 1 else type(values[0])(1)
+    if len(values) == 1:
+        raise InputError(
+            f"y_true has only one class, {values[0]!r}, and scores are judged by how they tell "
+            "two apart."
+        )
     raise InputError(
         f"y_true has {len(values)} classes; say which of them is positive with pos_label=..."
     )
