@@ -316,3 +316,10 @@ def test_masked_labels_and_scores_are_refused(measure):
 def test_labels_of_one_class_are_said_to_be_so():
     with pytest.raises(InputError, match="only one class, 'ill'"):
         roc(["ill"] * 5, np.arange(5.0))
+
+
+def test_legends_are_not_as_pale_as_the_bands():
+    label = np.arange(40) % 3 == 0
+    score = np.sin(np.arange(40.0)) + label
+    for measure in (lift(label, score), cost_curve(label, score)):
+        assert '"symbolOpacity": 1' in measure.plot().to_json()

@@ -51,7 +51,7 @@ def cost_curve_chart(
     names = ["model", "no model"]
     rows = records(curve="model", at=x, cost=y) + records(curve="no model", at=x, cost=z)
     share = {"domain": [0, 1], "format": "~g", "tickCount": 5}
-    color = colors("curve", names, symbolType="stroke")
+    color = colors("curve", names, symbolType="stroke", symbolOpacity=1)
     across = x_axis("at", f"weight of missing {label} among all costs", **share)
     up = {"domain": [0, 0.5], "format": "~g", "tickCount": 5}
     layers = []

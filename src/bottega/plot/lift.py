@@ -59,7 +59,7 @@ def lift_chart(
     early = float(np.interp(_FIRST, x, y))
     share = {"domain": [0, 1], "format": "~%", "tickCount": 5}
     line = alt.Chart().mark_line(strokeWidth=2, interpolate="linear")
-    color = colors("curve", names, symbolType="stroke")
+    color = colors("curve", names, symbolType="stroke", symbolOpacity=1)
     across = x_axis("rows", "rows looked at, the highest scores first", **share)
     upward = f"share of {label} found"
     layers = []

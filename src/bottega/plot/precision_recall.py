@@ -118,7 +118,8 @@ def precision_recall_curve_chart(
     drawn = {name: band for name, band in bands.items() if band is not None}
     rows += band_rows(drawn, "recall")
     share = {"domain": [0, 1], "format": "~%", "tickCount": 5}
-    color = colors("curve", names, show=len(names) > 1, symbolType="stroke", columns=2)
+    legend = {"symbolType": "stroke", "symbolOpacity": 1, "columns": 2}
+    color = colors("curve", names, show=len(names) > 1, **legend)
     across = x_axis("recall", "recall (share of the class found)", **share)
     upward = "precision"
     layers = []
