@@ -106,7 +106,9 @@ def test_pairs_of_inputs(sample):
     corner = spec["vconcat"][5]["hconcat"][0]["encoding"]
     assert (corner["x"]["title"], corner["y"]["title"]) == ("col0", "col5")
     assert spec["vconcat"][2]["hconcat"][2]["encoding"]["y"]["aggregate"] == "count"
-    many = scatter_matrix_chart(np.random.default_rng(0).random((600, 2)), np.random.default_rng(1).integers(0, 12, 600))
+    many = scatter_matrix_chart(
+        np.random.default_rng(0).random((600, 2)), np.random.default_rng(1).integers(0, 12, 600)
+    )
     labels = {row["label"] for row in many.to_dict()["data"]["values"]}
     assert len(labels) == 11
     assert "other" in labels
