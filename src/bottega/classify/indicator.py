@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.cards import Card
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks, Moments
-from bottega.core.classes import check_classes, decided
+from bottega.core.classes import NoProbabilities, check_classes, decided
 from bottega.core.errors import InputError
 from bottega.core.params import Anything, Boolean, Parameter
 from bottega.core.results import CoefficientResults, glance_row, term_names, tidy_columns
@@ -185,6 +185,8 @@ class IndicatorRegression(CoefficientResults, ClassifierMixin, Chunked):
 
     def _fitted(self, X: Any) -> FloatArray:
         return linear_scores(X, self.coef_, self.intercept_)
+
+    predict_proba = NoProbabilities()
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the fitted values of each class; of two, that of the second less one half."""

@@ -11,6 +11,7 @@ from bottega.core.typing import Array, FloatArray, IntArray
 
 __all__ = [
     "TIE",
+    "NoProbabilities",
     "check_classes",
     "classes_of_stream",
     "codes_in_stream",
@@ -122,3 +123,25 @@ def codes_in_stream(y: Array, known: Array, classes: Any = None) -> IntArray:
             "classes=...), or start a new model."
         )
     return codes
+
+
+class NoProbabilities:
+    """What a classifier without probabilities has for `predict_proba`: the way to get them.
+
+    For Python, and for scikit-learn, the method is not there.
+
+    Examples
+    --------
+    >>> class Rule:
+    ...     predict_proba = NoProbabilities()
+    >>> hasattr(Rule(), "predict_proba")
+    False
+    """
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        """Raise an AttributeError that says what to do."""
+        name = owner.__name__
+        raise AttributeError(
+            f"{name} has no predict_proba: its scores are no probabilities. Calibrate them, "
+            f"bottega.classify.CalibratedClassifierCV({name}(...)), or use decision_function."
+        )

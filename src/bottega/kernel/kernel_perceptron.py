@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
-from bottega.core.classes import check_classes, decided
+from bottega.core.classes import NoProbabilities, check_classes, decided
 from bottega.core.errors import InputError, NotKept
 from bottega.core.estimator import Unweighted
 from bottega.core.frames import take_rows
@@ -235,6 +235,8 @@ class KernelPerceptron(KernelInputs, ClassifierMixin, Unweighted):
         if self.dual_coef_.shape[1] != 1 or self._precomputed:
             raise NotKept("An expansion is of two classes, with points and a kernel.")
         return KernelExpansion(self.kernel_, self._points, self.dual_coef_[:, 0])
+
+    predict_proba = NoProbabilities()
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the scores of the rows.

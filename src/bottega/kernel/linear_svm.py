@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 
 from bottega.core.cards import Card
-from bottega.core.classes import check_classes, decided
+from bottega.core.classes import NoProbabilities, check_classes, decided
 from bottega.core.errors import ConvergenceWarning, ParameterError, warn_caller
 from bottega.core.folds import Folds
 from bottega.core.lists import Listed
@@ -345,6 +345,8 @@ class LinearSVM(ClassifierMixin, Tuned):
 
     def _input_options(self, new: bool = False) -> dict[str, Any]:
         return super()._input_options(new) | {"accept_sparse": "csr"}
+
+    predict_proba = NoProbabilities()
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return w.x + b: for two classes at least 0 means the second; else a column per class."""
