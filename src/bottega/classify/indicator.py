@@ -35,7 +35,7 @@ class _IndicatorWork:
         self.moments, self.chunks = moments, chunks
 
 
-class IndicatorRegression(CoefficientResults, ClassifierMixin, Chunked):
+class IndicatorRegression(NoProbabilities, CoefficientResults, ClassifierMixin, Chunked):
     r"""Linear classification by least squares: a regression for the indicator of each class.
 
     With :math:`z_{ik} = 1` if row i is of class k, and 0 else, minimises
@@ -185,8 +185,6 @@ class IndicatorRegression(CoefficientResults, ClassifierMixin, Chunked):
 
     def _fitted(self, X: Any) -> FloatArray:
         return linear_scores(X, self.coef_, self.intercept_)
-
-    predict_proba = NoProbabilities()
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the fitted values of each class; of two, that of the second less one half."""

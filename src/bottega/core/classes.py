@@ -1,7 +1,7 @@
 """Classes: which one scores decide for, their shares, and their codes in a stream."""
 
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
@@ -126,22 +126,25 @@ def codes_in_stream(y: Array, known: Array, classes: Any = None) -> IntArray:
 
 
 class NoProbabilities:
-    """What a classifier without probabilities has for `predict_proba`: the way to get them.
+    """A classifier without probabilities: asked for them, it names the way to get them.
 
-    For Python, and for scikit-learn, the method is not there.
+    For Python, and for scikit-learn, `predict_proba` is not there.
 
     Examples
     --------
-    >>> class Rule:
-    ...     predict_proba = NoProbabilities()
+    >>> class Rule(NoProbabilities):
+    ...     pass
     >>> hasattr(Rule(), "predict_proba")
     False
     """
 
-    def __get__(self, model: Any, owner: type) -> Any:
-        """Raise an AttributeError that says what to do."""
-        name = owner.__name__
-        raise AttributeError(
-            f"{name} has no predict_proba: its scores are no probabilities. Calibrate them, "
-            f"bottega.classify.CalibratedClassifierCV({name}(...)), or use decision_function."
-        )
+    if not TYPE_CHECKING:  # for a type checker it would have every attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name != "predict_proba":
+                return object.__getattribute__(self, name)  # what it raised before, again
+            own = type(self).__name__
+            raise AttributeError(
+                f"{own} has no predict_proba: its scores are no probabilities. Calibrate them, "
+                f"bottega.classify.CalibratedClassifierCV({own}(...)), or use decision_function."
+            )

@@ -6,15 +6,12 @@ from bottega.explain.importance import Importance
 from bottega.explain.row_explanation import RowExplanation
 from bottega.explain.terms import Terms
 from bottega.explain.worst_rows import WorstRows
-from bottega.metrics import Calibration, Lift
 
 __all__ = [  # made by docs/generate.py
-    "Calibration",
     "Effect",
     "Effects",
     "Explanation",
     "Importance",
-    "Lift",
     "RowExplanation",
     "Terms",
     "WorstRows",

@@ -28,7 +28,7 @@ _WHOLE = 5000  # rows up to which the kernel matrix is computed once
 _BLOCK = 2**22  # kernels in a block of new rows
 
 
-class KernelPerceptron(KernelInputs, ClassifierMixin, Unweighted):
+class KernelPerceptron(NoProbabilities, KernelInputs, ClassifierMixin, Unweighted):
     r"""The perceptron on the features of a kernel: learn from mistakes only.
 
     Starts at :math:`f = 0` and goes through the rows in their order; where
@@ -235,8 +235,6 @@ class KernelPerceptron(KernelInputs, ClassifierMixin, Unweighted):
         if self.dual_coef_.shape[1] != 1 or self._precomputed:
             raise NotKept("An expansion is of two classes, with points and a kernel.")
         return KernelExpansion(self.kernel_, self._points, self.dual_coef_[:, 0])
-
-    predict_proba = NoProbabilities()
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the scores of the rows.

@@ -49,7 +49,7 @@ class _SvmWork:
     unit: float  # mean squared length of a row, without the constant
 
 
-class LinearSVM(ClassifierMixin, Tuned):
+class LinearSVM(NoProbabilities, ClassifierMixin, Tuned):
     r"""Linear classifier of large margin.
 
     Minimises for labels :math:`y_i = \pm 1`
@@ -345,8 +345,6 @@ class LinearSVM(ClassifierMixin, Tuned):
 
     def _input_options(self, new: bool = False) -> dict[str, Any]:
         return super()._input_options(new) | {"accept_sparse": "csr"}
-
-    predict_proba = NoProbabilities()
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return w.x + b: for two classes at least 0 means the second; else a column per class."""
