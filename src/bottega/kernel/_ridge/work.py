@@ -1,5 +1,6 @@
 """What kernel ridge regression prepares for its rows: a decomposition for each gamma, on demand."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,14 +33,14 @@ class RidgeSolution:
     trace_sst: float
 
 
-class _RidgeFits:
+class _RidgeFits(ABC):
     """Ridge regressions with one kernel."""
 
     spectrum: KernelSpectrum
 
+    @abstractmethod
     def coefficients(self, alphas: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the coefficients (., m, q) and the intercepts (m, q)."""
-        raise NotImplementedError
 
     def solution(self, alpha: float) -> RidgeSolution:
         """Return the fit with one penalty."""
