@@ -1,0 +1,175 @@
+r"""Blocks of columns: what the terms of an additive model become before they are fitted.
+
+A term is a product of *margins*. A margin is a basis in one input (a spline, the levels of a
+factor, the value itself) or in several at once (a thin-plate spline). A row of a block is the
+Kronecker product of the rows of its margins, times the transform that absorbs its constraint:
+
+    row = kron(margin_1(x_1), ..., margin_M(x_M)) @ transform
+
+so that the engine needs each basis only at the distinct (or binned) values of its margin.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Protocol
+
+import numpy as np
+
+from bottega.core.stored import stored
+from bottega.core.typing import FloatArray
+
+__all__ = ["KINDS", "Basis", "Block", "Margin", "row_products"]
+
+# "smooth": one curve or surface; "tensor": a product of curves; "factor": an effect a level, not
+# penalised; "random": an effect a level (or curve), penalised towards zero as a whole; "linear":
+# columns without penalty; "intercept": the column of ones.
+KINDS = ("smooth", "tensor", "factor", "random", "linear", "intercept")
+
+
+class Basis(Protocol):
+    """Functions of the inputs of one margin."""
+
+    @property
+    def size(self) -> int:
+        """Number of functions."""
+
+    def at(self, values: FloatArray) -> FloatArray:
+        """Return the functions at points (m, d) as an array (m, size).
+
+        A point with a missing coordinate (NaN) has a row of zeros, except in a factor with a
+        level for missing values.
+        """
+
+
+@stored
+@dataclass(frozen=True, eq=False)
+class Margin:
+    """A basis in some of the inputs.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        Positions of the inputs in X: one, or several that are binned together.
+    basis : Basis
+        The functions.
+    transform : ndarray of shape (basis.size, size), optional
+        Absorbs a constraint of the margin itself (a centred margin of a pure interaction).
+    """
+
+    columns: tuple[int, ...]
+    basis: Basis
+    transform: FloatArray | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of columns."""
+        return self.basis.size if self.transform is None else int(self.transform.shape[1])
+
+    def rows(self, values: FloatArray) -> FloatArray:
+        """Return the columns of the margin at values (m, d) of its inputs: (m, size)."""
+        values = np.asarray(values, dtype=np.float64)
+        found = self.basis.at(values[:, None] if values.ndim == 1 else values)
+        return found if self.transform is None else found @ self.transform
+
+
+def row_products(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the Kronecker product of each pair of rows: (n, a) and (n, b) make (n, a b)."""
+    return (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
+
+
+@stored
+@dataclass(frozen=True, eq=False)
+class Block:
+    r"""The columns and penalties of one term.
+
+    Attributes
+    ----------
+    name : str
+        How the term is called in results: ``"smooth(x1)"``, ``"factor(g)"``.
+    kind : str
+        One of `KINDS`.
+    margins : tuple of Margin
+        The factors of the product; none for the intercept, whose only column is one.
+    transform : ndarray of shape (product of margin sizes, size), optional
+        Absorbs the constraint: with it, the effect has mean zero over the (weighted) rows.
+    penalties : tuple of ndarray of shape (size, size)
+        Each has a smoothing parameter of its own; the block is penalised by their weighted sum. All
+        are symmetric, positive semidefinite and of unit mean absolute row sum. Empty: no penalty.
+    fixed : tuple of float, optional
+        Smoothing parameters that are given (on the scale of `penalties`), None where they are to
+        be chosen.
+    df : float, optional
+        Effective degrees of freedom that are asked for (one penalty only); None where chosen.
+    signs : ndarray of shape (m, size), optional
+        Shape constraint, ``signs @ coef >= 0`` (monotone, convex); None without.
+    labels : tuple of str
+        Names of the coefficients where they have some (levels of a factor), else empty.
+    term : int
+        Position of the term of the model that the block belongs to; a term with a factor in ``by=``
+        has a block for each level. -1 for the intercept and for indicators of missing values.
+    shrink : ndarray of shape (size, size), optional
+        Penalty on the null space of the others, for the selection of terms (double penalty); the
+        engine adds it to `penalties` where asked.
+
+    Notes
+    -----
+    A coefficient that no row says anything about (a level without rows, two terms that are the
+    same) is the engine's to find and to set to zero.
+    """
+
+    name: str
+    kind: str
+    margins: tuple[Margin, ...] = ()
+    transform: FloatArray | None = None
+    penalties: tuple[FloatArray, ...] = ()
+    fixed: tuple[float, ...] | None = None
+    df: float | None = None
+    signs: FloatArray | None = None
+    labels: tuple[str, ...] = field(default=())
+    term: int = -1
+    shrink: FloatArray | None = None
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """Positions of all inputs of the block, margin after margin."""
+        return tuple(column for margin in self.margins for column in margin.columns)
+
+    @property
+    def raw_size(self) -> int:
+        """Number of columns before the constraint is absorbed."""
+        return int(np.prod([margin.size for margin in self.margins], dtype=np.intp))
+
+    @property
+    def size(self) -> int:
+        """Number of coefficients."""
+        return self.raw_size if self.transform is None else int(self.transform.shape[1])
+
+    @property
+    def centred(self) -> bool:
+        """Whether the effect has mean zero over the rows."""
+        return self.transform is not None or any(m.transform is not None for m in self.margins)
+
+    def margin_rows(self, values: Sequence[FloatArray]) -> list[FloatArray]:
+        """Return the columns of each margin at its own distinct values."""
+        return [margin.rows(at) for margin, at in zip(self.margins, values, strict=True)]
+
+    def rows(self, values: Sequence[FloatArray]) -> FloatArray:
+        """Return the columns of the block: (m, size).
+
+        Parameters
+        ----------
+        values : sequence of ndarray of shape (m,) or (m, d)
+            A point a row for each margin. With one margin these are its distinct values; with
+            several the values of the margins row by row.
+        """
+        if not self.margins:
+            return np.ones((len(values[0]) if values else 1, 1))
+        found = reduce(row_products, self.margin_rows(values))
+        return found if self.transform is None else found @ self.transform
+
+    def design(self, X: FloatArray) -> FloatArray:
+        """Return the columns of the block at rows of X: (n, size). For prediction and tests."""
+        if not self.margins:
+            return np.ones((len(X), 1))
+        return self.rows([X[:, list(margin.columns)] for margin in self.margins])
