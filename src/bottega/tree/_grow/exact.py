@@ -140,14 +140,14 @@ def _rules(o: GrowOptions, n: int, p: int, total: float) -> Rules:
 
 
 def _buffers(data: Data, rules: Rules) -> tuple[Scratch, Levels | None, Any]:
-    """Return scratch buffers: of every search, of levels, and of surrogates (None: no need)."""
+    """Return scratch buffers: of every search, of levels (None: no need), and of surrogates."""
     n, p = data.X.shape
     k = max(data.n_classes, 1)
     candidates, columns = np.empty(rules.n_thresholds), np.empty(p, dtype=np.int32)
     left, right, gone, f_l, f_r = (np.empty(k) for _ in range(5))
     seed = np.array([rules.seed], dtype=np.uint64)
     scratch = Scratch(left, right, gone, f_l, f_r, candidates, columns, seed)
-    levels, surrogates = None, None
+    levels = None
     if np.any(data.categorical):
         widest = max(1, int(data.n_levels.max()))
         m = min(widest, n) + 1
@@ -155,9 +155,8 @@ def _buffers(data: Data, rules: Rules) -> tuple[Scratch, Levels | None, Any]:
         w, d, score = (np.empty(m) for _ in range(3))
         counts = np.empty((m, k))
         levels = Levels(code, np.empty(m, dtype=np.int64), w, d, score, rank, counts, child)
-    if rules.surrogate:
-        m = rules.n_surrogates
-        surrogates = np.empty(m, np.int32), np.empty(m), np.empty(m, np.bool_), np.empty(m)
+    m = rules.n_surrogates
+    surrogates = np.empty(m, np.int32), np.empty(m), np.empty(m, np.bool_), np.empty(m)
     return scratch, levels, surrogates
 
 

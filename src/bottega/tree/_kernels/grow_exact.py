@@ -84,7 +84,7 @@ def grow_exact(data, near, rules, scratch, levels, surrogates, work, child_of, m
 
     near : Data with room for the rows of a subtree that fits into the processor's cache
     levels : Levels, or None if no column is a category
-    surrogates : buffers of column, threshold, reverse, agreement; None: missing rows have a side
+    surrogates : buffers of column, threshold, reverse, agreement; empty where none are wanted
     work : (p, n) int32 to partition in (may be empty if only the root can be split)
     child_of : (n,) integers
     most : how many nodes there can be
@@ -200,7 +200,7 @@ def grow_exact(data, near, rules, scratch, levels, surrogates, work, child_of, m
                     child_of[r] = levels.child[int(x[r])]
         level_stop[n_tests] = n_listed
         n_tests += 1
-        if surrogates is not None and width == 2:
+        if rules.surrogate and width == 2:
             split_side[t], n_tests, lists, n_listed = add_surrogates(
                 j, rows_of, start[t], stop[t], child_of, tests, lists, n_tests, n_listed, data,
                 levels, surrogates,
