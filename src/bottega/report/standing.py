@@ -56,7 +56,7 @@ def leaderboard(comparison: Any, board: list[dict[str, Any]], figures: Figures) 
                 "stopped": f"stopped after {result.folds_done} of {comparison.outer} folds"
                 if result.partial
                 else "",
-                "error": _error(row["error"], measure, units),
+                "error": _error(row["error"], measure, units) + _at_most(row, measure, units),
                 "std_error": _small(row["std_error"], units),
                 "versus": "–"
                 if row["method"] == "baseline"
@@ -101,7 +101,8 @@ def _explained(comparison: Any, ranked: list[str]) -> list[tuple[str, str]]:
         (
             "Std. error",
             "how far the error would typically move with other rows of the same kind; it allows "
-            "for the training rows that the parts share.",
+            "for the training rows that the parts share. Where all rows are right, or all wrong, "
+            "there is none: the error then has the exact limit of its 95% interval beside it.",
         ),
         (
             "Versus baseline",
@@ -178,6 +179,18 @@ def _error(error: float, measure: Any, units: Units) -> str:
     if units.share:
         return words.percent(error)
     return number(float(measure.value(error)) / units.size)
+
+
+def _at_most(row: dict[str, Any], measure: Any, units: Units) -> str:
+    """Write the limit of an error without a standard error, on the side where it may lie."""
+    if np.isfinite(row["std_error"]):
+        return ""
+    low, high = row["conf_low"], row["conf_high"]
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return ""
+    upwards = high > row["error"]
+    word = "at most" if upwards != bool(measure.shown) else "at least"
+    return f" ({word} {_error(high if upwards else low, measure, units)})"
 
 
 def _small(value: float, units: Units) -> str:

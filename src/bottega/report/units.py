@@ -52,8 +52,8 @@ class Units:
     def bare_difference(self, value: float) -> str:
         """Write a difference without its unit, as one of several."""
         if self.share:
-            return f"{100 * value:.1f}".replace("-", "−")
-        return number(float(value / self.size), 3)
+            return f"{round(100 * value, 1) + 0.0:.1f}".replace("-", "−")  # + 0.0: no minus zero
+        return number(float(value / self.size) + 0.0, 3)
 
     def _with_word(self, text: str) -> str:
         return f"{text} {self.word}".rstrip()

@@ -41,7 +41,7 @@ def _winner(comparison: Any, board: list[dict[str, Any]]) -> str:
         has, says = f"the best {measure.shown}", number(float(measure.value(best.error)), 3)
     least = min(each.error for each in comparison.results.values() if not each.partial)
     has = f"has {has}" if best.error <= least else "is the safest choice"
-    told = f"{title} {has}: {says} (±\u00a0{units.spread(best.std_error)}) on rows it had not seen"
+    told = f"{title} {has}: {says}{_spread(best, measure, units)} on rows it had not seen"
     baseline = comparison.results.get("baseline")
     if baseline is None or not baseline.error > 0:
         return told + "."
@@ -51,6 +51,18 @@ def _winner(comparison: Any, board: list[dict[str, Any]]) -> str:
     return (
         f"{told}, {less}, which ignores every input ({other}).{_typical(best, baseline, measure)}"
     )
+
+
+def _spread(best: Any, measure: Any, units: Units) -> str:
+    """Say the standard error; without one, as where no row is wrong, the limit on that side."""
+    if np.isfinite(best.std_error):
+        return f" (±\u00a0{units.spread(best.std_error)})"
+    if not np.isfinite(best.upper):
+        return ""
+    confidence = f"with {100 * (1 - best.nested.delta):g}% confidence"
+    if measure.shown:
+        return f" (at least {number(float(measure.value(best.upper)), 3)} {confidence})"
+    return f" (at most {units.error(best.upper)} {confidence})"
 
 
 def _too_good(comparison: Any) -> str:
@@ -94,6 +106,8 @@ def _runner_up(comparison: Any, board: list[dict[str, Any]]) -> str:
             "luck; a mean of the leaders depends on it less."
         )
     behind = f"The runner-up, {name}, is {units.difference(second['difference'])} behind"
+    if second["difference"] == 0:
+        behind = f"The runner-up, {name}, has the same error"
     if not (np.isfinite(low) and np.isfinite(high)):
         return f"{behind}; no interval could be computed."
     if low > 0:

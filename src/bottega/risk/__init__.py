@@ -8,7 +8,7 @@ from bottega.risk.certify import certify, certify_losses
 from bottega.risk.conformal import cross_conformal, jackknife_plus, split_conformal
 from bottega.risk.cost_sensitive import CostSensitiveClassifier
 from bottega.risk.estimate.coefficient_bands import CoefficientBands, coefficient_bands
-from bottega.risk.estimate.compare_errors import ErrorComparison, McNemar, compare_errors, mcnemar
+from bottega.risk.estimate.compare_errors import ErrorComparison, compare_errors
 from bottega.risk.estimate.cross_validate import (
     CrossValidation,
     LeaveOneOut,
@@ -17,6 +17,7 @@ from bottega.risk.estimate.cross_validate import (
 )
 from bottega.risk.estimate.diagnose import Diagnosis, diagnose
 from bottega.risk.estimate.holdout import Holdout, holdout
+from bottega.risk.estimate.mcnemar import McNemar, mcnemar
 from bottega.risk.estimate.nested import nested_cv
 from bottega.risk.estimate.nested_result import NestedComparison, NestedCV
 from bottega.risk.estimate.search import Search, search

@@ -123,7 +123,7 @@ class Job:
             self.why_no_stack = "skipped: there are fewer than three methods to combine"
             return None
         if len(leaders) == 1:
-            self.why_no_stack = f"skipped: {leaders[0].replace('_', ' ')} is clearly the best"
+            self.why_no_stack = f"skipped: {_alone(leaders[0], results)}"
             return None
         if len(self.folds) < 3 or not is_partition(self.folds, len(self.rows)):
             self.why_no_stack = "skipped: its weights need three folds or more that are a partition"
@@ -160,3 +160,12 @@ class Job:
             return {}
         late = [name for name in self.plan.procedures if name not in results]
         return self.plan.left_out | dict.fromkeys(late, "skipped: no time was left")
+
+
+def _alone(leader: str, results: dict[str, MethodResult]) -> str:
+    """Say why only one method would be combined."""
+    title = leader.replace("_", " ")
+    if leader == min(results, key=lambda name: rank(results[name])):
+        return f"{title} is clearly the best"
+    # Members are weighed by their probabilities, which tell more than how often they are right.
+    return f"by its probabilities {title} is clearly the best, so there is nothing to combine"

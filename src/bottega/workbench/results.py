@@ -106,6 +106,8 @@ class MethodResult:
         scores, shares = self.fold_scores, self.nested.shares[0]
         error = float(shares @ scores)
         sizes = self.nested.n_test[0], self.nested.n_train[0]
+        if np.ptp(scores) == 0:  # no spread to go by
+            return Judged(error, np.nan, np.nan, np.nan)
         variance = corrected_variance(scores, shares, *(each.astype(float) for each in sizes))
         std_error, half = widest(variance, len(scores) - 1, np.nan, self.nested.delta)
         return Judged(error, std_error, max(error - half, 0.0), error + half)
@@ -117,7 +119,11 @@ class MethodResult:
 
     @property
     def std_error(self) -> float:
-        """Standard error of `error`; it allows for the training rows that the folds share."""
+        """Standard error of `error`; it allows for the training rows that the folds share.
+
+        NaN where there is no spread to take it from, as when no prediction is wrong: `lower` and
+        `upper` are exact then.
+        """
         return self.judged.std_error
 
     @property
@@ -302,6 +308,8 @@ def fold_gap(a: MethodResult, b: MethodResult) -> Gap:
     mean = float(shares @ gaps)
     if a is b:
         return Gap(0.0, 0.0, 0.0)
+    if np.ptp(gaps) == 0:  # no spread to go by
+        return Gap(mean, np.nan, np.nan)
     sizes = (each[0, of_a].astype(float) for each in (a.nested.n_test, a.nested.n_train))
     variance = corrected_variance(gaps, shares, *sizes)
     half = widest(variance, len(both) - 1, np.nan, a.nested.delta)[1]

@@ -122,6 +122,13 @@ class ShownComparison:
                 f"{self.best_method} comes first: a mean of the leaders is preferred to one method "
                 "unless that is better by more than one standard error of the difference"
             )
+        if np.isnan(best.std_error) and np.isfinite(best.upper):
+            rows = int(np.count_nonzero(best.fold >= 0))
+            notes.append(
+                f"{self.best_method}: the same loss on all {rows:,} rows leaves no standard error; "
+                f"with {100 * (1 - best.nested.delta):g} % confidence its error is between "
+                f"{best.lower:.3g} and {best.upper:.3g}"
+            )
         if self.interrupted:
             notes.append("stopped early: only the methods that were done are shown")
         if self.measure.tuned_by:

@@ -65,6 +65,11 @@ class Loss:
     def __repr__(self) -> str:
         return self.name.upper()
 
+    @property
+    def largest(self) -> float | None:
+        """The largest loss of a row, where there is one; the least is then zero."""
+        return 1.0 if self.bounded else None
+
     def __call__(self, y: Any, z: Any) -> FloatArray:
         """Return the loss of predicting z where the truth is y."""
         return np.asarray(self._value(*self._checked(y, z)), dtype=np.float64)

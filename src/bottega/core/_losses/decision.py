@@ -89,6 +89,11 @@ class Cost(Loss):
     def __repr__(self) -> str:
         return f"Cost({[list(row) for row in self.matrix]}, classes={list(self.classes)})"
 
+    @property
+    def largest(self) -> float:
+        """The largest cost."""
+        return float(np.max(self.matrix))
+
     @classmethod
     def of(cls, given: Any) -> "Cost":
         """Return costs as they are, and a matrix as costs of the classes in sorted order."""
@@ -132,6 +137,15 @@ class Cost(Loss):
         """
         expected = np.asarray(probabilities, dtype=np.float64) @ np.array(self.matrix).T
         return decided(-expected)
+
+    @property
+    def threshold(self) -> float:
+        """Probability of the second of two classes above which it is the label of least cost.
+
+        NaN where a wrong label costs no more than a right one, so that the costs call for none.
+        """
+        (a, b), (c, d) = self.matrix
+        return (c - a) / (c - a + b - d) if c - a + b - d > 0 else float("nan")
 
     def for_classes(self, classes: Any) -> Self:
         """Return the costs among these classes, whose codes `of_rows` then takes."""
@@ -182,6 +196,11 @@ class DecidedCost(Loss):
 
     name, title, convex, labels = "cost", "cost", False, "any"
     method, task = "predict_proba", "classification"
+
+    @property
+    def largest(self) -> float:
+        """The largest cost."""
+        return self.cost.largest
 
     def for_classes(self, classes: Any) -> Self:
         """Return the costs among these classes, whose codes `of_rows` then takes."""

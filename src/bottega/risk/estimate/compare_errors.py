@@ -1,6 +1,6 @@
 """Two models on the same rows: which errs less, and how sure that is."""
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from scipy import stats
 from bottega.core.errors import InputError
 from bottega.core.params import Real
 from bottega.core.tables import Section, Shown, Summary
-from bottega.core.typing import FloatArray, IntArray
+from bottega.core.typing import FloatArray
 from bottega.data.table import Table
 from bottega.risk.bounds import clopper_pearson
 from bottega.risk.estimate.cross_validate import CrossValidation, LeaveOneOut
@@ -21,95 +21,18 @@ from bottega.risk.estimate.judged_rows import (
     read_rows,
     task_of,
 )
+from bottega.risk.estimate.mcnemar import McNemar, mcnemar
 from bottega.risk.estimate.nested_interval import (
     corrected_variance,
     effective_size,
+    limits_of_equal,
     mean_and_variance,
     widest,
 )
 
-__all__ = ["ErrorComparison", "McNemar", "compare_errors", "mcnemar"]
+__all__ = ["ErrorComparison", "compare_errors"]
 
 _ROUNDING = 1e-12
-
-
-@dataclass(frozen=True)
-class McNemar:
-    r"""McNemar's tests of whether two classifiers err equally often.
-
-    Only the rows on which one is right and the other wrong tell them apart; if both err equally
-    often, each of these rows is a fair coin.
-
-    Attributes
-    ----------
-    table : ndarray of shape (2, 2)
-        Rows: the first model right, wrong. Columns: the second right, wrong.
-    exact : float
-        Two-sided p-value of the binomial test: never too small.
-    mid_p : float
-        The same with half of the probability of what was seen: less cautious, and close to its
-        level.
-    statistic, chi2 : float
-        :math:`(|b - c| - 1)^2 / (b + c)` and its p-value by the chi-squared distribution.
-    statistic_uncorrected, chi2_uncorrected : float
-        The same without the correction for continuity.
-    """
-
-    table: IntArray
-    exact: float
-    mid_p: float
-    statistic: float
-    chi2: float
-    statistic_uncorrected: float
-    chi2_uncorrected: float
-
-
-def mcnemar(table: Any) -> McNemar:
-    """Test a table of paired right and wrong answers.
-
-    Parameters
-    ----------
-    table : array-like of shape (2, 2)
-        Rows: the first model right, wrong. Columns: the second right, wrong.
-
-    References
-    ----------
-    .. [1] McNemar, Q. (1947). Note on the sampling error of the difference between correlated
-       proportions or percentages. Psychometrika 12, 153-157.
-    .. [2] Fagerland, M. W., Lydersen, S. and Laake, P. (2013). The McNemar test for binary
-       matched-pairs data: mid-p and asymptotic are better than exact conditional. BMC Medical
-       Research Methodology 13, 91.
-
-    Examples
-    --------
-    >>> found = mcnemar([[59, 6], [16, 80]])
-    >>> round(found.exact, 4), round(found.mid_p, 4), round(found.chi2, 4)
-    (0.0525, 0.0347, 0.055)
-    """
-    counts = np.asarray(table)
-    if counts.shape != (2, 2) or counts.dtype.kind not in "iuf" or np.any(counts < 0):
-        raise InputError(f"The table has two rows and two columns of counts; got {table!r}.")
-    if np.any(counts != np.floor(counts)):
-        raise InputError(f"The table holds counts, whole numbers; got {table!r}.")
-    b, c = int(counts[0, 1]), int(counts[1, 0])
-    fewer, total = min(b, c), b + c
-    twice = 2 * float(stats.binom.cdf(fewer, total, 0.5))
-    mid = twice - float(stats.binom.pmf(fewer, total, 0.5))
-    apart = abs(b - c)
-    if total:
-        plain = apart**2 / total
-        corrected = (apart - 1) ** 2 / total if apart else 0.0
-    else:  # no row tells the two apart
-        plain = corrected = math.nan
-    return McNemar(
-        table=counts.astype(np.int64),
-        exact=min(1.0, twice),
-        mid_p=min(1.0, mid) if total else 1.0,
-        statistic=corrected,
-        chi2=float(stats.chi2.sf(corrected, 1)),
-        statistic_uncorrected=plain,
-        chi2_uncorrected=float(stats.chi2.sf(plain, 1)),
-    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -356,7 +279,22 @@ def _over_folds(
         delta=delta,
         names=names,
         n=len(tested),
+        exact=limits_of_gaps([apart], a.largest, delta),
     )
+
+
+def limits_of_gaps(
+    apart: Sequence[tuple[FloatArray, FloatArray]], largest: float | None, delta: float
+) -> tuple[float, float] | None:
+    """Return exact limits of a mean difference that is the same in every unit; None if it varies.
+
+    `apart` has differences and weights of the units for each partition, `largest` the largest loss
+    of a row (None: any).
+    """
+    every = np.concatenate([gaps for gaps, _ in apart])
+    if largest is None or np.ptp(every) > 0:
+        return None
+    return limits_of_equal(float(every[0]), -largest, largest, effective_size(apart[0][1]), delta)
 
 
 def compare_folds(
@@ -370,17 +308,20 @@ def compare_folds(
     delta: float,
     names: tuple[str, str],
     n: int,
+    exact: tuple[float, float] | None = None,
 ) -> ErrorComparison:
     """Compare two procedures by the differences of their errors in each fold.
 
     All arrays have one row per partition and one column per fold: differences, shares of the
     folds in the error, and (effective) numbers of rows. The variance is Nadeau and Bengio's, the
     mean over the partitions; the interval is not narrower than with `usual`, the variance of the
-    mean difference if the rows were independent.
+    mean difference if the rows were independent. `exact` limits take its place where no difference
+    was seen to vary.
     """
     variance = float(np.mean(list(map(corrected_variance, gaps, shares, n_test, n_train))))
     mean, df = errors[0] - errors[1], gaps.shape[1] - 1
     half = widest(variance, df, usual, delta)[1]
+    lower, upper = (mean - half, mean + half) if exact is None else exact
     p_value = _t_test(mean, float(np.sqrt(variance)), df)
     if usual > 0:
         p_value = max(p_value, float(2 * stats.norm.sf(abs(mean) / np.sqrt(usual))))
@@ -388,11 +329,13 @@ def compare_folds(
         error_a=errors[0],
         error_b=errors[1],
         difference=mean,
-        lower=mean - half,
-        upper=mean + half,
+        lower=lower,
+        upper=upper,
         p_value=p_value,
         delta=delta,
-        method="differences over folds, Nadeau and Bengio's variance, approximate",
+        method="differences over folds, Nadeau and Bengio's variance, approximate"
+        if exact is None
+        else "the same difference in every row: exact limits of how often it may be another",
         mcnemar=None,
         n=n,
         names=names,

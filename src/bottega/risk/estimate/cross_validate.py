@@ -46,6 +46,8 @@ class CrossValidation(Shown):
         Responses, weights, groups and time of the rows.
     units : ndarray of shape (2, K)
         How many independent rows (or groups) of equal weight each fold trains and tests on.
+    largest : float or None
+        The largest loss that a row can have, where there is one.
     """
 
     fold_errors: FloatArray
@@ -57,6 +59,7 @@ class CrossValidation(Shown):
     loss: str
     rows: JudgedRows = field(repr=False)
     units: FloatArray = field(repr=False)
+    largest: float | None = field(default=None, repr=False)
 
     @property
     def error(self) -> float:
@@ -218,6 +221,7 @@ def cross_validate(
         loss=judge.row_losses.title,
         rows=rows,
         units=np.array([[rows.n_units(fold[i]) for fold in folds] for i in (0, 1)]),
+        largest=judge.row_losses.loss.largest,
     )
 
 

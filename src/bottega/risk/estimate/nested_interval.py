@@ -27,6 +27,7 @@ import numpy as np
 from scipy import stats
 
 from bottega.core.errors import InputError
+from bottega.core.proportion import exact_limits
 from bottega.core.typing import FloatArray
 
 INTERVALS = ("auto", "nested", "nadeau_bengio", "naive")
@@ -165,6 +166,25 @@ def widest(variance: float, df: int, usual: float, delta: float) -> tuple[float,
     half = stats.t.ppf(1 - delta / 2, df) * np.sqrt(variance)
     normal = stats.norm.ppf(1 - delta / 2) * np.sqrt(usual)
     return float(np.sqrt(np.fmax(variance, usual))), float(np.fmax(half, normal))
+
+
+def limits_of_equal(
+    value: float, low: float, high: float, n: float, delta: float
+) -> tuple[float, float]:
+    """Return limits of a mean after n units that all had the same value, low <= value <= high.
+
+    No spread was seen, and none is no proof that there is none: with probability 1 - delta/2 at
+    most a share 1 - (delta/2)^(1/n) of other units has another value (Clopper and Pearson), and
+    these may lie at either end. The units are taken as independent.
+
+    Examples
+    --------
+    >>> low, high = limits_of_equal(0.0, 0.0, 1.0, 133, 0.05)  # no error in 133 rows
+    >>> low, round(high, 4)
+    (0.0, 0.0274)
+    """
+    share = float(exact_limits(0, n, delta / 2)[1])
+    return value - share * (value - low), value + share * (high - value)
 
 
 def fold_means(

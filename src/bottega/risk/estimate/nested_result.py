@@ -11,7 +11,7 @@ from bottega.core.frames import make_frame
 from bottega.core.tables import Section, Shown, Summary, show
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.plot import lines_chart
-from bottega.risk.estimate.compare_errors import ErrorComparison, compare_folds
+from bottega.risk.estimate.compare_errors import ErrorComparison, compare_folds, limits_of_gaps
 from bottega.risk.estimate.judged_rows import JudgedRows
 from bottega.risk.estimate.nested_engine import Answer
 from bottega.risk.estimate.nested_interval import mean_and_variance
@@ -79,6 +79,14 @@ class NestedCV(Shown):
         The models of the folds, where they were kept.
     final : Answer or None
         The run on all rows (`model`, `setting`, `seconds`), where there was one.
+    largest : float or None
+        The largest loss that a row can have, where there is one.
+
+    Notes
+    -----
+    Where every row has the same loss, as when no prediction is wrong, there is no spread to take a
+    standard error from: it is NaN, and the limits are exact ones, of Clopper and Pearson, for a
+    loss that has a largest value.
     """
 
     fold_errors: FloatArray
@@ -106,6 +114,7 @@ class NestedCV(Shown):
     models: list[Any] = field(repr=False)
     final: Answer | None = field(repr=False)
     fit_all: Callable[[], Any] = field(repr=False, compare=False)
+    largest: float | None = field(default=None, repr=False)
 
     @property
     def error(self) -> float:
@@ -260,7 +269,8 @@ class NestedComparison(Shown, Mapping[str, NestedCV]):
 
         The variance of the mean difference is Nadeau and Bengio's, with the rows and weights of
         each fold (`corrected_variance`), averaged over the repetitions; the interval is Student's
-        with K - 1 degrees of freedom, and not narrower than that of independent differences.
+        with K - 1 degrees of freedom, and not narrower than that of independent differences. Two
+        procedures that erred on the very same rows have exact limits (`limits_of_equal`).
 
         Parameters
         ----------
@@ -283,6 +293,7 @@ class NestedComparison(Shown, Mapping[str, NestedCV]):
         for gap, fold in zip(first.losses - second.losses, first.fold, strict=True):
             tested = np.flatnonzero(np.isin(fold, both))
             apart.append(first.rows.units(tested, gap[tested]))
+        delta = first.delta if delta is None else delta
         means = [float(np.mean(np.sum(shares * each, axis=1))) for each in errors]
         return compare_folds(
             (means[0], means[1]),
@@ -291,9 +302,10 @@ class NestedComparison(Shown, Mapping[str, NestedCV]):
             self.n_test[:, both],
             self.n_train[:, both],
             usual=float(np.mean([mean_and_variance(*units)[1] for units in apart])),
-            delta=first.delta if delta is None else delta,
+            delta=delta,
             names=(a, b),
             n=int(np.count_nonzero(np.isin(first.fold[0], both))),
+            exact=None if a == b else limits_of_gaps(apart, first.largest, delta),
         )
 
     def _columns(self) -> dict[str, list[Any]]:

@@ -60,6 +60,12 @@ def put_together(
     else:
         limits = nested_interval.naive(losses, delta, weights)
     means = [nested_interval.fold_means(*each) for each in zip(losses, weights, strict=True)]
+    every = np.concatenate([part for line in losses for part in line])
+    largest = row_losses.loss.largest
+    if largest is not None and np.ptp(every) == 0:
+        size = nested_interval.effective_size(np.concatenate(weights[0]))
+        ends = nested_interval.limits_of_equal(float(every[0]), 0.0, largest, size, delta)
+        limits = nested_interval.ErrorInterval(float(every[0]), np.nan, *ends, 1.0)
     negative = any(part.min() < 0 for line in losses for part in line)
     estimate, lower, upper = np.clip(
         [limits.estimate, limits.lower, limits.upper],
@@ -98,6 +104,7 @@ def put_together(
         models=[answer.model for answer in flat if answer.model is not None],
         final=answers.get((0, ())),
         fit_all=fit_all,
+        largest=largest,
     )
 
 
