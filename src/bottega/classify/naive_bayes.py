@@ -13,8 +13,12 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from bottega.classify._generative.base import PRIORS, checked_priors
 from bottega.classify._generative.column_sums import ColumnSums, column_sums
+from bottega.classify._generative.distributed_inputs import (
+    FAMILIES,
+    DistributedInputs,
+    check_distributions,
+)
 from bottega.classify._generative.families import ColumnModels, chosen_families, fitted_columns
-from bottega.classify._generative.mixed_inputs import FAMILIES, MixedInputs, check_distributions
 from bottega.classify._generative.stream import StreamedClasses
 from bottega.core.cards import Card
 from bottega.core.chunked import Chunked
@@ -71,7 +75,8 @@ class NaiveBayes(CoefficientResults, Chunked, StreamedClasses):
         name is for all columns of numbers; ``"kernel"`` gives them a kernel density. A dict gives
         families by name or number of the column, the others are ``"auto"``.
     priors : array-like of shape (K,), dict or None, default=None
-        Probability of each class, in sorted order or by label; None takes their shares.
+        Probability of each class, in sorted order or by label; None takes their shares. Numbers
+        that do not sum to one are divided by their sum, with a warning.
     alpha : float, default=1.0
         Pseudo-count of each level in each class (Laplace's rule), of zeros and ones too; for
         counts, pseudo-rows at the mean of the column. 0 is maximum likelihood.
@@ -91,7 +96,7 @@ class NaiveBayes(CoefficientResults, Chunked, StreamedClasses):
         Family of each column, by its name; ``"constant"`` for one that does not vary.
     densities_ : ColumnModels
         The fitted distributions.
-    columns_in_ : MixedInputs
+    columns_in_ : DistributedInputs
         What reads the inputs: names, kinds and levels.
 
     See Also
@@ -184,7 +189,7 @@ class NaiveBayes(CoefficientResults, Chunked, StreamedClasses):
     def _check_rows(self, X: Any, y: Any) -> tuple[FloatArray, Array]:
         y = validate_data(self, X="no_validation", y=y)
         check_classification_targets(y)
-        self.columns_in_ = MixedInputs()
+        self.columns_in_ = DistributedInputs()
         matrix = self.columns_in_.fit(self, X)
         check_consistent_length(matrix, y)
         return matrix, y
@@ -214,7 +219,7 @@ class NaiveBayes(CoefficientResults, Chunked, StreamedClasses):
         return self._sums(rows.X, rows.y, rows.weight)
 
     def _reader_of_chunks(self, first: Any) -> Any:
-        self.columns_in_ = MixedInputs()
+        self.columns_in_ = DistributedInputs()
         self.columns_in_.fit(self, first)
         return partial(self.columns_in_.read, self, learn=True)
 

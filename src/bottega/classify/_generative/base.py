@@ -15,7 +15,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bottega.core.classes import decided
-from bottega.core.errors import ParameterError
+from bottega.core.errors import DataWarning, ParameterError, warn_caller
 from bottega.core.estimator import Estimator
 from bottega.core.frames import is_frame, make_frame
 from bottega.core.params import Anything, Integer
@@ -27,16 +27,19 @@ __all__ = ["PRIORS", "Generative", "checked_priors", "normalized", "shifted"]
 
 PRIORS = Anything(help="probability of each class, in sorted order, or a dict; None: their shares")
 _LEAST = -700.0  # below this an exponential is zero beside one
+_SUM = 1e-5  # how far from one the sum of priors may be by rounding: 1/3 is often 0.33333
 
 
 def checked_priors(given: Any, classes: Array, weight: FloatArray) -> FloatArray:
     """Return the probability of each class: as given, or its share of the weight.
 
+    Numbers that do not sum to one are divided by their sum, with a warning.
+
     Examples
     --------
     >>> checked_priors(None, np.array(["a", "b"]), np.array([3.0, 1.0]))
     array([0.75, 0.25])
-    >>> checked_priors({"b": 1, "a": 1}, np.array(["a", "b"]), np.array([3.0, 1.0]))
+    >>> checked_priors({"b": 0.5, "a": 0.5}, np.array(["a", "b"]), np.array([3.0, 1.0]))
     array([0.5, 0.5])
     """
     if given is None:
@@ -60,7 +63,12 @@ def checked_priors(given: Any, classes: Array, weight: FloatArray) -> FloatArray
             f"priors must be {len(classes)} positive numbers, one per class in sorted order, or a "
             f"dict of them; got {given!r}."
         )
-    return np.asarray(priors / priors.sum())
+    total = float(priors.sum())
+    if abs(total - 1) > _SUM:
+        warn_caller(
+            f"The priors sum to {total:.6g}, not to 1; they are divided by their sum.", DataWarning
+        )
+    return np.asarray(priors / total)
 
 
 def shifted(scores: FloatArray, log_prior: FloatArray) -> FloatArray:
