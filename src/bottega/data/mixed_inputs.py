@@ -45,7 +45,7 @@ class MixedInputs:
         self.categorical = categorical
         self.names: list[str] = []
         self.kinds: list[str] = []
-        self.levels: list[list[Any] | None] = []
+        self.levels: list[Any] = []
 
     def fit(self, estimator: Any, X: Any) -> FloatArray:
         """Learn names, kinds and levels from X, set scikit-learn's names on `estimator`, read X."""
@@ -141,7 +141,6 @@ class MixedInputs:
     def _codes(self, j: int, values: list[Any], *, learn: bool) -> FloatArray:
         """Return the codes of the levels of one column; those that are not known are NaN."""
         levels = self.levels[j]
-        assert levels is not None
         known = {level: code for code, level in enumerate(levels)}
         if learn:
             new = {value for value in values if value is not None and value == value} - set(known)
