@@ -170,7 +170,7 @@ def bands(
     else:
         if n_simulations < 100:
             raise InputError(f"n_simulations={n_simulations!r} is too few; use at least 100.")
-        critical = _simultaneous(
+        critical = simultaneous_critical(
             _noise(model, X), df, level, n_simulations, seed_of(random_state, "bands")
         )
     half = critical * error
@@ -221,8 +221,12 @@ def _root(C: FloatArray) -> FloatArray:
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
-def _simultaneous(F: FloatArray, df: float, level: float, count: int, seed: int) -> float:
-    """Return the quantile of the greatest standardised error over the points."""
+def simultaneous_critical(F: FloatArray, df: float, level: float, count: int, seed: int) -> float:
+    """Return the quantile of the greatest standardised error over the points.
+
+    The covariance of the errors is proportional to F F'; `df` are the degrees of freedom of the
+    estimate of their scale, infinite where it is known.
+    """
     sizes = np.sqrt((F**2).sum(axis=1))
     F = F[sizes > 0] / sizes[sizes > 0, None]
     if not len(F):
@@ -240,5 +244,6 @@ def _simultaneous(F: FloatArray, df: float, level: float, count: int, seed: int)
         stop = min(start + step, count)
         errors = F @ rng.standard_normal((F.shape[1], stop - start))
         greatest[start:stop] = np.abs(errors).max(axis=0)
-    greatest /= np.sqrt(rng.chisquare(df, size=count) / df)
+    if np.isfinite(df):
+        greatest /= np.sqrt(rng.chisquare(df, size=count) / df)
     return float(np.quantile(greatest, level))

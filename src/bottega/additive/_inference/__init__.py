@@ -1,0 +1,1 @@
+"""Inference for additive models: covariances, tests, bands, and checks of a fit."""
