@@ -17,7 +17,7 @@ from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
-from bottega.core.errors import InputError
+from bottega.core.errors import ParameterError
 from bottega.core.path import ESTIMATES, Path
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, FloatArray
@@ -97,10 +97,11 @@ def tidy_columns(
     return head | dict(found)
 
 
-def check_level(level: float) -> None:
-    """Refuse a level that is not a probability strictly between 0 and 1."""
+def check_level(level: float) -> float:
+    """Return a level of confidence; refuse one that is not strictly between 0 and 1."""
     if not 0 < level < 1:
-        raise InputError(f"level={level!r} is not allowed; level must lie between 0 and 1.")
+        raise ParameterError(f"level={level!r} is not allowed; level must lie between 0 and 1.")
+    return float(level)
 
 
 def shown_terms(terms: Mapping[str, Any]) -> tuple[Section, tuple[str, ...]]:

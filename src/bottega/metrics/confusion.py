@@ -1,6 +1,6 @@
 """The confusion table: which classes are taken for which."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -11,19 +11,20 @@ from bottega.core.cross_table import cross_table
 from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.frames import make_frame
 from bottega.core.proportion import exact_limits
+from bottega.core.results import check_level
 from bottega.core.rows import check_weight
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array
-from bottega.metrics._ranked.measured import Measured, check_level
+from bottega.metrics._ranked.measured import Measured
 from bottega.metrics.balance import check_labels
 from bottega.metrics.rates import NAMES, Rates, share
-from bottega.plot import confusion_table_chart
+from bottega.plot import confusion_table_chart, dots_chart
 
 __all__ = ["Confusion", "VersusMajority", "confusion"]
 
 
-@dataclass(frozen=True)
-class VersusMajority:
+@dataclass(frozen=True, eq=False, repr=False)
+class VersusMajority(Measured):
     """A model against the constant predictor of the most frequent class, on the same rows.
 
     Attributes
@@ -47,6 +48,31 @@ class VersusMajority:
     won: int
     lost: int
     p_value: float
+
+    def _columns(self) -> dict[str, Any]:
+        return {each.name: [getattr(self, each.name)] for each in fields(self)}
+
+    def summary(self) -> Summary:
+        """Return both accuracies and the test of their difference."""
+        columns: dict[str, Any] = {
+            "prediction": ["the model", f"always {self.majority}"],
+            "accuracy": [self.accuracy, self.majority_accuracy],
+            "right alone": [self.won, self.lost],
+        }
+        note = f"McNemar's exact test that the model is no better: p-value {self.p_value:.3g}"
+        return Summary(
+            "The model against the most frequent class", (Section("", columns),), (note,)
+        )
+
+    def plot(self) -> Any:
+        """Draw both accuracies."""
+        return dots_chart(
+            ["the model", f"always {self.majority}"],
+            {"accuracy": [self.accuracy, self.majority_accuracy]},
+            x_title="accuracy",
+            title="The model against the most frequent class",
+            subtitle=f"{self.won:,} rows are right with the model alone, {self.lost:,} without it.",
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,7 +163,7 @@ class Confusion(Measured):
         """Counts and rates with each class in turn as the positive one, one entry per class."""
         tp = np.diag(self.table)
         fp, fn = self.table.sum(axis=1) - tp, self.table.sum(axis=0) - tp
-        return Rates(tp, fp, fn, self.n - tp - fp - fn)
+        return Rates(tp, fp, fn, self.n - tp - fp - fn, self.labels)
 
     def of(self, pos_label: Any) -> Rates:
         """Return counts and rates with this class as the positive one."""
@@ -149,7 +175,7 @@ class Confusion(Measured):
                 + did_you_mean(str(pos_label), known)
             )
         rates = self.per_class
-        return Rates(*(count[place[0]].item() for count in rates.counts))
+        return Rates(*(count[place[0]].item() for count in rates.counts), label=pos_label)
 
     def average(self, kind: str = "macro", *, skip_undefined: bool = False) -> dict[str, float]:
         """Return each rate averaged over the classes as positive ones.
@@ -210,20 +236,7 @@ class Confusion(Measured):
         data frame
             ``label, measure, estimate, conf_low, conf_high``.
         """
-        tail = (1 - check_level(level)) / 2
-        columns: dict[str, list[Any]] = {
-            name: [] for name in ("label", "measure", "estimate", "conf_low", "conf_high")
-        }
-        for label in self.labels.tolist():
-            rates = self.of(label)
-            for name in NAMES:
-                trials, low, high = rates.trials(name), np.nan, np.nan
-                if trials is not None and trials[1] > 0 and not self.weighted:
-                    low, high = (float(end) for end in exact_limits(*trials, tail))
-                row = (label, name, float(getattr(rates, name)), low, high)
-                for column, value in zip(columns.values(), row, strict=True):
-                    column.append(value)
-        return make_frame(columns, like)
+        return make_frame(self.per_class.columns(level), like)
 
     def table_frame(self, like: Any = None) -> Any:
         """Return the table as a data frame: a row per predicted, a column per observed class."""

@@ -12,7 +12,7 @@ from bottega.core.losses import Cost
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
 from bottega.metrics._ranked.bands import GRID, CurveBand, resampled_band
-from bottega.metrics._ranked.measured import Measured
+from bottega.metrics._ranked.curve import RankedCurve
 from bottega.metrics._ranked.ranked import Ranked
 from bottega.metrics.roc import ROC
 from bottega.plot import cost_curve_chart, threshold_cost_chart
@@ -21,7 +21,7 @@ __all__ = ["CostCurve", "ThresholdCosts", "cost_curve", "threshold_costs"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CostCurve(Measured):
+class CostCurve(RankedCurve):
     r"""The least expected cost of a score for every ratio of costs; made by `cost_curve`.
 
     With :math:`c_m` the cost of a miss, :math:`c_f` of a false alarm and p the share of the class,
@@ -38,14 +38,6 @@ class CostCurve(Measured):
     like : object
         Frame library that tables are shown in.
     """
-
-    ranked: Ranked
-    like: Any = None
-
-    @property
-    def label(self) -> Any:
-        """The positive class."""
-        return self.ranked.label
 
     @property
     def at(self) -> FloatArray:
@@ -140,7 +132,7 @@ def cost_curve(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ThresholdCosts(Measured):
+class ThresholdCosts(RankedCurve):
     """What each threshold costs per row; made by `threshold_costs`.
 
     Attributes
@@ -154,14 +146,12 @@ class ThresholdCosts(Measured):
         Frame library that tables are shown in.
     """
 
-    ranked: Ranked
     matrix: FloatArray
-    like: Any = None
 
     @property
     def thresholds(self) -> FloatArray:
         """Scores from which rows are called positive: infinity (none), then falling."""
-        return np.append(np.inf, self.ranked.thresholds)
+        return self.ranked.cuts
 
     @cached_property
     def cost(self) -> FloatArray:
@@ -184,17 +174,14 @@ class ThresholdCosts(Measured):
     @property
     def calibrated_threshold(self) -> float:
         """Threshold that the costs call for if the scores are right probabilities."""
-        right = self.matrix[0, 1] - self.matrix[1, 1]
-        wrong = self.matrix[1, 0] - self.matrix[0, 0]
-        return float(wrong / (wrong + right)) if wrong + right > 0 else float("nan")
+        return Cost(self.matrix).threshold
 
     def _columns(self) -> Mapping[str, Any]:
-        tp, fp = self.ranked.true_positive, self.ranked.false_positive
         return {
             "threshold": self.thresholds,
             "cost": self.cost,
-            "tpr": tp / tp[-1],
-            "fpr": fp / fp[-1],
+            "tpr": self.ranked.tpr,
+            "fpr": self.ranked.fpr,
         }
 
     def summary(self) -> Summary:

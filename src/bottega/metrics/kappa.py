@@ -8,9 +8,10 @@ import numpy as np
 from scipy import stats
 
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.results import check_level
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
-from bottega.metrics._ranked.measured import Measured, check_level
+from bottega.metrics._ranked.measured import Measured
 from bottega.metrics.confusion import Confusion, confusion
 
 __all__ = ["Kappa", "kappa"]

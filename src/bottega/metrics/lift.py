@@ -10,6 +10,7 @@ from bottega.core.errors import InputError
 from bottega.core.frames import make_frame
 from bottega.core.lazy import cached_property
 from bottega.core.params import Integer
+from bottega.core.results import check_level
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
 from bottega.metrics._ranked.bands import (
@@ -21,7 +22,7 @@ from bottega.metrics._ranked.bands import (
     refuse_weights,
     resampled_band,
 )
-from bottega.metrics._ranked.measured import Measured, check_level
+from bottega.metrics._ranked.curve import RankedCurve
 from bottega.metrics._ranked.ranked import Ranked
 from bottega.plot import lift_chart, lift_curve_chart
 
@@ -31,7 +32,7 @@ _SHOWN = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Lift(Measured):
+class Lift(RankedCurve):
     """The gain and lift curves of a class; made by `lift`.
 
     Attributes
@@ -44,19 +45,7 @@ class Lift(Measured):
         Frame library that tables are shown in.
     """
 
-    ranked: Ranked
     outcome: str = "score"
-    like: Any = None
-
-    @property
-    def label(self) -> Any:
-        """The class."""
-        return self.ranked.label
-
-    @property
-    def base(self) -> float:
-        """Share of the class among all rows."""
-        return self.ranked.base
 
     @cached_property
     def rows(self) -> FloatArray:
@@ -64,11 +53,10 @@ class Lift(Measured):
         taken = self.ranked.true_positive + self.ranked.false_positive
         return taken / taken[-1]
 
-    @cached_property
+    @property
     def found(self) -> FloatArray:
         """Share of the rows of the class that are among them: the gain."""
-        found = self.ranked.true_positive
-        return found / found[-1]
+        return self.ranked.tpr
 
     @property
     def lift(self) -> FloatArray:
@@ -80,8 +68,7 @@ class Lift(Measured):
     @property
     def ks(self) -> float:
         """Largest distance between the shares found of the class and of the others."""
-        others = self.ranked.false_positive
-        return float(np.max(np.abs(self.found - others / others[-1])))
+        return float(np.max(np.abs(self.found - self.ranked.fpr)))
 
     @property
     def gini(self) -> float:
@@ -186,7 +173,7 @@ class Lift(Measured):
             "rows": self.rows,
             "found": self.found,
             "lift": self.lift,
-            "threshold": np.append(np.inf, self.ranked.thresholds),
+            "threshold": self.ranked.cuts,
         }
 
     def summary(self) -> Summary:

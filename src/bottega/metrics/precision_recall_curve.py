@@ -9,10 +9,11 @@ from scipy import special, stats
 
 from bottega.core.errors import ParameterError
 from bottega.core.lazy import cached_property
+from bottega.core.results import check_level
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
 from bottega.metrics._ranked.bands import CurveBand, resampled_band
-from bottega.metrics._ranked.measured import Measured, check_level
+from bottega.metrics._ranked.curve import RankedCurve
 from bottega.metrics._ranked.ranked import Ranked
 from bottega.plot import precision_recall_curve_chart
 
@@ -22,7 +23,7 @@ _GRID = np.linspace(0.01, 1.0, 100)  # of recall; at 0 nothing is predicted posi
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrecisionRecallCurve(Measured):
+class PrecisionRecallCurve(RankedCurve):
     """Precision and recall along the threshold of a score; made by `precision_recall`.
 
     Attributes
@@ -32,14 +33,6 @@ class PrecisionRecallCurve(Measured):
     like : object
         Frame library that tables are shown in.
     """
-
-    ranked: Ranked
-    like: Any = None
-
-    @property
-    def label(self) -> Any:
-        """The positive class."""
-        return self.ranked.label
 
     @property
     def thresholds(self) -> FloatArray:
@@ -55,13 +48,7 @@ class PrecisionRecallCurve(Measured):
     @cached_property
     def recall(self) -> FloatArray:
         """Share of the positive rows that are called positive, at each threshold."""
-        found = self.ranked.true_positive[1:]
-        return found / found[-1]
-
-    @property
-    def base(self) -> float:
-        """Share of the positive rows: the precision of chance."""
-        return self.ranked.base
+        return self.ranked.tpr[1:]
 
     @cached_property
     def average_precision(self) -> float:

@@ -33,6 +33,11 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import ParameterError
+from bottega.core.proportion import exact_limits
+from bottega.core.results import check_level
+from bottega.core.tables import Section, Summary
+from bottega.metrics._ranked.measured import Measured
+from bottega.plot import dots_chart, intervals_chart
 
 __all__ = ["Rates"]
 
@@ -48,14 +53,16 @@ def share(part: Any, whole: Any) -> Any:
     return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=whole > 0)[()]
 
 
-@dataclass(frozen=True)
-class Rates:
+@dataclass(frozen=True, eq=False, repr=False)
+class Rates(Measured):
     """Counts of right and wrong predictions of a class, and the rates made of them.
 
     Parameters
     ----------
     tp, fp, fn, tn : int or ndarray of int
         True positives, false positives, false negatives, true negatives.
+    label : object or ndarray of shape (K,)
+        The class that is positive; where the counts are arrays, one per entry.
 
     Examples
     --------
@@ -68,6 +75,7 @@ class Rates:
     fp: Any
     fn: Any
     tn: Any
+    label: Any = "positive"
 
     @property
     def accuracy(self) -> Any:
@@ -183,6 +191,62 @@ class Rates:
             "omission": (fn, tn + fn),
             "prevalence": (tp + fn, every),
         }.get(name)
+
+    def columns(self, level: float = 0.95) -> dict[str, Any]:
+        """Return every rate of every class with its interval, by name of the column.
+
+        ``label, measure, estimate, conf_low, conf_high``. The intervals are exact (Clopper and
+        Pearson's); counts that are no whole numbers, and rates that are no share of rows (F1,
+        MCC), have none.
+        """
+        tail = (1 - check_level(level)) / 2
+        labels = np.atleast_1d(self.label)
+        whole = all(np.asarray(count).dtype.kind in "iu" for count in self.counts)
+        found = np.full((3, len(NAMES), len(np.atleast_1d(self.tp))), np.nan)
+        for k, name in enumerate(NAMES):
+            found[0, k], trials = getattr(self, name), self.trials(name)
+            if trials is not None and whole:
+                ends = exact_limits(*trials, tail)
+                found[1:, k] = np.where(np.asarray(trials[1]) > 0, ends, np.nan)
+        K = found.shape[2]
+        if len(labels) < K:
+            labels = np.arange(K)
+        names = {"label": np.repeat(labels, len(NAMES)).tolist(), "measure": list(NAMES) * K}
+        values = zip(("estimate", "conf_low", "conf_high"), found, strict=True)
+        return names | {name: each.T.ravel() for name, each in values}
+
+    def _columns(self) -> dict[str, Any]:
+        return self.columns()
+
+    def summary(self) -> Summary:
+        """Return the rates with their intervals; of several classes side by side."""
+        found = self.columns()
+        labels = list(dict.fromkeys(found["label"]))
+        if len(labels) == 1:
+            del found["label"]
+            shown = {name: list(column) for name, column in found.items()}
+            return Summary(f"Rates of the class {labels[0]}", (Section("", shown),))
+        columns: dict[str, Any] = {"measure": list(NAMES)}
+        table = found["estimate"].reshape(len(labels), -1)
+        columns |= {str(label): row.tolist() for label, row in zip(labels, table, strict=True)}
+        return Summary("Rates of each class", (Section("", columns),))
+
+    def plot(self) -> Any:
+        """Draw the rates: of one class with their intervals, of several side by side."""
+        found = self.columns()
+        labels = list(dict.fromkeys(found["label"]))
+        if len(labels) > 1:
+            table = found["estimate"].reshape(len(labels), -1)
+            series = {str(label): row for label, row in zip(labels, table, strict=True)}
+            return dots_chart(NAMES, series, x_title="rate", title="Rates of each class")
+        return intervals_chart(
+            NAMES,
+            found["estimate"],
+            np.column_stack([found["conf_low"], found["conf_high"]]),
+            x_title="rate",
+            title=f"Rates of the class {labels[0]}",
+            subtitle="With exact 95 % intervals where a rate is a share of rows.",
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return all rates by name."""

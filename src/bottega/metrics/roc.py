@@ -9,6 +9,7 @@ from scipy import special, stats
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.lazy import cached_property
+from bottega.core.results import check_level
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray, IntArray
 from bottega.metrics._ranked.bands import (
@@ -20,8 +21,8 @@ from bottega.metrics._ranked.bands import (
     refuse_weights,
     resampled_band,
 )
+from bottega.metrics._ranked.curve import RankedCurve
 from bottega.metrics._ranked.delong import mean_and_variance
-from bottega.metrics._ranked.measured import Measured, check_level
 from bottega.metrics._ranked.ranked import Ranked
 from bottega.metrics.auc_difference import AUCDifference
 from bottega.plot import roc_curves_chart
@@ -30,7 +31,7 @@ __all__ = ["ROC", "roc"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ROC(Measured):
+class ROC(RankedCurve):
     """The ROC curve of a score; made by `roc`.
 
     Attributes
@@ -41,30 +42,20 @@ class ROC(Measured):
         Frame library that tables are shown in.
     """
 
-    ranked: Ranked
-    like: Any = None
-
     @property
-    def label(self) -> Any:
-        """The positive class."""
-        return self.ranked.label
-
-    @cached_property
     def tpr(self) -> FloatArray:
         """Share of the class found (sensitivity) down to each threshold; 0 first."""
-        found = self.ranked.true_positive
-        return found / found[-1]
+        return self.ranked.tpr
 
-    @cached_property
+    @property
     def fpr(self) -> FloatArray:
         """Share of false alarms (1 - specificity) down to each threshold; 0 first."""
-        found = self.ranked.false_positive
-        return found / found[-1]
+        return self.ranked.fpr
 
     @property
     def thresholds(self) -> FloatArray:
         """Scores that are the least to be called positive: infinity (none), then falling."""
-        return np.append(np.inf, self.ranked.thresholds)
+        return self.ranked.cuts
 
     @cached_property
     def auc(self) -> float:

@@ -100,8 +100,8 @@ class ThresholdClassifier(DecidingClassifier):
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         goal, near = self.goal, 0.5
         if not isinstance(goal, str):
-            goal = np.array(Cost.of(goal).for_classes(self.classes_).matrix)
-            near = usual_threshold(goal)
+            cost = Cost.of(goal).for_classes(self.classes_)
+            goal, near = np.array(cost.matrix), usual_threshold(cost)
         rows = X if is_frame(X) or is_sparse(X) else np.asarray(X)
         score, seen = np.zeros(len(y)), np.zeros(len(y), dtype=bool)
         for train, test in make_folds(self.cv, len(y), strata=y, X=rows, y=y, weight=weight):
@@ -198,10 +198,10 @@ def _value(goal: Any, true_second: FloatArray, false_second: FloatArray) -> Floa
     )
 
 
-def usual_threshold(matrix: FloatArray) -> float:
-    """Return the threshold that costs call for where probabilities are right."""
-    right, wrong = matrix[0, 1] - matrix[1, 1], matrix[1, 0] - matrix[0, 0]
-    return float(wrong / (wrong + right)) if wrong + right > 0 else 0.5
+def usual_threshold(cost: Cost) -> float:
+    """Return the threshold that costs call for where probabilities are right; 0.5 for any."""
+    found = cost.threshold
+    return 0.5 if np.isnan(found) else found
 
 
 @dataclass(frozen=True)
@@ -222,8 +222,8 @@ class ThresholdChoice:
         inside = getattr(model, "estimator_", model)
         if self.cost is None:
             return ThresholdClassifier.of(inside, best_threshold("f1", positive, score, weight))
-        matrix = np.array(self.cost.for_classes(inside.classes_).matrix)
-        usual = usual_threshold(matrix)
+        cost = self.cost.for_classes(inside.classes_)
+        matrix, usual = np.array(cost.matrix), usual_threshold(cost)
         found = best_threshold(matrix, positive, score, weight, near=usual)
         truth = positive.astype(int)
         gain = (

@@ -15,10 +15,11 @@ from scipy import stats
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.params import Integer
+from bottega.core.results import check_level
 from bottega.core.seeds import seed_of
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray, IntArray
-from bottega.metrics._ranked.measured import Measured, check_level
+from bottega.metrics._ranked.measured import Measured
 from bottega.metrics._ranked.ranked import Ranked
 from bottega.plot import band_chart
 

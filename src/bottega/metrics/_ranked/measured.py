@@ -4,11 +4,10 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-from bottega.core.errors import ParameterError
 from bottega.core.frames import make_frame
 from bottega.core.tables import Shown
 
-__all__ = ["Measured", "check_level"]
+__all__ = ["Measured"]
 
 
 class Measured(Shown):
@@ -41,10 +40,3 @@ class Measured(Shown):
     def to_frame(self, like: Any = None) -> Any:
         """Return the data as a data frame, as `tidy` does."""
         return self.tidy(like)
-
-
-def check_level(level: float) -> float:
-    """Return a level of confidence, or refuse it."""
-    if not 0 < level < 1:
-        raise ParameterError(f"level={level!r} is not allowed; it must lie between 0 and 1.")
-    return float(level)

@@ -85,6 +85,23 @@ class Ranked:
         """Weight of the other rows taken, likewise."""
         return np.append(0.0, np.cumsum(self.others))
 
+    @cached_property
+    def tpr(self) -> FloatArray:
+        """Share of the positive rows taken: 0 first, then down to each threshold."""
+        found = self.true_positive
+        return found / found[-1]
+
+    @cached_property
+    def fpr(self) -> FloatArray:
+        """Share of the other rows taken, likewise."""
+        found = self.false_positive
+        return found / found[-1]
+
+    @property
+    def cuts(self) -> FloatArray:
+        """Scores from which rows are called positive: infinity (none), then falling."""
+        return np.append(np.inf, self.thresholds)
+
     @property
     def base(self) -> float:
         """Share of the positive rows."""
