@@ -8,7 +8,8 @@ import numpy as np
 
 from bottega.core import progress
 from bottega.core.typing import FloatArray, IntArray
-from bottega.optimize.proximal_newton import LogisticProblem, QuadraticModel
+from bottega.optimize.proximal_newton import LogisticProblem
+from bottega.optimize.quadratic_model import QuadraticModel
 from bottega.optimize.quasi_newton import minimise_smooth
 
 __all__ = ["LogisticSolution", "Stop", "walk"]

@@ -6,7 +6,6 @@ costs many times what a slope does: it is kept from one step, and one penalty, t
 steps get shorter too slowly, and folds start with that of all rows.
 """
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,27 +13,20 @@ from scipy import linalg
 
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import BoolArray, FloatArray, IntArray
-from bottega.optimize._kernels import coordinate as kernels
 from bottega.optimize._kernels import logistic as newton
-from bottega.optimize.coordinate import FLOOR
 from bottega.optimize.multinomial import LikelihoodRows, MemoryRows, Point
+from bottega.optimize.quadratic_model import QuadraticModel, lasso_minimum, smooth_minimum
 
-__all__ = ["LogisticProblem", "QuadraticModel", "with_reference"]
+__all__ = ["LogisticProblem", "with_reference"]
 
 _HALVINGS = 30
 # Fall of the objective, against what a small step gains, that is none; and the share of its gain
 # that a step must reach.
 _LEVEL = 1e-4
-# Sweeps of coordinate descent within a Newton step.
-_SWEEPS = 10_000
 # Duality gap that may be rounding of logarithms of probabilities near one.
 _ROUNDING = 16 * np.finfo(np.float64).eps
-# Eigenvalues of a curvature, against the largest, that are zero.
-_SINGULAR = 1e-11
 # Share of the least penalty without coefficients below which a lasso is lost in rounding.
 _NO_PENALTY = 1e-16
-# Curvature that a step shows, against that expected, below which nothing is learnt from it.
-_CONVEX = 1e-3
 # The size of a step, against the likelihood, whose change of the slope is rounding.
 _NOISE = 1e-13
 # Numbers that enter a curvature, up to which each step has a new one, and is a kernel's for two
@@ -46,30 +38,6 @@ _TRIED = 12
 _LARGE = 2**19
 # The share of absolute values below which the grid of penalties no longer starts higher.
 _LEAST_RATIO = 1e-3
-
-
-@dataclass(frozen=True)
-class QuadraticModel:
-    """The curvature of a quadratic approximation, on the columns W."""
-
-    W: IntArray
-    H: FloatArray  # (T m, T m), intercepts taken out
-    cross: FloatArray
-    solved: FloatArray
-
-    def slope(self, point: Point, fit_intercept: bool) -> FloatArray:
-        """Return the slope of the likelihood whose intercepts follow the coefficients."""
-        g = point.slope.ravel()
-        return g - self.cross @ (self.solved @ point.pull) if fit_intercept else g
-
-    def learnt(self, step: FloatArray, change: FloatArray) -> "QuadraticModel":
-        """Return the curvature with what a step showed: the slope's change (BFGS)."""
-        curved, along = self.H @ step, float(step @ change)
-        size = float(step @ curved)
-        if not along > _CONVEX * size:
-            return self
-        H = self.H + np.outer(change / along, change) - np.outer(curved / size, curved)
-        return replace(self, H=H)
 
 
 class LogisticProblem:
@@ -250,9 +218,10 @@ class LogisticProblem:
         g = model.slope(self.point, self.fit_intercept) * inverse
         H = model.H if self._plain else np.ascontiguousarray(model.H * inverse[:, None] * inverse)
         if free is None and alpha * self.l1_ratio > _NO_PENALTY * self.top:
-            target = self._lasso(alpha, H, g, b)
+            target = lasso_minimum(H, g, b, alpha * self.l1_ratio, alpha * (1 - self.l1_ratio))
         else:
-            target = self._smooth(alpha, H, g, b, None if free is None else free.ravel())
+            l2 = alpha * (1 - self.l1_ratio) if free is None else 0.0
+            target = smooth_minimum(H, g, b, l2, m, None if free is None else free.ravel())
         step = target - b
         square = 0.5 * float(step @ H @ step)
         gained = size + float(g @ step) - square
@@ -261,50 +230,6 @@ class LogisticProblem:
         beta = step * inverse
         shift = solved @ (pull - cross.T @ beta) if self.fit_intercept else np.zeros(T)
         return step.reshape(T, m), shift, max(gained, 0.0), size + square
-
-    def _lasso(self, alpha: float, H: FloatArray, g: FloatArray, b: FloatArray) -> FloatArray:
-        """Return the minimum of the quadratic approximation with its penalty."""
-        m = len(b)
-        c = H @ b + g
-        l1, l2 = np.full(m, alpha * self.l1_ratio), np.full(m, alpha * (1 - self.l1_ratio))
-        floor = FLOOR * float(np.max(np.abs(c), initial=0.0))
-        found = b.copy()
-        kernels.solve_on_gram(
-            H, m, c, np.empty(m), found, l1, l2, floor, floor, _SWEEPS,
-            np.empty((m, m)), np.empty(m, np.intp), np.zeros(1, np.intp),
-        )  # fmt: skip
-        return found
-
-    def _smooth(
-        self, alpha: float, H: FloatArray, g: FloatArray, b: FloatArray, free: BoolArray | None
-    ) -> FloatArray:
-        """Return the minimum with squares as the only penalty, or with none on `free`."""
-        l2 = alpha * (1 - self.l1_ratio) if free is None else 0.0
-        used = np.diagonal(H) > 0
-        if free is not None:
-            used &= free
-        at = np.flatnonzero(used)
-        found = b.copy()
-        if not len(at):
-            return found
-        A, right = H[np.ix_(at, at)], g[at] - l2 * b[at]
-        if l2 > 0:
-            A = A + l2 * np.eye(len(at))
-            try:
-                found[at] += linalg.cho_solve(linalg.cho_factor(A, lower=True), right)
-                return found
-            except linalg.LinAlgError:  # a penalty lost in the rounding of the curvature
-                pass
-        # The same number added to all scores does nothing, and columns may depend on one another:
-        # the shortest of the solutions, in columns of one size.
-        columns = at % len(self.W)
-        unit = np.zeros(len(self.W))
-        np.maximum.at(unit, columns, np.diagonal(A))
-        unit = np.sqrt(unit[columns])
-        size, V = linalg.eigh(A / unit / unit[:, None])
-        real = size > _SINGULAR * size[-1]
-        found[at] += V[:, real] @ ((V[:, real].T @ (right / unit)) / size[real]) / unit
-        return found
 
     def _go(
         self,
