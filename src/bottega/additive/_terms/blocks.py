@@ -19,7 +19,7 @@ import numpy as np
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 
-__all__ = ["KINDS", "Basis", "Block", "Margin", "row_products"]
+__all__ = ["KINDS", "Block", "Margin", "MarginBasis", "row_products"]
 
 # "smooth": one curve or surface; "tensor": a product of curves; "factor": an effect a level, not
 # penalised; "random": an effect a level (or curve), penalised towards zero as a whole; "linear":
@@ -27,7 +27,7 @@ __all__ = ["KINDS", "Basis", "Block", "Margin", "row_products"]
 KINDS = ("smooth", "tensor", "factor", "random", "linear", "intercept")
 
 
-class Basis(Protocol):
+class MarginBasis(Protocol):
     """Functions of the inputs of one margin."""
 
     @property
@@ -51,14 +51,14 @@ class Margin:
     ----------
     columns : tuple of int
         Positions of the inputs in X: one, or several that are binned together.
-    basis : Basis
+    basis : MarginBasis
         The functions.
     transform : ndarray of shape (basis.size, size), optional
         Absorbs a constraint of the margin itself (a centred margin of a pure interaction).
     """
 
     columns: tuple[int, ...]
-    basis: Basis
+    basis: MarginBasis
     transform: FloatArray | None = None
 
     @property
@@ -95,12 +95,11 @@ class Block:
         Absorbs the constraint: with it, the effect has mean zero over the (weighted) rows.
     penalties : tuple of ndarray of shape (size, size)
         Each has a smoothing parameter of its own; the block is penalised by their weighted sum. All
-        are symmetric, positive semidefinite and of unit mean absolute row sum. Empty: no penalty.
+        are symmetric, positive semidefinite and of about the same size. Empty: no penalty.
     fixed : tuple of float, optional
-        Smoothing parameters that are given (on the scale of `penalties`), None where they are to
-        be chosen.
-    df : float, optional
-        Effective degrees of freedom that are asked for (one penalty only); None where chosen.
+        Smoothing parameters that are given, one for each penalty (also where the user asks for
+        degrees of freedom of the term: the builder has found the penalty that gives them); None
+        where they are to be chosen.
     signs : ndarray of shape (m, size), optional
         Shape constraint, ``signs @ coef >= 0`` (monotone, convex); None without.
     labels : tuple of str
@@ -124,7 +123,6 @@ class Block:
     transform: FloatArray | None = None
     penalties: tuple[FloatArray, ...] = ()
     fixed: tuple[float, ...] | None = None
-    df: float | None = None
     signs: FloatArray | None = None
     labels: tuple[str, ...] = field(default=())
     term: int = -1

@@ -1,0 +1,1 @@
+"""The hooks of the additive models: reading rows, fitting along the path, results."""

@@ -1,0 +1,118 @@
+"""The prepared work of the penalised engine: blocks, binned rows, and a fit for each setting."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bottega.additive._model.leave_one_out import left_out, left_out_classes, pulls
+from bottega.additive._penalized.design import Design
+from bottega.additive._penalized.engine import Engine
+from bottega.additive._penalized.fit import Fit
+from bottega.additive._terms.blocks import Block
+from bottega.additive._terms.resolve import PlacedTerm
+from bottega.core.chunks import split_rows
+from bottega.core.rows import Rows
+from bottega.core.typing import FloatArray
+
+__all__ = ["PenalizedWork", "block_columns", "make_engine", "offset_of", "predictors"]
+
+_STEP = 20_000  # rows of a design at a time
+
+
+def block_columns(blocks: Sequence[Block], X: FloatArray) -> FloatArray:
+    """Return the columns of all blocks at rows of X."""
+    return np.hstack([block.design(X) for block in blocks])
+
+
+def offset_of(terms: Sequence[PlacedTerm], X: FloatArray) -> Any:
+    """Return the sum of the columns that are added as they are, or 0."""
+    columns = [placed.columns[0] for placed in terms if placed.term.word == "offset"]
+    return X[:, columns].sum(axis=1) if columns else 0.0
+
+
+def predictors(
+    blocks: Sequence[Block], terms: Sequence[PlacedTerm], coef: FloatArray, X: FloatArray
+) -> FloatArray:
+    """Return the predictors (n, D) at rows of X; `coef` goes predictor after predictor."""
+    p = sum(block.size for block in blocks)
+    table = coef.reshape(-1, p).T
+    found = np.empty((len(X), table.shape[1]))
+    for part in split_rows(len(X), _STEP):
+        found[part] = block_columns(blocks, X[part]) @ table
+    shift = offset_of(terms, X)
+    return found + (shift if np.ndim(shift) == 0 else shift[:, None])
+
+
+def make_engine(design: Design, parts: Any, family: Any, *, shrink: bool) -> Engine:
+    """Return the engine of a family, or of a number of classes."""
+    return Engine(design, parts, family, shrink=shrink)
+
+
+class PenalizedWork:
+    """All that the fits along the path share.
+
+    Parameters
+    ----------
+    terms : tuple of PlacedTerm
+        The terms of the model.
+    engine : Engine
+        Blocks and rows, as they are fitted.
+    method : str
+        What chooses the smoothing parameters.
+    alpha : float, optional
+        The smoothing parameter of all terms, where it is given.
+    rows : Rows or None
+        The rows, where they are in memory.
+    """
+
+    def __init__(
+        self,
+        terms: tuple[PlacedTerm, ...],
+        engine: Engine,
+        method: str,
+        alpha: float | None = None,
+        rows: Rows | None = None,
+    ) -> None:
+        self.terms, self.engine, self.method, self.alpha = terms, engine, method, alpha
+        self.rows = rows
+        self.blocks = engine.blocks
+        self._fits: dict[float, Fit] = {}
+
+    def fit(self, multiplier: float = 1.0) -> Fit:
+        """Return the fit with the chosen smoothing parameters times a number."""
+        if 1.0 not in self._fits:
+            self._fits[1.0] = self._chosen()
+        if multiplier not in self._fits:
+            chosen = self._fits[1.0]
+            alphas = [multiplier * each for each in chosen.alphas]
+            self._fits[multiplier] = self.engine.at(alphas, start=chosen)
+        return self._fits[multiplier]
+
+    def _chosen(self) -> Fit:
+        if self.alpha is None:
+            return self.engine.choose(self.method)
+        given = [np.full(len(block.penalties), self.alpha) for block in self.blocks]
+        for place, block in enumerate(self.blocks):
+            if block.fixed is not None:
+                given[place] = np.array(block.fixed)
+        return self.engine.at(given)
+
+    def predictors(self, fit: Fit, X: FloatArray) -> FloatArray:
+        """Return the predictors (n, D) of a fit at rows of X."""
+        return predictors(self.blocks, self.terms, fit.coef, X)
+
+    def left_out(self, fit: Fit) -> FloatArray:
+        """Return the predictors (n, D) of each row when it is left out."""
+        assert self.rows is not None
+        X, y, weight = self.rows.X, self.rows.y, self.rows.weights
+        eta = self.predictors(fit, X)
+        found = np.empty_like(eta)
+        for part in split_rows(len(X), _STEP):
+            pull = pulls(block_columns(self.blocks, X[part]), fit)
+            if fit.n_predictors > 1:
+                found[part] = left_out_classes(y[part], eta[part], pull, weight[part])
+            else:
+                one = eta[part, 0]
+                found[part, 0] = left_out(y[part], one, pull, weight[part], fit.family)
+        return found

@@ -1,0 +1,241 @@
+"""Functions of one margin: B-splines, the same closed to a ring, thin plates, levels, lines.
+
+Each is known by few numbers, takes points in the units of its inputs, and has a row of zeros where
+a value is missing. Splines work on [0, 1], so that no unit is too large or too small for them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from bottega.basis.spline_functions import design, difference_penalty, even_knots
+from bottega.core.stored import stored
+from bottega.core.typing import FloatArray
+
+__all__ = [
+    "CurveBasis",
+    "IndicatorBasis",
+    "LevelsBasis",
+    "MissingBasis",
+    "PlateBasis",
+    "RingBasis",
+    "ValueBasis",
+    "ring_penalty",
+]
+
+_UNSEEN = 1e-10
+
+
+def to_unit(x: FloatArray, low: float, high: float) -> FloatArray:
+    """Return x as a share of the way from low to high, whatever their size."""
+    size = max(abs(low), abs(high)) or 1.0
+    with np.errstate(over="ignore"):
+        return np.asarray((x / size - low / size) / (high / size - low / size))
+
+
+def _with_gaps(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return x with zeros for missing values, and where those are."""
+    gone = np.isnan(x)
+    return (np.where(gone, 0.0, x) if np.any(gone) else x), gone
+
+
+@stored
+@dataclass(frozen=True)
+class CurveBasis:
+    """B-splines on even knots; beyond the data they go on along their tangents."""
+
+    low: float
+    high: float
+    size: int
+    degree: int
+
+    def at(self, values: FloatArray) -> FloatArray:
+        """Return the B-splines at points (m, 1)."""
+        u, gone = _with_gaps(to_unit(values[:, 0], self.low, self.high))
+        found = design(
+            u, even_knots(0.0, 1.0, self.size, self.degree), self.degree, linear_ends=True
+        ).toarray()
+        found[gone] = 0.0
+        return found
+
+
+@stored
+@dataclass(frozen=True)
+class RingBasis:
+    """B-splines on even knots around a ring: the end of the period meets its start."""
+
+    low: float
+    high: float
+    size: int
+    degree: int
+
+    def at(self, values: FloatArray) -> FloatArray:
+        """Return the B-splines at points (m, 1), wherever they lie on the ring."""
+        u, gone = _with_gaps(to_unit(values[:, 0], self.low, self.high))
+        inside = np.clip(u - np.floor(u), 0.0, 1.0)
+        total = self.size + self.degree
+        open_ = design(inside, even_knots(0.0, 1.0, total, self.degree), self.degree).toarray()
+        found = open_[:, : self.size]
+        found[:, : self.degree] += open_[:, self.size :]
+        found[gone] = 0.0
+        return np.ascontiguousarray(found)
+
+
+def ring_penalty(size: int, order: int) -> FloatArray:
+    """Return D'D of the differences of an order between neighbours around a ring."""
+    D = np.eye(size)
+    for _ in range(order):
+        D = np.roll(D, -1, axis=0) - D
+    return np.asarray(D.T @ D)
+
+
+@stored
+@dataclass(frozen=True, eq=False)
+class PlateBasis:
+    """The thin-plate spline in few functions: its smoothest shapes, and the plane.
+
+    Attributes
+    ----------
+    centre, scale : ndarray of shape (d,), float
+        What is taken off each input, and the one unit of all.
+    knots : ndarray of shape (k, d)
+        Centres of the radial functions, in these units.
+    mix : ndarray of shape (k, s)
+        The shapes as sums of radial functions.
+    """
+
+    centre: FloatArray
+    scale: float
+    knots: FloatArray
+    mix: FloatArray
+
+    @property
+    def size(self) -> int:
+        """Number of shapes, with those of the plane."""
+        return int(self.mix.shape[1] + self.knots.shape[1] + 1)
+
+    def at(self, values: FloatArray) -> FloatArray:
+        """Return shapes and plane at points (m, d)."""
+        u = (values / self.scale) - self.centre
+        gone = np.any(np.isnan(u), axis=1)
+        u = np.where(gone[:, None], 0.0, u)
+        found = np.column_stack([_radial(u, self.knots) @ self.mix, np.ones(len(u)), u])
+        found[gone] = 0.0
+        return found
+
+    def penalty(self) -> FloatArray:
+        """Return the bending energy as a matrix: one for each shape, none for the plane."""
+        free = self.knots.shape[1] + 1
+        return np.diag(np.concatenate([np.ones(self.mix.shape[1]), np.zeros(free)]))
+
+
+def _radial(u: FloatArray, knots: FloatArray) -> FloatArray:
+    """Return the radial functions of the thin-plate spline (up to a positive factor)."""
+    d = knots.shape[1]
+    if d == 1:
+        return np.asarray(np.abs(u - knots.T) ** 3)
+    if d == 3:
+        return np.asarray(-cdist(u, knots))
+    squared = cdist(u, knots, "sqeuclidean")
+    return np.asarray(squared * np.log(np.where(squared > 0, squared, 1.0)))
+
+
+def plate_basis(points: FloatArray, weight: FloatArray, size: int, most: int = 400) -> PlateBasis:
+    """Return the thin-plate basis of `size` functions for points (m, d) with their weights.
+
+    The shapes are the leading eigenvectors of the radial functions at the points, or at `most` of
+    them that are spread evenly over their order along a space-filling walk.
+    """
+    d = points.shape[1]
+    largest = float(np.max(np.abs(points), initial=0.0)) or 1.0
+    at = points / largest
+    centre = np.average(at, axis=0, weights=weight)
+    spread = float(np.sqrt(np.average(((at - centre) ** 2).sum(axis=1), weights=weight))) or 1.0
+    knots = (at - centre) / spread
+    if len(knots) > most:
+        order = np.lexsort((knots % 0.25).T[::-1])
+        order = order[np.lexsort(np.floor(knots[order] / 0.25).T[::-1])]
+        knots = knots[order[np.linspace(0, len(order) - 1, most).round().astype(int)]]
+    E = _radial(knots, knots)
+    values, vectors = np.linalg.eigh((E + E.T) / 2)
+    lead = np.argsort(-np.abs(values), kind="stable")[:size]
+    U, size_of = vectors[:, lead], values[lead]
+    T = np.column_stack([np.ones(len(knots)), knots])
+    # The shapes must leave planes alone: T'U c = 0.
+    Z = np.linalg.qr(U.T @ T, mode="complete")[0][:, d + 1 :]
+    bend, turn = np.linalg.eigh(Z.T @ (size_of[:, None] * Z))
+    kept = bend > _UNSEEN * max(bend[-1], 0.0)
+    # In units in which each shape has unit bending energy, smoothest last.
+    mix = U @ (Z @ (turn[:, kept] / np.sqrt(bend[kept])))
+    return PlateBasis(centre * largest / (spread * largest), spread * largest, knots, mix)
+
+
+@stored
+@dataclass(frozen=True)
+class LevelsBasis:
+    """One for the level of a row, zero for the others; a level of its own for missing values."""
+
+    n_levels: int
+    gaps: bool = False
+
+    @property
+    def size(self) -> int:
+        """Number of levels, with that of missing values."""
+        return self.n_levels + self.gaps
+
+    def at(self, values: FloatArray) -> FloatArray:
+        """Return the indicators at codes (m, 1)."""
+        codes = values[:, 0]
+        found = np.zeros((len(codes), self.size))
+        gone = np.isnan(codes)
+        here = np.flatnonzero(~gone & (codes < self.n_levels))
+        found[here, codes[here].astype(np.intp)] = 1.0
+        if self.gaps:
+            found[gone, -1] = 1.0
+        return found
+
+
+@stored
+@dataclass(frozen=True)
+class IndicatorBasis:
+    """One where a column is a level, else zero."""
+
+    code: int
+    size: int = 1
+
+    def at(self, values: FloatArray) -> FloatArray:
+        """Return the indicator at codes (m, 1)."""
+        return np.asarray(values[:, :1] == self.code, dtype=np.float64)
+
+
+@stored
+@dataclass(frozen=True)
+class MissingBasis:
+    """One where a value is missing, else zero."""
+
+    size: int = 1
+
+    def at(self, values: FloatArray) -> FloatArray:
+        """Return the indicator at points (m, 1)."""
+        return np.asarray(np.isnan(values[:, :1]), dtype=np.float64)
+
+
+@stored
+@dataclass(frozen=True)
+class ValueBasis:
+    """The value itself, less a centre, in a unit; zero where it is missing."""
+
+    centre: float = 0.0
+    scale: float = 1.0
+    size: int = 1
+
+    def at(self, values: FloatArray) -> FloatArray:
+        """Return the values (m, 1)."""
+        found = values[:, :1] / self.scale - self.centre / self.scale
+        return np.where(np.isnan(found), 0.0, found)
+
+
+def curve_penalty(size: int, order: int) -> FloatArray:
+    """Return the penalty of B-splines on even knots: squared differences of an order."""
+    return difference_penalty(size, order)

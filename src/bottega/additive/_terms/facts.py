@@ -1,0 +1,96 @@
+"""What the terms must know of a column before they become blocks, gathered chunk by chunk."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from bottega.core.stored import stored
+from bottega.core.typing import FloatArray
+
+__all__ = ["MOST_DISTINCT", "ColumnFacts", "TableFacts"]
+
+MOST_DISTINCT = 64  # further distinct values are not counted
+
+
+@stored
+@dataclass(frozen=True)
+class ColumnFacts:
+    """Range, centre and spread of a column, its number of distinct values, and gaps.
+
+    `distinct` counts up to `MOST_DISTINCT`. Centre and spread are those of the weighted rows; the
+    spread of a constant column is one.
+    """
+
+    low: float
+    high: float
+    centre: float
+    spread: float
+    distinct: int
+    gaps: bool
+
+
+class TableFacts:
+    """The facts of all columns of a table, of which blocks of rows can be merged."""
+
+    def __init__(self, X: FloatArray, weight: FloatArray | None = None) -> None:
+        gone = np.isnan(X)
+        w = np.ones(len(X)) if weight is None else weight
+        mass = np.where(gone, 0.0, w[:, None])
+        self.weight = mass.sum(axis=0)
+        self.gaps = gone.any(axis=0)
+        some = ~gone.all(axis=0)
+        self.low = np.full(X.shape[1], np.inf)
+        self.high = np.full(X.shape[1], -np.inf)
+        self.low[some], self.high[some] = np.nanmin(X[:, some], 0), np.nanmax(X[:, some], 0)
+        # In units of the largest number of each column: squares of any size are ordinary.
+        self.unit = np.maximum(np.abs(self.low), np.abs(self.high))
+        self.unit[~some | (self.unit == 0)] = 1.0
+        u = np.where(gone, 0.0, X / self.unit)
+        self.mean = (mass * u).sum(axis=0) / np.maximum(self.weight, 1e-300)
+        self.squares = (mass * (u - self.mean) ** 2).sum(axis=0)
+        self.values = [_distinct(column) for column in X.T]
+
+    def merge(self, other: Self) -> Self:
+        """Take in the facts of further rows."""
+        unit = np.maximum(self.unit, other.unit)
+        a, b = self.unit / unit, other.unit / unit
+        total = self.weight + other.weight
+        share = other.weight / np.maximum(total, 1e-300)
+        gap = b * other.mean - a * self.mean
+        self.squares = a**2 * self.squares + b**2 * other.squares + gap**2 * self.weight * share
+        self.mean = a * self.mean + share * gap
+        self.weight, self.unit = total, unit
+        self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        self.gaps = self.gaps | other.gaps
+        pairs = zip(self.values, other.values, strict=True)
+        self.values = [_distinct(np.concatenate(pair)) for pair in pairs]
+        return self
+
+    def columns(self) -> Sequence[ColumnFacts]:
+        """Return the facts of each column."""
+        sd = np.sqrt(self.squares / np.maximum(self.weight, 1e-300))
+        found = []
+        for j in range(len(self.low)):
+            constant = self.low[j] == self.high[j]
+            spread = 1.0 if constant or sd[j] == 0 else float(sd[j] * self.unit[j])
+            found.append(
+                ColumnFacts(
+                    float(self.low[j]),
+                    float(self.high[j]),
+                    float(self.mean[j] * self.unit[j]),
+                    spread,
+                    len(self.values[j]),
+                    bool(self.gaps[j]),
+                )
+            )
+        return found
+
+
+def _distinct(column: FloatArray) -> FloatArray:
+    """Return the distinct values of a column, the least of them where there are too many."""
+    first = np.unique(column[:1000])
+    if np.count_nonzero(~np.isnan(first)) < MOST_DISTINCT:
+        first = np.unique(column)
+    return first[~np.isnan(first)][:MOST_DISTINCT]
