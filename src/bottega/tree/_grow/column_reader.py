@@ -16,7 +16,7 @@ from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
 from bottega.core.validate import read_response, refuse_doubled_names, refuse_masked
 from bottega.data.encoder import Encoder
-from bottega.tree._grow.columns import Columns
+from bottega.tree._grow.columns import Columns, by_column
 
 
 def read_columns(
@@ -155,7 +155,7 @@ class ColumnReader:
         if plain and as_given:
             return np.asarray(matrix, dtype=np.float64)
         # A read-only array is another type to compiled code, which would be compiled once more.
-        out = np.require(matrix, np.float64, ["F", "W"])
+        out = np.require(by_column(np.asarray(matrix, dtype=np.float64)), requirements=["W"])
         if plain:
             return out
         if out is matrix:

@@ -58,7 +58,8 @@ def grow(
         rows = _class_rows(code, weight, options.criterion if counted else "")
     else:
         rows, center = _response_rows(y, w)
-    rules = _rules(options, n, p, float(rows["wz"][:, 0].sum()))
+    wz = rows["wz"]
+    rules = _rules(options, n, p, float(n if wz.shape[1] == 1 else wz[:, 0].sum()))
     directions = options.directions(columns.categorical, n_classes)
     data = Data(
         columns.X,
@@ -95,14 +96,14 @@ def _response_rows(y: Any, w: FloatArray | None) -> tuple[dict[str, Any], float]
     y = np.asarray(y, dtype=np.float64)
     center = float(np.average(y, weights=w))
     weight = np.ones(len(y)) if w is None else w
-    wz = np.column_stack([weight, weight * (y - center)])
     none = np.empty(0)
+    wz = _weighed(weight, y - center)
     return {"wz": wz, "w": none, "code": np.empty(0, dtype=np.int32), "xlogx": none}, center
 
 
 def _class_rows(code: Any, weight: FloatArray, counted_by: str) -> dict[str, Any]:
     """Return what the kernel knows of the rows; `counted_by` is the criterion of whole weights."""
-    wz = np.column_stack([weight, weight * (code == 1)])
+    wz = _weighed(weight, code == 1)
     table = np.empty(0)
     if counted_by in ("entropy", "log_loss", "deviance"):
         table = np.arange(len(code) + 1, dtype=np.float64)
@@ -110,12 +111,19 @@ def _class_rows(code: Any, weight: FloatArray, counted_by: str) -> dict[str, Any
     return {"wz": wz, "w": weight, "code": code, "xlogx": table}
 
 
+def _weighed(weight: FloatArray, z: Any) -> FloatArray:
+    """Return w and w z side by side; z alone where all weights are one."""
+    if np.all(weight == 1.0):
+        return np.asarray(z, dtype=np.float64)[:, None]
+    return np.column_stack([weight, weight * z])
+
+
 def _near(data: Data) -> Data:
     """Return room for the rows of a subtree, next to none if all rows are near enough."""
     n, p = data.X.shape
     room = _NEAR if n > 4 * _NEAR else min(n, 2)  # two rows have the layout of many
     order: Any = "C" if data.X.flags.c_contiguous else "F"
-    X, wz = np.empty((room, p), order=order), np.empty((room, 2))
+    X, wz = np.empty((room, p), order=order), np.empty((room, data.wz.shape[1]))
     return data._replace(X=X, wz=wz, w=np.empty(room), code=np.empty(room, dtype=np.int32))
 
 

@@ -13,6 +13,7 @@ from bottega.tree._kernels.missing_rows import (
 )
 from bottega.tree._kernels.multiway import gain_of_groups, group_levels
 from bottega.tree._kernels.order import sort_by_score
+from bottega.tree._kernels.weighed import weight_of
 
 SUBSETS = 10  # levels up to which all subsets are tried with three classes or more
 
@@ -33,8 +34,8 @@ def _gather_levels(x, rows, m, mu, data, levels):
             n_levels += 1
         q = n_levels - 1
         levels.n[q] += 1
-        levels.w[q] += data.wz[r, 0]
-        levels.d[q] += data.wz[r, 1] - data.wz[r, 0] * mu
+        levels.w[q] += weight_of(data.wz, r)
+        levels.d[q] += data.wz[r, -1] - weight_of(data.wz, r) * mu
         if data.n_classes:
             levels.counts[q, data.code[r]] += data.w[r]
     return n_levels

@@ -3,6 +3,7 @@
 import numpy as np
 
 from bottega._jit import kernel
+from bottega.tree._kernels.weighed import weight_of
 
 
 @kernel
@@ -10,7 +11,7 @@ def even_split(X, rows_of, start, stop, weight, barred, min_leaf, least):
     """Return column and threshold of the most even split; the column is -1 if there is none.
 
     Of equals the first column and the lowest threshold win. Columns that are barred, or have no
-    value in some row of the node, are left out. `weight` has the weights in its first column;
+    value in some row of the node, are left out. `weight` is read by `weight_of`;
     `least` is the least weight of a child.
     """
     column, threshold, evenest = -1, np.nan, max(min_leaf, 1) - 1
@@ -19,10 +20,10 @@ def even_split(X, rows_of, start, stop, weight, barred, min_leaf, least):
             continue
         W, w_l = 0.0, 0.0
         for i in range(start, stop):
-            W += weight[rows_of[j, i], 0]
+            W += weight_of(weight, rows_of[j, i])
         for i in range(start, stop - 1):
             r = rows_of[j, i]
-            w_l += weight[r, 0]
+            w_l += weight_of(weight, r)
             even = min(i + 1 - start, stop - 1 - i)
             a, b = X[r, j], X[rows_of[j, i + 1], j]
             if even > evenest and a < b and min(w_l, W - w_l) >= least:

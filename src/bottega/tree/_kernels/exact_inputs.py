@@ -27,7 +27,9 @@ class Data(NamedTuple):
     n_levels: Any
     monotone: Any
     barred: Any  # no split of these columns is made that gains nothing
-    wz: Any  # w and w z: z is the centred response, or 1 for the second of two classes
+    # w and w z: z is the centred response, or 1 for the second of two classes; only z, which then
+    # takes half the memory, where all weights are one
+    wz: Any
     w: Any
     code: Any
     n_classes: int

@@ -4,6 +4,7 @@ import numpy as np
 
 from bottega._jit import kernel
 from bottega.tree._kernels.impurity import LIGHT, impurity, total_of
+from bottega.tree._kernels.weighed import weight_of
 
 
 @kernel
@@ -24,8 +25,8 @@ def sum_missing(rows, m, mu, data, gone):
         gone[k] = 0.0
     for i in range(m, rows.size):
         r = rows[i]
-        w += data.wz[r, 0]
-        d += data.wz[r, 1] - data.wz[r, 0] * mu
+        w += weight_of(data.wz, r)
+        d += data.wz[r, -1] - weight_of(data.wz, r) * mu
         if data.n_classes:
             gone[data.code[r]] += data.w[r]
     return w, d

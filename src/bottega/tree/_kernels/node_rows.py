@@ -4,6 +4,7 @@ import numpy as np
 
 from bottega._jit import kernel
 from bottega.tree._kernels.impurity import impurity
+from bottega.tree._kernels.weighed import weight_of
 
 
 @kernel
@@ -19,8 +20,8 @@ def describe(rows, child_of, first, n_children, nodes, data, rules):
     for r in rows:
         t = first + child_of[r]
         n[t] += 1
-        weight[t] += data.wz[r, 0]
-        mean[t] += data.wz[r, 1]
+        weight[t] += weight_of(data.wz, r)
+        mean[t] += data.wz[r, -1]
         if K:
             sums[t, data.code[r]] += data.w[r]
     for t in range(first, first + n_children):
@@ -37,8 +38,8 @@ def describe(rows, child_of, first, n_children, nodes, data, rules):
         sums[t, 0] = np.nan
     for r in rows:
         t = first + child_of[r]
-        w = data.wz[r, 0]
-        z = data.wz[r, 1] / w
+        w = weight_of(data.wz, r)
+        z = data.wz[r, -1] / w
         if np.isnan(sums[t, 0]):
             sums[t, 0] = z
         elif z != sums[t, 0]:
@@ -97,7 +98,8 @@ def gather(far, near, rows_of, start, stop, place):
     for i in range(start, stop):
         r, to = rows_of[0, i], i - start
         place[r] = to
-        near.wz[to, 0], near.wz[to, 1] = far.wz[r, 0], far.wz[r, 1]
+        for k in range(far.wz.shape[1]):
+            near.wz[to, k] = far.wz[r, k]
         if far.n_classes:
             near.w[to], near.code[to] = far.w[r], far.code[r]
         for j in range(p):

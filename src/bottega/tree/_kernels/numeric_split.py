@@ -13,6 +13,7 @@ from bottega.tree._kernels.missing_rows import (
 )
 from bottega.tree._kernels.order import lowest
 from bottega.tree._kernels.random import uniform
+from bottega.tree._kernels.weighed import weight_of
 
 
 @kernel
@@ -55,9 +56,9 @@ def scan_moments(
     bar = (best + tie) / W
     for i in range(start, start + last):
         r = rows_of[j, i]
-        w = wz[r, 0]
+        w = weight_of(wz, r)
         w_l += w
-        d += wz[r, 1] - w * mu
+        d += wz[r, -1] - w * mu
         if d * d > bar * w_l * (W - w_l) and i + 1 >= start + first:
             w_r = W - w_l
             a, b = X[r, j], X[rows_of[j, i + 1], j]

@@ -9,6 +9,7 @@ from bottega.tree._kernels.impurity import TIE
 from bottega.tree._kernels.missing_rows import count_present
 from bottega.tree._kernels.numeric_split import threshold_between
 from bottega.tree._kernels.order import lowest
+from bottega.tree._kernels.weighed import weight_of
 
 
 @kernel
@@ -20,15 +21,15 @@ def _imitate_number(k, rows, child_of, data):
     for i in range(m):
         r = rows[i]
         n += child_of[r] != ASTRAY
-        whole_0 += data.wz[r, 0] * (child_of[r] == 0)
-        whole_1 += data.wz[r, 0] * (child_of[r] == 1)
+        whole_0 += weight_of(data.wz, r) * (child_of[r] == 0)
+        whole_1 += weight_of(data.wz, r) * (child_of[r] == 1)
     agree, threshold, reverse = 0.0, np.nan, False
     w_0, w_1, n_l = 0.0, 0.0, 0  # the same up to row i, and the rows that the split placed
     for i in range(m - 1):
         r = rows[i]
         n_l += child_of[r] != ASTRAY
-        w_0 += data.wz[r, 0] * (child_of[r] == 0)
-        w_1 += data.wz[r, 0] * (child_of[r] == 1)
+        w_0 += weight_of(data.wz, r) * (child_of[r] == 0)
+        w_1 += weight_of(data.wz, r) * (child_of[r] == 1)
         if min(n_l, n - n_l) >= 2 and x[r] < x[rows[i + 1]]:
             same, other = w_0 + whole_1 - w_1, w_1 + whole_0 - w_0
             if max(same, other) > agree * (1.0 + TIE):
@@ -55,8 +56,8 @@ def _imitate_levels(k, rows, child_of, default, data, levels):
             r = rows[i]
             c_0 += child_of[r] == 0
             c_1 += child_of[r] == 1
-            w_0 += data.wz[r, 0] * (child_of[r] == 0)
-            w_1 += data.wz[r, 0] * (child_of[r] == 1)
+            w_0 += weight_of(data.wz, r) * (child_of[r] == 0)
+            w_1 += weight_of(data.wz, r) * (child_of[r] == 1)
             i += 1
         if w_0 + w_1 > 0.0:
             levels.code[L] = int(a)
@@ -139,8 +140,8 @@ def add_surrogates(
     rows = rows_of[j, start:stop]
     w_0, w_1 = 0.0, 0.0
     for r in rows:
-        w_0 += data.wz[r, 0] * (child_of[r] == 0)
-        w_1 += data.wz[r, 0] * (child_of[r] == 1)
+        w_0 += weight_of(data.wz, r) * (child_of[r] == 0)
+        w_1 += weight_of(data.wz, r) * (child_of[r] == 1)
     side = 0 if w_0 >= w_1 else 1
     count = 0
     if found[0].size:

@@ -285,6 +285,8 @@ class TreeBase(FittedTree, Tuned):
         self.ccp_alpha_ = float(setting["ccp_alpha"])
         if np.isnan(self.ccp_alpha_):
             self.nodes_ = self._grow_reduced(work.rows, work.target)
+        elif self.ccp_alpha_ == 0:  # the tree as it is grown, without its sequence
+            self.nodes_ = work.full
         else:
             self.nodes_ = prune(work.full, self.ccp_alpha_, work.sequence)
 
