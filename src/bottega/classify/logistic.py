@@ -56,8 +56,10 @@ class LogisticRegression(LogisticEstimator):
     alpha : float, "auto" or None, default=None
         Strength of the penalty, at least 0. ``"auto"`` picks from the path by the rule `select`.
         None leaves it to `C`.
-    l1_ratio : float or None, default=0.0
-        Share l of the absolute values in the penalty. 0 (or None) is ridge, 1 the lasso.
+    l1_ratio : float, "auto" or None, default=0.0
+        Share l of the absolute values in the penalty. 0 (or None) is ridge, 1 the lasso. ``"auto"``
+        walks a path of penalties for each of 0, 0.1, 0.5, 0.9 and 1, and picks both; with a number
+        as `alpha` it picks the share alone.
     standardize : bool or "auto", default="auto"
         Whether to penalise each input on its own scale; results are reported on the original one.
         ``"auto"`` does with `alpha`, and does not with a number `C`, as scikit-learn.
@@ -108,6 +110,8 @@ class LogisticRegression(LogisticEstimator):
         Intercepts; those of more than two classes sum to zero.
     alpha_ : float
         The penalty in use.
+    l1_ratio_ : float
+        The share of absolute values in it.
     C_ : float
         The same as scikit-learn measures it.
     df_ : float
@@ -183,7 +187,7 @@ class LogisticRegression(LogisticEstimator):
             help="inverse of the penalty, as in scikit-learn",
         ),
         "alpha": OrNone(Auto(Real(0, None, log=True)), help="strength of the penalty"),
-        "l1_ratio": OrNone(Real(0, 1), help="share of the absolute values in the penalty"),
+        "l1_ratio": OrNone(Auto(Real(0, 1)), help="share of the absolute values in the penalty"),
         "standardize": AnyOf(
             Choice("auto"), Boolean(), help="penalise each input on its own scale"
         ),
@@ -236,7 +240,7 @@ class LogisticRegression(LogisticEstimator):
         *,
         C: float | str = 1.0,
         alpha: float | str | None = None,
-        l1_ratio: float | None = 0.0,
+        l1_ratio: float | str | None = 0.0,
         standardize: bool | str = "auto",
         relax: bool = False,
         fit_intercept: bool = True,

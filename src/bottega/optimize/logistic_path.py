@@ -15,10 +15,9 @@ from bottega.optimize.quasi_newton import minimise_smooth
 __all__ = ["LogisticSolution", "Stop", "walk"]
 
 # What is left to gain, against the duality gap wanted, when that is first computed; without
-# absolute values in the penalty a step or two more give most digits, in small problems all.
-_FIRST, _SMOOTH, _SMALL = 1e-3, 1e-6, 1e-8
-# The same where a problem that follows another is not looked at.
-_AHEAD = 5e-4
+# absolute values in the penalty a step or two more give most digits, in small problems all, but in
+# large ones each is dear.
+_FIRST, _SMOOTH, _SMALL, _LARGE = 1e-3, 1e-6, 1e-8, 1e-4
 # Coefficients of a curvature that folds may share.
 _SHARED = 256
 # Coefficients of a smooth problem above which it has no matrix of second derivatives.
@@ -114,26 +113,21 @@ def walk(
     last = max(problem.alpha_max(), alphas[0])
     # Until the other's curvature is of no use; small problems need none.
     follows = bool(lead) and not problem.is_small(p)
-    alone, trusted = 0, False  # penalties since its last step, and whether the next needs no look
+    smooth = problem.l1_ratio == 0 and alphas[-1] > 0 and not (fine or relax)
+    if follows and smooth and problem.screens and all(stop.model is not None for stop in lead):
+        return _beside(problem, alphas, tol, max_iter, lead)
     for k, alpha in enumerate(alphas):
         ready = False
         if follows:
             where = _following(problem, lead, k)
             if problem.screens and not (fine or relax or where[2] is None):
-                if trusted:
-                    problem.B, problem.b0, gap[k] = where[0], where[1], gap[k - 1]
-                else:
-                    gap[k] = problem.glide(where[0], where[1], where[2], alpha) / problem.null
+                gap[k] = problem.glide(where[0], where[1], where[2], alpha) / problem.null
                 if gap[k] <= _FIRST * tol:
-                    alone += 1
-                    # What is left grows evenly from one penalty to the next.
-                    ahead = gap[k] * ((alone + 1) / alone) ** 2
-                    trusted = not trusted and problem.l1_ratio == 0 and ahead <= _AHEAD * tol
                     coef[k], intercept[k] = problem.B * problem.inverse, problem.b0
                     last = alpha
                     nll.append(np.nan)
                     continue
-            ready, alone, trusted = problem.move(*where), 0, False
+            ready = problem.move(*where)
         n_iter[k], gap[k] = _fit(problem, alpha, last, tol, max_iter, ready, fine)
         if not problem.B.any():  # to the last digit: classes may be equally frequent
             problem.b0 = problem.level_of_shares()
@@ -161,6 +155,59 @@ def walk(
     fits: Any = (alphas, coef, intercept, deviance, gap, n_iter, freedom)
     found: Any = [each[done] for each in fits]
     return LogisticSolution(*found, stops)  # type: ignore[call-arg]
+
+
+def _beside(
+    problem: LogisticProblem, alphas: FloatArray, tol: float, max_iter: int, lead: Sequence[Stop]
+) -> LogisticSolution:
+    """Return the fits of a smooth problem beside those of another on nearly the same rows.
+
+    The two differ by what changes little from one penalty to the next: it is found at some of
+    them, and taken to be linear between. At the quarters of each stretch the step that is left says
+    whether that is good enough; where it is not, one more is found.
+    """
+    count, place = len(alphas), np.log(alphas)
+    coef, intercept = np.zeros((count, *problem.B.shape)), np.zeros((count, problem.scores))
+    gap, n_iter, known = np.zeros(count), np.zeros(count, np.intp), np.zeros(count, dtype=bool)
+
+    def apart(k: int, i: int, j: int) -> tuple[FloatArray, FloatArray]:
+        """Return coefficients and intercepts at k, from the differences at i and j."""
+        share = (place[k] - place[i]) / (place[j] - place[i]) if i != j else 0.0
+        ends = [(coef[e] - lead[e].B, intercept[e] - lead[e].b0) for e in (i, j)]
+        (B, b0), (B1, b1) = ends if known[i] else [(0.0 * coef[0], 0.0 * intercept[0])] * 2
+        return lead[k].B + B + share * (B1 - B), lead[k].b0 + b0 + share * (b1 - b0)
+
+    def fit(k: int, i: int, j: int) -> None:
+        B, b0 = apart(k, i, j)
+        ready = problem.move(problem.own(B), b0, lead[k].model)
+        n_iter[k], gap[k] = _fit(problem, alphas[k], alphas[k], tol, max_iter, ready, False)
+        coef[k], intercept[k], known[k] = problem.B * problem.inverse, problem.b0, True
+
+    fit(0, 0, 0)
+    if count > 1:
+        fit(count - 1, 0, 0)
+    stretches = [(0, count - 1)]
+    while stretches:
+        i, j = stretches.pop()
+        if j - i < 2:
+            continue
+        left, k = 0.0, i
+        for e in sorted({(i + j) // 2, i + (j - i) // 4, j - (j - i) // 4} - {i, j}):
+            B, b0 = apart(e, i, j)
+            model: Any = lead[e].model
+            size = problem.glide(problem.own(B), b0, model, alphas[e]) / problem.null
+            left, k = max((left, k), (size, e))
+            if left > _FIRST * tol:
+                break
+        if left <= _FIRST * tol:
+            for e in range(i + 1, j):
+                coef[e], intercept[e] = apart(e, i, j)
+                gap[e] = left
+        else:
+            fit(k, i, j)
+            stretches += [(i, k), (k, j)]
+    unknown = np.full(count, np.nan)
+    return LogisticSolution(alphas, coef, intercept, unknown, gap, n_iter, unknown)
 
 
 def _is_over(null: float, nll: list[float]) -> bool:
@@ -198,7 +245,8 @@ def _fit(
         problem.solver = "lbfgs"
         return _quasi_newton(problem, alpha, tol, 100 * max_iter)
     l1, steps, stuck = problem.l1_ratio, 0, 0
-    small = (_SMOOTH if fine and alpha * l1 == 0 else _FIRST) * tol * problem.null
+    finer = _LARGE if problem.is_large else _SMOOTH
+    small = (finer if fine and alpha * l1 == 0 else _FIRST) * tol * problem.null
     if problem.is_small(len(problem.mean)) and (problem.scores == 1 or alpha * l1 == 0):
         small = _SMALL * tol * problem.null
     if problem.screens and not ready:

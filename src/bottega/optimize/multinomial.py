@@ -13,14 +13,19 @@ h      v P_t P_u, the curvature of a row in the difference of two scores, for ea
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
 
+from bottega.core.lazy import cached_property
+from bottega.core.parallel import spare_threads
 from bottega.core.sparse import is_sparse
+from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray, IntArray
 from bottega.optimize.coordinate_columns import InputColumns
 
@@ -31,6 +36,8 @@ __all__ = ["ChunkedRows", "Curvature", "LikelihoodRows", "MemoryRows", "Point"]
 _LEAST = 1e-9
 # Numbers of a block: what is done with them stays in the cache.
 _BLOCK = 2**18
+# Numbers of a table from which threads are worth their start.
+_SHARED = 2**19
 
 
 @dataclass(frozen=True)
@@ -41,9 +48,25 @@ class Point:
     slope: FloatArray  # (T, m) mean products of the columns with observed minus fitted
     pull: FloatArray  # (T,) the same for the intercepts
     entropy: float  # mean entropy of the fitted probabilities
-    own: FloatArray  # (n,) logarithm of the probability of each row's own class
-    level: FloatArray  # (n,) minus the entropy of each row's probabilities
-    residual: FloatArray  # (T, n) weighted observed minus fitted; empty in chunks, as the two above
+    parts: Sequence[tuple[FloatArray, FloatArray, FloatArray]]  # what is per row, by blocks
+
+    def _joined(self, k: int) -> FloatArray:
+        return np.concatenate([part[k] for part in self.parts], axis=-1)
+
+    @cached_property
+    def own(self) -> FloatArray:
+        """Logarithm of the probability of each row's own class, (n,); empty in chunks."""
+        return self._joined(0)
+
+    @cached_property
+    def level(self) -> FloatArray:
+        """Minus the entropy of each row's probabilities, (n,); empty in chunks."""
+        return self._joined(1)
+
+    @cached_property
+    def residual(self) -> FloatArray:
+        """Weighted observed minus fitted, (T, n); empty in chunks."""
+        return self._joined(2)
 
 
 @dataclass(frozen=True)
@@ -85,23 +108,36 @@ class LikelihoodRows(ABC):
     def blocks(self, W: IntArray) -> Iterable[Block]:
         """Yield the columns W, codes and weights of some rows after the other."""
 
+    def working(self) -> AbstractContextManager[None]:
+        """Return the context in which several sums are made."""
+        return nullcontext()
+
     def at(self, W: IntArray, B: FloatArray, b0: FloatArray) -> Point:
         """Return the likelihood at coefficients of the columns W."""
         T, m = B.shape
         slope, pull = np.zeros((T, m)), np.zeros(T)
-        found: list[tuple[FloatArray, ...]] = []
+        found: list[tuple[FloatArray, FloatArray, FloatArray]] = []
         nll = entropy = 0.0
-        for Z, codes, v in self.blocks(W):
-            own, level, R = self._rows(Z, codes, v, B, b0)
-            nll -= float(v @ own)
-            entropy -= float(v @ level)
-            slope += _combined(R, Z)
-            pull += R.sum(axis=1)
+
+        def sums(block: Block) -> Any:
+            Z, codes, v = block
+            rows = self._rows(Z, codes, v, B, b0)
+            return rows, float(v @ rows[0]), float(v @ rows[1]), _combined(rows[2], Z)
+
+        for rows, own, level, product in self._each(sums, self.blocks(W)):
+            nll -= own
+            entropy -= level
+            slope += product
+            pull += rows[2].sum(axis=1)
             if self._keeps:
-                found.append((own, level, R))
-        parts = self._joined(found or [(np.zeros(0), np.zeros(0), np.zeros((T, 0)))])
+                found.append(rows)
+        parts = found or [(np.zeros(0), np.zeros(0), np.zeros((T, 0)))]
         weight = self.weight
-        return Point(nll / weight, slope / weight, pull / weight, entropy / weight, *parts)
+        return Point(nll / weight, slope / weight, pull / weight, entropy / weight, parts)
+
+    def _each(self, sums: Callable[[Block], Any], blocks: Iterable[Block]) -> Iterable[Any]:
+        """Yield what is made of each block, in their order."""
+        return map(sums, blocks)
 
     def _rows(
         self, Z: Any, codes: IntArray, v: FloatArray, B: FloatArray, b0: FloatArray
@@ -136,32 +172,31 @@ class LikelihoodRows(ABC):
         P *= -v
         return own, level, P
 
-    @staticmethod
-    def _joined(found: list[Any]) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return what is per row, of all of them."""
-        own, level, residual = (np.concatenate(each, axis=-1) for each in zip(*found, strict=True))
-        return own, level, residual
-
     def curvature(self, W: IntArray, B: FloatArray, b0: FloatArray) -> Curvature:
         """Return the second derivatives at coefficients of the columns W."""
         T, m = B.shape
         pairs = list(combinations(range(self.K), 2))
         C = np.zeros((len(pairs), m, m))
         toward, total = np.zeros((len(pairs), m)), np.zeros(len(pairs))
-        for Z, _, v in self.blocks(W):
-            h = self._pairs(Z, v, B, b0, pairs)
-            total += h.sum(axis=1)
-            if not m:
-                continue
-            toward += _combined(h, Z)
-            if is_sparse(Z):
+
+        def sums(block: Block) -> tuple[FloatArray, FloatArray, FloatArray]:
+            Z, _, v = block
+            h, own = self._pairs(Z, v, B, b0, pairs), np.zeros_like(C)
+            if m and is_sparse(Z):
                 for q in range(len(pairs)):
-                    C[q] += np.asarray((Z.multiply(h[q][:, None]).T @ Z).toarray())
-                continue
-            room = np.empty((m, len(v)))
-            for q, root in enumerate(np.sqrt(h)):
-                np.multiply(Z.T, root, out=room)
-                C[q] += room @ room.T
+                    own[q] = (Z.multiply(h[q][:, None]).T @ Z).toarray()
+            elif m:
+                room = np.empty((m, len(v)))
+                for q, root in enumerate(np.sqrt(h)):
+                    np.multiply(Z.T, root, out=room)
+                    np.matmul(room, room.T, out=own[q])
+            return h.sum(axis=1), _combined(h, Z) if m else toward, own
+
+        for ends_of, toward_of, own in self._each(sums, self.blocks(W)):
+            total += ends_of
+            if m:
+                toward += toward_of
+                C += own
         C, toward, total = (each / self.weight for each in (C, toward, total))
         if T == 1:
             return Curvature(C[:, :, None, :], toward[:, :, None], total[:, None])
@@ -236,6 +271,27 @@ class MemoryRows(LikelihoodRows):
         self.count = len(v)
         self._kept: tuple[IntArray, Any] | None = None
         self._whole = np.arange(columns.A.shape[1])
+        self._pool: ThreadPoolExecutor | None = None
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Keep threads at hand for the time of the block, where the table is worth it.
+
+        Products of blocks are small: linear algebra would share each of them among threads.
+        """
+        size, threads = self.columns.A.shape[0] * self.columns.A.shape[1], spare_threads()
+        with one_thread():
+            if threads == 1 or size < _SHARED or is_sparse(self.columns.A):
+                yield
+                return
+            with ThreadPoolExecutor(threads) as self._pool:
+                try:
+                    yield
+                finally:
+                    self._pool = None
+
+    def _each(self, sums: Callable[[Block], Any], blocks: Iterable[Block]) -> Iterable[Any]:
+        return super()._each(sums, blocks) if self._pool is None else self._pool.map(sums, blocks)
 
     def blocks(self, W: IntArray) -> Iterator[Block]:  # noqa: D102
         n, m, Z = len(self.v), len(W), self.of(W)
@@ -284,7 +340,8 @@ class MemoryRows(LikelihoodRows):
             pull += P.sum(axis=1)
         nothing = np.zeros(0)
         weight = self.weight
-        return Point(np.nan, slope / weight, pull / weight, np.nan, nothing, nothing, residual)
+        parts = [(nothing, nothing, residual)]
+        return Point(np.nan, slope / weight, pull / weight, np.nan, parts)
 
     def correlate(self, point: Point) -> FloatArray:
         """Return the mean products of all columns with observed minus fitted, (T, p)."""

@@ -34,7 +34,7 @@ _NOISE = 1e-13
 _SMALL = 2**17
 # Its steps, before exact ones are taken: those by coordinates are not, where there are ties.
 _TRIED = 12
-# Numbers of a table above which degrees of freedom are by a curvature that is there.
+# Numbers of a large table: there degrees of freedom are by a curvature that is there.
 _LARGE = 2**19
 # The share of absolute values below which the grid of penalties no longer starts higher.
 _LEAST_RATIO = 1e-3
@@ -157,9 +157,7 @@ class LogisticProblem:
             return
         self.W, self.model = W, None
         old = self.point
-        self.point = Point(
-            old.nll, self.slope[:, W], old.pull, old.entropy, old.own, old.level, old.residual
-        )
+        self.point = Point(old.nll, self.slope[:, W], old.pull, old.entropy, old.parts)
 
     def alpha_max(self) -> float:
         """Return the smallest alpha at which every coefficient is zero (l2: nearly zero)."""
@@ -293,6 +291,11 @@ class LogisticProblem:
             return False
         return 0 < rows.count * m * rows.pairs <= _SMALL
 
+    @property
+    def is_large(self) -> bool:
+        """Whether a sum over the rows takes longer than most of what is done with it."""
+        return self.rows.count * len(self.mean) > _LARGE
+
     def _descend_small(self, alpha: float, small: float, max_iter: int) -> int:
         rows, W = self.rows, self.W
         assert isinstance(rows, MemoryRows)
@@ -309,7 +312,8 @@ class LogisticProblem:
         nll, entropy, pull = (each / self.weight for each in sums)
         self.B[0, W], self.b0, self.model = b, b0, None
         slopes = slope[None] / self.weight
-        self.point = Point(nll, slopes, np.array([pull]), entropy, own, level, residual[None])
+        parts = [(own, level, residual[None])]
+        self.point = Point(nll, slopes, np.array([pull]), entropy, parts)
         return int(done)
 
     def descend(self, alpha: float, small: float, max_iter: int, free: Any = None) -> int:
@@ -358,7 +362,7 @@ class LogisticProblem:
         """
         if self.l1_ratio == 1 or alpha == 0:
             return float(np.count_nonzero(self.B))
-        if self.model is None or self.rows.count * len(self.mean) <= _LARGE:
+        if self.model is None or not self.is_large:
             self._approximate()
         assert self.model is not None
         inverse = np.tile(self.inverse[self.W], self.scores)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.optimize._kernels import coordinate as kernels
@@ -80,14 +81,14 @@ def smooth_minimum(
     found = b.copy()
     if not len(at):
         return found
-    A, right = H[np.ix_(at, at)], g[at] - l2 * b[at]
+    A = np.array(H, order="F") if len(at) == len(b) else np.asfortranarray(H[np.ix_(at, at)])
+    right = g[at] - l2 * b[at]
     if l2 > 0:
-        A = A + l2 * np.eye(len(at))
-        try:
-            found[at] += linalg.cho_solve(linalg.cho_factor(A, lower=True), right)
+        A.T.flat[:: len(at) + 1] += l2
+        _, step, failed = lapack.dposv(A, right, lower=1)
+        if not failed:  # else the penalty is lost in the rounding of the curvature
+            found[at] += step
             return found
-        except linalg.LinAlgError:  # a penalty lost in the rounding of the curvature
-            pass
     # The same number added to all scores does nothing, and columns may depend on one another:
     # the shortest of the solutions, in columns of one size.
     column = at % columns

@@ -1,7 +1,7 @@
 """What logistic regression does with its rows: settings, fits, path, warnings."""
 
 from collections.abc import Mapping, Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,13 @@ from bottega.classify._logistic.inference import covariance_of, is_flat, separat
 from bottega.classify._logistic.results import LogisticResults
 from bottega.classify._logistic.walk import (
     Works,
-    alphas_in,
+    in_order,
+    joined,
     judge_chunks,
     judge_folds,
     predicted,
     train_errors,
+    walks_in,
 )
 from bottega.classify._logistic.work import LogisticDescent, MemoryLikelihood
 from bottega.core.chunked import Chunked
@@ -33,7 +35,7 @@ from bottega.core.errors import (
 from bottega.core.likelihood import information_criteria
 from bottega.core.lists import alphas_of
 from bottega.core.losses import Loss
-from bottega.core.path import Path, along
+from bottega.core.path import Path
 from bottega.core.results import term_names
 from bottega.core.rows import Rows
 from bottega.core.tuned import Tuned
@@ -42,6 +44,8 @@ from bottega.optimize.coordinate import alpha_grid
 from bottega.optimize.logistic_path import LogisticSolution
 
 _SHOWN = 5  # columns named in a warning
+# Shares of absolute values that l1_ratio="auto" tries.
+_RATIOS = (0.0, 0.1, 0.5, 0.9, 1.0)
 
 
 class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
@@ -50,7 +54,7 @@ class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
     penalty: str | None
     C: float | str
     alpha: float | str | None
-    l1_ratio: float | None
+    l1_ratio: float | str | None
     standardize: bool | str
     relax: bool
     alphas: Any
@@ -62,6 +66,12 @@ class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
 
     def _check_params(self) -> None:
         super()._check_params()
+        fixed = self.alpha is None and not isinstance(self.C, str)
+        if self.penalty is not None and isinstance(self._ratio(), str) and fixed:
+            raise ParameterError(
+                "LogisticRegression: l1_ratio='auto' is chosen along a path of penalties; give "
+                "alpha='auto' (or a number) with it."
+            )
         if self.penalty is None and self.alpha not in (None, 0):
             raise ParameterError(
                 f"LogisticRegression: penalty=None and alpha={self.alpha!r} contradict each other; "
@@ -78,17 +88,23 @@ class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
 
     # ---- settings --------------------------------------------------------------------------------
 
-    def _ratio(self) -> float:
-        """Return the share of absolute values in the penalty."""
+    def _ratio(self) -> float | str:
+        """Return the share of absolute values in the penalty; "auto" where the path chooses."""
         fixed = {"l1": 1.0, "l2": 0.0}
-        return fixed.get(str(self.penalty), float(self.l1_ratio or 0.0))
+        own = self.l1_ratio if isinstance(self.l1_ratio, str) else float(self.l1_ratio or 0.0)
+        return fixed.get(str(self.penalty), own)
+
+    def _ratios(self) -> tuple[float, ...]:
+        """Return the shares that a path goes over."""
+        ratio = self._ratio()
+        return _RATIOS if isinstance(ratio, str) else (ratio,)
 
     def _descent(self, setting: Mapping[str, Any]) -> LogisticDescent:
         """Return how to fit a setting; one given by C is scikit-learn's."""
         scaled = "C" not in setting if isinstance(self.standardize, str) else self.standardize
-        ratio = 0.0 if setting.get("alpha") == 0 else self._ratio()
+        ratio = 0.0 if setting.get("alpha") == 0 else setting.get("l1_ratio", self._ratio())
         return LogisticDescent(
-            ratio,
+            float(ratio),
             bool(scaled),
             bool(self.fit_intercept),
             float(self.tol),
@@ -100,7 +116,8 @@ class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
         if self.penalty is None:
             return {"alpha": 0.0}
         if self.alpha is not None:
-            return None if isinstance(self.alpha, str) else {"alpha": float(self.alpha)}
+            walks = isinstance(self.alpha, str) or isinstance(self._ratio(), str)
+            return None if walks else {"alpha": float(self.alpha)}
         if isinstance(self.C, str):
             return None
         if np.isinf(self.C):
@@ -114,7 +131,7 @@ class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
         return MemoryLikelihood(rows)
 
     def _folds_of_chunks(self) -> int:
-        fixed = not isinstance(self.alpha, str) and not (
+        fixed = not any(isinstance(each, str) for each in (self.alpha, self._ratio())) and not (
             self.alpha is None and isinstance(self.C, str)
         )
         if self.penalty is None or fixed or self.select not in ("min", "one_se"):
@@ -138,7 +155,7 @@ class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
         if kept is not None and np.array_equal(kept[0], self.classes_):
             start = kept[1:] if kept[1].shape[1] == self.n_features_in_ else None
         found = work.fit(descent, alpha, start)
-        self.alpha_ = alpha
+        self.alpha_, self.l1_ratio_ = alpha, descent.l1_ratio
         self.C_ = 1 / (work.weight * alpha) if alpha > 0 else np.inf
         self.coef_, self.intercept_ = found.coef[0].copy(), found.intercept[0].copy()
         self.dual_gap_, self.n_iter_ = float(found.gap[0]), int(found.n_iter[0])
@@ -147,7 +164,7 @@ class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
         self.solver_ = problem.solver
         self.df_ = float(found.df[0]) + self._intercepts()
         if hasattr(self, "path_"):
-            self.gap_path_ = work.path(descent, alphas_in(self.path_.settings)[0]).gap
+            self.gap_path_ = work.gap_path
         self._totals = {
             "n": float(work.n),
             "null": work.null_deviance,
@@ -200,50 +217,70 @@ class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
             )
 
     def _path(self, work: Works, values: Any, loss: Loss | None) -> Path:
-        descent = self._descent({})
         values = alphas_of(values, self.alphas)
-        if values is None:
-            p = self.n_features_in_
-            alphas = alpha_grid(work.strongest(descent), self.alphas, "auto", work.n, p)
-        else:
-            alphas = np.sort(np.asarray(values, dtype=np.float64))[::-1]
-        found, K = work.path(descent, alphas, ends=values is None), len(self.classes_)
-        alphas = found.alphas
-        self._warn(found)
-        df = np.maximum.accumulate(found.df + self._intercepts())
-        judged: dict[str, Any] = {}
-        if isinstance(work, ChunkedLikelihood) and loss is not None and work.folds > 1:
-            judged = judge_chunks(work, descent, alphas, loss, K)
+        if values is None and isinstance(self.alpha, Real) and isinstance(self._ratio(), str):
+            values = [self.alpha]
+        K, several = len(self.classes_), len(self._ratios()) > 1
+        settings: list[dict[str, Any]] = []
+        walks, judged = [], []
+        for ratio in self._ratios():
+            own = {"l1_ratio": ratio} if several else {}
+            descent = self._descent(own)
+            if values is None:
+                p = self.n_features_in_
+                alphas = alpha_grid(work.strongest(descent), self.alphas, "auto", work.n, p)
+            else:
+                alphas = np.sort(np.asarray(values, dtype=np.float64))[::-1]
+            found = work.path(descent, alphas, ends=values is None)
+            self._warn(found)
+            walks.append(found)
+            settings += [{"alpha": float(alpha), **own} for alpha in found.alphas]
+            if isinstance(work, ChunkedLikelihood) and loss is not None and work.folds > 1:
+                judged.append(judge_chunks(work, descent, found.alphas, loss, K))
+        sizes = [np.maximum.accumulate(found.df + self._intercepts()) for found in walks]
+        df = np.concatenate(sizes)
+        order = np.argsort(df, kind="stable") if several else np.arange(len(df))
+        df = df[order]
+        coef, deviance, gap, wrong = (
+            np.concatenate(each)[order]
+            for each in (
+                [found.coef for found in walks],
+                [found.deviance for found in walks],
+                [found.gap for found in walks],
+                [train_errors(work, found, K) for found in walks],
+            )
+        )
+        work.gap_path = gap
         known = bool(np.all(np.isfinite(df)))  # not of thousands of coefficients
         return Path(
-            along("alpha", alphas),
+            [settings[i] for i in order],
             df=df if known else None,
             complexity=None if known else np.arange(float(len(df))),  # type: ignore[arg-type]
-            train_error=train_errors(work, found, K),
+            train_error=wrong,
             loss="misclassification",
-            criteria=information_criteria(found.deviance * work.weight, df, work.n)
-            if known
-            else {},
-            coef=found.coef if K > 2 else found.coef[:, 0],
-            **judged,
+            criteria=information_criteria(deviance * work.weight, df, work.n) if known else {},
+            coef=coef if K > 2 else coef[:, 0],
+            **joined(judged, order),
         )
 
     def _judge(self, curve: Path, work: Any, rows: Rows, cv: Any, loss: Loss) -> Path:
         folds, estimate = self._held_out(rows, cv)
         if not folds:
             raise InputError("No fold has rows that count on both sides; give other folds.")
-        K, descent = len(self.classes_), self._descent({})
-        return judge_folds(curve, work, rows, folds, estimate, loss, descent, K)
+        K = len(self.classes_)
+        return judge_folds(curve, work, rows, folds, estimate, loss, self._descent, K)
 
     def _predictions(
         self, work: Works, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
     ) -> Array:
-        alphas, order = alphas_in(settings)
         K, present = len(self.classes_), np.flatnonzero(work.counts)
-        found = work.path(self._descent({}), alphas) if len(present) > 1 else None
-        guess = predicted(X_new, found, present, K, method)
-        guess = np.broadcast_to(guess, (len(guess), len(alphas), *guess.shape[2:]))
-        return np.asarray(guess[:, np.argsort(order)])
+        parts = []
+        for descent, alphas, places in walks_in(settings, self._descent):
+            found = work.path(descent, alphas) if len(present) > 1 else None
+            guess = predicted(X_new, found, present, K, method)
+            shape = len(guess), len(alphas), *guess.shape[2:]
+            parts.append((places, np.broadcast_to(guess, shape)))
+        return in_order(parts)
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()

@@ -167,6 +167,7 @@ class LikelihoodProfile:
         )
         self._factor = columns.factor
         self.estimates = estimates  # (T, m)
+        self._base: int | None = None  # the score that is zero, where one is
         self.best = self.deviance(estimates, np.zeros(estimates.shape, dtype=bool))
 
     def deviance(self, start: FloatArray, held: BoolArray) -> float:
@@ -182,7 +183,11 @@ class LikelihoodProfile:
         problem = self.problem
         return np.asarray(problem.B * problem.inverse * self._factor)
 
-    def limit(self, j: int, std_error: float, quantile: float) -> float:
+    def compare_with(self, base: int) -> None:
+        """Take the coefficients of one class for zero, so that the others are against it."""
+        self.estimates, self._base = self.estimates - self.estimates[base], base
+
+    def limit(self, t: int, j: int, std_error: float, quantile: float) -> float:
         """Return where the deviance is `quantile` squared above its least, on one side.
 
         `quantile` has the sign of the side. Newton on the signed root of the deviance, which is
@@ -190,13 +195,15 @@ class LikelihoodProfile:
         """
         start = self.estimates.copy()
         held = np.zeros(start.shape, dtype=bool)
-        held[0, j] = True
-        centre, goal = float(start[0, j]), quantile**2
+        held[t, j] = True
+        if self._base is not None:
+            held[self._base] = True
+        centre, goal = float(start[t, j]), quantile**2
         c = centre + quantile * std_error
         for _ in range(_STEPS):
-            start[0, j] = c
+            start[t, j] = c
             rise = self.deviance(start, held) - self.best
-            slope = -2 * self.problem.weight * self.problem.point.slope[0, j] / self._factor[j]
+            slope = -2 * self.problem.weight * self.problem.point.slope[t, j] / self._factor[j]
             if abs(rise - goal) <= 1e-9 * goal:
                 return c
             root = np.sqrt(max(rise, 1e-12 * goal))

@@ -38,6 +38,7 @@ class LogisticResults(SelectedResults):
     classes_: Any
     intercept_: FloatArray
     alpha_: float
+    l1_ratio_: float
     df_: float
     fit_intercept: bool
     separated_: bool | None
@@ -156,7 +157,7 @@ class LogisticResults(SelectedResults):
             return ("The classes can be separated, so the likelihood has no maximum: no tests.",)
         if self.alpha_ == 0:
             return ("No penalty. Tests and intervals are Wald's; see profile_intervals.",)
-        if np.count_nonzero(self.coef_) < self.coef_.size or self._ratio() > 0:  # type: ignore[attr-defined]
+        if np.count_nonzero(self.coef_) < self.coef_.size or self.l1_ratio_ > 0:
             return super()._notes()
         notes = f"Penalty alpha = {self.alpha_:.4g} on squares: estimates are biased towards zero, "
         return notes + "so there are no tests.", *super()._notes()[1:]
@@ -209,13 +210,19 @@ class LogisticResults(SelectedResults):
         return found
 
     def profile_intervals(
-        self, X: Any, y: Any, *, sample_weight: Any = None, level: float = 0.95
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        level: float = 0.95,
+        reference: Any = None,
     ) -> Any:
         """Return intervals of the coefficients from the profile of the likelihood.
 
         A value is in the interval if the likelihood-ratio test with the coefficient held there, and
         all others free, does not reject it. Of few rows these are nearer to their level than
-        Wald's; a limit may be infinite. Two classes, and a fit without a penalty.
+        Wald's; a limit may be infinite. Of a fit without a penalty.
 
         Parameters
         ----------
@@ -223,31 +230,42 @@ class LogisticResults(SelectedResults):
             The rows of the fit.
         level : float
             Probability that each interval holds.
+        reference : label, optional
+            With more than two classes, the class that the others are compared with, the first by
+            default. Coefficients against the mean of all classes have no profile: with one of them
+            held, the others could give way, and the probabilities would be the same.
 
         Returns
         -------
         data frame
-            Columns term, estimate, conf_low, conf_high.
+            Columns term, estimate, conf_low, conf_high (with more than two classes response first,
+            the classes but the reference).
         """
-        check_level(level)
-        if len(self.classes_) > 2:
-            raise InputError(
-                "Profile intervals are for two classes; tidy() has Wald's intervals for more."
-            )
         profile = self._profile(X, y, sample_weight)
-        quantile = float(np.sqrt(stats.chi2.ppf(level, 1)))
-        errors = np.sqrt(np.diagonal(self._inference()))
-        ends = [
-            [
-                profile.limit(j, error, sign * quantile) if np.isfinite(error) else np.nan
-                for sign in (-1, 1)
-            ]
-            for j, error in enumerate(errors)
-        ]
-        low, high = np.array(ends).T
-        estimate = self._estimates()[:, 0]
+        quantile = float(np.sqrt(stats.chi2.ppf(check_level(level), 1)))
+        several = len(self.classes_) > 2
+        if several or reference is not None:
+            reference = self.classes_[0] if reference is None else reference
+        terms = self._all_terms(level, reference)
         names = term_names(self, intercept=self.fit_intercept)
-        columns = {"term": names, "estimate": estimate, "conf_low": low, "conf_high": high}
+        error = np.asarray(terms["std_error"], dtype=np.float64).reshape(-1, len(names))
+        place = [0]
+        if several:
+            base = int(np.flatnonzero(self.classes_ == reference)[0])
+            place = [k for k in range(len(self.classes_)) if k != base]
+            profile.compare_with(base)
+        ends = np.full((len(place), len(names), 2), np.nan)
+        for t, k in enumerate(place):
+            for j in np.flatnonzero(np.isfinite(error[t])):
+                for side, sign in enumerate((-1, 1)):
+                    ends[t, j, side] = profile.limit(k, int(j), error[t, j], sign * quantile)
+        if not several and reference is not None and reference == self.classes_[1]:
+            ends = -ends[:, :, ::-1]
+        kept = [name for name in ("response", "term", "estimate") if name in terms]
+        columns = {name: terms[name] for name in kept}
+        columns |= {"conf_low": ends[:, :, 0].ravel(), "conf_high": ends[:, :, 1].ravel()}
+        if not several:
+            columns.pop("response", None)
         return self._make_frame(columns)  # type: ignore[attr-defined]
 
     def drop_terms(self, X: Any, y: Any, *, sample_weight: Any = None) -> Any:

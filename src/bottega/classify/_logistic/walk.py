@@ -1,6 +1,6 @@
 """The path of logistic regression, and its judgement by folds that share all they can."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,11 +28,35 @@ _TOL, _LARGE = 1e-4, 2**19
 _AT_ONCE = 2**21
 
 
-def alphas_in(settings: Sequence[Mapping[str, Any]]) -> tuple[FloatArray, IntArray]:
-    """Return the penalties of settings, descending, and the order that makes them so."""
-    alphas = np.array([float(setting["alpha"]) for setting in settings])
-    order = np.argsort(-alphas, kind="stable")
-    return alphas[order], order
+def walks_in(
+    settings: Sequence[Mapping[str, Any]], descent_of: Callable[[dict[str, Any]], LogisticDescent]
+) -> list[tuple[LogisticDescent, FloatArray, IntArray]]:
+    """Return the walks that settings are stops of: how, penalties descending, and their places."""
+    ratios, found = [setting.get("l1_ratio") for setting in settings], []
+    for ratio in dict.fromkeys(ratios):
+        places = np.array([k for k, each in enumerate(ratios) if each == ratio])
+        alphas = np.array([float(settings[k]["alpha"]) for k in places])
+        order = np.argsort(-alphas, kind="stable")
+        own = {} if ratio is None else {"l1_ratio": ratio}
+        found.append((descent_of(own), alphas[order], places[order]))
+    return found
+
+
+def in_order(parts: Sequence[tuple[IntArray, Array]]) -> Array:
+    """Return columns of several walks in the order of their settings."""
+    places = np.concatenate([place for place, _ in parts])
+    columns = [values for _, values in parts]
+    values = columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
+    return np.asarray(values[:, np.argsort(places)])
+
+
+def joined(judged: list[dict[str, Any]], order: IntArray) -> dict[str, Any]:
+    """Return the judgements of several walks as that of one path."""
+    if not judged:
+        return {}
+    names = ("error", "error_se", "fold_error")
+    found = {n: np.concatenate([each[n] for each in judged], axis=-1)[..., order] for n in names}
+    return found | {"estimate": "cv"}
 
 
 def predicted(
@@ -87,23 +111,27 @@ def judge_folds(
     folds: list[Fold],
     estimate: str,
     loss: Loss,
-    descent: LogisticDescent,
+    descent_of: Callable[[dict[str, Any]], LogisticDescent],
     K: int,
 ) -> Path:
     """Return the path judged on the rows that folds hold out, each started from all rows' fit."""
-    alphas, order = alphas_in(curve.settings)
-    work.path(descent, alphas)  # what the folds follow
-    tol = max(descent.tol, _TOL) if rows.X.shape[0] * rows.X.shape[1] > _LARGE else descent.tol
-    back = np.argsort(order)
+    walks = walks_in(curve.settings, descent_of)
+    for descent, alphas, _ in walks:
+        work.path(descent, alphas)  # what the folds follow
+    large = rows.X.shape[0] * rows.X.shape[1] > _LARGE
 
     def judge(fold: Fold) -> FloatArray:
         train, test = fold
         held, v = rows.take(test), np.bincount(train, minlength=len(rows)) * rows.weights
-        answer = work.without(descent, alphas, v, tol)
-        present, found = (np.unique(rows.y[train]), None) if answer is None else answer
-        guess = predicted(held.X, found, present, K, loss.method)
-        guess = np.broadcast_to(guess, (len(guess), len(alphas), *guess.shape[2:]))
-        return np.asarray(row_losses(loss, held.y, guess)[:, back])
+        parts = []
+        for descent, alphas, places in walks:
+            tol = max(descent.tol, _TOL) if large else descent.tol
+            answer = work.without(descent, alphas, v, tol)
+            present, found = (np.unique(rows.y[train]), None) if answer is None else answer
+            guess = predicted(held.X, found, present, K, loss.method)
+            guess = np.broadcast_to(guess, (len(guess), len(alphas), *guess.shape[2:]))
+            parts.append((places, row_losses(loss, held.y, guess)))
+        return in_order(parts)
 
     parts = in_threads(judge, folds, stage="folds")
     found = judged_path(curve, rows, folds, parts, loss, estimate)

@@ -71,7 +71,8 @@ class LikelihoodWork(ABC):
         self.n, self.counts = n, counts
         self.weight = float(counts.sum())
         self._prepared: dict[LogisticDescent, PreparedLikelihood] = {}
-        self._walked: tuple[LogisticDescent, LogisticSolution, Sequence[Stop]] | None = None
+        self._walked: dict[LogisticDescent, tuple[LogisticSolution, Sequence[Stop]]] = {}
+        self.gap_path = np.zeros(0)
 
     @abstractmethod
     def prepare(self, descent: LogisticDescent, part: Any = None) -> PreparedLikelihood | None:
@@ -103,30 +104,33 @@ class LikelihoodWork(ABC):
         self, descent: LogisticDescent, alphas: FloatArray, ends: bool = False
     ) -> LogisticSolution:
         """Return the fits at `alphas`, descending; with `ends` those that change something."""
-        walked = self._walked
-        if walked is None or walked[0] != descent or not np.array_equal(walked[1].alphas, alphas):
+        walked = self._walked.get(descent)
+        if walked is None or not np.array_equal(walked[0].alphas, alphas):
             prepared = self.whole(descent)
             options: Any = {"keep": True, "df": True, "relax": descent.relax, "ends": ends}
-            found = walk(prepared.problem, alphas, descent.tol, descent.max_iter, **options)
-            self._walked = walked = descent, prepared.original(found), found.stops
-        return walked[1]
+            with prepared.problem.rows.working():
+                found = walk(prepared.problem, alphas, descent.tol, descent.max_iter, **options)
+            walked = prepared.original(found), found.stops
+            self._walked[descent] = walked
+        return walked[0]
 
     def fit(self, descent: LogisticDescent, alpha: float, start: Any = None) -> LogisticSolution:
         """Return the fit at one alpha; `start` are coefficients and intercepts to begin at."""
-        walked = self._walked
-        if walked is not None and walked[0] == descent and alpha in walked[1].alphas:
-            return _one(walked[1], int(np.flatnonzero(walked[1].alphas == alpha)[0]))
+        walked = self._walked.get(descent)
+        if walked is not None and alpha in walked[0].alphas:
+            return _one(walked[0], int(np.flatnonzero(walked[0].alphas == alpha)[0]))
         prepared = self.whole(descent)
         problem = prepared.problem
         alphas, near = np.array([alpha]), None
-        if start is not None and prepared.rotation is None:
-            near = prepared.shared(*start)
-        elif alpha * descent.l1_ratio > 0:
-            alphas = _ladder(problem.alpha_max(), alpha)
-        else:
-            near = _near(problem, alpha)
-        options: Any = {"start": near, "df": True, "relax": descent.relax}
-        found = walk(problem, alphas, descent.tol, descent.max_iter, **options)
+        with problem.rows.working():
+            if start is not None and prepared.rotation is None:
+                near = prepared.shared(*start)
+            elif alpha * descent.l1_ratio > 0:
+                alphas = _ladder(problem.alpha_max(), alpha)
+            else:
+                near = _near(problem, alpha)
+            options: Any = {"start": near, "df": True, "relax": descent.relax}
+            found = walk(problem, alphas, descent.tol, descent.max_iter, **options)
         return _one(prepared.original(found), -1)
 
     def without(
@@ -142,8 +146,7 @@ class LikelihoodWork(ABC):
         lead: Sequence[Stop] = ()
         whole = self.whole(descent)
         if len(prepared.present) == len(whole.present) and whole.rotation is None:
-            assert self._walked is not None
-            lead = self._walked[2]
+            lead = self._walked[descent][1]
         options: Any = {"lead": lead, "relax": descent.relax, "fine": False}
         found = walk(prepared.problem, alphas, tol, descent.max_iter, **options)
         return prepared.present, prepared.original(found)
