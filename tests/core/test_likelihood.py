@@ -10,6 +10,7 @@ from bottega.core.errors import ParameterError
 from bottega.core.likelihood import (
     BINOMIAL,
     FAMILIES,
+    GAMMA,
     GAUSSIAN,
     POISSON,
     gaussian_criteria,
@@ -18,10 +19,13 @@ from bottega.core.likelihood import (
     information_criteria,
     residual_scale,
 )
+from bottega.core.links import LINKS, get_link
 from bottega.core.path import along
 
 Y = {"gaussian": [-1.0, 0.5], "binomial": [0.0, 1.0], "poisson": [0.0, 4.0]}
+Y |= {"gamma": [0.4, 2.0], "negative_binomial": [0.0, 4.0]}
 MU = {"gaussian": [0.2, 0.1], "binomial": [0.3, 0.6], "poisson": [1.5, 2.0]}
+MU |= {"gamma": [0.5, 1.5], "negative_binomial": [1.5, 2.0]}
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -31,6 +35,8 @@ def test_deviance_is_twice_the_gap_of_the_log_likelihoods(name):
         "gaussian": lambda m: stats.norm.logpdf(y, m),
         "binomial": lambda m: stats.bernoulli.logpmf(y, m),
         "poisson": lambda m: stats.poisson.logpmf(y, m),
+        "gamma": lambda m: stats.gamma.logpdf(y, 1.0, scale=m),
+        "negative_binomial": lambda m: stats.nbinom.logpmf(y, 1.0, 1 / (1 + m)),
     }[name]
     expected = 2 * (density(y) - density(mu))
     family = get_family(name)
@@ -46,7 +52,68 @@ def test_link_and_mean_undo_each_other_and_the_variance_is_the_slope(name):
     # With the canonical link d mu / d eta = V(mu); central differences of step 1e-6.
     eta, h = family.link(mu), 1e-6
     slope = (family.mean(eta + h) - family.mean(eta - h)) / (2 * h)
-    assert family.variance(mu) == pytest.approx(slope, rel=1e-8)
+    assert family.mean_slope(eta) == pytest.approx(slope, rel=1e-8)
+    assert family.is_canonical == (name in ("gaussian", "binomial", "poisson"))
+    if family.is_canonical:
+        assert family.variance(mu) == pytest.approx(slope, rel=1e-8)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_greatest_log_likelihood_and_its_slopes_in_the_scale(name):
+    y, w = np.array(Y[name]), np.array([1.0, 3.0])
+    family = FAMILIES[name]
+    scale = 1.0 if family.known_scale else 0.7
+    mu = np.array(MU[name])
+    density = {
+        "gaussian": lambda: stats.norm.logpdf(y, mu, np.sqrt(scale / w)),
+        "binomial": lambda: stats.binom.logpmf(w * y, w, mu),
+        "poisson": lambda: w * stats.poisson.logpmf(y, mu),
+        "gamma": lambda: stats.gamma.logpdf(y, w / scale, scale=mu * scale / w),
+        "negative_binomial": lambda: w * stats.nbinom.logpmf(y, 1.0, 1 / (1 + mu)),
+    }[name]()
+    top = family.saturated(y, w, scale)
+    assert top[0] - family.deviance(y, mu, w) / (2 * scale) == pytest.approx(density.sum())
+    # Central differences in log scale: error of order 1e-8.
+    h = 1e-4
+    if not family.known_scale:
+        up, down = (family.saturated(y, w, scale * np.exp(each)) for each in (h, -h))
+        assert top[1] == pytest.approx((up[0] - down[0]) / (2 * h), rel=1e-6)
+        assert top[2] == pytest.approx((up[1] - down[1]) / (2 * h), rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_links_and_three_derivatives_of_their_inverse(name):
+    link, h = get_link(name), 1e-5
+    mu = np.array([0.2, 0.5, 0.9])
+    eta = link.link(mu)
+    assert link.mean(eta) == pytest.approx(mu, rel=1e-12)
+    at = [link.mean(eta), *link.slopes(eta)]
+    up, down = ([link.mean(e), *link.slopes(e)] for e in (eta + h, eta - h))
+    for k in range(3):
+        # Central differences of step 1e-5 are good to about 1e-9.
+        assert at[k + 1] == pytest.approx((up[k] - down[k]) / (2 * h), rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_variances_have_their_derivatives(name):
+    family, mu, h = FAMILIES[name], np.array([0.2, 0.5, 0.9]), 1e-6
+    at, up, down = (family.variances(m) for m in (mu, mu + h, mu - h))
+    for k in range(2):
+        slope = (np.asarray(up[k]) - np.asarray(down[k])) / (2 * h)
+        assert np.broadcast_to(at[k + 1], 3) == pytest.approx(np.broadcast_to(slope, 3), abs=1e-6)
+
+
+def test_a_family_takes_the_links_that_suit_it():
+    probit = get_family("binomial", "probit")
+    assert probit.mean(0.0) == 0.5
+    assert probit != BINOMIAL
+    assert BINOMIAL.with_link("logit") is BINOMIAL
+    assert repr(probit) == "BINOMIAL.with_link('probit')"
+    assert GAMMA.link(2.0) == pytest.approx(np.log(2))
+    with pytest.raises(ParameterError, match="does not suit family='poisson'"):
+        get_family("poisson", "logit")
+    with pytest.raises(ParameterError, match="Did you mean 'logit'"):
+        get_family("binomial", "logitt")
 
 
 def test_families_have_names():

@@ -9,145 +9,37 @@ p     number of parameters that the likelihood was maximised over
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from scipy import special
 
-from bottega.core.errors import ParameterError, did_you_mean
+from bottega.core.families import (
+    BINOMIAL,
+    FAMILIES,
+    GAMMA,
+    GAUSSIAN,
+    POISSON,
+    Family,
+    NegativeBinomial,
+    get_family,
+)
 from bottega.core.path import Path
 from bottega.core.typing import FloatArray
 
 __all__ = [
     "BINOMIAL",
     "FAMILIES",
+    "GAMMA",
     "GAUSSIAN",
     "POISSON",
     "Family",
+    "NegativeBinomial",
     "gaussian_criteria",
     "gaussian_path",
     "get_family",
     "information_criteria",
     "residual_scale",
 ]
-
-
-@dataclass(frozen=True, repr=False)
-class Family:
-    r"""A distribution of the response given its mean, with its canonical link.
-
-    The linear predictor is :math:`\eta = g(\mu)`, the variance :math:`V(\mu)` times the dispersion.
-
-    Attributes
-    ----------
-    name : str
-        Name by which `get_family` finds it.
-    code : int
-        Number by which compiled kernels know it.
-    known_scale : bool
-        Whether the dispersion is 1 and not estimated.
-
-    Examples
-    --------
-    >>> BINOMIAL.mean(BINOMIAL.link(0.25)).item()
-    0.25
-    >>> POISSON.deviance([1, 2], [1, 2]).item()
-    0.0
-    """
-
-    name: ClassVar[str]
-    code: ClassVar[int]
-    known_scale: ClassVar[bool] = True
-
-    def __repr__(self) -> str:
-        return self.name.upper()
-
-    def link(self, mu: Any) -> FloatArray:
-        """Return the linear predictor of a mean."""
-        return np.asarray(self._link(np.asarray(mu, dtype=np.float64)))
-
-    def mean(self, eta: Any) -> FloatArray:
-        """Return the mean of a linear predictor."""
-        return np.asarray(self._mean(np.asarray(eta, dtype=np.float64)))
-
-    def variance(self, mu: Any) -> FloatArray:
-        """Return the variance at a mean, up to the dispersion."""
-        return np.asarray(self._variance(np.asarray(mu, dtype=np.float64)))
-
-    def unit_deviance(self, y: Any, mu: Any) -> FloatArray:
-        """Return twice what the log-likelihood of each response lacks to its greatest value."""
-        y, mu = np.asarray(y, dtype=np.float64), np.asarray(mu, dtype=np.float64)
-        return np.asarray(np.maximum(self._unit_deviance(y, mu), 0.0))
-
-    def deviance(self, y: Any, mu: Any, weight: Any = None) -> FloatArray:
-        """Return the (weighted) sum of the unit deviances over the rows."""
-        unit = self.unit_deviance(y, mu)
-        return np.asarray(unit.sum(axis=0) if weight is None else np.tensordot(weight, unit, 1))
-
-    def _link(self, mu: FloatArray) -> Any:
-        return mu
-
-    def _mean(self, eta: FloatArray) -> Any:
-        return eta
-
-    def _variance(self, mu: FloatArray) -> Any:
-        return np.ones_like(mu)
-
-    def _unit_deviance(self, y: FloatArray, mu: FloatArray) -> Any:
-        return (y - mu) ** 2
-
-
-class _Gaussian(Family):
-    name, code, known_scale = "gaussian", 0, False
-
-
-class _Binomial(Family):
-    name, code = "binomial", 1
-
-    def _link(self, mu: FloatArray) -> Any:
-        return special.logit(mu)
-
-    def _mean(self, eta: FloatArray) -> Any:
-        return special.expit(eta)
-
-    def _variance(self, mu: FloatArray) -> Any:
-        return mu * (1 - mu)
-
-    def _unit_deviance(self, y: FloatArray, mu: FloatArray) -> Any:
-        return 2 * (special.xlogy(y, y / mu) + special.xlogy(1 - y, (1 - y) / (1 - mu)))
-
-
-class _Poisson(Family):
-    name, code = "poisson", 2
-
-    def _link(self, mu: FloatArray) -> Any:
-        return np.log(mu)
-
-    def _mean(self, eta: FloatArray) -> Any:
-        return np.exp(eta)
-
-    def _variance(self, mu: FloatArray) -> Any:
-        return mu
-
-    def _unit_deviance(self, y: FloatArray, mu: FloatArray) -> Any:
-        return 2 * special.kl_div(y, mu)  # y log(y / mu) - y + mu, 0 where both are 0
-
-
-GAUSSIAN, BINOMIAL, POISSON = _Gaussian(), _Binomial(), _Poisson()
-FAMILIES: dict[str, Family] = {each.name: each for each in (GAUSSIAN, BINOMIAL, POISSON)}
-
-
-def get_family(family: str | Family) -> Family:
-    """Return a family by its name, or the family itself."""
-    if isinstance(family, Family):
-        return family
-    if family not in FAMILIES:
-        raise ParameterError(
-            f"family={family!r} is not known; choose one of {', '.join(FAMILIES)}."
-            + did_you_mean(str(family), FAMILIES)
-        )
-    return FAMILIES[family]
 
 
 def information_criteria(

@@ -1,0 +1,241 @@
+"""Binned inputs: each input has few values, so that the rows are few codes.
+
+An input with at most `MOST_EXACT` distinct values keeps them; one with more is rounded to an even
+grid of `GRID` points. A spline with tens of knots is all but straight between two of them.
+
+Symbols
+-------
+m       number of bins of a margin
+d       number of inputs of a margin: one, or several that are binned together
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from bottega.additive._kernels.bins import few_distinct
+from bottega.core.typing import FloatArray, IntArray
+
+__all__ = ["GRID", "MOST_EXACT", "Axis", "Binning", "Bins", "Ranges"]
+
+MOST_EXACT = 4096
+GRID = 1024
+# Points of the grid of each input, by the number of inputs of the margin.
+_GRIDS = {1: GRID, 2: 128, 3: 32}
+_LEAST_GRID = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """The values that an input is rounded to.
+
+    Attributes
+    ----------
+    points : ndarray of shape (m,)
+        In rising order.
+    even : bool
+        Whether they are an even grid that values are rounded to; else they are all there are.
+    """
+
+    points: FloatArray
+    even: bool
+
+    def codes(self, x: FloatArray) -> IntArray:
+        """Return the bin of each value; missing ones (and unknown ones) have the number m."""
+        last = len(self.points) - 1
+        missing = np.isnan(x)
+        if self.even:
+            low, high = float(self.points[0]), float(self.points[-1])
+            step = high / last - low / last
+            with np.errstate(invalid="ignore"):
+                place = np.rint((x / step - low / step) if step >= 1 else (x - low) / step)
+            place = np.where(missing, last + 1.0, np.clip(place, 0, last))
+            return place.astype(np.intp)
+        if last < 0:
+            return np.zeros(len(x), dtype=np.intp)
+        place = np.minimum(np.searchsorted(self.points, x), last)
+        return np.where(self.points[place] == x, place, last + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """The bins of a margin, and how rows find theirs.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        Positions of the inputs.
+    axes : tuple of Axis
+        What each of them is rounded to.
+    numbers : ndarray of int or None
+        Of several inputs: the combinations that have rows, as numbers of a mixed radix.
+    values : ndarray of shape (m, d)
+        What each bin stands for; NaN for a missing coordinate.
+    weight : ndarray of shape (m,)
+        Sum of the weights of the rows of each bin; bins of one input may have none.
+    """
+
+    columns: tuple[int, ...]
+    axes: tuple[Axis, ...]
+    numbers: IntArray | None
+    values: FloatArray
+    weight: FloatArray
+
+    def codes(self, X: FloatArray) -> Any:
+        """Return the bin of each row (int32)."""
+        found = joint_codes(self.axes, X, self.columns)
+        if self.numbers is not None:
+            found = np.searchsorted(self.numbers, found)
+        return found.astype(np.int32)
+
+
+class Ranges:
+    """Distinct values of each column, or the range of those with many; mergeable.
+
+    Parameters
+    ----------
+    n_columns : int
+        Number of columns.
+    categorical : sequence of int
+        Columns of codes, which are never rounded.
+    """
+
+    def __init__(self, n_columns: int, categorical: Sequence[int] = ()) -> None:
+        self.n_columns = n_columns
+        self.categorical = frozenset(int(each) for each in categorical)
+        self.distinct: list[FloatArray | None] = [np.zeros(0)] * n_columns
+        self.low = np.full(n_columns, np.inf)
+        self.high = np.full(n_columns, -np.inf)
+        self.count = 0
+
+    def update(self, X: Any, y: Any = None, w: Any = None) -> Self:
+        """Take in a block of rows."""
+        self.count += len(X)
+        for j in range(self.n_columns):
+            x = np.ascontiguousarray(X[:, j], dtype=np.float64) + 0.0
+            low, high = float(np.min(x, initial=np.inf)), float(np.max(x, initial=-np.inf))
+            if np.isnan(low):
+                x = x[~np.isnan(x)]
+                low, high = float(np.min(x, initial=np.inf)), float(np.max(x, initial=-np.inf))
+            self.low[j], self.high[j] = min(self.low[j], low), max(self.high[j], high)
+            self._add(j, self._distinct(j, x))
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Take in what another block of rows gave."""
+        self.count += other.count
+        self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        for j, found in enumerate(other.distinct):
+            self._add(j, found)
+        return self
+
+    def _distinct(self, j: int, x: FloatArray) -> FloatArray | None:
+        if j in self.categorical:
+            return np.unique(x)
+        if self.distinct[j] is None:
+            return None
+        found = few_distinct(x, x.view(np.int64), MOST_EXACT)
+        return np.sort(found) if len(found) <= MOST_EXACT else None
+
+    def _add(self, j: int, found: FloatArray | None) -> None:
+        before = self.distinct[j]
+        both = None if before is None or found is None else np.union1d(before, found)
+        many = both is None or (len(both) > MOST_EXACT and j not in self.categorical)
+        self.distinct[j] = None if many else both
+
+    def axis(self, column: int, grid: int = GRID) -> Axis:
+        """Return the values that a column is rounded to: all of them where they are few."""
+        distinct = self.distinct[column]
+        if distinct is not None:
+            return Axis(distinct, even=False)
+        share = np.linspace(0.0, 1.0, grid)
+        return Axis(self.low[column] * (1 - share) + self.high[column] * share, even=True)
+
+    def axes(self, columns: Sequence[int]) -> tuple[Axis, ...]:
+        """Return the axes of a margin in one input or several."""
+        grid = _GRIDS.get(len(columns), _LEAST_GRID)
+        return tuple(self.axis(column, grid) for column in columns)
+
+
+def joint_codes(axes: Sequence[Axis], X: FloatArray, columns: Sequence[int]) -> IntArray:
+    """Return one number for each combination of bins, a mixed-radix one."""
+    codes = axes[0].codes(X[:, columns[0]])
+    for axis, column in zip(axes[1:], columns[1:], strict=True):
+        codes = codes * (len(axis.points) + 1) + axis.codes(X[:, column])
+    return codes
+
+
+def _joint_values(axes: Sequence[Axis], numbers: IntArray) -> FloatArray:
+    """Return the values (m, d) that the numbers of `joint_codes` stand for."""
+    found = np.empty((len(numbers), len(axes)))
+    rest = numbers
+    for k in range(len(axes) - 1, -1, -1):
+        rest, place = np.divmod(rest, len(axes[k].points) + 1)
+        found[:, k] = np.append(axes[k].points, np.nan)[place]
+    return found
+
+
+class Binning:
+    """Weights of the bins of some margins; mergeable.
+
+    Parameters
+    ----------
+    ranges : Ranges
+        Of all rows.
+    margins : sequence of tuple of int
+        Positions of the inputs of each margin.
+    keep : bool
+        Whether the codes of the rows are kept: for rows that come all at once.
+    """
+
+    def __init__(
+        self, ranges: Ranges, margins: Sequence[Sequence[int]], *, keep: bool = False
+    ) -> None:
+        self.margins = tuple(dict.fromkeys(tuple(int(c) for c in each) for each in margins))
+        self.axes = {columns: ranges.axes(columns) for columns in self.margins}
+        self.keep = keep
+        self.kept: dict[tuple[int, ...], Any] = {}
+        self._numbers: dict[tuple[int, ...], IntArray] = {}
+        self._mass: dict[tuple[int, ...], FloatArray] = {}
+
+    def update(self, X: Any, y: Any = None, w: Any = None) -> Self:
+        """Take in a block of rows."""
+        for columns in self.margins:
+            codes = joint_codes(self.axes[columns], X, columns)
+            if len(columns) == 1:
+                size = len(self.axes[columns][0].points) + 1
+                numbers, places = np.arange(size, dtype=np.intp), codes
+            else:
+                numbers, places = np.unique(codes, return_inverse=True)
+                places = places.ravel()
+            mass = np.bincount(places, w, len(numbers)).astype(np.float64)
+            self._add(columns, numbers, mass)
+            if self.keep:
+                self.kept[columns] = places.astype(np.int32)
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Take in what another block of rows gave."""
+        for columns in other.margins:
+            self._add(columns, other._numbers[columns], other._mass[columns])
+        return self
+
+    def _add(self, columns: tuple[int, ...], numbers: IntArray, mass: FloatArray) -> None:
+        if columns not in self._numbers:
+            self._numbers[columns], self._mass[columns] = numbers, mass
+            return
+        every = np.concatenate([self._numbers[columns], numbers])
+        both, places = np.unique(every, return_inverse=True)
+        masses = np.concatenate([self._mass[columns], mass])
+        self._numbers[columns] = both
+        self._mass[columns] = np.bincount(places.ravel(), masses, len(both)).astype(np.float64)
+
+    def bins(self, columns: Sequence[int]) -> Bins:
+        """Return the bins of a margin."""
+        columns = tuple(int(each) for each in columns)
+        numbers, axes = self._numbers[columns], self.axes[columns]
+        values = _joint_values(axes, numbers)
+        several = None if len(columns) == 1 else numbers
+        return Bins(columns, axes, several, values, self._mass[columns])

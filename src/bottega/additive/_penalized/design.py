@@ -1,0 +1,337 @@
+r"""The design of an additive model on binned inputs, and its products.
+
+A row of a block is a multiplier (the product of its margins of one column, such as ``by=``,
+evaluated exactly) times the row of its bin. Bins have few non-zeros. A crossproduct of two blocks
+first sums the rows of one by the bins of the other, which costs the rows times the non-zeros of a
+bin, and then works on bins alone.
+
+Symbols
+-------
+n, p    rows, coefficients (constraints absorbed)
+m, k    bins of a block, its columns before the constraint is absorbed
+z       non-zeros of a bin
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from bottega.additive._kernels import crossproducts as kernels
+from bottega.additive._penalized.bins import Binning
+from bottega.additive._terms.blocks import Block, row_products
+from bottega.core.typing import FloatArray, IntArray
+
+__all__ = ["BinnedRows", "Design", "column_sets"]
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedRows:
+    """Rows (all, or a chunk) as codes.
+
+    Attributes
+    ----------
+    codes : tuple of ndarray of int32 of shape (n,)
+        Bin of each row in each block.
+    multipliers : tuple of ndarray of shape (n,) or None
+        What the rows of a block are multiplied by.
+    y, weight, offset : ndarray of shape (n,)
+        Responses (codes of classes for the multinomial), weights, known part of the predictor.
+    """
+
+    codes: tuple[Any, ...]
+    multipliers: tuple[FloatArray | None, ...]
+    y: FloatArray
+    weight: FloatArray
+    offset: FloatArray | None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The bins of a block: columns and values of their non-zeros, before the constraint."""
+
+    columns: tuple[int, ...]  # of the inputs that are binned
+    index: Any  # int32 (m, z)
+    values: FloatArray  # (m, z)
+    k: int
+    transform: FloatArray | None
+    first: Any = field(default=None)  # int32 (m,) where the non-zeros are neighbours
+
+    @property
+    def m(self) -> int:
+        return len(self.values)
+
+    @property
+    def z(self) -> int:
+        return int(self.values.shape[1])
+
+    def raw(self, coef: FloatArray) -> FloatArray:
+        return coef if self.transform is None else self.transform @ coef
+
+    def effects(self, coef: FloatArray) -> FloatArray:
+        """Return the sum of the columns times coefficients at each bin."""
+        return np.asarray(np.einsum("mz,mz->m", self.values, self.raw(coef)[self.index]))
+
+    def back(self, sums: FloatArray) -> FloatArray:
+        """Return the columns' products with sums by bin."""
+        each = (self.values * sums[:, None]).ravel()
+        found = np.bincount(self.index.ravel(), each, self.k).astype(np.float64)
+        return found if self.transform is None else self.transform.T @ found
+
+    def own_gram(self, sums: FloatArray) -> FloatArray:
+        """Return the crossproduct of the block with itself, from sums of weights by bin."""
+        heavy = np.flatnonzero(sums)
+        if len(heavy) < self.m:
+            index, values, sums = self.index[heavy], self.values[heavy], sums[heavy]
+        else:
+            index, values = self.index, self.values
+        every = np.arange(len(values), dtype=np.int32)
+        return kernels.row_by_row(every, index, values, self.k, every, index, values, self.k, sums)
+
+    def own_form(self, M: FloatArray) -> FloatArray:
+        """Return the quadratic form of each bin in a (raw) matrix."""
+        every = np.arange(self.m, dtype=np.int32)
+        return kernels.form_row_by_row(
+            M, every, self.index, self.values, every, self.index, self.values
+        )
+
+
+def _is_scalar(margin: Any) -> bool:
+    return bool(margin.size == 1)
+
+
+def _binned_columns(block: Block) -> tuple[int, ...]:
+    """Return the inputs of a block that are binned, together where there are several."""
+    found = [c for margin in block.margins if not _is_scalar(margin) for c in margin.columns]
+    return tuple(dict.fromkeys(found))
+
+
+def column_sets(blocks: Sequence[Block]) -> list[tuple[int, ...]]:
+    """Return the sets of inputs that blocks want binned, each once."""
+    return list(dict.fromkeys(filter(None, map(_binned_columns, blocks))))
+
+
+def _sparse(B: FloatArray) -> tuple[Any, FloatArray, Any]:
+    """Return columns and values of the non-zeros of rows; the first column of neighbours."""
+    k = B.shape[1]
+    some = B != 0
+    any_here = some.any(axis=1)
+    first = np.where(any_here, some.argmax(axis=1), 0)
+    last = np.where(any_here, k - 1 - some[:, ::-1].argmax(axis=1), 0)
+    width = int((last - first).max(initial=0)) + 1
+    most = int(some.sum(axis=1).max(initial=0)) or 1
+    if width <= most + 2 or width > 0.75 * k:
+        first = np.minimum(first, k - width)
+        index = first[:, None] + np.arange(width)
+        values = np.ascontiguousarray(np.take_along_axis(B, index, axis=1))
+        return index.astype(np.int32), values, first.astype(np.int32)
+    index = np.argsort(~some, axis=1, kind="stable")[:, :most]
+    values = np.ascontiguousarray(np.take_along_axis(B, index, axis=1))
+    return np.ascontiguousarray(index, dtype=np.int32), values, None
+
+
+class Design:
+    """The columns of all blocks on binned rows.
+
+    Parameters
+    ----------
+    blocks : sequence of Block
+        Block after block, the columns of the design.
+    binning : Binning
+        Bins of (at least) all `column_sets` of the blocks.
+    """
+
+    def __init__(self, blocks: Sequence[Block], binning: Binning) -> None:
+        self.blocks = tuple(blocks)
+        self.bins = {columns: binning.bins(columns) for columns in column_sets(blocks)}
+        self.kept = binning.kept
+        self.tables = tuple(self._table(block) for block in self.blocks)
+        self.sizes = tuple(block.size for block in self.blocks)
+        ends = np.cumsum(self.sizes).tolist()
+        self.slices = [slice(e - s, e) for s, e in zip(self.sizes, ends, strict=True)]
+        self.p = int(sum(self.sizes))
+
+    def _table(self, block: Block) -> _Table:
+        columns = _binned_columns(block)
+        sized = [margin for margin in block.margins if not _is_scalar(margin)]
+        if not sized:
+            one = np.ones((1, 1))
+            zero = np.zeros((1, 1), dtype=np.int32)
+            return _Table((), zero, one, 1, block.transform, zero[0])
+        values = self.bins[columns].values
+        rows = [
+            margin.rows(values[:, [columns.index(each) for each in margin.columns]])
+            for margin in sized
+        ]
+        B = np.ascontiguousarray(reduce(row_products, rows))
+        index, found, first = _sparse(B)
+        return _Table(columns, index, found, B.shape[1], block.transform, first)
+
+    def rows(
+        self,
+        X: FloatArray,
+        y: FloatArray,
+        weight: FloatArray | None = None,
+        offset: FloatArray | None = None,
+    ) -> BinnedRows:
+        """Return rows as codes; those that the binning kept are not coded again."""
+        n, codes = len(X), {}
+        for columns in self.bins:
+            kept = self.kept.get(columns)
+            same = kept is not None and len(kept) == n
+            codes[columns] = kept if same else self.bins[columns].codes(X)
+        codes[()] = np.zeros(n, dtype=np.int32)
+        return BinnedRows(
+            tuple(codes[table.columns] for table in self.tables),
+            tuple(_multiplier(block, X) for block in self.blocks),
+            np.ascontiguousarray(y, dtype=np.float64),
+            np.ones(n) if weight is None else np.ascontiguousarray(weight, dtype=np.float64),
+            offset,
+        )
+
+    def predictor(self, rows: BinnedRows, coef: FloatArray) -> FloatArray:
+        """Return X coef (without the offset)."""
+        total = np.zeros(len(rows))
+        for table, where, codes, u in self._each(rows):
+            f = table.effects(coef[where])
+            if u is not None:
+                total += u * f[codes]
+            elif table.m == 1:
+                total += f[0]
+            else:
+                kernels.add_gathered(total, codes, f)
+        return total
+
+    def back(self, rows: BinnedRows, g: FloatArray) -> FloatArray:
+        """Return X'g."""
+        found = np.empty(self.p)
+        for table, where, codes, u in self._each(rows):
+            each = g if u is None else g * u
+            sums = each.sum(keepdims=True) if table.m == 1 else None
+            if sums is None:
+                sums = kernels.bin_sums(codes, each, table.m)
+            found[where] = table.back(sums)
+        return found
+
+    def gram(self, rows: BinnedRows, w: FloatArray) -> FloatArray:
+        """Return X' diag(w) X."""
+        G = np.empty((self.p, self.p))
+        every = list(self._each(rows))
+        for a, (first, left, codes, u) in enumerate(every):
+            wu = w if u is None else w * u
+            own = wu if u is None else wu * u
+            sums = kernels.bin_sums(codes, own, first.m)
+            G[left, left] = _both(first, first.own_gram(sums), first)
+            for second, right, others, v in every[:a]:
+                both = wu if v is None else wu * v
+                block = _cross(first, codes, second, others, both)
+                G[left, right] = block
+                G[right, left] = block.T
+        return G
+
+    def forms(self, rows: BinnedRows, M: FloatArray) -> FloatArray:
+        """Return x_i' M x_i of each row, of a symmetric M."""
+        total = np.zeros(len(rows))
+        every = list(self._each(rows))
+        for a, (first, left, codes, u) in enumerate(every):
+            part = np.zeros(len(rows))
+            for second, right, others, v in every[:a]:
+                each = _form(first, codes, second, others, M[left, right])
+                if v is not None:
+                    each *= v
+                part += each
+            part *= 2.0
+            own = first.own_form(_raw_matrix(first, M[left, left], first))
+            if u is None:
+                kernels.add_gathered(part, codes, own)
+            else:
+                part += u * own[codes]
+                part *= u
+            total += part
+        return total
+
+    def _each(self, rows: BinnedRows) -> Any:
+        return zip(self.tables, self.slices, rows.codes, rows.multipliers, strict=True)
+
+
+def _multiplier(block: Block, X: FloatArray) -> FloatArray | None:
+    found: FloatArray | None = None
+    for margin in block.margins:
+        if _is_scalar(margin):
+            each = margin.rows(X[:, list(margin.columns)])[:, 0]
+            found = each if found is None else found * each
+    return found
+
+
+def _both(left: _Table, raw: FloatArray, right: _Table) -> FloatArray:
+    """Absorb the constraints of both sides of a crossproduct."""
+    found = raw if left.transform is None else left.transform.T @ raw
+    return found if right.transform is None else found @ right.transform
+
+
+def _raw_matrix(left: _Table, M: FloatArray, right: _Table) -> FloatArray:
+    """Return a matrix between coefficients as one between columns before the constraints."""
+    found = M if left.transform is None else left.transform @ M
+    found = found if right.transform is None else found @ right.transform.T
+    return np.ascontiguousarray(found)
+
+
+def _cross(
+    first: _Table, codes: IntArray, second: _Table, others: IntArray, w: FloatArray
+) -> FloatArray:
+    n = len(w)
+    # A table by the bins of one block, or the rows themselves: whatever is least work.
+    by_first = n * second.z + first.m * (first.z + 1) * second.k
+    by_second = n * first.z + second.m * (second.z + 1) * first.k
+    if n * first.z * second.z <= min(by_first, by_second):
+        raw = kernels.row_by_row(
+            codes, first.index, first.values, first.k,
+            others, second.index, second.values, second.k, w,
+        )  # fmt: skip
+    elif by_first <= by_second:
+        raw = _by_table(first, codes, second, others, w)
+    else:
+        raw = _by_table(second, others, first, codes, w).T
+    return _both(first, raw, second)
+
+
+def _by_table(
+    first: _Table, codes: IntArray, second: _Table, others: IntArray, w: FloatArray
+) -> FloatArray:
+    if second.first is None:
+        T = kernels.scattered_table(
+            codes, first.m, others, second.index, second.values, w, second.k
+        )
+    else:
+        T = kernels.table(codes, first.m, others, second.first, second.values, w, second.k)
+    return kernels.from_table(first.index, first.values, T, first.k)
+
+
+def _form(
+    first: _Table, codes: IntArray, second: _Table, others: IntArray, M: FloatArray
+) -> FloatArray:
+    M = _raw_matrix(first, M, second)
+    n = len(codes)
+    by_first = n * second.z + first.m * first.z * second.k
+    by_second = n * first.z + second.m * second.z * first.k
+    if n * first.z * second.z <= min(by_first, by_second):
+        return kernels.form_row_by_row(
+            M, codes, first.index, first.values, others, second.index, second.values
+        )
+    if by_first <= by_second:
+        return _form_by_table(first, codes, second, others, M)
+    return _form_by_table(second, others, first, codes, np.ascontiguousarray(M.T))
+
+
+def _form_by_table(
+    first: _Table, codes: IntArray, second: _Table, others: IntArray, M: FloatArray
+) -> FloatArray:
+    P = np.einsum("mz,mzk->mk", first.values, M[first.index])
+    if second.first is None:
+        return kernels.scattered_form(P, codes, others, second.index, second.values)
+    return kernels.form_from_table(P, codes, others, second.first, second.values)

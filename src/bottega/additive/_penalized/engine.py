@@ -1,0 +1,323 @@
+r"""The penalised engine: blocks and binned rows in, coefficients and smoothing parameters out.
+
+.. math:: \min_\beta \; D(\beta) + \sum_j \lambda_j \beta' S_j \beta,
+
+with D the deviance and the :math:`\lambda_j` chosen by REML (or GCV, UBRE, leave-one-out).
+
+Least squares costs one pass over the rows; every step in the smoothing parameters then costs
+O(p^3). Other likelihoods cost one pass for each Newton step in the coefficients, and one more for
+each exact gradient of the criterion. They start by a performance iteration (smoothing parameters
+chosen for each working model), which ends near the optimum for the price of a single fit.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lapack
+
+from bottega.additive._penalized.criteria import Evaluation, Setting, evaluate
+from bottega.additive._penalized.design import BinnedRows, Design
+from bottega.additive._penalized.fit import Fit
+from bottega.additive._penalized.gaussian import GaussianRows
+from bottega.additive._penalized.newton import Minimum, minimise
+from bottega.additive._penalized.penalties import Penalties
+from bottega.additive._penalized.problem import Problem, RowProblem, null_deviance
+from bottega.additive._penalized.restricted import Restricted
+from bottega.additive._penalized.state import Quadratic, State, inverse, solve
+from bottega.additive._terms.blocks import Block
+from bottega.core.errors import InputError, ParameterError
+from bottega.core.families import Family
+from bottega.core.typing import BoolArray, FloatArray
+
+__all__ = ["METHODS", "Engine"]
+
+METHODS = ("reml", "gcv", "ubre", "loo")
+
+# Bounds the coefficients of responses that inputs separate; against what rows say, not felt.
+_RIDGE = 1e-9
+_WARM_PASSES = 25
+_UNSEEN = 1e-11
+
+
+class Engine:
+    """Fits of one set of blocks to one set of rows.
+
+    Parameters
+    ----------
+    design : Design
+        Blocks on binned inputs.
+    parts : iterable of BinnedRows
+        All rows (a list of one), or chunks that can be iterated over again.
+    family : Family
+        Distribution of the responses, with its link.
+    shrink : bool
+        Whether blocks have their penalty on null spaces too, which selects terms.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        parts: Iterable[BinnedRows],
+        family: Family,
+        *,
+        shrink: bool = False,
+    ) -> None:
+        self.design, self.parts, self.family, self.shrink = design, parts, family, shrink
+        self.blocks = design.blocks
+        least_squares = family.name == "gaussian" and family.the_link.name == "identity"
+        self.rows: Any = (
+            GaussianRows(design, parts, self._intercept())
+            if least_squares
+            else RowProblem(design, parts, family)
+        )
+        self.least_squares = least_squares
+        self.n_predictors = 1
+        self._begin()
+
+    def _intercept(self) -> int | None:
+        for block, here in zip(self.blocks, self.design.slices, strict=True):
+            if block.kind == "intercept":
+                return here.start
+        return None
+
+    def _begin(self) -> None:
+        first = self.rows.working(None)
+        every = self._every_block()
+        self.kept = _determined(every, first.gram, shrink=self.shrink)
+        self.problem: Problem = self.rows if self.kept.all() else Restricted(self.rows, self.kept)
+        small = first if self.kept.all() else Restricted.of(first, self.kept)
+        self._first = small
+        ridge = 0.0 if self.least_squares else _RIDGE
+        self.penalties = Penalties(every, self.kept, small.gram, shrink=self.shrink, ridge=ridge)
+        if not self.family.known_scale and self.rows.n <= self.penalties.null_dim:
+            raise InputError(
+                f"The model has {self.penalties.null_dim} coefficients without a penalty and only "
+                f"{self.rows.n} rows; leave out terms, or give more rows."
+            )
+
+    def _every_block(self) -> Sequence[Block]:
+        return self.blocks * self.n_predictors
+
+    # ---- fits ----
+
+    def choose(self, method: str = "reml", start: Fit | None = None) -> Fit:
+        """Return the fit whose smoothing parameters a criterion chose.
+
+        Parameters
+        ----------
+        method : str
+            One of `METHODS`.
+        start : Fit, optional
+            A fit of the same blocks to start from.
+        """
+        self._check(method)
+        rho, beta = self._start(start)
+        if not self.least_squares and len(rho):
+            rho, beta = self._warm(method, rho, beta)
+        found = self._minimise(self.problem, method, rho, beta)
+        return self._fit(found, method)
+
+    def at(self, alphas: Sequence[Any] | None = None, start: Fit | None = None) -> Fit:
+        """Return the fit at given smoothing parameters, those of each block after another."""
+        beta = None if start is None else start.coef[self.kept]
+        rho = self.penalties.full(np.zeros(len(self.penalties.free)))
+        if alphas is not None:
+            flat = np.concatenate([np.atleast_1d(np.asarray(each, float)) for each in alphas])
+            with np.errstate(divide="ignore"):
+                rho = np.log(flat / np.array(self.penalties.balance))
+        state = solve(self.problem, self.penalties, rho, beta)
+        at = self._evaluate(self.problem, "reml" if np.all(np.isfinite(rho)) else "gcv", state)
+        return self._fit(Minimum(rho, at, np.zeros((0, 0)), 0.0, state.converged), "given")
+
+    def _check(self, method: str) -> None:
+        if method not in METHODS:
+            raise ParameterError(
+                f"method={method!r} is not known; choose one of {', '.join(METHODS)}."
+            )
+        if method == "ubre" and not self.family.known_scale:
+            raise ParameterError(
+                f"method='ubre' needs a known scale, and family={self.family.name!r} has to "
+                "estimate it; choose 'reml' or 'gcv'."
+            )
+
+    def _start(self, start: Fit | None) -> tuple[FloatArray, FloatArray | None]:
+        free = self.penalties.free
+        if start is None:
+            return np.zeros(len(free)), None
+        flat = np.concatenate([*start.alphas, np.zeros(0)])
+        rho = np.log(flat / np.array(self.penalties.balance))[free]
+        return np.clip(rho, -20.0, 20.0), start.coef[self.kept]
+
+    def _warm(
+        self, method: str, rho: FloatArray, beta: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Choose smoothing parameters for each working model until they settle."""
+        working = "gcv" if method == "loo" and not self.family.known_scale else method
+        working = "ubre" if method == "loo" and self.family.known_scale else working
+        work, p = self._first if beta is None else self.problem.working(beta), self.penalties.p
+        best = np.inf
+        for _ in range(_WARM_PASSES):
+            # The first pass is at no coefficients: its pull is that of the working responses.
+            quadratic = Quadratic(np.zeros(p) if beta is None else beta, work, self.problem.n)
+            found = self._minimise(quadratic, working, rho, None, tol=1e-3, max_iter=8)
+            new, step = found.at.state.beta, np.inf
+            if beta is not None:
+                step = float(np.max(np.abs(found.rho - rho), initial=0.0))
+            rho, before, beta = found.rho, beta, new
+            work = self.problem.working(beta)
+            S = found.at.state.S
+            value = work.deviance + float(beta @ S @ beta)
+            for _ in range(20):
+                if np.isfinite(value) and (before is None or value <= 1.5 * best + 1e-3):
+                    break
+                beta = beta / 2 if before is None else (beta + before) / 2
+                work = self.problem.working(beta)
+                value = work.deviance + float(beta @ S @ beta)
+            if step < 0.1 and abs(value - best) < 1e-4 * (abs(value) + 1):
+                break
+            best = value
+        return rho, np.zeros(p) if beta is None else beta
+
+    def _minimise(
+        self,
+        problem: Problem,
+        method: str,
+        rho: FloatArray,
+        beta: FloatArray | None,
+        **settings: Any,
+    ) -> Minimum:
+        def value(free: FloatArray, before: Evaluation | None) -> Evaluation:
+            full = self.penalties.full(free)
+            start = beta
+            if before is not None:
+                state = before.state
+                move = np.where(np.isfinite(full), full - state.rho, 0.0)
+                # Where the coefficients go to first order: steps are short near the end.
+                ahead = state.U @ move if np.max(np.abs(move), initial=0.0) < 1 else 0.0
+                start = state.beta + ahead
+            return self._evaluate(problem, method, solve(problem, self.penalties, full, start))
+
+        return minimise(value, rho, self.penalties.free, **settings)
+
+    def _evaluate(self, problem: Problem, method: str, state: State) -> Evaluation:
+        known = self.family.known_scale
+        return evaluate(method, Setting(problem, self.penalties, self.rows.saturated, known), state)
+
+    # ---- what is returned ----
+
+    def _fit(self, found: Minimum, method: str) -> Fit:
+        at, state, family = found.at, found.at.state, self.family
+        unit = self.rows.unit if self.least_squares else 1.0
+        # Smoothing parameters that end at given zeros have no logarithm.
+        alphas = self.penalties.alphas(state.rho)
+        again = inverse(state.gram + state.S).V
+        scale = at.scale * unit**2
+        coef = self._spread(state.beta) * unit
+        score = at.score
+        if self.least_squares:
+            where = self._intercept()
+            if where is not None:
+                coef[where] += self.rows.middle
+            loss = method in ("gcv", "loo")
+            rest = self.rows.n - self.penalties.null_dim
+            score = score * unit**2 if loss else score + rest * float(np.log(unit))
+        deviance = state.deviance * unit**2
+        edf = np.einsum("ij,ji->i", again, state.gram)
+        corrected = None
+        if method == "reml" and len(self.penalties.free):
+            corrected = self._spread_both(_corrected(found, again, self.penalties.free) * unit**2)
+        return Fit(
+            coef=coef,
+            sizes=self.design.sizes,
+            family=family,
+            alphas=tuple(alphas),
+            penalty=self._spread_both(state.S - np.diag(self.penalties.ridge)),
+            gram=self._spread_both(state.gram),
+            covariance=self._spread_both(again * scale),
+            covariance_freq=self._spread_both(again @ state.gram @ again * scale),
+            edf=self._spread(edf),
+            scale=scale,
+            scale_known=family.known_scale,
+            method=method,
+            score=score,
+            deviance=deviance,
+            null_deviance=self._null_deviance(),
+            loglik=self._loglik(deviance, scale),
+            n=self.rows.n,
+            weight=self.rows.weight,
+            n_iter=self.rows.passes,
+            converged=bool(found.converged and state.converged),
+            gradient=found.gradient,
+            dropped=~self.kept,
+            covariance_corrected=corrected,
+            n_predictors=self.n_predictors,
+        )
+
+    def _loglik(self, deviance: float, scale: float) -> float:
+        if self.family.name == "gaussian":
+            # The scale of most likelihood: criteria count it as a parameter.
+            scale = max(deviance / self.rows.n, 1e-300)
+            if self.least_squares:
+                top = self.rows.saturated(scale)
+                return float(top[0] - deviance / (2 * scale))
+        return float(self.rows.saturated(scale)[0] - deviance / (2 * scale))
+
+    def _null_deviance(self) -> float:
+        with np.errstate(all="ignore"):
+            return null_deviance(self.parts, self.family)
+
+    def _spread(self, kept: FloatArray) -> FloatArray:
+        full = np.zeros(len(self.kept))
+        full[self.kept] = kept
+        return full
+
+    def _spread_both(self, kept: FloatArray) -> FloatArray:
+        if self.kept.all():
+            return kept
+        full = np.zeros((len(self.kept), len(self.kept)))
+        full[np.ix_(self.kept, self.kept)] = kept
+        return full
+
+
+def _corrected(found: Minimum, V: FloatArray, free: Any) -> FloatArray:
+    """Return the covariance with the uncertainty of the smoothing parameters to first order."""
+    at = found.at
+    values, vectors = np.linalg.eigh(found.hessian)
+    # Flat directions (a term already straight) do not move the coefficients.
+    use = values > 1e-4 * max(float(values[-1]), 1e-300)
+    J = at.state.U[:, free] @ vectors[:, use] / np.sqrt(np.maximum(values[use], 0.05))
+    return V * at.scale + J @ J.T
+
+
+def _determined(blocks: Sequence[Block], gram: FloatArray, *, shrink: bool) -> BoolArray:
+    """Return which coefficients rows or penalties determine; one of two equal columns goes."""
+    total = gram / max(float(np.max(np.diag(gram))), 1e-300)
+    size = np.diag(total).copy()
+    start = 0
+    for block in blocks:
+        here = slice(start, start + block.size)
+        start += block.size
+        both = () if block.shrink is None or not shrink else (block.shrink,)
+        for part in (*block.penalties, *both):
+            largest = float(np.max(np.diag(part), initial=0.0))
+            if largest > 0:
+                share = max(float(np.mean(size[here])), 1e-8)
+                total[here, here] += part * (share / largest)
+    diagonal = np.diag(total)
+    kept = diagonal > 1e-14
+    where = np.flatnonzero(kept)
+    root = 1 / np.sqrt(diagonal[where])
+    scaled = total[np.ix_(where, where)] * root[:, None] * root
+    _, pivots, rank, _ = lapack.dpstrf(scaled, tol=_UNSEEN, lower=1)
+    kept[where[pivots[rank:] - 1]] = False
+    return kept
+
+
+def with_alphas(blocks: Sequence[Block], alphas: Sequence[FloatArray]) -> list[Block]:
+    """Return blocks whose smoothing parameters are given."""
+    return [
+        replace(block, fixed=tuple(float(each) for each in given))
+        for block, given in zip(blocks, alphas, strict=True)
+    ]

@@ -1,0 +1,75 @@
+"""Least squares: one pass over the rows, after which no step costs n."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from bottega.additive._penalized.design import BinnedRows, Design
+from bottega.additive._penalized.problem import LeaveOneOut, RowProblem, Working
+from bottega.additive._penalized.state import Quadratic
+from bottega.core.families import GAUSSIAN
+from bottega.core.typing import FloatArray
+
+__all__ = ["GaussianRows"]
+
+
+class _Standardised:
+    """Parts with responses about a middle, in a unit of their own, and without an offset."""
+
+    def __init__(self, parts: Iterable[BinnedRows], middle: float, unit: float) -> None:
+        self.parts, self.middle, self.unit = parts, middle, unit
+
+    def __iter__(self) -> Iterator[BinnedRows]:
+        for part in self.parts:
+            y = part.y if part.offset is None else part.y - part.offset
+            yield replace(part, y=(y - self.middle) / self.unit, offset=None)
+
+
+class GaussianRows(Quadratic):
+    """The sum of squares of an additive model; responses are standardised inside.
+
+    Parameters
+    ----------
+    design : Design
+        Columns.
+    parts : iterable of BinnedRows
+        All rows, or chunks.
+    intercept : int or None
+        Which coefficient is that of the column of ones.
+
+    Attributes
+    ----------
+    middle, unit : float
+        A response is ``middle + unit`` times what the coefficients stand for.
+    """
+
+    def __init__(self, design: Design, parts: Iterable[BinnedRows], intercept: int | None) -> None:
+        first = next(iter(parts))
+        y = first.y if first.offset is None else first.y - first.offset
+        largest = float(np.max(np.abs(y))) or 1.0
+        middle = float(first.weight @ (y / largest) / first.weight.sum())
+        spread = float(first.weight @ (y / largest - middle) ** 2 / first.weight.sum())
+        self.middle = 0.0 if intercept is None else middle * largest
+        self.unit = float(np.sqrt(spread)) * largest or largest
+        self._rows = RowProblem(design, _Standardised(parts, self.middle, self.unit), GAUSSIAN)
+        work = self._rows.working(np.zeros(design.p))
+        super().__init__(np.zeros(design.p), work, self._rows.n)
+        self.passes = 1
+        self.weight = self._rows.weight
+        self._least = 1e-13 * max(work.deviance, 1e-3 * self._rows.n)
+
+    def working(self, beta: FloatArray | None) -> Working:
+        """Return deviance, pull and gram at coefficients."""
+        work = super().working(beta)
+        return replace(work, deviance=max(work.deviance, self._least))
+
+    def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeaveOneOut:
+        """Return what the rows say when left out: one more pass."""
+        self.passes += 1
+        return self._rows.leave_one_out(beta, V)
+
+    def saturated(self, scale: float) -> FloatArray:
+        """Return the greatest log-likelihood at a scale, and two derivatives in its logarithm."""
+        value = -self.n / 2 * np.log(2 * np.pi * scale) + self._rows.log_weights / 2
+        return np.array([value, -self.n / 2, 0.0])

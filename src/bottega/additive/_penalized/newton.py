@@ -1,0 +1,109 @@
+"""A safeguarded Newton method for a few smoothing parameters."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bottega.additive._penalized.criteria import Evaluation
+from bottega.additive._penalized.penalties import LARGEST
+from bottega.core.typing import BoolArray, FloatArray, IntArray
+
+__all__ = ["Minimum", "minimise"]
+
+_LONGEST = 5.0  # step in the logarithm of a smoothing parameter
+_HALVINGS = 15
+_FLAT = 1e-3
+_ROUNDING = 1e-11
+
+
+@dataclass(frozen=True, eq=False)
+class Minimum:
+    """Where a criterion is least.
+
+    Attributes
+    ----------
+    rho : ndarray
+        Logarithms of the free smoothing parameters.
+    at : Evaluation
+        The criterion there.
+    hessian : ndarray
+        Of the criterion in the free parameters.
+    gradient : float
+        Largest entry of the gradient, of parameters not at a bound.
+    converged : bool
+    """
+
+    rho: FloatArray
+    at: Evaluation
+    hessian: FloatArray
+    gradient: float
+    converged: bool
+
+
+def minimise(
+    evaluate: Callable[[FloatArray, Evaluation | None], Evaluation],
+    rho: FloatArray,
+    free: IntArray,
+    *,
+    tol: float = 1e-7,
+    max_iter: int = 60,
+) -> Minimum:
+    """Return the least value of a criterion in the logarithms of its smoothing parameters.
+
+    Parameters
+    ----------
+    evaluate : callable
+        Takes the free parameters and the evaluation before (to start from); returns the next one.
+    rho : ndarray
+        Free parameters to start from.
+    free : ndarray of int
+        Which of all parameters they are.
+    tol : float
+        The decrease still to be had, in units of a log-likelihood, at which to stop.
+    max_iter : int
+        Newton steps.
+    """
+    at = evaluate(rho, None)
+    if not len(rho):
+        return Minimum(rho, at, np.zeros((0, 0)), 0.0, True)
+    for _ in range(max_iter):
+        every, bends = at.slopes()
+        gradient = every[free]
+        inner = ~(((rho >= LARGEST) & (gradient < 0)) | ((rho <= -LARGEST) & (gradient > 0)))
+        largest = float(np.max(np.abs(gradient[inner]), initial=0.0))
+        hessian = bends[np.ix_(free, free)]
+        step, left = _step(gradient, hessian, inner)
+        if left <= tol:
+            return Minimum(rho, at, hessian, largest, True)
+        better = None
+        for _ in range(_HALVINGS):
+            new = np.clip(rho + step, -LARGEST, LARGEST)
+            found = evaluate(new, at)
+            if found.value <= at.value + _ROUNDING * abs(at.value):
+                better = found
+                break
+            step = step / 2 if np.max(np.abs(step)) < 1 else step / 4
+        if better is None:  # rounding hides what is left
+            return Minimum(rho, at, hessian, largest, left <= 1e-3 * (1 + 1e-6 * abs(at.value)))
+        rho, at = new, better
+    return Minimum(rho, at, hessian, largest, False)
+
+
+def _step(gradient: FloatArray, hessian: FloatArray, inner: BoolArray) -> tuple[FloatArray, float]:
+    """Return a step downhill and the decrease that a quadratic promises along it."""
+    step = np.zeros_like(gradient)
+    values, vectors = np.linalg.eigh(hessian[np.ix_(inner, inner)])
+    if not len(values):
+        return step, 0.0
+    curves = np.maximum(np.abs(values), 1e-7 * max(float(np.max(np.abs(values))), 1e-3))
+    along = vectors.T @ gradient[inner]
+    step[inner] = -vectors @ (along / curves)
+    longest = float(np.max(np.abs(step)))
+    share = min(1.0, _LONGEST / longest) if longest > 0 else 1.0
+    # In a flat direction only as much can be had as the longest step gives.
+    left = np.minimum(along**2 / (2 * curves), np.abs(along) * _LONGEST)
+    # Far from the end of a flat direction (a term all but straight) little is still to be had:
+    # there the tolerance is larger.
+    far = np.abs(along) > 0.3 * curves
+    return step * share, float(np.max(left * np.where(far, _FLAT, 1.0)))

@@ -1,0 +1,226 @@
+r"""The likelihood of an additive model over its rows: one pass gives what a Newton step needs.
+
+Symbols
+-------
+eta     linear predictor, with the offset
+g       slope of the log-likelihood of a row in eta, times the scale
+w       minus its second derivative, times the scale; w' its derivative in eta
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from bottega.additive._penalized.design import BinnedRows, Design
+from bottega.core.families import Family
+from bottega.core.typing import FloatArray
+
+__all__ = ["LeaveOneOut", "Problem", "RowProblem", "Working", "null_deviance", "row_terms"]
+
+
+@dataclass(frozen=True, eq=False)
+class Working:
+    """What a pass over the rows gives at some coefficients.
+
+    Attributes
+    ----------
+    deviance : float
+        Infinite where a mean is impossible.
+    pull : ndarray of shape (p,)
+        X'g.
+    gram : ndarray of shape (p, p)
+        X'WX.
+    """
+
+    deviance: float
+    pull: FloatArray
+    gram: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveOneOut:
+    """Deviance of rows left out one at a time (to first order), and what its gradient needs.
+
+    Attributes
+    ----------
+    deviance : float
+        Sum over rows.
+    direct : ndarray of shape (p,)
+        The derivative in the coefficients where leverages are held.
+    gram : ndarray of shape (p, p)
+        X' diag(a) X, with a the derivative in the leverages.
+    """
+
+    deviance: float
+    direct: FloatArray
+    gram: FloatArray
+
+
+class Problem(Protocol):
+    """A likelihood in coefficients, as a Newton method sees it."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+
+    @property
+    def passes(self) -> int:
+        """Passes over the rows so far."""
+
+    @property
+    def quadratic(self) -> bool:
+        """Whether the deviance is a quadratic function of the coefficients."""
+
+    def working(self, beta: FloatArray | None) -> Working:
+        """Return deviance, pull and gram at coefficients; None: at means near the responses."""
+
+    def trace(self, beta: FloatArray, M: FloatArray) -> FloatArray:
+        """Return the derivative of tr(M X'WX) in the coefficients, through W."""
+
+    def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeaveOneOut:
+        """Return what the rows say when left out."""
+
+
+def row_terms(
+    family: Family, eta: FloatArray, y: FloatArray, weight: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return g, w and w' of each row (observed, not expected)."""
+    mu = family.mean(eta)
+    first, second, third = family.the_link.slopes(eta)
+    rest = y - mu
+    if family.is_canonical:
+        return weight * rest, weight * first, weight * second
+    V, V1, V2 = family.variances(mu)
+    # The slope is rest times q, q = mu' / V.
+    q = first / V
+    q1 = second / V - q**2 * V1
+    q2 = third / V - 3 * q * second / V * V1 - first * q**2 * V2 + 2 * q**3 * V1**2
+    w = first * q - rest * q1
+    return weight * rest * q, weight * w, weight * (second * q + 2 * first * q1 - rest * q2)
+
+
+class RowProblem:
+    """The likelihood of one predictor over binned rows.
+
+    Parameters
+    ----------
+    design : Design
+        Columns.
+    parts : iterable of BinnedRows
+        All rows, or chunks of them that can be iterated over again.
+    family : Family
+        Distribution of the responses.
+    """
+
+    quadratic = False
+
+    def __init__(self, design: Design, parts: Iterable[BinnedRows], family: Family) -> None:
+        self.design, self.parts, self.family = design, parts, family
+        self.passes = 0
+        self.n, self.weight, self.log_weights = 0, 0.0, 0.0  # after the first pass
+        self._saturated: dict[float, FloatArray] = {}  # of the last scale
+
+    def saturated(self, scale: float) -> FloatArray:
+        """Return the greatest log-likelihood at a scale, and two derivatives in its logarithm."""
+        if scale not in self._saturated:
+            found = np.zeros(3)
+            for part in self.parts:
+                found += self.family.saturated(part.y, part.weight, scale)
+            self._saturated = {scale: found}
+        return self._saturated[scale]
+
+    def working(self, beta: FloatArray | None) -> Working:
+        """Return deviance, pull and gram at coefficients; None: at means near the responses."""
+        self.passes += 1
+        p, family = self.design.p, self.family
+        deviance, pull, gram = 0.0, np.zeros(p), np.zeros((p, p))
+        first = not self.n
+        for part in self.parts:
+            if first:
+                self.n += len(part)
+                self.weight += float(part.weight.sum())
+                self.log_weights += float(np.sum(np.log(part.weight)))
+            eta = self._eta(part, beta)
+            mu = family.mean(eta)
+            if not family.valid(eta, mu):
+                return Working(np.inf, pull, gram)
+            deviance += float(family.deviance(part.y, mu, part.weight))
+            if beta is None:  # expected weights: the observed ones may be negative far away
+                slope = family.mean_slope(eta)
+                w = part.weight * slope**2 / family.variance(mu)
+                away = eta if part.offset is None else eta - part.offset
+                g = w * away + part.weight * (part.y - mu) * slope / family.variance(mu)
+            else:
+                g, w, _ = row_terms(family, eta, part.y, part.weight)
+            pull += self.design.back(part, g)
+            gram += self.design.gram(part, w)
+        return Working(deviance, pull, gram)
+
+    def deviance(self, beta: FloatArray) -> float:
+        """Return the deviance alone."""
+        total = 0.0
+        for part in self.parts:
+            eta = self._eta(part, beta)
+            total += float(self.family.deviance(part.y, self.family.mean(eta), part.weight))
+        return total
+
+    def trace(self, beta: FloatArray, M: FloatArray) -> FloatArray:
+        """Return the derivative of tr(M X'WX) in the coefficients, through W."""
+        self.passes += 1
+        found = np.zeros(self.design.p)
+        for part in self.parts:
+            slopes = row_terms(self.family, self._eta(part, beta), part.y, part.weight)[2]
+            found += self.design.back(part, self.design.forms(part, M) * slopes)
+        return found
+
+    def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeaveOneOut:
+        """Return what the rows say when left out, each predictor moved by one Newton step."""
+        self.passes += 1
+        p, family = self.design.p, self.family
+        deviance, direct, gram = 0.0, np.zeros(p), np.zeros((p, p))
+        for part in self.parts:
+            eta = self._eta(part, beta)
+            g, w, slope = row_terms(family, eta, part.y, part.weight)
+            h = self.design.forms(part, V)
+            rest = np.maximum(1 - h * w, 1e-8)
+            out = eta - h * g / rest
+            deviance += float(family.deviance(part.y, family.mean(out), part.weight))
+            c = -2 * row_terms(family, out, part.y, part.weight)[0]  # d deviance / d predictor
+            direct += self.design.back(part, c * (1 / rest - (h / rest) ** 2 * g * slope))
+            gram += self.design.gram(part, -c * g / rest**2)
+        return LeaveOneOut(deviance, direct, gram)
+
+    def _eta(self, part: BinnedRows, beta: FloatArray | None) -> FloatArray:
+        if beta is None:
+            return self.family.link(self.family.start(part.y, part.weight))
+        eta = self.design.predictor(part, beta)
+        return eta if part.offset is None else eta + part.offset
+
+
+def null_deviance(parts: Iterable[BinnedRows], family: Family) -> float:
+    """Return the deviance of the best constant predictor (with the offset)."""
+    total = held = known = 0.0
+    for part in parts:
+        total += float(part.weight.sum())
+        held += float(part.weight @ part.y)
+        known += 0.0 if part.offset is None else float(part.weight @ part.offset)
+    constant = float(family.link(held / total)) - known / total
+    for _ in range(50 if known else 0):
+        slope = bend = 0.0
+        for part in parts:
+            g, w, _ = row_terms(family, _moved(part, constant), part.y, part.weight)
+            slope, bend = slope + float(g.sum()), bend + float(w.sum())
+        move = slope / bend if bend > 0 else 0.0
+        constant += move
+        if abs(move) < 1e-10 * (1 + abs(constant)):
+            break
+    return sum(
+        float(family.deviance(part.y, family.mean(_moved(part, constant)), part.weight))
+        for part in parts
+    )
+
+
+def _moved(part: BinnedRows, constant: float) -> FloatArray:
+    return np.full(len(part), constant) + (0.0 if part.offset is None else part.offset)
