@@ -44,6 +44,7 @@ _SHARED: dict[str, Parameter] = {
     "n_splines": Integer(4, None, help="functions of each smooth term"),
     "shrink": Boolean(help="let whole terms shrink to nothing"),
     "interactions": Integer(0, None, help="most interactions that a forward step may add"),
+    "n_terms": OrNone(Integer(0, None), help="how many terms a forward choice takes in"),
     "categorical_features": Anything(help="columns of numbers that are categories"),
     "select": Rule(),
     "multipliers": AnyOf(
@@ -113,6 +114,9 @@ class AdditiveModel(RegressorMixin, AdditiveEstimator):
     interactions : int, default=0
         At most so many products of two smooth columns are added by a forward step, each if the
         score test of it is significant among all pairs.
+    n_terms : int or None, default=None
+        How many of the terms a forward choice takes in, each by its score test; None for all. See
+        `terms_path` for the whole curve.
     categorical_features : "auto" or list of str or int, default="auto"
         Columns of numbers that are categories, besides the texts and categories of a frame.
     select : str, default="min"
@@ -221,6 +225,7 @@ class AdditiveModel(RegressorMixin, AdditiveEstimator):
         n_splines: int = 10,
         shrink: bool = False,
         interactions: int = 0,
+        n_terms: int | None = None,
         categorical_features: Any = "auto",
         select: str = "min",
         multipliers: Any = 13,
@@ -237,6 +242,7 @@ class AdditiveModel(RegressorMixin, AdditiveEstimator):
         self.n_splines = n_splines
         self.shrink = shrink
         self.interactions = interactions
+        self.n_terms = n_terms
         self.categorical_features = categorical_features
         self.select = select
         self.multipliers = multipliers
@@ -392,6 +398,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):
         n_splines: int = 10,
         shrink: bool = False,
         interactions: int = 0,
+        n_terms: int | None = None,
         categorical_features: Any = "auto",
         select: str = "min",
         multipliers: Any = 13,
@@ -407,6 +414,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):
         self.n_splines = n_splines
         self.shrink = shrink
         self.interactions = interactions
+        self.n_terms = n_terms
         self.categorical_features = categorical_features
         self.select = select
         self.multipliers = multipliers

@@ -1,30 +1,43 @@
 """What the additive models do with their rows: terms, fits, path, warnings."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from bottega.additive._backfitting.work import BackfittedWork, make_terms
 from bottega.additive._inference.results import AdditiveResults
-from bottega.additive._model.chunks import ChunkFacts, ChunkParts
+from bottega.additive._model.growing import forward_works, with_interactions
 from bottega.additive._model.predicting import AdditivePredictions
+from bottega.additive._model.source import ChunkFacts, RowSource
 from bottega.additive._model.work import PenalizedWork, make_engine, offset_of
-from bottega.additive._penalized.bins import Binning, Ranges
+from bottega.additive._penalized.bins import Ranges
 from bottega.additive._penalized.design import Design
-from bottega.additive._terms.build import Building, build_blocks
-from bottega.additive._terms.facts import ColumnFacts, TableFacts
-from bottega.additive._terms.resolve import check_terms, declared_levels, place_terms
-from bottega.additive._terms.sums import RowSums, binned_sets
+from bottega.additive._terms.build import build_blocks
+from bottega.additive._terms.facts import TableFacts
+from bottega.additive._terms.resolve import (
+    PlacedTerm,
+    check_terms,
+    declared_levels,
+    place_terms,
+)
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.classes import decided
-from bottega.core.errors import ConvergenceWarning, DataWarning, InputError, warn_caller
+from bottega.core.errors import (
+    ConvergenceWarning,
+    DataWarning,
+    InputError,
+    ParameterError,
+    warn_caller,
+)
 from bottega.core.judge import mean_and_se
 from bottega.core.likelihood import information_criteria
 from bottega.core.losses import Loss, get_loss
@@ -54,6 +67,8 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
     multiplier: float | str
     n_splines: int
     shrink: bool
+    interactions: int
+    n_terms: int | None
     categorical_features: Any
     multipliers: Any
     tol: float
@@ -70,6 +85,10 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
         self.inputs_ = MixedInputs(self.categorical_features)
         matrix = self._declared(self.inputs_.fit(self, X))
         check_consistent_length(matrix, y)
+        if len(matrix) < 2:
+            raise InputError(
+                f"{type(self).__name__} needs at least two rows; got n_samples = {len(matrix)}."
+            )
         self._check_response(y)
         return matrix, y
 
@@ -90,46 +109,51 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
         raise NotImplementedError
 
     def _prepare(self, rows: Rows) -> Works:
+        return self._work(self._source(rows))
+
+    def _source(self, rows: Rows) -> RowSource:
         facts = TableFacts(rows.X, rows.weight).columns()
         ranges = Ranges(rows.X.shape[1], self._categorical()).update(rows.X)
-        return self._work(facts, ranges, [(rows.X, rows.weight)], rows)
+        return RowSource(facts, ranges, rows)
 
     def _categorical(self) -> list[int]:
         return [j for j, levels in enumerate(self.inputs_.levels) if levels is not None]
 
-    def _work(
-        self,
-        facts: Sequence[ColumnFacts],
-        ranges: Ranges,
-        parts: Iterable[tuple[FloatArray, FloatArray | None]],
-        rows: Rows | None,
-        chunks: CheckedChunks | None = None,
-    ) -> Works:
-        """Return the prepared work of rows in memory, or of chunks."""
-        terms = place_terms(check_terms(self.terms), self.inputs_, facts)
-        self.facts_ = tuple(facts)
+    def _work(self, source: RowSource) -> Works:
+        """Return the prepared work of the terms that are given, or chosen."""
+        terms = place_terms(check_terms(self.terms), self.inputs_, source.facts)
+        self.facts_ = tuple(source.facts)
         if self.engine == "backfitting":
-            return self._backfitting_work(terms, facts, rows)
-        binning = Binning(ranges, binned_sets(terms), keep=rows is not None)
-        for X, weight in parts:
-            binning.update(X, None, weight)
-        sums = RowSums(parts, binning)
-        about = Building(self.inputs_, facts, sums.gram, sums.points, int(self.n_splines))
-        blocks = build_blocks(terms, about)
-        design = Design(blocks, binning)
-        binned: Any
-        if rows is None:
-            assert chunks is not None
-            binned = ChunkParts(chunks, design, terms)
-        else:
-            shift = offset_of(terms, rows.X)
-            offset = None if np.ndim(shift) == 0 else shift
-            binned = [design.rows(rows.X, rows.y, rows.weight, offset)]
-        engine = make_engine(design, binned, self._family_of(), shrink=bool(self.shrink))
-        alpha = None if isinstance(self.alpha, str) else float(self.alpha)
-        return PenalizedWork(terms, engine, self.method, alpha, rows)
+            return self._backfitting_work(terms, source)
+        make = partial(self._term_work, source)
+        work = make(terms)
+        if self.n_terms is not None:
+            self._refuse_chunks(source, "n_terms")
+            work = forward_works(work, make, int(self.n_terms))[-1]
+        if self.interactions:
+            self._refuse_chunks(source, "interactions")
+            about = source.building(work.terms, self.inputs_, int(self.n_splines))
+            work = with_interactions(work, about, make, int(self.interactions))
+        return work
 
-    def _backfitting_work(self, terms: Any, facts: Any, rows: Rows | None) -> BackfittedWork:
+    def _refuse_chunks(self, source: RowSource, name: str) -> None:
+        if source.rows is None:
+            raise InputError(f"A fit in chunks takes the terms as they are: leave out {name}.")
+
+    def _term_work(self, source: RowSource, terms: tuple[PlacedTerm, ...]) -> PenalizedWork:
+        """Return the prepared work of some terms."""
+        about = source.building(terms, self.inputs_, int(self.n_splines))
+        design = Design(build_blocks(terms, about), source.binning(terms))
+        parts = source.binned(design, terms)
+        engine = make_engine(design, parts, self._family_of(), shrink=bool(self.shrink))
+        alpha = None if isinstance(self.alpha, str) else float(self.alpha)
+        return PenalizedWork(terms, engine, self.method, alpha, source.rows)
+
+    def _backfitting_work(self, terms: Any, source: RowSource) -> BackfittedWork:
+        facts, rows = source.facts, source.rows
+        for name in ("interactions", "n_terms"):
+            if getattr(self, name):
+                raise ParameterError(f"{type(self).__name__}: {name} is for engine='penalized'.")
         if rows is None:
             raise InputError(
                 "Backfitting goes over the rows again and again: engine='penalized' fits chunks."
@@ -155,8 +179,7 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
         return ChunkFacts(X, w, self._categorical())
 
     def _prepare_merged(self, statistics: ChunkFacts, chunks: CheckedChunks) -> Works:
-        parts = ChunkParts(chunks)
-        return self._work(statistics.facts.columns(), statistics.ranges, parts, None, chunks)
+        return self._work(RowSource(statistics.facts.columns(), statistics.ranges, None, chunks))
 
     # ---- fits ------------------------------------------------------------------------------------
 
@@ -196,48 +219,102 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
     # ---- path ------------------------------------------------------------------------------------
 
     def _path(self, work: Works, values: Any, loss: Loss | None) -> Path:
+        if isinstance(work, BackfittedWork) or work.rows is None:
+            raise InputError(
+                "The path along a multiplier of the penalties is that of engine='penalized', with "
+                "rows in memory."
+            )
         if values is None:
             values = self.multipliers
         if isinstance(values, int | np.integer):
-            count = int(values)
-            values = 10.0 ** np.linspace(3, -3, count)
-            values[count // 2] = 1.0 if count % 2 else values[count // 2]
+            values = 10.0 ** np.linspace(3, -3, int(values))
+            values[np.abs(values - 1) < 1e-12] = 1.0
         values = np.unique(np.asarray(values, dtype=np.float64))[::-1]
-        fits = [work.fit(float(value)) for value in values]
-        df = np.maximum.accumulate([fit.df for fit in fits])
-        if isinstance(work, BackfittedWork) or work.rows is None:
-            raise InputError("The path needs rows in memory and engine='penalized'.")
-        own, rows = get_loss(None, self.card.task), work.rows
+        pairs = [(work, work.fit(float(value))) for value in values]
+        df = np.maximum.accumulate([fit.df for _, fit in pairs])
+        return self._curve_of(along(self.knob, values), pairs, loss, df=df)
+
+    def _curve_of(
+        self,
+        settings: Any,
+        pairs: Sequence[tuple[PenalizedWork, Any]],
+        loss: Loss | None,
+        **more: Any,
+    ) -> Path:
+        """Return the path of fits; each row is judged by what it is predicted when left out."""
+        own = get_loss(None, self.card.task)
         if is_classifier(self):
             own = own.for_classes(self.classes_)
-        train, error, error_se = [], [], []
-        for fit in fits:
-            seen = own.of_rows(rows.y, self._judged(work.predictors(fit, rows.X), fit, own.method))
-            train.append(float(np.average(seen, weights=rows.weight)))
+        train, judged = [], []
+        for work, fit in pairs:
+            rows = work.rows
+            assert rows is not None
+            seen = self._judged(work.predictors(fit, rows.X), fit, own.method)
+            train.append(np.average(own.of_rows(rows.y, seen), weights=rows.weight))
             if loss is not None:
                 away = self._judged(work.left_out(fit), fit, loss.method)
-                mean, se = mean_and_se(loss.of_rows(rows.y, away), rows.weight)
-                error.append(float(mean))
-                error_se.append(float(se))
-        minus_two = np.array([-2 * fit.loglik for fit in fits])
-        n, scaled = fits[0].n, not fits[0].scale_known
-        criteria = information_criteria(minus_two, df + scaled, n)
-        deviance = np.array([fit.deviance for fit in fits])
-        with np.errstate(divide="ignore"):
-            criteria["gcv"] = np.where(
-                df < n, n * deviance / np.maximum(n - df, 1e-300) ** 2, np.inf
-            )
-        judged = loss is not None
+                judged.append(mean_and_se(loss.of_rows(rows.y, away), rows.weight))
+        fits = [fit for _, fit in pairs]
+        df, deviance, loglik = (
+            np.array([getattr(fit, name) for fit in fits]) for name in ("df", "deviance", "loglik")
+        )
+        n = fits[0].n
+        criteria = information_criteria(-2 * loglik, df + (not fits[0].scale_known), n)
+        left = np.maximum(n - df, 1e-300)
+        criteria["gcv"] = np.where(df < n, n * (deviance / left) / left, np.inf)
+        error, error_se = np.array(judged).T if judged else (None, None)
         return Path(
-            along(self.knob, values),
-            df=df,
+            settings,
             train_error=np.array(train),
-            error=np.array(error) if judged else None,
-            error_se=np.array(error_se) if judged else None,
+            error=error,
+            error_se=error_se,
             estimate="loo" if judged else None,
             loss=own.title if loss is None else loss.title,
             criteria=criteria,
+            **more,
         )
+
+    def terms_path(self, X: Any, y: Any, *, sample_weight: Any = None, loss: Any = None) -> Path:
+        """Return the curve of models with 0, 1, 2, ... terms.
+
+        Each step takes in the term whose score test has the least p-value, and chooses all
+        smoothing parameters anew.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, p)
+            Inputs.
+        y : array-like of shape (n,)
+            Responses, or labels.
+        sample_weight : array-like of shape (n,), optional
+            Row weights.
+        loss : str, Loss or callable, optional
+            What rows are judged by when they are left out; squared error or misclassification by
+            default.
+
+        Returns
+        -------
+        Path
+            Along `n_terms`; ``at(i)`` is the model with i terms. The errors take the order of the
+            terms as given beforehand: they flatter the models in the middle.
+        """
+        worker = clone(self).set_params(n_terms=None, interactions=0)
+        worker._check_params()
+        if worker.engine == "backfitting":
+            raise InputError("The path over terms is that of engine='penalized'.")
+        rows = worker._read(X, y, sample_weight)
+        source = worker._source(rows)
+        make = partial(worker._term_work, source)
+        terms = place_terms(check_terms(worker.terms), worker.inputs_, source.facts)
+        worker.facts_ = tuple(source.facts)
+        works = forward_works(make(terms), make)
+        judge = get_loss(loss, self.card.task)
+        if is_classifier(self):
+            judge = judge.for_classes(worker.classes_)
+        counts = np.arange(len(works))
+        pairs = [(work, work.fit()) for work in works]
+        curve = worker._curve_of(along("n_terms", counts), pairs, judge, complexity=counts)
+        return replace(curve, select=self.select, refit=TermsRefit(worker, tuple(works), rows))
 
     def _judged(self, eta: FloatArray, fit: Any, method: str) -> Array:
         """Return what a loss judges of predictors: means, codes of classes, or probabilities."""
@@ -265,6 +342,23 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+@dataclass(frozen=True)
+class TermsRefit:
+    """Settles the estimator of a path over terms at one of its models."""
+
+    worker: Any
+    works: tuple[PenalizedWork, ...]
+    rows: Rows
+
+    def __call__(self, setting: Mapping[str, Any]) -> Any:
+        """Return the estimator with so many terms, fitted."""
+        count = int(setting["n_terms"])
+        model = copy(self.worker)
+        model.set_params(n_terms=count)
+        model._finish(self.works[count], self.rows, {"multiplier": 1.0})
+        return model
 
 
 def shares_of(eta: FloatArray, fit: Any) -> FloatArray:

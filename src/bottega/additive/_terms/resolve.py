@@ -21,7 +21,7 @@ from bottega.core.errors import DataWarning, InputError, ParameterError, warn_ca
 from bottega.core.stored import stored
 from bottega.data.mixed_inputs import MixedInputs
 
-__all__ = ["PlacedTerm", "check_terms", "declared_levels", "place_terms"]
+__all__ = ["PlacedTerm", "check_terms", "declared_levels", "place_terms", "placed_term"]
 
 _MANY_LEVELS = 20  # a category with more is given random effects by default
 
@@ -104,7 +104,7 @@ def place_terms(
                 raise AssertionError
             one = made
         by = None if one.by is None else inputs.number_of(one.by, repr(one))
-        placed = _placed(one, columns, by, inputs)
+        placed = placed_term(one, columns, by, inputs)
         _check_placed(placed, inputs, facts)
         if any(placed.name == other.name for other in found):
             raise ParameterError(f"The term {placed.name} is given twice; leave one out.")
@@ -112,9 +112,10 @@ def place_terms(
     return tuple(found)
 
 
-def _placed(
+def placed_term(
     term: AdditiveTerm, columns: tuple[int, ...], by: int | None, inputs: MixedInputs
 ) -> PlacedTerm:
+    """Return a term with the positions of its columns and its name."""
     names = [inputs.names[j] for j in columns]
     name = term.label(names)
     if by is not None:
@@ -127,7 +128,7 @@ def _default_terms(inputs: MixedInputs, facts: Sequence[ColumnFacts]) -> tuple[P
     for j, fact in enumerate(facts):
         made = _default_term(j, inputs, fact)
         if made is not None:
-            found.append(_placed(made, (j,), None, inputs))
+            found.append(placed_term(made, (j,), None, inputs))
         elif fact.distinct == 0:
             empty.append(inputs.names[j])
     if empty:

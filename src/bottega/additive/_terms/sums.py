@@ -1,6 +1,6 @@
 """Sums over the rows that the blocks are built from: crossproducts and distinct points."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,13 +35,13 @@ class RowSums:
 
     Attributes
     ----------
-    parts : iterable of (X, weight)
-        Rows, the same each time they are iterated over; weights may be None.
+    parts : callable
+        Gives (X, weight) part by part, each time it is called; weights may be None.
     binning : Binning
         The bins of all `binned_sets` of the terms.
     """
 
-    parts: Iterable[tuple[FloatArray, FloatArray | None]]
+    parts: Callable[[], Iterable[tuple[FloatArray, FloatArray | None]]]
     binning: Binning
 
     def points(self, columns: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
@@ -66,7 +66,7 @@ class RowSums:
             at = [values[:, [columns.index(j) for j in margin.columns]] for margin in block.margins]
             yield block.rows(at), weight
             return
-        for X, row_weight in self.parts:
+        for X, row_weight in self.parts():
             for part in split_rows(len(X), _STEP):
                 rows = block.design(X[part])
                 yield rows, np.ones(len(rows)) if row_weight is None else row_weight[part]
