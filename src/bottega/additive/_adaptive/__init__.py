@@ -1,0 +1,1 @@
+"""Adaptive splines: terms grown forwards from the data, and removed backwards."""

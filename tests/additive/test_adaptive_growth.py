@@ -1,0 +1,255 @@
+"""Growth of adaptive splines: what the sums find is what refits find."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bottega.additive._adaptive import columns as binning
+from bottega.additive._adaptive.basis import HINGE, LINE, MISSING, SUBSET
+from bottega.additive._adaptive.forward import _Grower, grow
+from bottega.additive._adaptive.settings import Settings
+
+FREE = {"minspan": 1, "endspan": 1, "endspan_factor": 1.0, "threshold": 0.0}
+
+
+def friedman(n, p=6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, p))
+    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3]
+    return X, y + rng.normal(size=n)
+
+
+def rss_of(B, Y, w):
+    """Return what a refit by singular values leaves, over all responses."""
+    root = np.sqrt(w)[:, None]
+    scaled = B * root
+    length = np.linalg.norm(scaled, axis=0)
+    U, size, _ = np.linalg.svd(scaled / np.where(length > 0, length, 1), full_matrices=False)
+    U = U[:, size > 1e-9 * size[0]]
+    left = Y * root
+    return float(np.sum((left - U @ (U.T @ left)) ** 2))
+
+
+def described(basis):
+    return [[(f.variable, f.kind, f.knot, f.sign, f.levels) for f in t.factors] for t in basis]
+
+
+def test_the_worth_of_every_input_of_every_parent_is_that_of_the_best_refit():
+    rng = np.random.default_rng(1)
+    n, p = 90, 4
+    X = rng.normal(size=(n, p))
+    X[:, 1] = np.round(X[:, 1], 1)
+    X[:, 2] = np.exp(3 * X[:, 2])  # a long tail
+    X[rng.random(n) < 0.15, 0] = np.nan
+    first = np.abs(np.nan_to_num(X[:, 0], nan=2.0)) + X[:, 1] * (X[:, 3] > 0)
+    Y = np.column_stack([first + 0.1 * rng.normal(size=n), first**2])
+    w = rng.integers(1, 4, n).astype(float)
+    grower = _Grower(X, Y, w, Settings(max_terms=20, degree=2, **FREE), np.zeros(p, int), None)
+    scale = grower.weight_unit * grower.unit**2
+    for _ in range(4):
+        step, B = len(grower.rss), grower.B[:, : len(grower.terms)].copy()
+        before = rss_of(B, Y, w)
+        assert grower._step() == ""
+        for parent in grower.parents:
+            if parent.step != step:
+                continue
+            for j in parent.numbers:
+                b, x = B[:, parent.position], X[:, j]
+                gone = np.isnan(x)
+                found = []
+                for k, t in enumerate(np.unique(x[~gone])):
+                    if parent.state[j, 3, k] > 0:
+                        h = np.where(gone, 0, x - t)
+                        new = [b * gone, b * np.maximum(h, 0), b * np.minimum(h, 0)]
+                        found.append(before - rss_of(np.column_stack([B, *new]), Y, w))
+                # Both solve the same least-squares problems; columns of a long tail lose digits.
+                assert parent.gain[j] * scale == pytest.approx(max(found), rel=1e-8, abs=1e-9)
+
+
+def test_the_levels_found_are_the_best_of_all_subsets():
+    rng = np.random.default_rng(3)
+    n, levels = 200, 6
+    g = rng.integers(0, levels, n).astype(float)
+    z = rng.normal(size=n)
+    y = np.isin(g, [1, 4]) * 2.0 + 0.3 * z + 0.1 * rng.normal(size=n)
+    X = np.column_stack([g, z])
+    X[::17, 0] = np.nan
+    grown = grow(X, y, None, Settings(max_terms=3), n_levels=np.array([levels, 0]))
+    kinds = [factor.kind for term in grown.basis for factor in term.factors]
+    assert kinds == [MISSING, SUBSET]
+    gone = np.isnan(X[:, 0])
+    least = min(
+        rss_of(
+            np.column_stack([np.ones(n), gone, np.isin(X[:, 0], subset)]), y[:, None], np.ones(n)
+        )
+        for code in range(1, 2**levels - 1)
+        for subset in [[k for k in range(levels) if code >> k & 1]]
+    )
+    assert grown.rss[-1] == pytest.approx(least, rel=1e-10)
+    assert grown.basis.terms[2].factors[0].levels == (1, 4)
+
+
+def test_knots_lie_at_evenly_spaced_ranks():
+    # The ranks that R's earth 5.3.2 uses for 47 rows and 5 columns (minspan 4, endspan 9).
+    n, p = 47, 5
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.arange(1.0, n + 1), *(rng.permutation(n) for _ in range(p - 1))])
+    grower = _Grower(X, X[:, :1] ** 2, None, Settings(), np.zeros(p, int), None)
+    grower._step()
+    (parent,) = grower.parents[:1]
+    assert (parent.spacing, parent.margin) == (4, 9)
+    assert X[parent.state[0, 3, :n] > 0, 0].tolist() == [10, 14, 18, 22, 26, 30, 34, 38]
+
+
+def test_what_is_grown_is_what_its_terms_say():
+    X, y = friedman(400)
+    X[::9, 4] = np.nan
+    grown = grow(X, y, None, Settings(degree=3, max_terms=25))
+    B = grown.basis.matrix(X)
+    assert np.array_equal(B, grown.matrix)
+    assert grown.rss[-1] == pytest.approx(rss_of(B, y[:, None], np.ones(len(y))), rel=1e-9)
+    assert np.all(np.diff(grown.rss) < 0)
+    assert grown.n_terms[-1] == len(grown.basis) == len(grown.gains)
+    assert max(term.degree for term in grown.basis) <= 3
+    for term in grown.basis:
+        assert len(set(term.variables)) == term.degree
+
+
+def test_a_kink_between_bins_is_found_where_it_is(monkeypatch):
+    rng = np.random.default_rng(5)
+    x = np.sort(rng.random(3000))
+    for place in (200, 1500, 2900):
+        y = np.abs(x - x[place]) + 0.3 * x
+        monkeypatch.setattr(binning, "MAX_BINS", 40)
+        grown = grow(x[:, None], y, None, Settings(max_terms=3, minspan=1))
+        assert {factor.knot for factor in grown.basis.terms[1].factors} == {x[place]}
+        assert grown.rss[-1] < 1e-20 * grown.rss[0]
+
+
+def test_few_bins_grow_nearly_the_same(monkeypatch):
+    X, y = friedman(1500)
+    whole = grow(X, y, None, Settings(degree=2, max_terms=15))
+    monkeypatch.setattr(binning, "MAX_BINS", 10_000)
+    exact = grow(X, y, None, Settings(degree=2, max_terms=15))
+    assert whole.rss[-1] == pytest.approx(exact.rss[-1], rel=0.01)
+
+
+def test_units_and_the_order_of_rows_do_not_matter():
+    X, y = friedman(300)
+    grown = grow(X, y, None, Settings(degree=2))
+    order = np.random.default_rng(9).permutation(len(y))
+    shift, scale = 1e3 * np.arange(6.0), 10.0 ** np.arange(-3, 3)
+    other = grow((shift + X * scale)[order], 1e-4 * y[order] + 7, None, Settings(degree=2))
+    assert other.rss[-1] * 1e8 == pytest.approx(grown.rss[-1], rel=1e-6)
+    moved = [
+        [(f.variable, f.kind, f.sign, round((f.knot - shift[f.variable]) / scale[f.variable], 6))
+         for f in term.factors]
+        for term in other.basis
+    ]  # fmt: skip
+    assert moved == [
+        [(f.variable, f.kind, f.sign, round(f.knot, 6)) for f in term.factors]
+        for term in grown.basis
+    ]
+
+
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_whole_weights_are_repeated_rows(seed):
+    rng = np.random.default_rng(seed)
+    X, y = friedman(120, seed=seed)
+    w = rng.integers(1, 4, len(y))
+    weighted = grow(X, y, w.astype(float), Settings(degree=2, max_terms=9))
+    repeated = grow(X.repeat(w, axis=0), y.repeat(w), None, Settings(degree=2, max_terms=9))
+    assert described(weighted.basis) == described(repeated.basis)
+    assert weighted.rss == pytest.approx(repeated.rss, rel=1e-9)
+
+
+def test_weights_count_by_their_ratios_where_they_are_not_whole():
+    X, y = friedman(200)
+    w = np.random.default_rng(2).random(len(y)) + 0.1
+    one, other = (grow(X, y, c * w, Settings(max_terms=11)) for c in (1.0, 1e-7))
+    assert described(one.basis) == described(other.basis)
+
+
+def test_missing_values_get_a_term_of_their_own_and_new_ones_are_filled():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, 2))
+    X[:100, 0] = np.nan
+    y = np.where(np.isnan(X[:, 0]), 5.0, np.maximum(X[:, 0], 0)) + 0.01 * rng.normal(size=300)
+    grown = grow(X, y, None, Settings(minspan=1))
+    assert (0, MISSING) in [(f.variable, f.kind) for t in grown.basis for f in t.factors]
+    assert grown.rss[-1] < 0.01 * grown.rss[0]
+    assert np.isnan(grown.basis.fill[0])
+    assert grown.basis.fill[1] == np.sort(X[:, 1])[149]
+    filled = grown.basis.matrix(np.array([[0.5, np.nan], [0.5, grown.basis.fill[1]]]))
+    assert np.array_equal(filled[0], filled[1])
+
+
+def test_linear_columns_and_straight_lines_have_no_knots():
+    X, y = friedman(300)
+    grown = grow(X, y, None, Settings(degree=2, linear=(2, 3)))
+    found = {f.kind for t in grown.basis for f in t.factors if f.variable in (2, 3)}
+    assert found == {LINE}
+    assert {f.kind for t in grown.basis for f in t.factors if f.variable < 2} == {HINGE}
+    straight = grow(X, 3 * X[:, 1], None, Settings())
+    assert [f.variable for t in straight.basis for f in t.factors] == [1]
+
+
+def test_every_parent_gets_its_turn():
+    X, y = friedman(400)
+    waited = {}
+    for beta in (0.0, 2.0):
+        given_ = Settings(degree=3, max_terms=31, fast_k=3, fast_beta=beta, threshold=0.0)
+        grower = _Grower(X, y[:, None], None, given_, np.zeros(6, int), None)
+        grower.run()
+        waited[beta] = max(len(grower.rss) - parent.step for parent in grower.parents[:-6])
+    assert waited[2.0] < waited[0.0]  # new parents come first in any case
+    whole = grow(X, y, None, Settings(degree=3, max_terms=31, fast_k=0))
+    long_enough = grow(X, y, None, Settings(degree=3, max_terms=31, fast_k=50))
+    assert described(long_enough.basis) == described(whole.basis)
+
+
+def test_given_residuals_of_least_squares_change_nothing():
+    X, y = friedman(200)
+
+    def residual(B):
+        return (y - B @ np.linalg.lstsq(B, y, rcond=None)[0])[:, None]
+
+    given_ = grow(X, y, None, Settings(degree=2, max_terms=11), residual=residual)
+    assert described(given_.basis) == described(
+        grow(X, y, None, Settings(degree=2, max_terms=11)).basis
+    )
+
+
+@pytest.mark.parametrize("unit", [1e155, 1e300, 1e-200])
+def test_extreme_units_are_taken_in_their_stride(unit):
+    X, y = friedman(150)
+    plain = grow(X, y, None, Settings(degree=2, max_terms=11))
+    extreme = grow(X * unit, y * unit, None, Settings(degree=2, max_terms=11))
+    assert np.isfinite(extreme.matrix).all()
+    assert extreme.rss.shape == plain.rss.shape
+    assert [t.variables for t in extreme.basis] == [t.variables for t in plain.basis]
+
+
+@pytest.mark.parametrize(
+    ("Y", "given_", "words"),
+    [
+        (lambda X: np.ones(len(X)), {}, "reproduce"),
+        (lambda X: X[:, 0], {}, "reproduce"),
+        (lambda X: X[:, 0] ** 2, {"max_terms": 3}, "most terms"),
+        (lambda X: np.sin(40 * X[:, 0]), {"threshold": 0.9}, "threshold"),
+        (lambda X: np.cos(1e4 * X[:, 0]), {"threshold": 0.0, "max_terms": 99}, "too many"),
+    ],
+)
+def test_growth_says_why_it_ends(Y, given_, words):
+    X = np.random.default_rng(0).random((60, 3))
+    assert words in grow(X, Y(X), None, Settings(**given_)).stopped
+
+
+def test_empty_constant_and_equal_columns_do_no_harm():
+    rng = np.random.default_rng(0)
+    x = rng.random(80)
+    X = np.column_stack([np.full(80, np.nan), np.ones(80), x, x])
+    grown = grow(X, np.abs(x - 0.5), None, Settings(degree=2, minspan=1))
+    assert {f.variable for t in grown.basis for f in t.factors} == {2}
