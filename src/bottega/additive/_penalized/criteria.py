@@ -95,6 +95,7 @@ def evaluate(method: str, setting: Setting, state: State) -> Evaluation:
 def _reml(setting: Setting, state: State) -> Evaluation:
     total, free = state.deviance + state.penalty, setting.penalties.null_dim
     known, n = setting.scale_known, setting.problem.n
+    total = max(total, _TINY * n)  # rows that are reproduced have no noise to speak of
     scale = 1.0 if known else _reml_scale(total, n, free, setting.saturated)
     det = setting.penalties.determinant(state.rho)
     top = setting.saturated(scale)
@@ -103,7 +104,7 @@ def _reml(setting: Setting, state: State) -> Evaluation:
     return _Reml(float(value), float(value), scale, state, setting, det, float(top[2]))
 
 
-def _reml_scale(total: float, n: int, free: int, saturated: Saturated) -> float:
+def _reml_scale(total: float, n: float, free: int, saturated: Saturated) -> float:
     """Return the scale of the greatest restricted likelihood."""
     log_scale = np.log(max(total, 1e-300) / max(n - free, 1))
     for _ in range(50):

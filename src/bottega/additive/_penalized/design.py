@@ -13,9 +13,10 @@ z       non-zeros of a bin
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -151,6 +152,20 @@ class Design:
         self.bins = {columns: binning.bins(columns) for columns in column_sets(blocks)}
         self.kept = binning.kept
         self.tables = tuple(self._table(block) for block in self.blocks)
+        self._place()
+
+    def with_blocks(self, blocks: Sequence[Block]) -> Self:
+        """Return the design of the same columns after other transforms."""
+        found = copy(self)
+        found.blocks = tuple(blocks)
+        found.tables = tuple(
+            replace(table, transform=block.transform)
+            for table, block in zip(self.tables, blocks, strict=True)
+        )
+        found._place()
+        return found
+
+    def _place(self) -> None:
         self.sizes = tuple(block.size for block in self.blocks)
         ends = np.cumsum(self.sizes).tolist()
         self.slices = [slice(e - s, e) for s, e in zip(self.sizes, ends, strict=True)]

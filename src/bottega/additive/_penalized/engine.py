@@ -12,6 +12,7 @@ chosen for each working model), which ends near the optimum for the price of a s
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from bottega.additive._penalized.newton import Minimum, minimise
 from bottega.additive._penalized.penalties import Penalties
 from bottega.additive._penalized.problem import Problem, RowProblem, null_deviance
 from bottega.additive._penalized.restricted import Restricted
+from bottega.additive._penalized.rotation import Rotation
 from bottega.additive._penalized.state import Quadratic, State, inverse, solve
 from bottega.additive._terms.blocks import Block
 from bottega.core.errors import InputError, ParameterError
@@ -64,7 +66,9 @@ class Engine:
         *,
         shrink: bool = False,
     ) -> None:
-        self.design, self.parts, self.family, self.shrink = design, parts, family, shrink
+        self.parts, self.family, self.shrink = parts, family, shrink
+        self.rotation = Rotation(design.blocks)
+        self.design = design = design.with_blocks(self.rotation.blocks)
         self.blocks = design.blocks
         least_squares = family.name == "gaussian" and family.the_link.name == "identity"
         self.rows: Any = (
@@ -75,6 +79,11 @@ class Engine:
         self.least_squares = least_squares
         self.n_predictors = 1
         self._begin()
+
+    @cached_property
+    def _turn(self) -> FloatArray:
+        """Coefficients as they are given of those that are kept inside."""
+        return self.rotation.matrix(self.n_predictors)[:, self.kept]
 
     def _intercept(self) -> int | None:
         for block, here in zip(self.blocks, self.design.slices, strict=True):
@@ -116,12 +125,13 @@ class Engine:
         rho, beta = self._start(start)
         if not self.least_squares and len(rho):
             rho, beta = self._warm(method, rho, beta)
-        found = self._minimise(self.problem, method, rho, beta)
+        polish = 3 if self.least_squares and method != "loo" else 0
+        found = self._minimise(self.problem, method, rho, beta, polish=polish)
         return self._fit(found, method)
 
     def at(self, alphas: Sequence[Any] | None = None, start: Fit | None = None) -> Fit:
         """Return the fit at given smoothing parameters, those of each block after another."""
-        beta = None if start is None else start.coef[self.kept]
+        beta = None if start is None else self._inside(start)
         rho = self.penalties.full(np.zeros(len(self.penalties.free)))
         if alphas is not None:
             flat = np.concatenate([np.atleast_1d(np.asarray(each, float)) for each in alphas])
@@ -148,7 +158,7 @@ class Engine:
             return np.zeros(len(free)), None
         flat = np.concatenate([*start.alphas, np.zeros(0)])
         rho = np.log(flat / np.array(self.penalties.balance))[free]
-        return np.clip(rho, -20.0, 20.0), start.coef[self.kept]
+        return np.clip(rho, -20.0, 20.0), self._inside(start)
 
     def _warm(
         self, method: str, rho: FloatArray, beta: FloatArray | None
@@ -161,7 +171,7 @@ class Engine:
         for _ in range(_WARM_PASSES):
             # The first pass is at no coefficients: its pull is that of the working responses.
             quadratic = Quadratic(np.zeros(p) if beta is None else beta, work, self.problem.n)
-            found = self._minimise(quadratic, working, rho, None, tol=1e-3, max_iter=8)
+            found = self._minimise(quadratic, working, rho, None, tol=1e-3, max_iter=8, snap=False)
             new, step = found.at.state.beta, np.inf
             if beta is not None:
                 step = float(np.max(np.abs(found.rho - rho), initial=0.0))
@@ -199,7 +209,8 @@ class Engine:
                 start = state.beta + ahead
             return self._evaluate(problem, method, solve(problem, self.penalties, full, start))
 
-        return minimise(value, rho, self.penalties.free, **settings)
+        upper = self.penalties.upper
+        return minimise(value, rho, self.penalties.free, upper, **settings)
 
     def _evaluate(self, problem: Problem, method: str, state: State) -> Evaluation:
         known = self.family.known_scale
@@ -224,7 +235,8 @@ class Engine:
             rest = self.rows.n - self.penalties.null_dim
             score = score * unit**2 if loss else score + rest * float(np.log(unit))
         deviance = state.deviance * unit**2
-        edf = np.einsum("ij,ji->i", again, state.gram)
+        gram, V = self._spread_both(state.gram), self._spread_both(again)
+        edf = np.einsum("ij,ji->i", V, gram)
         corrected = None
         if method == "reml" and len(self.penalties.free):
             corrected = self._spread_both(_corrected(found, again, self.penalties.free) * unit**2)
@@ -234,10 +246,10 @@ class Engine:
             family=family,
             alphas=tuple(alphas),
             penalty=self._spread_both(state.S - np.diag(self.penalties.ridge)),
-            gram=self._spread_both(state.gram),
-            covariance=self._spread_both(again * scale),
-            covariance_freq=self._spread_both(again @ state.gram @ again * scale),
-            edf=self._spread(edf),
+            gram=gram,
+            covariance=V * scale,
+            covariance_freq=V @ gram @ V * scale,
+            edf=edf,
             scale=scale,
             scale_known=family.known_scale,
             method=method,
@@ -250,7 +262,7 @@ class Engine:
             n_iter=self.rows.passes,
             converged=bool(found.converged and state.converged),
             gradient=found.gradient,
-            dropped=~self.kept,
+            dropped=np.diag(V) == 0,
             covariance_corrected=corrected,
             n_predictors=self.n_predictors,
         )
@@ -268,26 +280,29 @@ class Engine:
         with np.errstate(all="ignore"):
             return null_deviance(self.parts, self.family)
 
+    def _inside(self, fit: Fit) -> FloatArray:
+        coef = fit.coef.copy()
+        if self.least_squares:
+            where = self._intercept()
+            if where is not None:
+                coef[where] -= self.rows.middle
+            coef /= self.rows.unit
+        return self._turn.T @ coef
+
     def _spread(self, kept: FloatArray) -> FloatArray:
-        full = np.zeros(len(self.kept))
-        full[self.kept] = kept
-        return full
+        return self._turn @ kept
 
     def _spread_both(self, kept: FloatArray) -> FloatArray:
-        if self.kept.all():
-            return kept
-        full = np.zeros((len(self.kept), len(self.kept)))
-        full[np.ix_(self.kept, self.kept)] = kept
-        return full
+        found = self._turn @ kept @ self._turn.T
+        return (found + found.T) / 2
 
 
 def _corrected(found: Minimum, V: FloatArray, free: Any) -> FloatArray:
     """Return the covariance with the uncertainty of the smoothing parameters to first order."""
     at = found.at
     values, vectors = np.linalg.eigh(found.hessian)
-    # Flat directions (a term already straight) do not move the coefficients.
-    use = values > 1e-4 * max(float(values[-1]), 1e-300)
-    J = at.state.U[:, free] @ vectors[:, use] / np.sqrt(np.maximum(values[use], 0.05))
+    # A normal prior of variance 10 on the logarithms: a flat criterion says little about them.
+    J = at.state.U[:, free] @ vectors / np.sqrt(np.maximum(values, 0.0) + 0.1)
     return V * at.scale + J @ J.T
 
 

@@ -72,8 +72,8 @@ class Fit:
         Of the best constant (with the offset).
     loglik : float
         Log-likelihood at the coefficients and the scale.
-    n : int
-        Rows with positive weight.
+    n : float
+        Rows with positive weight; weights that are whole numbers count rows.
     weight : float
         Sum of their weights.
     n_iter : int
@@ -106,7 +106,7 @@ class Fit:
     deviance: float
     null_deviance: float
     loglik: float
-    n: int
+    n: float
     weight: float
     n_iter: int
     converged: bool

@@ -71,5 +71,7 @@ class GaussianRows(Quadratic):
 
     def saturated(self, scale: float) -> FloatArray:
         """Return the greatest log-likelihood at a scale, and two derivatives in its logarithm."""
-        value = -self.n / 2 * np.log(2 * np.pi * scale) + self._rows.log_weights / 2
+        value = -self.n / 2 * np.log(2 * np.pi * scale)
+        if not self._rows.counts:
+            value += self._rows.log_weights / 2
         return np.array([value, -self.n / 2, 0.0])

@@ -13,8 +13,10 @@ __all__ = ["Minimum", "minimise"]
 
 _LONGEST = 5.0  # step in the logarithm of a smoothing parameter
 _HALVINGS = 15
-_FLAT = 1e-3
+_FLAT = 5e-4
 _ROUNDING = 1e-11
+_AT_BOUND = 1e-5  # gradient at a bound that does not lead away from it
+_NOTHING = 2e-3  # what a parameter that goes to its bound may cost, of a log-likelihood
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +47,17 @@ def minimise(
     evaluate: Callable[[FloatArray, Evaluation | None], Evaluation],
     rho: FloatArray,
     free: IntArray,
+    upper: FloatArray,
     *,
     tol: float = 1e-7,
     max_iter: int = 60,
+    polish: int = 0,
+    snap: bool = True,
 ) -> Minimum:
     """Return the least value of a criterion in the logarithms of its smoothing parameters.
+
+    A parameter that wants to grow without end, for next to nothing, goes to its bound: where it
+    stops on the way there would hang on rounding.
 
     Parameters
     ----------
@@ -59,26 +67,44 @@ def minimise(
         Free parameters to start from.
     free : ndarray of int
         Which of all parameters they are.
+    upper : ndarray
+        Largest values of the free parameters.
     tol : float
         The decrease still to be had, in units of a log-likelihood, at which to stop.
     max_iter : int
         Newton steps.
+    polish : int
+        Further steps after that, for the last digits.
+    snap : bool
+        Whether parameters may be sent to their bounds.
     """
     at = evaluate(rho, None)
     if not len(rho):
         return Minimum(rho, at, np.zeros((0, 0)), 0.0, True)
     for _ in range(max_iter):
         every, bends = at.slopes()
-        gradient = every[free]
-        inner = ~(((rho >= LARGEST) & (gradient < 0)) | ((rho <= -LARGEST) & (gradient > 0)))
+        gradient, hessian = every[free], bends[np.ix_(free, free)]
+        up = (rho >= upper) & (gradient < _AT_BOUND)
+        inner = ~(up | ((rho <= -LARGEST) & (gradient > -_AT_BOUND)))
         largest = float(np.max(np.abs(gradient[inner]), initial=0.0))
-        hessian = bends[np.ix_(free, free)]
-        step, left = _step(gradient, hessian, inner)
+        step, left = _step(gradient, hessian, inner, tol)
         if left <= tol:
-            return Minimum(rho, at, hessian, largest, True)
+            endless = inner & (gradient < 0) & (gradient > -1e-3) & (rho > 0)
+            endless &= np.diag(hessian) < 3 * np.abs(gradient)
+            to_bound = snap and bool(endless.any())
+            found = evaluate(np.where(endless, upper, rho), at) if to_bound else None
+            if found is not None and found.value <= at.value + _NOTHING:
+                rho, at = np.where(endless, upper, rho), found
+                continue
+            if not polish:
+                return Minimum(rho, at, hessian, largest, True)
+            polish -= 1
+            rho = np.clip(rho + step, -LARGEST, upper)
+            at = evaluate(rho, at)
+            continue
         better = None
         for _ in range(_HALVINGS):
-            new = np.clip(rho + step, -LARGEST, LARGEST)
+            new = np.clip(rho + step, -LARGEST, upper)
             found = evaluate(new, at)
             if found.value <= at.value + _ROUNDING * abs(at.value):
                 better = found
@@ -90,7 +116,9 @@ def minimise(
     return Minimum(rho, at, hessian, largest, False)
 
 
-def _step(gradient: FloatArray, hessian: FloatArray, inner: BoolArray) -> tuple[FloatArray, float]:
+def _step(
+    gradient: FloatArray, hessian: FloatArray, inner: BoolArray, tol: float
+) -> tuple[FloatArray, float]:
     """Return a step downhill and the decrease that a quadratic promises along it."""
     step = np.zeros_like(gradient)
     values, vectors = np.linalg.eigh(hessian[np.ix_(inner, inner)])
@@ -106,4 +134,5 @@ def _step(gradient: FloatArray, hessian: FloatArray, inner: BoolArray) -> tuple[
     # Far from the end of a flat direction (a term all but straight) little is still to be had:
     # there the tolerance is larger.
     far = np.abs(along) > 0.3 * curves
-    return step * share, float(np.max(left * np.where(far, _FLAT, 1.0)))
+    near = float(np.max(left[~far], initial=0.0))
+    return step * share, max(near, float(np.max(left[far], initial=0.0)) * tol / max(tol, _FLAT))

@@ -21,6 +21,7 @@ __all__ = ["LARGEST", "Determinant", "Penalties"]
 
 # Logarithms of smoothing parameters beyond these no longer change a fit.
 LARGEST = 25.0
+_LARGEST_OF_SEVERAL = 18.0
 _RANK = 1e-8
 
 
@@ -85,6 +86,8 @@ class Penalties:
             self._take(block, mine, here, gram[here, here], shrink)
         self.rho_given = np.array(self.given)
         self.free = np.flatnonzero(np.isnan(self.rho_given))
+        several = {j for members in self.of_block if len(members) > 1 for j in members}
+        self.upper = np.array([_LARGEST_OF_SEVERAL if j in several else LARGEST for j in self.free])
         self.null_dim = self.p - sum(group.rank for group in self._groups)
 
     def _take(

@@ -9,7 +9,7 @@ w       minus its second derivative, times the scale; w' its derivative in eta
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from bottega.core.families import Family
 from bottega.core.typing import FloatArray
 
 __all__ = ["LeaveOneOut", "Problem", "RowProblem", "Working", "null_deviance", "row_terms"]
+
+
+# Far from the fit means may be impossible; the deviance is then infinite, and the step shorter.
+_QUIET = np.errstate(all="ignore")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +66,7 @@ class Problem(Protocol):
     """A likelihood in coefficients, as a Newton method sees it."""
 
     @property
-    def n(self) -> int:
+    def n(self) -> float:
         """Number of rows."""
 
     @property
@@ -119,7 +123,8 @@ class RowProblem:
     def __init__(self, design: Design, parts: Iterable[BinnedRows], family: Family) -> None:
         self.design, self.parts, self.family = design, parts, family
         self.passes = 0
-        self.n, self.weight, self.log_weights = 0, 0.0, 0.0  # after the first pass
+        self.rows, self.weight, self.log_weights = 0, 0.0, 0.0  # after the first pass
+        self.counts = True
         self._saturated: dict[float, FloatArray] = {}  # of the last scale
 
     def saturated(self, scale: float) -> FloatArray:
@@ -127,26 +132,31 @@ class RowProblem:
         if scale not in self._saturated:
             found = np.zeros(3)
             for part in self.parts:
-                found += self.family.saturated(part.y, part.weight, scale)
+                if self.counts and self.family.name == "gamma":
+                    # Rows of the same weight are as many rows: the weight is no precision.
+                    for times in np.unique(part.weight):
+                        y = part.y[part.weight == times]
+                        found += times * self.family.saturated(y, np.ones(len(y)), scale)
+                else:
+                    found += self.family.saturated(part.y, part.weight, scale)
             self._saturated = {scale: found}
         return self._saturated[scale]
 
+    @_QUIET
     def working(self, beta: FloatArray | None) -> Working:
         """Return deviance, pull and gram at coefficients; None: at means near the responses."""
         self.passes += 1
         p, family = self.design.p, self.family
         deviance, pull, gram = 0.0, np.zeros(p), np.zeros((p, p))
-        first = not self.n
+        first = not self.rows
         for part in self.parts:
             if first:
-                self.n += len(part)
-                self.weight += float(part.weight.sum())
-                self.log_weights += float(np.sum(np.log(part.weight)))
+                self._count(part)
             eta = self._eta(part, beta)
             mu = family.mean(eta)
             if not family.valid(eta, mu):
                 return Working(np.inf, pull, gram)
-            deviance += float(family.deviance(part.y, mu, part.weight))
+            deviance += _finite(family.deviance(part.y, mu, part.weight))
             if beta is None:  # expected weights: the observed ones may be negative far away
                 slope = family.mean_slope(eta)
                 w = part.weight * slope**2 / family.variance(mu)
@@ -158,6 +168,18 @@ class RowProblem:
             gram += self.design.gram(part, w)
         return Working(deviance, pull, gram)
 
+    def _count(self, part: BinnedRows) -> None:
+        self.rows += len(part)
+        self.weight += float(part.weight.sum())
+        self.log_weights += float(np.sum(np.log(part.weight)))
+        self.counts = self.counts and not np.any(part.weight % 1)
+
+    @property
+    def n(self) -> float:
+        """Number of rows: weights that are whole numbers count rows."""
+        return self.weight if self.counts else self.rows
+
+    @_QUIET
     def deviance(self, beta: FloatArray) -> float:
         """Return the deviance alone."""
         total = 0.0
@@ -166,6 +188,7 @@ class RowProblem:
             total += float(self.family.deviance(part.y, self.family.mean(eta), part.weight))
         return total
 
+    @_QUIET
     def trace(self, beta: FloatArray, M: FloatArray) -> FloatArray:
         """Return the derivative of tr(M X'WX) in the coefficients, through W."""
         self.passes += 1
@@ -175,6 +198,7 @@ class RowProblem:
             found += self.design.back(part, self.design.forms(part, M) * slopes)
         return found
 
+    @_QUIET
     def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeaveOneOut:
         """Return what the rows say when left out, each predictor moved by one Newton step."""
         self.passes += 1
@@ -197,6 +221,10 @@ class RowProblem:
             return self.family.link(self.family.start(part.y, part.weight))
         eta = self.design.predictor(part, beta)
         return eta if part.offset is None else eta + part.offset
+
+
+def _finite(deviance: Any) -> float:
+    return float(deviance) if np.isfinite(deviance) else np.inf
 
 
 def null_deviance(parts: Iterable[BinnedRows], family: Family) -> float:

@@ -24,7 +24,7 @@ class Restricted:
         self._both = np.ix_(kept, kept)
 
     @property
-    def n(self) -> int:
+    def n(self) -> float:
         """Number of rows."""
         return self.problem.n
 

@@ -59,13 +59,13 @@ class Quadratic:
         Coefficients at which `work` was computed.
     work : Working
         Deviance, pull and gram there.
-    n : int
+    n : float
         Number of rows.
     """
 
     quadratic = True
 
-    def __init__(self, centre: FloatArray, work: Working, n: int) -> None:
+    def __init__(self, centre: FloatArray, work: Working, n: float) -> None:
         self.centre, self.work, self.n, self.passes = centre, work, n, 0
 
     def working(self, beta: FloatArray | None) -> Working:
