@@ -29,6 +29,7 @@ __all__ = [
 Column = str | int
 
 BASES = ("pspline", "cyclic", "thin_plate")
+KNOTS = ("auto", "even", "quantile")
 SHAPES = ("increasing", "decreasing", "convex", "concave")
 
 
@@ -90,6 +91,7 @@ class SmoothTerm(AdditiveTerm):
     shape: str | None = None
     degree: int = 3
     order: int = 2
+    knots: str = "auto"
     period: tuple[float, float] | None = None
     smoother: Any = None
 
@@ -167,6 +169,7 @@ def smooth(
     shape: str | None = None,
     degree: int = 3,
     order: int = 2,
+    knots: str = "auto",
     period: tuple[float, float] | None = None,
     smoother: Any = None,
 ) -> SmoothTerm:
@@ -194,6 +197,10 @@ def smooth(
         What the curve must be.
     degree, order : int
         Degree of the B-splines and order of the differences that are penalised.
+    knots : {"auto", "even", "quantile"}
+        Where the knots are: even, or (``order=2``) at quantiles, with the penalty on changes of
+        slope from knot to knot. ``"auto"`` is even, unless nine tenths of the rows lie in a quarter
+        of the range.
     period : pair of float, optional
         Where a cyclic curve begins and ends; the least and greatest value by default.
     smoother : estimator of bottega.smooth, optional
@@ -206,6 +213,7 @@ def smooth(
     """
     chosen = _columns("smooth", columns, most=3)
     _check_choice("smooth", "basis", basis, BASES)
+    _check_choice("smooth", "knots", knots, KNOTS)
     if shape is not None:
         _check_choice("smooth", "shape", shape, SHAPES)
     _check_count("smooth", "n_splines", n_splines, 3)
@@ -224,6 +232,8 @@ def smooth(
         raise ParameterError(
             f"smooth(shape={shape!r}) is for a curve on basis='pspline' without by="
         )
+    if knots == "quantile" and (basis != "pspline" or order != 2):
+        raise ParameterError("smooth(knots='quantile') is for basis='pspline' and order=2.")
     if period is not None:
         period = _period(period, basis)
     if smoother is not None and not hasattr(smoother, "fit"):
@@ -233,7 +243,7 @@ def smooth(
         )
     size = None if n_splines is None else int(n_splines)
     return SmoothTerm(
-        chosen, size, df, alpha, by, basis, shape, int(degree), int(order), period, smoother
+        chosen, size, df, alpha, by, basis, shape, int(degree), int(order), knots, period, smoother
     )
 
 

@@ -143,11 +143,12 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
     def _term_work(self, source: RowSource, terms: tuple[PlacedTerm, ...]) -> PenalizedWork:
         """Return the prepared work of some terms."""
         about = source.building(terms, self.inputs_, int(self.n_splines))
-        design = Design(build_blocks(terms, about), source.binning(terms))
+        blocks = build_blocks(terms, about)
+        design = Design(blocks, source.binning(terms))
         parts = source.binned(design, terms)
         engine = make_engine(design, parts, self._family_of(), shrink=bool(self.shrink))
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
-        return PenalizedWork(terms, engine, self.method, alpha, source.rows)
+        return PenalizedWork(terms, blocks, engine, self.method, alpha, source.rows)
 
     def _backfitting_work(self, terms: Any, source: RowSource) -> BackfittedWork:
         facts, rows = source.facts, source.rows

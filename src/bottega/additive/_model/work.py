@@ -56,6 +56,8 @@ class PenalizedWork:
     ----------
     terms : tuple of PlacedTerm
         The terms of the model.
+    blocks : tuple of Block
+        Their columns and penalties, the intercept first.
     engine : Engine
         Blocks and rows, as they are fitted.
     method : str
@@ -69,14 +71,14 @@ class PenalizedWork:
     def __init__(
         self,
         terms: tuple[PlacedTerm, ...],
+        blocks: tuple[Block, ...],
         engine: Engine,
         method: str,
         alpha: float | None = None,
         rows: Rows | None = None,
     ) -> None:
-        self.terms, self.engine, self.method, self.alpha = terms, engine, method, alpha
-        self.rows = rows
-        self.blocks = engine.blocks
+        self.terms, self.blocks, self.engine = terms, blocks, engine
+        self.method, self.alpha, self.rows = method, alpha, rows
         self._fits: dict[float, Fit] = {}
 
     def fit(self, multiplier: float = 1.0) -> Fit:

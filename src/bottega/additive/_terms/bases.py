@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from bottega.basis.spline_functions import design, difference_penalty, even_knots
+from bottega.basis.spline_functions import design, even_knots, place_knots
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 
@@ -21,7 +21,11 @@ __all__ = [
     "PlateBasis",
     "RingBasis",
     "ValueBasis",
+    "plate_basis",
     "ring_penalty",
+    "to_unit",
+    "uneven_knots",
+    "uneven_penalty",
 ]
 
 _UNSEEN = 1e-10
@@ -41,23 +45,68 @@ def _with_gaps(x: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 @stored
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CurveBasis:
-    """B-splines on even knots; beyond the data they go on along their tangents."""
+    """B-splines; beyond the data they go on along their tangents.
+
+    Attributes
+    ----------
+    low, high : float
+        Ends of the data.
+    knots : ndarray of shape (size + degree + 1,)
+        All knots, as shares of the way from low to high.
+    degree : int
+        Degree of the B-splines.
+    """
 
     low: float
     high: float
-    size: int
+    knots: FloatArray
     degree: int
+
+    @property
+    def size(self) -> int:
+        """Number of B-splines."""
+        return len(self.knots) - self.degree - 1
 
     def at(self, values: FloatArray) -> FloatArray:
         """Return the B-splines at points (m, 1)."""
         u, gone = _with_gaps(to_unit(values[:, 0], self.low, self.high))
-        found = design(
-            u, even_knots(0.0, 1.0, self.size, self.degree), self.degree, linear_ends=True
-        ).toarray()
+        found = design(u, self.knots, self.degree, linear_ends=True).toarray()
         found[gone] = 0.0
         return found
+
+
+def uneven_knots(points: FloatArray, weight: FloatArray, size: int, degree: int) -> FloatArray:
+    """Return knots at quantiles of points in [0, 1], with even steps beyond both ends.
+
+    Ties may leave fewer knots than asked for.
+    """
+    inner = place_knots(points, size - degree - 1, "quantile", weight)
+    inside = np.unique(inner[(inner > 0) & (inner < 1)])
+    ends = np.concatenate([[0.0], inside, [1.0]])
+    first, last = ends[1] - ends[0], ends[-1] - ends[-2]
+    steps = np.arange(1.0, degree + 1)
+    return np.concatenate([-first * steps[::-1], ends, 1 + last * steps])
+
+
+def uneven_penalty(knots: FloatArray, degree: int) -> FloatArray:
+    r"""Return the penalty on changes of slope between neighbouring B-splines on uneven knots.
+
+    With xi the averages of the inner knots of each B-spline, where its coefficient counts most, the
+    penalised numbers are
+
+        h_j {(c_{j+1} - c_j) / (xi_{j+1} - xi_j) - (c_j - c_{j-1}) / (xi_j - xi_{j-1})}
+
+    with h_j the mean of both gaps: zero for every straight line, free of units, and the second
+    differences where knots are even.
+    """
+    size = len(knots) - degree - 1
+    xi = np.array([knots[j + 1 : j + degree + 1].mean() for j in range(size)])
+    gap = np.diff(xi)
+    slopes = np.diff(np.eye(size), axis=0) / gap[:, None]
+    D = np.diff(slopes, axis=0) * ((gap[1:] + gap[:-1]) / 2)[:, None]
+    return np.asarray(D.T @ D)
 
 
 @stored
@@ -234,8 +283,3 @@ class ValueBasis:
         """Return the values (m, 1)."""
         found = values[:, :1] / self.scale - self.centre / self.scale
         return np.where(np.isnan(found), 0.0, found)
-
-
-def curve_penalty(size: int, order: int) -> FloatArray:
-    """Return the penalty of B-splines on even knots: squared differences of an order."""
-    return difference_penalty(size, order)
