@@ -203,3 +203,15 @@ def test_a_forest_that_is_not_judged_is_the_same_forest():
     assert not hasattr(bare, "oob_path_")
     chosen = RandomForestClassifier(60, oob_score=False).fit(X, y)
     assert np.array_equal(chosen.path_.values, RandomForestClassifier(60).fit(X, y).path_.values)
+
+
+@pytest.mark.parametrize("seed", [1000, 1004, 1008])
+def test_a_copy_of_a_tree_fitted_to_its_rows_is_the_tree(seed):
+    """Also where no column that was tried makes a node purer: the forest leaves it as it is."""
+    X = np.random.default_rng(1).normal(size=(200, 10))
+    y = np.where(np.sum(X**2, axis=1) > 9.34, 1.0, -1.0)
+    forest = RandomForestRegressor(2, max_features=0.5, random_state=seed, bootstrap=False)
+    tree, rows = forest.fit(X, y).estimators_[0], forest.estimators_samples_[0]
+    again = clone(tree).fit(X[rows], y[rows])
+    assert again.nodes_.n.tolist() == tree.nodes_.n.tolist()
+    assert again.nodes_.value == pytest.approx(tree.nodes_.value)

@@ -136,6 +136,21 @@ def test_a_method_without_an_end_is_left_out(judge):
     assert plan.cut == ["Left out, since there was no time for them: Loess."]
 
 
+def test_what_is_always_shown_is_judged_by_how_long_its_trial_ran(judge, monkeypatch):
+    """A trial that is late under a load of other work is not the worst there could be."""
+    from bottega.registry import methods
+
+    monkeypatch.setattr("bottega.workbench.budget.replace", lambda _, most_rows: most_rows)
+    procedures = {"baseline": Sleeper(0.001, 0.0), "gradient_boosting": Sleeper(1.0, 0.0)}
+    cards = {name: methods("regression")[name].card for name in procedures}
+    plan = make_plan(
+        procedures, cards, judge, end=time.perf_counter() + 4, threads=2, runs=6, n_train=32_000,
+        n_jobs=2,
+    )  # fmt: skip
+    assert plan.rows == {"gradient_boosting": 1000}
+    assert 0.8 < plan.seconds["gradient_boosting"] < 10  # not a minute
+
+
 # ---- the race -----------------------------------------------------------------------------------
 
 

@@ -30,6 +30,7 @@ _EXPONENTS = (0.7, 2.2)
 _LARGER, _TIMES, _STEPS = 0.05, 6, 2  # trials on more rows: share of the time, factor, how many
 _HEATS = 2  # folds after which a method of a large table may be shown and its model made
 _SLOW = (60.0, 1_000, 2.0)  # the same of a method whose trial did not end
+_UNENDED = 2.0  # of one that is always shown: how many times as long as it ran it is taken to last
 _DEAR = "gradient_boosting"  # always shown if there is time for it
 _SURE = {_DEAR: 0.35}  # share of the time that a method which is always shown may take
 _ANY_SURE = 0.2
@@ -127,7 +128,9 @@ class _Trials(Control):
 
     def __init__(self, deadline: float, order: list[str]) -> None:
         self.deadline, self.order = deadline, order
-        self.begun: set[str] = set()
+        self.begun: dict[
+            str, tuple[float, int]
+        ] = {}  # when the first trial began, on how many rows
 
     def ordered(self, tasks: list[Task]) -> list[Task]:
         """Return the trials on few rows first, and of those the ones that cost little."""
@@ -139,8 +142,13 @@ class _Trials(Control):
             remaining.clear()
         task = super().next(remaining)
         if task is not None:
-            self.begun.add(task.name)
+            self.begun.setdefault(task.name, (time.perf_counter(), len(task.part.train)))
         return task
+
+    def unended(self, name: str) -> tuple[float, int, float]:
+        """Return how the time of a method grows whose trial did not end, by how long that ran."""
+        began, rows = self.begun[name]
+        return max(_UNENDED * (time.perf_counter() - began), 1e-3), rows, _GUESS[2]
 
 
 def make_plan(
@@ -191,8 +199,12 @@ def make_plan(
     times = _trial(procedures, judge, sizes, trials, n_jobs, seed)
     plan = Plan({})
     growth = {name: _growth(found) for name, found in times.items()}
-    growth |= {name: _GUESS for name in procedures if name not in trials.begun}
-    cost = {name: _seconds(growth.get(name, _SLOW), n_train) for name in procedures}
+    for name in procedures:
+        if name not in trials.begun:
+            growth[name] = _GUESS
+        elif name not in growth:
+            growth[name] = trials.unended(name) if name in first else _SLOW
+    cost = {name: _seconds(growth[name], n_train) for name in procedures}
     plan.sure = _sure(procedures, cards, cost)
     for name in plan.sure[1:]:
         if name in times:  # worth a closer look: what is always shown should learn from much
@@ -212,7 +224,7 @@ def make_plan(
             share = _SURE.get(name, _ANY_SURE) * whole
         waiting -= name not in plan.sure
         title = cards[name].title
-        grows = growth.get(name, _SLOW)
+        grows = growth[name]
         rows = n_train if name == "baseline" else _rows_within(grows, share / least, n_train)
         earlier = before(name)
         if earlier is not None and rows < n_train and rows / 2 <= earlier:

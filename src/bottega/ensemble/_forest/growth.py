@@ -25,7 +25,7 @@ from bottega.tree._grow.bins import Bins
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels import grow_binned as binned
 
-_SOME = 1e-300  # a split must bring something: a node that none makes purer is a leaf
+SOME = 1e-300  # a split must bring something: a node that none makes purer is a leaf
 _PLACES = 1 << 23  # rows times trees of a wave
 _JUDGED_ROWS = 1 << 15  # the same blocks for any number of threads, and so the same sums
 
@@ -292,7 +292,7 @@ class Grower:
             rows.codes, bins.n_bins, bins.categorical, drawn, w, t,
             c, weighted, self.criterion, rows.n_classes,
             self.two_class, self.max_features, True, self.max_depth, self.max_leaf_nodes,
-            self.min_samples_split, self.min_samples_leaf, max(self.min_impurity_decrease, _SOME),
+            self.min_samples_split, self.min_samples_leaf, max(self.min_impurity_decrease, SOME),
             0.0, seeds_of(seed, 1)[0],  # that of a tree estimator with this random_state
         )  # fmt: skip
         return counts, drawn, w, t, center, nodes

@@ -18,6 +18,7 @@ from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray, IntArray
 from bottega.ensemble._forest.checked import check_forest, check_rows
 from bottega.ensemble._forest.estimator import ForestBase
+from bottega.ensemble._forest.growth import SOME
 from bottega.ensemble._forest.packed import columns_of
 from bottega.ensemble._kernels.judge import permuted_loss
 from bottega.ensemble._resampling.left_out import importance_columns, proximity_of
@@ -129,6 +130,8 @@ class ForestReading(ForestBase):
         """Return packed tree i as an estimator, which has learnt what the forest has."""
         template = self._template(self.max_features_)
         parameters = {**template.get_params(), "random_state": self._seeds[i]}
+        # A copy of it, fitted to the same rows, is then the same tree.
+        parameters["min_impurity_decrease"] = max(parameters["min_impurity_decrease"], SOME)
         return type(template).of_nodes(self.tree(i), self, self._ranges, **parameters)
 
     @property
