@@ -128,9 +128,8 @@ class _Trials(Control):
 
     def __init__(self, deadline: float, order: list[str]) -> None:
         self.deadline, self.order = deadline, order
-        self.begun: dict[
-            str, tuple[float, int]
-        ] = {}  # when the first trial began, on how many rows
+        # When the first trial of a method began, and on how many rows.
+        self.begun: dict[str, tuple[float, int]] = {}
 
     def ordered(self, tasks: list[Task]) -> list[Task]:
         """Return the trials on few rows first, and of those the ones that cost little."""
