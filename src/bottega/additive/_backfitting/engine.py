@@ -52,6 +52,8 @@ class BackfittedFit:
     n_iter : int
         Rounds over the terms, all scorings together.
     converged : bool
+    centres : ndarray of shape (terms,), optional
+        What is taken off the effect of each term, so that its mean over the rows is zero.
     """
 
     beta: FloatArray
@@ -67,6 +69,7 @@ class BackfittedFit:
     weight: float
     n_iter: int
     converged: bool
+    centres: FloatArray | None = None
     engine: str = "backfitting"
     n_predictors: int = 1
 

@@ -1,7 +1,7 @@
 """The prepared work of the backfitting engine: lines, levels and curves of the terms."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,7 @@ class BackfittedWork:
     terms: tuple[PlacedTerm, ...]
     made: BackfittedTerms
     family: Family
+    inputs: MixedInputs
     rows: Rows
     options: dict[str, Any]
     offset: Any
@@ -87,7 +88,7 @@ class BackfittedWork:
         if 1.0 not in self.kept:
             X = self.rows.X
             P, _ = self.made.columns(X, self.made.curves)
-            self.kept[1.0] = backfit(
+            found = backfit(
                 X,
                 np.asarray(self.rows.y, dtype=np.float64),
                 self.rows.weights,
@@ -97,7 +98,15 @@ class BackfittedWork:
                 self.family,
                 **self.options,
             )
+            _, effects = term_effects(self.made, found, X, len(self.terms))
+            varying = [self._varies(placed) for placed in self.terms]
+            centres = np.average(effects, axis=0, weights=self.rows.weight)
+            self.kept[1.0] = replace(found, centres=np.where(varying, 0.0, centres))
         return self.kept[1.0]
+
+    def _varies(self, placed: PlacedTerm) -> bool:
+        """Return whether a term is a coefficient that varies: it has no centre to take off."""
+        return placed.by is not None and self.inputs.levels[placed.by] is None
 
 
 def term_effects(made: BackfittedTerms, fit: BackfittedFit, X: FloatArray, n_terms: int) -> Any:
@@ -107,7 +116,10 @@ def term_effects(made: BackfittedTerms, fit: BackfittedFit, X: FloatArray, n_ter
     np.add.at(found.T, owners, (P * fit.beta).T)
     for number, piece in zip(made.of_curves, fit.pieces, strict=True):
         found[:, number] += piece.at(X)
-    return found[:, -1], found[:, :-1]
+    rest, effects = found[:, -1], found[:, :-1]
+    if fit.centres is None:
+        return rest, effects
+    return rest + fit.centres.sum(), effects - fit.centres
 
 
 def make_terms(
@@ -182,9 +194,7 @@ def _smoother(placed: PlacedTerm, facts: Sequence[ColumnFacts]) -> tuple[Any, in
     """Return what smooths the partial residuals of a term, and the degree of its polynomial."""
     term = placed.term
     if isinstance(term, LocalTerm):
-        if not term.span * 1.0 > 0:
-            raise ParameterError(f"{term!r}: span must be above 0.")
-        return Loess(span=term.span, degree=term.degree), term.degree
+        return Loess(span=term.span, degree=term.degree, surface="interpolate"), term.degree
     if isinstance(term, SmoothTerm):
         if term.smoother is not None:
             return term.smoother, 1

@@ -166,7 +166,9 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
             )
         made = make_terms(terms, self.inputs_, facts)
         options = {"tol": float(self.tol), "max_iter": int(self.max_iter)}
-        return BackfittedWork(terms, made, family, rows, options, offset_of(terms, rows.X))
+        return BackfittedWork(
+            terms, made, family, self.inputs_, rows, options, offset_of(terms, rows.X)
+        )
 
     # ---- chunks ----------------------------------------------------------------------------------
 
