@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks import (
+    adaptive_splines,
     classify_generative,
     classify_logistic,
     comparison,
@@ -49,6 +50,7 @@ CASES = {
     "kernel_ridge": kernel_ridge,
     "support_vectors": support_vectors,
     "linear_svm": linear_svm,
+    "adaptive_splines": adaptive_splines,
     "measures": measures,
     "comparison": comparison,
 }

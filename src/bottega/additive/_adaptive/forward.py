@@ -16,6 +16,7 @@ from bottega.additive._adaptive.span import Span
 from bottega.additive._kernels.adaptive_knots import TIED
 from bottega.core import progress
 from bottega.core.parallel import in_threads, spare_threads
+from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray, IntArray
 
 Residual = Callable[[FloatArray], FloatArray]
@@ -97,10 +98,11 @@ def grow(
     """
     n, p = X.shape
     levels = np.zeros(p, dtype=np.int64) if n_levels is None else np.asarray(n_levels)
-    grower = _Grower(X, Y.reshape(n, -1), weight, settings, levels, residual)
-    if start is not None:
-        grower.resume(start)
-    return grower.run()
+    with one_thread():  # the products are short, and the searches have threads of their own
+        grower = _Grower(X, Y.reshape(n, -1), weight, settings, levels, residual)
+        if start is not None:
+            grower.resume(start)
+        return grower.run()
 
 
 class _Grower:

@@ -15,7 +15,7 @@ x, code     inputs on a common scale, (p, n), and the bins their values fall int
 Q, R        orthonormal columns of the terms so far, and residuals, one after the other in memory
 edge        largest value of each bin, (p, bins + 1): the knots; zero for missing values
 exact       whether all values of a bin are equal
-state       written by `start_knots`; for each input and knot: length left outside the span, product with g x, product with
+state       for each input and knot: length left outside the span, product with g x, product with
             the column of missing values, first length (negative: no knot)
 own         of each input: first length of g x, what is left of it, the same for the column of
             missing values, and the product of both
