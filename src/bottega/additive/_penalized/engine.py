@@ -41,6 +41,7 @@ METHODS = ("reml", "gcv", "ubre", "loo")
 _RIDGE = 1e-9
 _WARM_PASSES = 25
 _UNSEEN = 1e-11
+_FAR = 6.0
 
 
 class Engine:
@@ -70,15 +71,15 @@ class Engine:
         self.rotation = Rotation(design.blocks)
         self.design = design = design.with_blocks(self.rotation.blocks)
         self.blocks = design.blocks
-        least_squares = family.name == "gaussian" and family.the_link.name == "identity"
-        self.rows: Any = (
-            GaussianRows(design, parts, self._intercept())
-            if least_squares
-            else RowProblem(design, parts, family)
-        )
-        self.least_squares = least_squares
+        self.least_squares = family.name == "gaussian" and family.the_link.name == "identity"
         self.n_predictors = 1
+        self.rows: Any = self._make_rows()
         self._begin()
+
+    def _make_rows(self) -> Any:
+        if self.least_squares:
+            return GaussianRows(self.design, self.parts, self._intercept())
+        return RowProblem(self.design, self.parts, self.family)
 
     @cached_property
     def _turn(self) -> FloatArray:
@@ -158,7 +159,8 @@ class Engine:
             return np.zeros(len(free)), None
         flat = np.concatenate([*start.alphas, np.zeros(0)])
         rho = np.log(flat / np.array(self.penalties.balance))[free]
-        return np.clip(rho, -20.0, 20.0), self._inside(start)
+        # From a bound no gradient leads back: start where a term can still bend.
+        return np.clip(rho, -_FAR, _FAR), self._inside(start)
 
     def _warm(
         self, method: str, rho: FloatArray, beta: FloatArray | None
@@ -225,6 +227,8 @@ class Engine:
         alphas = self.penalties.alphas(state.rho)
         again = inverse(state.gram + state.S).V
         scale = at.scale * unit**2
+        if method not in ("reml", "given") and not (family.known_scale or self.least_squares):
+            scale = self.rows.pearson(self._full(state.beta)) / max(self.rows.n - state.df, 1e-8)
         coef = self._spread(state.beta) * unit
         score = at.score
         if self.least_squares:
@@ -288,6 +292,11 @@ class Engine:
                 coef[where] -= self.rows.middle
             coef /= self.rows.unit
         return self._turn.T @ coef
+
+    def _full(self, kept: FloatArray) -> FloatArray:
+        found = np.zeros(len(self.kept))
+        found[self.kept] = kept
+        return found
 
     def _spread(self, kept: FloatArray) -> FloatArray:
         return self._turn @ kept

@@ -168,6 +168,18 @@ class RowProblem:
             gram += self.design.gram(part, w)
         return Working(deviance, pull, gram)
 
+    def forget_scale(self) -> None:
+        """Forget what was computed for a family that has changed since."""
+        self._saturated = {}
+
+    def pearson(self, beta: FloatArray) -> float:
+        """Return the weighted sum of squared residuals over the variances at the means."""
+        total = 0.0
+        for part in self.parts:
+            mu = self.family.mean(self._eta(part, beta))
+            total += float(part.weight @ ((part.y - mu) ** 2 / self.family.variance(mu)))
+        return total
+
     def _count(self, part: BinnedRows) -> None:
         self.rows += len(part)
         self.weight += float(part.weight.sum())
@@ -178,15 +190,6 @@ class RowProblem:
     def n(self) -> float:
         """Number of rows: weights that are whole numbers count rows."""
         return self.weight if self.counts else self.rows
-
-    @_QUIET
-    def deviance(self, beta: FloatArray) -> float:
-        """Return the deviance alone."""
-        total = 0.0
-        for part in self.parts:
-            eta = self._eta(part, beta)
-            total += float(self.family.deviance(part.y, self.family.mean(eta), part.weight))
-        return total
 
     @_QUIET
     def trace(self, beta: FloatArray, M: FloatArray) -> FloatArray:

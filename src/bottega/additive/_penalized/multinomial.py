@@ -1,0 +1,169 @@
+r"""Several classes: a predictor for each but the first, the log of its odds against the first.
+
+Symbols
+-------
+K, D    classes, predictors (K - 1)
+pi      probability of a class in a row
+M_kl    block of a matrix between the coefficients of predictors k and l
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from bottega.additive._penalized.design import BinnedRows, Design
+from bottega.additive._penalized.engine import Engine
+from bottega.additive._penalized.fit import Fit
+from bottega.additive._penalized.problem import LeaveOneOut, Working
+from bottega.core.errors import ParameterError
+from bottega.core.families import Family
+from bottega.core.stored import stored
+from bottega.core.typing import FloatArray
+
+__all__ = ["MULTINOMIAL", "ClassRows", "MultinomialEngine"]
+
+
+@stored
+class _Multinomial(Family):
+    name, code = "multinomial", 5
+    links, canonical = ("logit",), "logit"
+
+
+MULTINOMIAL = _Multinomial()
+
+
+class ClassRows:
+    """The likelihood of classes over binned rows.
+
+    Parameters
+    ----------
+    design : Design
+        Columns, the same for each predictor.
+    parts : iterable of BinnedRows
+        All rows, or chunks; responses are the codes 0, ..., K - 1.
+    n_classes : int
+        K.
+    """
+
+    quadratic = False
+
+    def __init__(self, design: Design, parts: Iterable[BinnedRows], n_classes: int) -> None:
+        self.design, self.parts, self.D = design, parts, n_classes - 1
+        self.passes = 0
+        self.n, self.weight = 0, 0.0
+        self.shares = np.zeros(n_classes)
+        for part in parts:
+            self.n += len(part)
+            self.weight += float(part.weight.sum())
+            codes = part.y.astype(np.intp)
+            self.shares += np.bincount(codes, part.weight, n_classes)
+        self.shares /= self.weight
+
+    def saturated(self, scale: float) -> FloatArray:
+        """Return zeros: every row may have probability one."""
+        return np.zeros(3)
+
+    def probabilities(self, part: BinnedRows, beta: FloatArray | None) -> FloatArray:
+        """Return the probabilities of all classes: (n, K)."""
+        if beta is None:
+            return np.tile(self.shares, (len(part), 1))
+        eta = np.zeros((len(part), self.D + 1))
+        for k, coef in enumerate(beta.reshape(self.D, -1)):
+            eta[:, k + 1] = self.design.predictor(part, coef)
+        eta -= eta.max(axis=1, keepdims=True)
+        np.exp(eta, out=eta)
+        eta /= eta.sum(axis=1, keepdims=True)
+        return eta
+
+    def working(self, beta: FloatArray | None) -> Working:
+        """Return deviance, pull and gram at coefficients; None: at the shares of the classes."""
+        self.passes += 1
+        D, p = self.D, self.design.p
+        deviance, pull, gram = 0.0, np.zeros(D * p), np.zeros((D * p, D * p))
+        start = np.log(self.shares[1:] / self.shares[0])
+        for part in self.parts:
+            pi, w, codes = self.probabilities(part, beta), part.weight, part.y.astype(np.intp)
+            with np.errstate(divide="ignore"):
+                deviance -= 2 * float(w @ np.log(pi[np.arange(len(part)), codes]))
+            for k in range(D):
+                here = slice(k * p, (k + 1) * p)
+                mine = pi[:, k + 1]
+                g = w * ((codes == k + 1) - mine)
+                if beta is None:  # the pull of working responses
+                    g = g + w * mine * (start[k] - self.shares[1:] @ start)
+                pull[here] += self.design.back(part, g)
+                for m in range(k + 1):
+                    other = slice(m * p, (m + 1) * p)
+                    both = mine * ((k == m) - pi[:, m + 1])
+                    block = self.design.gram(part, w * both)
+                    gram[here, other] += block
+                    if m < k:
+                        gram[other, here] += block
+        return Working(deviance if np.isfinite(deviance) else np.inf, pull, gram)
+
+    def trace(self, beta: FloatArray, M: FloatArray) -> FloatArray:
+        """Return the derivative of tr(M X'WX) in the coefficients, through W."""
+        self.passes += 1
+        D, p = self.D, self.design.p
+        found = np.zeros(D * p)
+        for part in self.parts:
+            pi = self.probabilities(part, beta)[:, 1:]
+            h = np.empty((D, D, len(part)))
+            for k in range(D):
+                for m in range(k + 1):
+                    block = M[k * p : (k + 1) * p, m * p : (m + 1) * p]
+                    h[k, m] = h[m, k] = self.design.forms(part, (block + block.T) / 2)
+            own = np.einsum("kkn,nk->n", h, pi)
+            mixed = np.einsum("kmn,nm->kn", h, pi)
+            all_in = np.einsum("kn,nk->n", mixed, pi)
+            for k in range(D):
+                each = pi[:, k] * (h[k, k] - own - 2 * mixed[k] + 2 * all_in)
+                found[k * p : (k + 1) * p] += self.design.back(part, part.weight * each)
+        return found
+
+    def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeaveOneOut:
+        """Refuse: left out rows are not counted for several classes."""
+        raise ParameterError(
+            "method='loo' is not offered for more than two classes; choose 'reml' or 'ubre'."
+        )
+
+
+class MultinomialEngine(Engine):
+    """Fits of one set of blocks to the classes of one set of rows.
+
+    Parameters
+    ----------
+    design : Design
+        Blocks on binned inputs.
+    parts : iterable of BinnedRows
+        All rows, or chunks; responses are the codes 0, ..., K - 1, all of which occur.
+    n_classes : int
+        K, three or more.
+    shrink : bool
+        As in `Engine`.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        parts: Iterable[BinnedRows],
+        n_classes: int,
+        *,
+        shrink: bool = False,
+    ) -> None:
+        self.n_classes = n_classes
+        super().__init__(design, parts, MULTINOMIAL, shrink=shrink)
+
+    def _make_rows(self) -> ClassRows:
+        self.n_predictors = self.n_classes - 1
+        return ClassRows(self.design, self.parts, self.n_classes)
+
+    def choose(self, method: str = "reml", start: Fit | None = None) -> Fit:
+        """Return the fit whose smoothing parameters a criterion chose."""
+        if method == "loo":
+            self.rows.leave_one_out(np.zeros(0), np.zeros((0, 0)))
+        return super().choose(method, start)
+
+    def _null_deviance(self) -> float:
+        shares = self.rows.shares
+        return float(-2 * self.rows.weight * shares @ np.log(shares))
