@@ -1,7 +1,8 @@
 """Binned inputs: each input has few values, so that the rows are few codes.
 
 An input with at most `MOST_EXACT` distinct values keeps them; one with more is rounded to an even
-grid of `GRID` points. A spline with tens of knots is all but straight between two of them.
+grid of `GRID` points. A spline with tens of knots is all but straight between two of them. Where
+rows crowd in a small part of the range, half of the points are quantiles.
 
 Symbols
 -------
@@ -25,6 +26,8 @@ GRID = 1024
 # Points of the grid of each input, by the number of inputs of the margin.
 _GRIDS = {1: GRID, 2: 128, 3: 32}
 _LEAST_GRID = 16
+_SAMPLE = 2048  # values that a column with many is judged by
+_CROWD = 40  # rows in the fullest bin of an even grid, against the mean: more are too many
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,28 +38,32 @@ class Axis:
     ----------
     points : ndarray of shape (m,)
         In rising order.
-    even : bool
-        Whether they are an even grid that values are rounded to; else they are all there are.
+    rounding : str
+        ``"none"``: they are all the values there are; ``"even"``: they are an even grid;
+        ``"nearest"``: they stand closer where there are more rows.
     """
 
     points: FloatArray
-    even: bool
+    rounding: str
 
     def codes(self, x: FloatArray) -> IntArray:
         """Return the bin of each value; missing ones (and unknown ones) have the number m."""
         last = len(self.points) - 1
-        missing = np.isnan(x)
-        if self.even:
-            low, high = float(self.points[0]), float(self.points[-1])
-            step = high / last - low / last
-            with np.errstate(invalid="ignore"):
-                place = np.rint((x / step - low / step) if step >= 1 else (x - low) / step)
-            place = np.where(missing, last + 1.0, np.clip(place, 0, last))
-            return place.astype(np.intp)
         if last < 0:
             return np.zeros(len(x), dtype=np.intp)
-        place = np.minimum(np.searchsorted(self.points, x), last)
-        return np.where(self.points[place] == x, place, last + 1)
+        if self.rounding == "none":
+            place = np.minimum(np.searchsorted(self.points, x), last)
+            return np.where(self.points[place] == x, place, last + 1)
+        if self.rounding == "nearest":
+            middles = self.points[:-1] / 2 + self.points[1:] / 2
+            return np.where(np.isnan(x), last + 1, np.searchsorted(middles, x))
+        low, high = float(self.points[0]), float(self.points[-1])
+        step = high / last - low / last
+        place = np.rint(x / step - low / step if step >= 1 else (x - low) / step)
+        gaps = np.isnan(place)
+        np.clip(place, 0, last, out=place)
+        place[gaps] = last + 1
+        return place.astype(np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +115,7 @@ class Ranges:
         self.distinct: list[FloatArray | None] = [np.zeros(0)] * n_columns
         self.low = np.full(n_columns, np.inf)
         self.high = np.full(n_columns, -np.inf)
+        self.samples: list[FloatArray] = [np.zeros(0)] * n_columns  # of columns with many values
         self.count = 0
 
     def update(self, X: Any, y: Any = None, w: Any = None) -> Self:
@@ -120,7 +128,8 @@ class Ranges:
                 x = x[~np.isnan(x)]
                 low, high = float(np.min(x, initial=np.inf)), float(np.max(x, initial=-np.inf))
             self.low[j], self.high[j] = min(self.low[j], low), max(self.high[j], high)
-            self._add(j, self._distinct(j, x))
+            found = self._distinct(j, x)
+            self._add(j, found, _sample(x) if found is None else found)
         return self
 
     def merge(self, other: Self) -> Self:
@@ -128,7 +137,7 @@ class Ranges:
         self.count += other.count
         self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         for j, found in enumerate(other.distinct):
-            self._add(j, found)
+            self._add(j, found, other.samples[j] if found is None else found)
         return self
 
     def _distinct(self, j: int, x: FloatArray) -> FloatArray | None:
@@ -139,24 +148,47 @@ class Ranges:
         found = few_distinct(x, x.view(np.int64), MOST_EXACT)
         return np.sort(found) if len(found) <= MOST_EXACT else None
 
-    def _add(self, j: int, found: FloatArray | None) -> None:
+    def _add(self, j: int, found: FloatArray | None, values: FloatArray) -> None:
         before = self.distinct[j]
         both = None if before is None or found is None else np.union1d(before, found)
         many = both is None or (len(both) > MOST_EXACT and j not in self.categorical)
+        if many:
+            seen = self.samples[j] if before is None else before
+            self.samples[j] = _sample(np.concatenate([seen, values]))
         self.distinct[j] = None if many else both
 
     def axis(self, column: int, grid: int = GRID) -> Axis:
         """Return the values that a column is rounded to: all of them where they are few."""
         distinct = self.distinct[column]
         if distinct is not None:
-            return Axis(distinct, even=False)
+            return Axis(distinct, "none")
         share = np.linspace(0.0, 1.0, grid)
-        return Axis(self.low[column] * (1 - share) + self.high[column] * share, even=True)
+        even = Axis(self.low[column] * (1 - share) + self.high[column] * share, "even")
+        seen = self.samples[column]
+        if np.max(np.bincount(even.codes(seen))) * grid <= _CROWD * len(seen):
+            return even
+        half = even.points[:: 2 if grid > 64 else 1]
+        inner = np.quantile(seen, np.linspace(0.0, 1.0, grid - len(half) + 1))
+        return Axis(np.unique(np.concatenate([half, inner, even.points[-1:]])), "nearest")
 
     def axes(self, columns: Sequence[int]) -> tuple[Axis, ...]:
         """Return the axes of a margin in one input or several."""
         grid = _GRIDS.get(len(columns), _LEAST_GRID)
         return tuple(self.axis(column, grid) for column in columns)
+
+
+def _sample(x: FloatArray) -> FloatArray:
+    """Return distinct values drawn by a hash of themselves, whatever the order of the rows."""
+    key = x.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    key ^= key >> np.uint64(29)
+    key *= np.uint64(0xBF58476D1CE4E5B9)
+    wanted = 4 * _SAMPLE
+    if len(x) > 4 * wanted:  # nearly all of those wanted are below this
+        below = key < np.uint64(2**64 // (len(x) // wanted))
+        if np.count_nonzero(below) >= _SAMPLE:
+            x, key = x[below], key[below]
+    _, first = np.unique(key, return_index=True)
+    return x[first[:_SAMPLE]]
 
 
 def joint_codes(axes: Sequence[Axis], X: FloatArray, columns: Sequence[int]) -> IntArray:
