@@ -1,5 +1,8 @@
 """LightGBM and XGBoost beside our methods, where they are installed."""
 
+import os
+from importlib import import_module
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +10,13 @@ import pytest
 import bottega
 from bottega.core.errors import InputError
 from bottega.workbench._outside import boosters
+
+
+def there(library):
+    """Return a library; where all must be there a test without it fails and is not skipped."""
+    if os.environ.get("BOTTEGA_REQUIRE_ALL") == "1":
+        return import_module(library)
+    return pytest.importorskip(library)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +40,7 @@ def test_a_library_that_is_not_there_is_asked_for(monkeypatch, shop, library):
 
 @pytest.mark.parametrize("library", boosters.LIBRARIES)
 def test_it_takes_part_only_when_it_is_named(shop, library):
-    theirs = pytest.importorskip(library)
+    theirs = there(library)
     found = bottega.compare(shop, "y", methods=["tree"], with_=[library], outer=3, n_jobs=1)
     result = found.results[library]
     assert result.card.title == boosters.LIBRARIES[library]
@@ -51,7 +61,7 @@ def test_it_takes_part_only_when_it_is_named(shop, library):
 
 @pytest.mark.parametrize("library", boosters.LIBRARIES)
 def test_numbers_and_files(shop, library, tmp_path):
-    pytest.importorskip(library)
+    there(library)
     numbers = shop.assign(y=shop["a [kg]"].fillna(0) * 3 + (shop["kind"] == "x"))
     found = bottega.compare(
         numbers, "y", methods=["baseline"], with_=[library], outer=2, stack=False, n_jobs=1
@@ -64,7 +74,7 @@ def test_numbers_and_files(shop, library, tmp_path):
 
 @pytest.mark.parametrize("library", boosters.LIBRARIES)
 def test_one_class_is_predicted_as_it_is(library):
-    pytest.importorskip(library)
+    there(library)
     made = boosters.installed("classification")[library]
     model = made().fit(np.zeros((4, 1)), ["a"] * 4)
     assert model.predict(np.ones((2, 1))).tolist() == ["a", "a"]
