@@ -3,6 +3,7 @@
 Each function takes arrays or an object with the named attributes, never a data frame library.
 """
 
+from bottega.plot.additive_effects import additive_effects_chart
 from bottega.plot.asymptotics import bias_variance_chart, curse_chart, rate_chart
 from bottega.plot.band import band_chart, smooth_chart, smooths_chart
 from bottega.plot.boundaries import boundaries_chart
@@ -17,6 +18,7 @@ from bottega.plot.decomposition import decomposition_chart
 from bottega.plot.discriminant import discriminant_chart
 from bottega.plot.dots import dots_chart
 from bottega.plot.effects import effects_chart
+from bottega.plot.hinge_effects import hinge_effects_chart
 from bottega.plot.importance import importance_chart
 from bottega.plot.intervals import intervals_chart, parts_chart
 from bottega.plot.leaderboard import leaderboard_chart
@@ -24,6 +26,7 @@ from bottega.plot.learning_curve import excess_chart, learning_curve_chart
 from bottega.plot.lift import lift_chart, lift_curve_chart
 from bottega.plot.lines import lines_chart
 from bottega.plot.margins import margin_chart
+from bottega.plot.model_check import model_check_chart
 from bottega.plot.online import mistakes_chart, regret_chart, running_loss_chart
 from bottega.plot.partial_effects import effect_chart, partial_effects_chart
 from bottega.plot.partition import partition_chart, step_chart
@@ -46,6 +49,7 @@ from bottega.plot.worst_rows import worst_rows_chart
 __all__ = [  # made by docs/generate.py
     "DARK",
     "LIGHT",
+    "additive_effects_chart",
     "band_chart",
     "bias_variance_chart",
     "boundaries_chart",
@@ -66,6 +70,7 @@ __all__ = [  # made by docs/generate.py
     "effects_chart",
     "error_against_trees_chart",
     "excess_chart",
+    "hinge_effects_chart",
     "importance_chart",
     "intervals_chart",
     "leaderboard_chart",
@@ -75,6 +80,7 @@ __all__ = [  # made by docs/generate.py
     "lines_chart",
     "margin_chart",
     "mistakes_chart",
+    "model_check_chart",
     "observed_chart",
     "partial_effects_chart",
     "partition_chart",

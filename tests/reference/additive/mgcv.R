@@ -93,9 +93,9 @@ add("poisson_ubre", update(four("count"), ~ . + offset(log(exposure))), poisson(
 add("gamma_reml", four("positive"), Gamma(link = "log"))
 add("gamma_gcv", four("positive"), Gamma(link = "log"), method = "GCV.Cp")
 add("nb_reml", four("over"), nb())
-add("tensor", surface ~ te(x0, x1, bs = "ps", k = c(6, 6)) + s(x2, bs = "ps", k = 12))
+add("tensor", surface ~ te(x0, x1, bs = "ps", k = c(6, 6), np = FALSE) + s(x2, bs = "ps", k = 12))
 add("interaction", surface ~ s(x0, bs = "ps", k = 12) + s(x1, bs = "ps", k = 12) +
-      ti(x0, x1, bs = "ps", k = c(6, 6)))
+      ti(x0, x1, bs = "ps", k = c(6, 6), np = FALSE))
 add("cyclic", wave ~ s(x0, bs = "cp", k = 12) + s(x1, bs = "ps", k = 12),
     knots = list(x0 = c(0, 1)))
 add("by_number", varying ~ s(x0, by = x3, bs = "ps", k = 12) + s(x1, bs = "ps", k = 12))

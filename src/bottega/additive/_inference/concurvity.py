@@ -17,9 +17,9 @@ _ROUNDING = 1e-12
 def concurvity_columns(fit: Fit, blocks: Sequence[Block]) -> dict[str, Any]:
     r"""Return three measures of concurvity of each term, between 0 and 1.
 
-    A function f in the space of the term is the sum of its projection g on the space of all other
-    terms (the intercept among them) and a rest; the measures are the share of g in the (weighted)
-    sum of squares of f:
+    A function f in the space of the term, less its mean, is the sum of its projection g on the
+    space of all other terms and a rest; the measures are the share of g in the sum of squares of f
+    (weighted as the rows of the working model):
 
     worst : the largest share of any f of the term,
     observed : the share of the fitted f,
@@ -29,13 +29,14 @@ def concurvity_columns(fit: Fit, blocks: Sequence[Block]) -> dict[str, Any]:
     """
     found: dict[str, Any] = {"term": [], "worst": [], "observed": [], "estimate": []}
     size = sum(fit.sizes)
+    gram = _centred(fit.gram[:size, :size], blocks, fit.slices)
     for block, part in zip(blocks, fit.slices, strict=False):
         if block.kind == "intercept":
             continue
-        own = fit.gram[part, part]
+        own = gram[part, part]
         others = np.setdiff1d(np.arange(size), np.arange(size)[part])
-        cross = fit.gram[part, :][:, others]
-        inside = cross @ _inverse(fit.gram[np.ix_(others, others)]) @ cross.T
+        cross = gram[part, :][:, others]
+        inside = cross @ _inverse(gram[np.ix_(others, others)]) @ cross.T
         half = _inverse_root(own)
         shares = np.linalg.eigvalsh(half @ inside @ half.T) if len(half) else np.zeros(1)
         coef = fit.coef[part]
@@ -44,6 +45,15 @@ def concurvity_columns(fit: Fit, blocks: Sequence[Block]) -> dict[str, Any]:
         found["observed"].append(_share(float(coef @ inside @ coef), float(coef @ own @ coef)))
         found["estimate"].append(_share(float(np.trace(inside)), float(np.trace(own))))
     return found
+
+
+def _centred(gram: FloatArray, blocks: Sequence[Block], parts: Sequence[slice]) -> FloatArray:
+    """Return the crossproducts of all columns less their means."""
+    for block, part in zip(blocks, parts, strict=False):
+        if block.kind == "intercept" and gram[part.start, part.start] > 0:
+            column = gram[:, part.start]
+            return np.asarray(gram - np.outer(column, column) / column[part.start])
+    return gram
 
 
 def _share(part: float, whole: float) -> float:

@@ -18,7 +18,7 @@ from bottega.additive._inference.chi_squares import chi_squares_sf
 from bottega.additive._penalized.fit import Fit
 from bottega.core.typing import FloatArray
 
-__all__ = ["TermTest", "random_test", "reference_df", "smooth_test", "wald_test"]
+__all__ = ["TermTest", "random_test", "reference_df", "smooth_test", "unshrunk_test", "wald_test"]
 
 _ROUNDING = 1e-11  # eigenvalues this much below the largest one are rounding
 
@@ -140,6 +140,40 @@ def random_test(fit: Fit, part: slice, random: list[slice], df_scale: float) -> 
     rank = int(np.count_nonzero(weights > _ROUNDING * weights.max()))
     p_value = chi_squares_sf(total, weights, df_scale)
     return TermTest(total if np.isinf(df_scale) else total / rank, float(rank), p_value)
+
+
+def unshrunk_test(fit: Fit, part: slice, weighted: list[FloatArray], df_scale: float) -> TermTest:
+    """Test a term with a penalty on its free directions as if it did not have that penalty.
+
+    Where the smoothing parameters have shrunk a term to nothing, no test of what is left holds; and
+    where they have not, they were chosen because there is something to be seen. So the free
+    directions of the term are estimated anew without their penalty, the last of the `weighted`
+    ones (penalties times their smoothing parameters), all others as they are, and `smooth_test`
+    takes the result.
+    """
+    if not fit.scale > 0:
+        return NO_TEST
+    size, own = len(fit.coef), fit.coef[part]
+    others = np.setdiff1d(np.arange(size), np.arange(size)[part])
+    cross = fit.gram[part, :][:, others]
+    joint = (fit.gram + fit.penalty)[np.ix_(others, others)]
+    # What the rows say of the term, all other terms given their penalties.
+    C = fit.gram[part, part] - cross @ np.linalg.pinv(joint, hermitian=True) @ cross.T
+    V = np.linalg.pinv(C + sum(weighted[:-1]), hermitian=True)
+    coef = own + V @ (weighted[-1] @ own)
+    F = V @ C
+    r = float(2 * np.trace(F) - np.einsum("ij,ji->", F, F))
+    spread = V * fit.scale
+    if fit.covariance_corrected is not None:
+        # The part of the choice of the smoothing parameters: J Q J', J the slopes of b in their
+        # logarithms and Q the covariance of these, which the corrected covariance shows.
+        shrunk = fit.covariance[part, part] / fit.scale
+        J = np.column_stack([shrunk @ (P @ own) for P in weighted])
+        back = np.linalg.pinv(J)
+        Q = back @ (fit.covariance_corrected - fit.covariance)[part, part] @ back.T
+        free = np.column_stack([V @ (P @ coef) for P in weighted[:-1]])
+        spread = spread + free @ Q[:-1, :-1] @ free.T
+    return smooth_test(coef, spread, fit.gram[part, part], r, df_scale)
 
 
 def wald_test(coef: FloatArray, covariance: FloatArray, df_scale: float) -> TermTest:

@@ -1,0 +1,100 @@
+"""Rows and effects of a backfitted model, whose terms have degrees of freedom but no covariance."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bottega.additive._backfitting.engine import BackfittedFit
+from bottega.additive._backfitting.work import BackfittedTerms
+from bottega.additive._inference.term_table import TermRow
+from bottega.additive._inference.term_tests import NO_TEST
+from bottega.additive._terms.facts import ColumnFacts
+from bottega.additive._terms.resolve import PlacedTerm
+from bottega.additive.effects import TermEffect
+from bottega.core.typing import FloatArray
+
+__all__ = ["backfitted_effects", "backfitted_rows"]
+
+_CURVE, _SIDE = 100, 30
+
+
+def backfitted_rows(
+    fit: BackfittedFit, made: BackfittedTerms, terms: Sequence[PlacedTerm]
+) -> list[TermRow]:
+    """Return the intercept and one row per term with its degrees of freedom, without tests."""
+    origin = np.zeros((1, 1 + max((j for placed in terms for j in placed.columns), default=0)))
+    columns = max((piece.by or 0 for piece in fit.pieces), default=0)
+    origin = np.zeros((1, max(origin.shape[1], columns + 1)))
+    _, owners = made.columns(origin, fit.pieces)
+    found = [TermRow("(Intercept)", "intercept", 0, float(fit.beta[0]), np.nan, np.nan, NO_TEST)]
+    for number, placed in enumerate(terms):
+        if placed.term.word == "offset":
+            continue
+        curved = [
+            piece.curved_df
+            for owner, piece in zip(made.of_curves, fit.pieces, strict=True)
+            if owner == number
+        ]
+        df = owners.count(number) + sum(curved)
+        if placed.term.word == "factor":
+            df -= 1  # its levels have mean zero
+        found.append(TermRow(placed.name, placed.term.word, 0, np.nan, np.nan, df, NO_TEST))
+    return found
+
+
+def backfitted_effects(
+    rows: Sequence[TermRow],
+    terms: Sequence[PlacedTerm],
+    facts: Sequence[ColumnFacts],
+    names: Sequence[str],
+    levels: Sequence[list[Any] | None],
+    effects: Callable[[FloatArray], FloatArray],
+) -> tuple[TermEffect, ...]:
+    """Return the effect of each term along its columns, without a band.
+
+    `effects` gives the effects (m, terms) at rows of inputs.
+    """
+    df = {row.name: row.edf for row in rows}
+    found = []
+    for number, placed in enumerate(terms):
+        if placed.term.word == "offset":
+            continue
+        shown = placed.columns[:2]
+        axes = [_axis(facts[j], levels[j], _CURVE if len(shown) == 1 else _SIDE) for j in shown]
+        mesh = np.meshgrid(*axes, indexing="ij")
+        X = np.tile([fact.centre for fact in facts], (mesh[0].size, 1))
+        for j, values in zip(shown, mesh, strict=True):
+            X[:, j] = values.ravel()
+        if placed.by is not None:
+            X[:, placed.by] = 1.0 if levels[placed.by] is None else 0.0
+        effect = effects(X)[:, number]
+        unknown = np.full(len(effect), np.nan)
+        points = tuple(_shown(X[:, j], levels[j]) for j in shown)
+        found.append(
+            TermEffect(
+                placed.name,
+                placed.term.word,
+                tuple(names[j] for j in shown),
+                points,
+                effect,
+                unknown,
+                unknown,
+                unknown,
+                df[placed.name],
+                np.nan,
+                np.nan,
+            )
+        )
+    return tuple(found)
+
+
+def _axis(fact: ColumnFacts, levels: list[Any] | None, count: int) -> FloatArray:
+    if levels is not None:
+        return np.arange(len(levels), dtype=np.float64)
+    share = np.linspace(0.0, 1.0, count)
+    return np.asarray((1 - share) * fact.low + share * fact.high)
+
+
+def _shown(values: FloatArray, levels: list[Any] | None) -> Any:
+    return values if levels is None else [str(levels[int(code)]) for code in values]
