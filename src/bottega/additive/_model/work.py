@@ -9,9 +9,12 @@ from bottega.additive._model.leave_one_out import left_out, left_out_classes, pu
 from bottega.additive._penalized.design import Design
 from bottega.additive._penalized.engine import Engine
 from bottega.additive._penalized.fit import Fit
+from bottega.additive._penalized.multinomial import MultinomialEngine
+from bottega.additive._penalized.negative_binomial import NegativeBinomialEngine
 from bottega.additive._terms.blocks import Block
 from bottega.additive._terms.resolve import PlacedTerm
 from bottega.core.chunks import split_rows
+from bottega.core.families import NegativeBinomial
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
 
@@ -46,6 +49,10 @@ def predictors(
 
 def make_engine(design: Design, parts: Any, family: Any, *, shrink: bool) -> Engine:
     """Return the engine of a family, or of a number of classes."""
+    if isinstance(family, int):
+        return MultinomialEngine(design, parts, family, shrink=shrink)
+    if isinstance(family, NegativeBinomial):
+        return NegativeBinomialEngine(design, parts, family, shrink=shrink)
     return Engine(design, parts, family, shrink=shrink)
 
 

@@ -46,8 +46,8 @@ class TableFacts:
         self.low[some], self.high[some] = np.nanmin(X[:, some], 0), np.nanmax(X[:, some], 0)
         # In units of the largest number of each column: squares of any size are ordinary.
         self.unit = np.maximum(np.abs(self.low), np.abs(self.high))
-        self.unit[~some | (self.unit == 0)] = 1.0
-        u = np.where(gone, 0.0, X / self.unit)
+        self.unit[~some] = 0.0
+        u = np.where(gone, 0.0, X / _or_one(self.unit))
         self.mean = (mass * u).sum(axis=0) / np.maximum(self.weight, 1e-300)
         self.squares = (mass * (u - self.mean) ** 2).sum(axis=0)
         self.values = [_distinct(column) for column in X.T]
@@ -55,7 +55,7 @@ class TableFacts:
     def merge(self, other: Self) -> Self:
         """Take in the facts of further rows."""
         unit = np.maximum(self.unit, other.unit)
-        a, b = self.unit / unit, other.unit / unit
+        a, b = self.unit / _or_one(unit), other.unit / _or_one(unit)
         total = self.weight + other.weight
         share = other.weight / np.maximum(total, 1e-300)
         gap = b * other.mean - a * self.mean
@@ -86,6 +86,10 @@ class TableFacts:
                 )
             )
         return found
+
+
+def _or_one(unit: FloatArray) -> FloatArray:
+    return np.where(unit == 0, 1.0, unit)
 
 
 def _distinct(column: FloatArray) -> FloatArray:
