@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from bottega.additive import AdaptiveSplines, AdaptiveSplinesClassifier
-from bottega.core.errors import InputError, ParameterError
+from bottega.core.errors import InputError, ModelFileError, ParameterError
+from bottega.workbench import persist
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.uniform(size=(80, 3)), columns=["age", "income", "height"])
@@ -96,3 +97,30 @@ def test_predictions_far_away_are_numbers_or_said():
     found = AdaptiveSplines(degree=2).fit(X, Y)
     far = X.iloc[:2] * 1e150
     assert np.all(np.isfinite(found.predict(far)))
+
+
+def shorter(owner, name):
+    """Cut an array by its last entry, in a frozen part too."""
+    object.__setattr__(owner, name, getattr(owner, name)[:-1].copy())
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda model: shorter(model, "_coef"),
+        lambda model: shorter(model.basis_, "fill"),
+        lambda model: shorter(model._anatomy, "mean"),
+        lambda model: object.__setattr__(model.basis_.terms[1].factors[0], "variable", 9),
+    ],
+    ids=["coefficients", "fill", "means", "input"],
+)
+def test_an_edited_model_file_is_refused(edit, tmp_path):
+    model = AdaptiveSplines(2).fit(X, Y)
+    path = tmp_path / "model.skops"
+    facts = (model.card.method, model.card.task, "y", tuple(X.columns), "", "0")
+    persist.save(persist.SavedModel(model, *facts), path)
+    assert persist.load(path).model.predict(X) == pytest.approx(model.predict(X), rel=1e-15)
+    edit(model)
+    persist.save(persist.SavedModel(model, *facts), path)
+    with pytest.raises(ModelFileError):
+        persist.load(path)

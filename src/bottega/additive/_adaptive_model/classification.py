@@ -49,7 +49,7 @@ class AdaptiveClassification(ClassifierMixin, AdaptiveBase):
         check_classes(self.classes_)
         return super()._choose(work, rows, walk)
 
-    def _answers(self, work: AdaptiveWork, scores: FloatArray, method: str) -> Array:
+    def _answers(self, work: Any, scores: FloatArray, method: str) -> Array:
         scores = self._of_all(scores, len(work.classes))
         if method == "predict":
             return np.asarray(work.classes[self._winners(scores)])

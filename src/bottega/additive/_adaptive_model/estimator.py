@@ -81,7 +81,7 @@ class AdaptiveBase(AdaptiveResults, Tuned):
 
     def _work_settings(self) -> dict[str, Any]:
         """Return what the work of every kind takes."""
-        given = {
+        given: dict[str, Any] = {
             name: None if isinstance(value, str) else value
             for name in ("max_terms", "penalty", "minspan", "endspan")
             for value in (getattr(self, name),)

@@ -226,14 +226,14 @@ class _Classes:
     def newton(self, slope: FloatArray, P: FloatArray) -> FloatArray:
         """Return the Newton step, of scores that sum to zero: those of all classes but the last."""
         D, weight, m, T = self.D, self.weight, self.D.shape[1], self.K - 1
-        H = np.empty((T, m, T, m))
+        blocks = np.empty((T, m, T, m))
         for k in range(T):
             for j in range(k, T):
                 curve = weight * P[:, k] * ((k == j) - P[:, j])
                 # Scores are centred after a step, so the ridge is on their differences.
                 ridge = np.diag(self.ridge[:, 0] * ((k == j) - 1 / self.K))
-                H[k, :, j] = H[j, :, k] = (D * curve[:, None]).T @ D + ridge
-        H = H.reshape(T * m, T * m)
+                blocks[k, :, j] = blocks[j, :, k] = (D * curve[:, None]).T @ D + ridge
+        H = blocks.reshape(T * m, T * m)
         H[np.diag_indices_from(H)] += np.finfo(np.float64).eps * np.trace(H)
         free = linalg.solve(H, slope[:, :T].T.ravel(), assume_a="pos", check_finite=False)
         move = np.zeros((m, self.K))
