@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from bottega.additive._adaptive import columns as binning
 from bottega.additive._adaptive.basis import HINGE, LINE, MISSING, SUBSET
 from bottega.additive._adaptive.forward import _Grower, grow
+from bottega.additive._adaptive.parents import LINE_ONLY
 from bottega.additive._adaptive.settings import Settings
 
 FREE = {"minspan": 1, "endspan": 1, "endspan_factor": 1.0, "threshold": 0.0}
@@ -63,6 +64,12 @@ def test_the_worth_of_every_input_of_every_parent_is_that_of_the_best_refit():
                         h = np.where(gone, 0, x - t)
                         new = [b * gone, b * np.maximum(h, 0), b * np.minimum(h, 0)]
                         found.append(before - rss_of(np.column_stack([B, *new]), Y, w))
+                if parent.knot[j] == LINE_ONLY:  # a knot would be worth little more
+                    x = np.nan_to_num(x, nan=np.nanmin(x))
+                    new = [b * gone, b * (x - x.min())]
+                    line = before - rss_of(np.column_stack([B, *new]), Y, w)
+                    assert max(found) - line <= parent.price * (before - max(found)) * (1 + 1e-8)
+                    found = [line]
                 # Both solve the same least-squares problems; columns of a long tail lose digits.
                 assert parent.gain[j] * scale == pytest.approx(max(found), rel=1e-8, abs=1e-9)
 
@@ -199,12 +206,12 @@ def test_linear_columns_and_straight_lines_have_no_knots():
 def test_every_parent_gets_its_turn():
     X, y = friedman(400)
     waited = {}
-    for beta in (0.0, 2.0):
+    for beta in (0.0, 5.0):
         given_ = Settings(degree=3, max_terms=31, fast_k=3, fast_beta=beta, threshold=0.0)
         grower = _Grower(X, y[:, None], None, given_, np.zeros(6, int), None)
         grower.run()
-        waited[beta] = max(len(grower.rss) - parent.step for parent in grower.parents[:-6])
-    assert waited[2.0] < waited[0.0]  # new parents come first in any case
+        waited[beta] = [len(grower.rss) - parent.step for parent in grower.parents[:-6]]
+    assert max(waited[5.0]) < max(waited[0.0])  # new parents come first in any case
     whole = grow(X, y, None, Settings(degree=3, max_terms=31, fast_k=0))
     long_enough = grow(X, y, None, Settings(degree=3, max_terms=31, fast_k=50))
     assert described(long_enough.basis) == described(whole.basis)

@@ -219,7 +219,7 @@ class _Grower:
             return self.parents
         ranked = sorted(self.parents, key=lambda parent: (-parent.best, parent.position))
         places = [
-            place - self.settings.fast_beta * (step - parent.step) * (parent.step >= 0)
+            -np.inf if parent.step < 0 else place - self.settings.fast_beta * (step - parent.step)
             for place, parent in enumerate(ranked)
         ]
         chosen = sorted(range(len(ranked)), key=lambda place: (places[place], place))[:most]

@@ -55,6 +55,8 @@ class Parent:
         self.categories = np.flatnonzero(free & columns.categorical)
         self.spacing = settings.spacing(float(mass[self.rows].sum()), p)
         self.margin = settings.margin(p, product=term.degree > 0)
+        # A knot must pay, beyond a line, what GCV charges for a term: two for each of its degrees.
+        self.price = 2.0 * (1.0 + settings.knot_cost / 2) / float(mass.sum())
         self.seen = 0  # columns of the span that the sums have taken in
         self.state = np.empty((p, 4, columns.edge.shape[1]))
         self.own = np.empty((p, 5))
@@ -85,7 +87,7 @@ class Parent:
             search_knots(
                 self.rows, self.g, span.Q, self.seen, span.size, span.R, columns.x, columns.code,
                 columns.edge, columns.n_bins, columns.exact, numbers, self.state, self.own,
-                self.split, found,
+                self.split, span.rss, self.price, found,
             )  # fmt: skip
             self.gain[numbers] = found[numbers, 0]
             self.knot[numbers] = found[numbers, 1]

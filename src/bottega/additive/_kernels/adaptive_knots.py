@@ -33,12 +33,14 @@ TIED = 1e-9  # gains that differ by less, relatively, are ties: the first one co
 
 @kernel
 def search_knots(
-    rows, g, Q, first, last, R, x, code, edge, n_bins, exact, variables, state, own, split, found
-):
+    rows, g, Q, first, last, R, x, code, edge, n_bins, exact, variables, state, own, split, rss,
+    price, found,
+):  # fmt: skip
     """Take the columns first to last - 1 of Q off the hinges, and find the best knot of each input.
 
     Writes into `found`, for each input, by how much the squared residuals would fall, the knot (-1:
-    a line, -2: nothing new), and by how much they would fall with the line alone.
+    a line, -2: nothing new), and by how much they would fall with the line alone. Beyond a line
+    that is new, a knot must be worth more than the share `price` of what it leaves of `rss`.
     """
     n_old, n_left = last - first, R.shape[0]
     width = n_old + n_left
@@ -66,7 +68,9 @@ def search_knots(
                 at, block, n_old, width, edge[j], n_bins[j], split[j], table, line, gone,
                 run, total, state[j], product,
             )  # fmt: skip
-        _best_knot(n_bins[j], n_old, n_left, line, gone, state[j], own[j], product, found[j])
+        _best_knot(
+            n_bins[j], n_old, n_left, line, gone, state[j], own[j], product, rss, price, found[j]
+        )  # fmt: skip
 
 
 @kernel
@@ -147,7 +151,7 @@ def _take_off(at, block, n_old, width, b, run, line, gone, state, product):
 
 
 @kernel
-def _best_knot(bins, n_old, n_left, line, gone, state, own, product, found):
+def _best_knot(bins, n_old, n_left, line, gone, state, own, product, rss, price, found):
     """Find the knot whose hinge, beside the line and the missing values, leaves least."""
     gap, cross = own[3], own[4]
     with_gap = gap > NEW * own[2]
@@ -166,8 +170,7 @@ def _best_knot(bins, n_old, n_left, line, gone, state, own, product, found):
         line[n_old + k] = s / left
     found[2] = gain
     found[1] = -1.0 if with_gap or with_line else -2.0
-    best = TIED * gain  # a knot must be worth more than rounding
-    at = -1
+    best, at = 0.0, -1
     for b in range(bins):
         if state[3, b] <= 0.0:
             continue
@@ -184,6 +187,7 @@ def _best_knot(bins, n_old, n_left, line, gone, state, own, product, found):
         more /= length
         if more > best * (1.0 + TIED):
             best, at = more, b
-    if at >= 0:
+    found[0] = gain
+    if at >= 0 and not (with_line and best <= max(TIED * gain, price * (rss - gain - best))):
+        found[0] = gain + best
         found[1] = at
-    found[0] = gain + best if at >= 0 else gain
