@@ -26,6 +26,7 @@ import numpy as np
 
 from benchmarks.public_tables import PublicTable, public_tables
 from benchmarks.tables import geometric_mean, peers, plain, row_losses
+from benchmarks.winner import section
 from bottega.core.frames import take_rows
 from bottega.data.encoder import Encoder
 from bottega.data.prepare import prepare
@@ -63,7 +64,7 @@ ALTERNATIVES: dict[str, tuple[dict[str, Any], ...]] = {
         {"select": "min", "min_samples_leaf": 5},
         {"select": "min", "cv": 5},
     ),
-    "kernel_ridge": ({"gamma": "auto"},),
+    "kernel_ridge": ({"gamma": "path"},),
     "support_vectors": ({"gamma": "auto"},),
     "logistic_regression": ({"l1_ratio": 0.0}, {"l1_ratio": 0.5}),
     "adaboost": ({"max_depth": 2}, {"learning_rate": 0.5}, {"max_depth": 2, "learning_rate": 0.5}),
@@ -218,7 +219,7 @@ def page(kept: dict) -> str:
                 cells.append(f"{geometric_mean(ratios):.3f} ({len(ratios)})" if ratios else "")
         label = f"peer: {name}" if name in PEERS else name
         lines.append(f"| {label} | " + " | ".join(cells) + " |")
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, "", section()])
 
 
 if __name__ == "__main__":

@@ -118,6 +118,7 @@ def measure(public: PublicTable, seed: int, budget: str | None = None) -> dict:
         theirs[peer] = row_losses(truth, said, public.task)
     best = min(theirs, key=lambda peer: theirs[peer].mean())
     gap = winner - theirs[best]
+    lead, lead_se = lead_over_stack(found)
     return {
         "name": public.name,
         "source": public.source,
@@ -134,12 +135,25 @@ def measure(public: PublicTable, seed: int, budget: str | None = None) -> dict:
         "gap_se": standard_error(gap),
         "peers": {peer: float(losses.mean()) for peer, losses in theirs.items()},
         "methods": ours,
+        "lead": lead,
+        "lead_se": lead_se,
         "not_shown": found.skipped,
         "cut": list(found.cut),
         "seconds": seconds,
         "when": date.today().isoformat(),
         "revision": revision(),
     }
+
+
+def lead_over_stack(found) -> tuple[float, float]:
+    """Return the least error of one method minus the stack's over the outer folds, and its SE."""
+    whole = {name: each for name, each in found.results.items() if not each.partial}
+    stacked = whole.pop("stacking", None)
+    if stacked is None:
+        return math.nan, math.nan
+    single = min(whole.values(), key=lambda each: each.error)
+    both = np.flatnonzero((single.fold >= 0) & (stacked.fold >= 0))
+    return single.nested.rows.mean_and_se(both, single.losses[both] - stacked.losses[both])
 
 
 def revision() -> str:

@@ -108,6 +108,9 @@ def test_the_leaders_are_preferred_unless_one_method_is_clearly_better():
     noise -= noise.mean()
     near = {"baseline": Result("baseline", base + 3), "stacking": Result("stacking", base)}
     assert best_of({**near, "ridge": Result("ridge", base + noise - 0.05)}) == "stacking"
+    se = noise.std(ddof=1) / 10
+    for lead, better in ((1.9 * se, "stacking"), (2.1 * se, "ridge")):
+        assert best_of({**near, "ridge": Result("ridge", base + noise - lead)}) == better
     assert best_of({**near, "ridge": Result("ridge", base + noise - 0.5)}) == "ridge"
     assert best_of({**near, "ridge": Result("ridge", base + noise + 0.5)}) == "stacking"
     # What is no better than the baseline is not preferred to it.

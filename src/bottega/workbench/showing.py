@@ -120,7 +120,7 @@ class ShownComparison:
         if any(each.error < best.error for each in self.results.values() if not each.partial):
             notes.append(
                 f"{self.best_method} comes first: a mean of the leaders is preferred to one method "
-                "unless that is better by more than one standard error of the difference"
+                "unless that is better by more than two standard errors of the difference"
             )
         if np.isnan(best.std_error) and np.isfinite(best.upper):
             rows = int(np.count_nonzero(best.fold >= 0))
