@@ -153,6 +153,8 @@ class AdditiveModel(RegressorMixin, AdditiveEstimator):
         What reads the inputs.
     facts_ : tuple of ColumnFacts
         Range, centre and spread of each column.
+    separated_ : bool
+        Whether the terms separate classes (or 0 from 1), so that a weak prior bounds the fit.
     n_iter_ : int
         Steps of the fit.
     converged_ : bool
@@ -166,7 +168,8 @@ class AdditiveModel(RegressorMixin, AdditiveEstimator):
     values are exact.
 
     A missing value of a number has an effect of its own, a missing category is a level. A level
-    that the fit has not seen has effect zero. Beyond the data a curve goes on as a straight line.
+    that the fit has not seen counts as missing; where the fit has seen none missing, its effect is
+    zero. Beyond the data a curve goes on as a straight line.
 
     The path judges a row by what the working model says of it when it is left out (exact for the
     gaussian), the smoothing parameters held. Do not use it where effects jump, or where inputs work

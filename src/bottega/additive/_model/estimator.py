@@ -51,7 +51,10 @@ from bottega.data.mixed_inputs import MixedInputs
 __all__ = ["AdditiveEstimator"]
 
 Works = PenalizedWork | BackfittedWork
-_CERTAIN = 1e-8  # a fitted probability so near to 0 or 1 is one of a row that is separated
+_SEPARATION = (
+    "The terms separate the classes, so that the likelihood has no maximum: a weak prior bounds "
+    "the fit, and tests mean little. Fewer or smoother terms may not separate them."
+)
 
 
 class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
@@ -146,9 +149,9 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
         blocks = build_blocks(terms, about)
         design = Design(blocks, source.binning(terms))
         parts = source.binned(design, terms)
-        engine = make_engine(design, parts, self._family_of(), shrink=bool(self.shrink))
+        make = partial(make_engine, design, parts, self._family_of(), shrink=bool(self.shrink))
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
-        return PenalizedWork(terms, blocks, engine, self.method, alpha, source.rows)
+        return PenalizedWork(terms, blocks, make, self.method, alpha, source.rows)
 
     def _backfitting_work(self, terms: Any, source: RowSource) -> BackfittedWork:
         facts, rows = source.facts, source.rows
@@ -196,6 +199,7 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
         self.df_, self.scale_ = float(fit.df), float(fit.scale)
         self.deviance_ = float(fit.deviance)
         self.n_iter_, self.converged_ = int(fit.n_iter), bool(fit.converged)
+        self.separated_ = bool(getattr(work, "separated", False))
         self._warn(work)
 
     def _warn(self, work: Works) -> None:
@@ -206,18 +210,20 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
                 "say the same (concurvity()), or give fewer of them.",
                 ConvergenceWarning,
             )
-        dropped = getattr(fit, "dropped", None)
-        if dropped is not None and np.any(dropped):
-            names = [
-                block.name
-                for block, part in zip(work.blocks * fit.n_predictors, fit.slices, strict=True)
-                if np.any(dropped[part])
-            ]
+        if isinstance(work, BackfittedWork):
+            return
+        undetermined = work.undetermined()
+        if undetermined:
             warn_caller(
-                f"{owner}: the rows do not determine all of {', '.join(dict.fromkeys(names))}: "
-                "other terms say the same, or a level has no rows. What is not determined is zero.",
+                f"{owner}: the rows do not determine all of {', '.join(undetermined)}: other terms "
+                "say the same. What is not determined is zero; see concurvity().",
                 DataWarning,
             )
+        if work.separated and not is_classifier(self):
+            warn_caller(f"{owner}: {_SEPARATION}", DataWarning)
+
+    def _notes(self) -> tuple[str, ...]:
+        return (*super()._notes(), *((_SEPARATION,) if self.separated_ else ()))
 
     # ---- path ------------------------------------------------------------------------------------
 

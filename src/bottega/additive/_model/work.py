@@ -1,6 +1,6 @@
 """The prepared work of the penalised engine: blocks, binned rows, and a fit for each setting."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,9 @@ from bottega.core.typing import FloatArray
 __all__ = ["PenalizedWork", "block_columns", "make_engine", "offset_of", "predictors"]
 
 _STEP = 20_000  # rows of a design at a time
+_SEPARATED = 1e-3  # of the deviance of a constant: less is left by classes that are separated
+_PRIOR = 1e-3  # ridge that bounds them, relative to what the rows say of each coefficient
+_CLASSES = ("binomial", "multinomial")
 
 
 def block_columns(blocks: Sequence[Block], X: FloatArray) -> FloatArray:
@@ -47,13 +50,16 @@ def predictors(
     return found + (shift if np.ndim(shift) == 0 else shift[:, None])
 
 
-def make_engine(design: Design, parts: Any, family: Any, *, shrink: bool) -> Engine:
+def make_engine(
+    design: Design, parts: Any, family: Any, *, shrink: bool, ridge: float | None = None
+) -> Engine:
     """Return the engine of a family, or of a number of classes."""
+    more: dict[str, Any] = {"shrink": shrink} | ({} if ridge is None else {"ridge": ridge})
     if isinstance(family, int):
-        return MultinomialEngine(design, parts, family, shrink=shrink)
+        return MultinomialEngine(design, parts, family, **more)
     if isinstance(family, NegativeBinomial):
-        return NegativeBinomialEngine(design, parts, family, shrink=shrink)
-    return Engine(design, parts, family, shrink=shrink)
+        return NegativeBinomialEngine(design, parts, family, **more)
+    return Engine(design, parts, family, **more)
 
 
 class PenalizedWork:
@@ -65,8 +71,9 @@ class PenalizedWork:
         The terms of the model.
     blocks : tuple of Block
         Their columns and penalties, the intercept first.
-    engine : Engine
-        Blocks and rows, as they are fitted.
+    make : callable
+        Makes the engine that fits the blocks to the rows; with a number, one that draws all
+        coefficients to zero so much (a ridge, relative to what the rows say).
     method : str
         What chooses the smoothing parameters.
     alpha : float, optional
@@ -79,12 +86,13 @@ class PenalizedWork:
         self,
         terms: tuple[PlacedTerm, ...],
         blocks: tuple[Block, ...],
-        engine: Engine,
+        make: Callable[..., Engine],
         method: str,
         alpha: float | None = None,
         rows: Rows | None = None,
     ) -> None:
-        self.terms, self.blocks, self.engine = terms, blocks, engine
+        self.terms, self.blocks, self.make = terms, blocks, make
+        self.engine, self.separated = make(), False
         self.method, self.alpha, self.rows = method, alpha, rows
         self._fits: dict[float, Fit] = {}
 
@@ -99,6 +107,16 @@ class PenalizedWork:
         return self._fits[multiplier]
 
     def _chosen(self) -> Fit:
+        found = self._at_start()
+        if found.deviance < _SEPARATED * found.null_deviance and found.family.name in _CLASSES:
+            # The likelihood has no maximum: a weak prior bounds it.
+            self.separated = True
+            self.engine = self.make(ridge=_PRIOR)
+            found = self._at_start()
+        return found
+
+    def _at_start(self) -> Fit:
+        """Return the fit with the smoothing parameters that are given, or chosen."""
         if self.alpha is None:
             return self.engine.choose(self.method)
         given = [np.full(len(block.penalties), self.alpha) for block in self.blocks]
@@ -106,6 +124,25 @@ class PenalizedWork:
             if block.fixed is not None:
                 given[place] = np.array(block.fixed)
         return self.engine.at(given)
+
+    def undetermined(self) -> list[str]:
+        """Return the names of blocks that the rows leave open, but for levels without rows."""
+        kept, found = self.engine.kept, []
+        sizes = [block.size for block in self.blocks] * self.engine.n_predictors
+        ends = np.cumsum(sizes)
+        for place, (end, size) in enumerate(zip(ends, sizes, strict=True)):
+            block = self.blocks[place % len(self.blocks)]
+            lost = int(np.sum(~kept[end - size : end]))
+            if lost and lost > self._empty_levels(block):
+                found.append(block.name)
+        return list(dict.fromkeys(found))
+
+    def _empty_levels(self, block: Block) -> int:
+        """Return how many levels of a factor have no rows."""
+        if block.kind != "factor" or self.rows is None:
+            return 0
+        column = self.rows.X[:, block.columns[0]]
+        return block.raw_size - len(np.unique(column))
 
     def predictors(self, fit: Fit, X: FloatArray) -> FloatArray:
         """Return the predictors (n, D) of a fit at rows of X."""
