@@ -1,0 +1,126 @@
+"""Rows gathered in cells along a projection, and curves on the cells read back at the rows.
+
+Symbols
+-------
+z           projection of each row; low and span are its least value and its range
+u           (z - low) / span, the unit scale on which knots and curves are
+cell        cell of each row; cell g has its knot at the weighted mean of u
+t, v        target and weight of each row
+value, slope, bend   a cubic spline and its first two derivatives (per unit of u) at the knots
+"""
+
+import numpy as np
+
+from bottega._jit import kernel
+
+_TIE = 1e-7  # knots nearer than this share of the range are one
+
+
+@kernel
+def place_rows(z, w, most, cell):
+    """Fill in the cell of each row; return low, span and the number of cells.
+
+    Cells are even in the share of the weight to the left plus u: none is wider than ``2 / most`` of
+    the range, nor holds more than about that share of the weight. The share is read from a
+    histogram, so nothing is sorted.
+    """
+    n = len(z)
+    low = high = z[0]
+    for i in range(n):
+        low = min(low, z[i])
+        high = max(high, z[i])
+    span = high - low
+    if not span > 0.0:
+        for i in range(n):
+            cell[i] = 0
+        return low, 1.0, 1
+    bins = 4 * most
+    scale = bins / span
+    place = np.zeros(bins + 1)
+    total = 0.0
+    for i in range(n):
+        b = min(int((z[i] - low) * scale), bins - 1)
+        place[b + 1] += w[i]
+        total += w[i]
+    half = 0.5 * most * (1.0 - 1e-12)
+    share = 0.0
+    for b in range(bins + 1):
+        share += place[b] / total
+        place[b] = half * (share + b / bins)
+    mass, middle = np.zeros(most), np.zeros(most)
+    for i in range(n):
+        at = (z[i] - low) * scale
+        b = min(int(at), bins - 1)
+        c = min(int(place[b] + (at - b) * (place[b + 1] - place[b])), most - 1)
+        cell[i] = c
+        mass[c] += w[i]
+        middle[c] += w[i] * at
+    number = np.zeros(most, dtype=np.int32)
+    m, last = 0, 0.0
+    for c in range(most):
+        if mass[c] > 0.0:
+            at = middle[c] / mass[c]
+            if m == 0 or at - last > _TIE * bins:
+                m += 1
+                last = at
+            number[c] = m - 1
+    for i in range(n):
+        cell[i] = number[cell[i]]
+    return low, span, m
+
+
+@kernel
+def cell_means(cell, z, t, v, low, span, m):
+    """Return knots, mean targets and weights of the cells, and the sum of squares within them."""
+    found = np.zeros((3, m))
+    square = 0.0
+    scale = 1.0 / span
+    for i in range(len(z)):
+        c = cell[i]
+        weighted = v[i] * t[i]
+        found[0, c] += v[i] * (z[i] - low) * scale
+        found[1, c] += weighted
+        found[2, c] += v[i]
+        square += weighted * t[i]
+    last = -1.0
+    for c in range(m):
+        mass = found[2, c]
+        mean = found[1, c] / mass
+        square -= found[1, c] * mean
+        last = max(found[0, c] / mass, last + 1e-10)
+        found[0, c] = last
+        found[1, c] = mean
+    return found, max(square, 0.0)
+
+
+@kernel
+def at_rows(z, cell, low, span, curve, f, slope):
+    """Fill in the curve and its slope (per unit of z) at the rows.
+
+    `curve` has the rows knots, value, slope and bend; beyond its end knots it is linear.
+    """
+    m = curve.shape[1]
+    scale = 1.0 / span
+    for i in range(len(z)):
+        u = (z[i] - low) * scale
+        g = cell[i]
+        if u < curve[0, g]:
+            g -= 1
+        if g < 0 or g == m - 1:
+            g = max(g, 0)
+            f[i] = curve[1, g] + (u - curve[0, g]) * curve[2, g]
+            slope[i] = curve[2, g] * scale
+        else:
+            d = u - curve[0, g]
+            jerk = (curve[3, g + 1] - curve[3, g]) / (curve[0, g + 1] - curve[0, g])
+            f[i] = curve[1, g] + d * (curve[2, g] + d * (0.5 * curve[3, g] + d * jerk / 6.0))
+            slope[i] = (curve[2, g] + d * (curve[3, g] + 0.5 * d * jerk)) * scale
+
+
+@kernel
+def step_sums(t, v, f, slope, pull, push):
+    """Fill in what a Gauss-Newton step needs of each row: v f'(t - f) and v f'^2."""
+    for i in range(len(t)):
+        scaled = v[i] * slope[i]
+        pull[i] = scaled * (t[i] - f[i])
+        push[i] = scaled * slope[i]

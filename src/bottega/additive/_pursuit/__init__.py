@@ -1,0 +1,1 @@
+"""Projection pursuit: coordinates, ridge functions, directions, and the walk over the terms."""
