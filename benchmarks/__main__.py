@@ -12,6 +12,7 @@ from pathlib import Path
 
 from benchmarks import (
     adaptive_splines,
+    additive_model,
     classify_generative,
     classify_logistic,
     comparison,
@@ -50,6 +51,7 @@ CASES = {
     "kernel_ridge": kernel_ridge,
     "support_vectors": support_vectors,
     "linear_svm": linear_svm,
+    "additive_model": additive_model,
     "adaptive_splines": adaptive_splines,
     "measures": measures,
     "comparison": comparison,

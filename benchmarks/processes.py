@@ -1,7 +1,7 @@
 """Peers that need a process of their own: R, and Python packages with other requirements.
 
 R and its packages come from Debian: ``r-base-core r-cran-earth r-cran-glmnet r-cran-kernsmooth
-r-cran-leaps r-cran-rpart r-cran-ranger``. A peer that is not installed is left out.
+r-cran-leaps r-cran-mgcv r-cran-rpart r-cran-ranger``. A peer that is not installed is left out.
 """
 
 import shutil

@@ -11,6 +11,7 @@ chosen for each working model), which ends near the optimum for the price of a s
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -31,6 +32,7 @@ from bottega.additive._penalized.state import Quadratic, State, inverse, solve
 from bottega.additive._terms.blocks import Block
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.families import Family
+from bottega.core.threads import one_thread
 from bottega.core.typing import BoolArray, FloatArray
 
 __all__ = ["METHODS", "Engine"]
@@ -42,6 +44,7 @@ _RIDGE = 1e-9
 _WARM_PASSES = 25
 _UNSEEN = 1e-11
 _FAR = 6.0
+_SMALL = 1000  # coefficients
 
 
 class Engine:
@@ -73,8 +76,9 @@ class Engine:
         self.blocks = design.blocks
         self.least_squares = family.name == "gaussian" and family.the_link.name == "identity"
         self.n_predictors = 1
-        self.rows: Any = self._make_rows()
-        self._begin()
+        with self._threads():
+            self.rows: Any = self._make_rows()
+            self._begin()
 
     def _make_rows(self) -> Any:
         if self.least_squares:
@@ -123,12 +127,17 @@ class Engine:
             A fit of the same blocks to start from.
         """
         self._check(method)
-        rho, beta = self._start(start)
-        if not self.least_squares and len(rho):
-            rho, beta = self._warm(method, rho, beta)
-        polish = 3 if self.least_squares and method != "loo" else 0
-        found = self._minimise(self.problem, method, rho, beta, polish=polish)
-        return self._fit(found, method)
+        with self._threads():
+            rho, beta = self._start(start)
+            if not self.least_squares and len(rho):
+                rho, beta = self._warm(method, rho, beta)
+            polish = 3 if self.least_squares and method != "loo" else 0
+            found = self._minimise(self.problem, method, rho, beta, polish=polish)
+            return self._fit(found, method)
+
+    def _threads(self) -> AbstractContextManager[None]:
+        """Keep small linear algebra to one thread."""
+        return one_thread() if self.design.p <= _SMALL else nullcontext()
 
     def at(self, alphas: Sequence[Any] | None = None, start: Fit | None = None) -> Fit:
         """Return the fit at given smoothing parameters, those of each block after another."""
@@ -138,9 +147,10 @@ class Engine:
             flat = np.concatenate([np.atleast_1d(np.asarray(each, float)) for each in alphas])
             with np.errstate(divide="ignore"):
                 rho = np.log(flat / np.array(self.penalties.balance))
-        state = solve(self.problem, self.penalties, rho, beta)
-        at = self._evaluate(self.problem, "reml" if np.all(np.isfinite(rho)) else "gcv", state)
-        return self._fit(Minimum(rho, at, np.zeros((0, 0)), 0.0, state.converged), "given")
+        with self._threads():
+            state = solve(self.problem, self.penalties, rho, beta)
+            at = self._evaluate(self.problem, "reml" if np.all(np.isfinite(rho)) else "gcv", state)
+            return self._fit(Minimum(rho, at, np.zeros((0, 0)), 0.0, state.converged), "given")
 
     def _check(self, method: str) -> None:
         if method not in METHODS:
