@@ -84,7 +84,8 @@ class _Reader:
         self.place = 0
 
     def _split(self) -> list[_Token]:
-        found, at, text = [], 0, self.formula_text
+        found: list[_Token] = []
+        at, text = 0, self.formula_text
         while text[at:].strip():
             match = _TOKEN.match(text, at)
             if match is None:

@@ -9,14 +9,6 @@ from bottega.core.stored import stored
 
 __all__ = [
     "AdditiveTerm",
-    "BareTerm",
-    "FactorTerm",
-    "LinearTerm",
-    "LocalTerm",
-    "OffsetTerm",
-    "RandomTerm",
-    "SmoothTerm",
-    "TensorTerm",
     "factor",
     "linear",
     "local",
@@ -379,7 +371,7 @@ def offset(column: Column) -> OffsetTerm:
 
 def written(column: Column) -> str:
     """Return a column as a formula writes it: in back quotes where its name is no plain word."""
-    if isinstance(column, Integral):
+    if not isinstance(column, str):
         return str(column)
     return column if column.isidentifier() else f"`{column}`"
 

@@ -337,14 +337,13 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
     ) -> Array:
         found = []
         for setting in settings:
-            fit = work.fit(float(setting[self.knob]))
             if isinstance(work, BackfittedWork):
                 model = self._unnamed(X_new)
                 model._settle(work, setting)
-                eta = model._predictors(X_new)
+                found.append(self._judged(model._predictors(X_new), model.fit_, method))
             else:
-                eta = work.predictors(fit, X_new)
-            found.append(self._judged(eta, fit, method))
+                fit = work.fit(float(setting[self.knob]))
+                found.append(self._judged(work.predictors(fit, X_new), fit, method))
         return np.stack(found, axis=1)
 
     def __sklearn_tags__(self) -> Tags:

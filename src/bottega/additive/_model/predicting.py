@@ -21,8 +21,8 @@ class AdditivePredictions:
     """Predictors and effects of an estimator that sets `fit_`, `blocks_`, `terms_`, `inputs_`."""
 
     fit_: Fit | BackfittedFit
-    blocks_: tuple[Block, ...]
-    terms_: tuple[PlacedTerm, ...]
+    blocks_: Sequence[Block]
+    terms_: Sequence[PlacedTerm]
     _pieces: BackfittedTerms | None
 
     def _predictors(self, X: FloatArray) -> FloatArray:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from bottega.basis.spline_functions import design, even_knots, place_knots
+from bottega.core.loaded import insist
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 _UNSEEN = 1e-10
+_NEAR = 1e-7  # of the range of a column
 
 
 def to_unit(x: FloatArray, low: float, high: float) -> FloatArray:
@@ -69,6 +71,11 @@ class CurveBasis:
         """Number of B-splines."""
         return len(self.knots) - self.degree - 1
 
+    def check_loaded(self) -> None:
+        """Raise where what was read from a file does not fit together."""
+        insist(self.size > self.degree >= 0, "a curve without B-splines")
+        insist(np.diff(self.knots) >= 0, "knots that are not in order")
+
     def at(self, values: FloatArray) -> FloatArray:
         """Return the B-splines at points (m, 1)."""
         u, gone = _with_gaps(to_unit(values[:, 0], self.low, self.high))
@@ -80,11 +87,14 @@ class CurveBasis:
 def uneven_knots(points: FloatArray, weight: FloatArray, size: int, degree: int) -> FloatArray:
     """Return knots at quantiles of points in [0, 1], with even steps beyond both ends.
 
-    Ties may leave fewer knots than asked for.
+    Ties may leave fewer knots than asked for; knots nearer than `_NEAR` are one.
     """
-    inner = place_knots(points, size - degree - 1, "quantile", weight)
-    inside = np.unique(inner[(inner > 0) & (inner < 1)])
-    ends = np.concatenate([[0.0], inside, [1.0]])
+    inner = np.sort(place_knots(points, size - degree - 1, "quantile", weight))
+    apart = [0.0]
+    for knot in inner.tolist():
+        if apart[-1] + _NEAR < knot < 1 - _NEAR:
+            apart.append(knot)
+    ends = np.array([*apart, 1.0])
     first, last = ends[1] - ends[0], ends[-1] - ends[-2]
     steps = np.arange(1.0, degree + 1)
     return np.concatenate([-first * steps[::-1], ends, 1 + last * steps])

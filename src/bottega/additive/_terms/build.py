@@ -239,7 +239,9 @@ def _tensor(placed: PlacedTerm, about: Building) -> Block:
         penalties.append(penalty)
     made = []
     for k, penalty in enumerate(penalties):
-        factors = [penalty if i == k else np.eye(each.size) for i, each in enumerate(margins)]
+        factors: list[Any] = [
+            penalty if i == k else np.eye(each.size) for i, each in enumerate(margins)
+        ]
         made.append(reduce(np.kron, factors))
     fixed: tuple[float, ...] | None = None
     if term.alpha is not None:

@@ -39,7 +39,7 @@ class TableFacts:
         w = np.ones(len(X)) if weight is None else weight
         mass = np.where(gone, 0.0, w[:, None])
         self.weight = mass.sum(axis=0)
-        self.gaps = gone.any(axis=0)
+        self.gaps = np.asarray(gone.any(axis=0))
         some = ~gone.all(axis=0)
         self.low = np.full(X.shape[1], np.inf)
         self.high = np.full(X.shape[1], -np.inf)
@@ -63,7 +63,7 @@ class TableFacts:
         self.mean = a * self.mean + share * gap
         self.weight, self.unit = total, unit
         self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        self.gaps = self.gaps | other.gaps
+        self.gaps = np.asarray(self.gaps | other.gaps)
         pairs = zip(self.values, other.values, strict=True)
         self.values = [_distinct(np.concatenate(pair)) for pair in pairs]
         return self
