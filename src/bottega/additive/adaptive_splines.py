@@ -121,7 +121,7 @@ class AdaptiveSplines(AdaptiveRegression):
 
     df charges for the search, as usual with c between 2 and 4; sigma, aic and bic in `glance` use
     it. Standard errors of coefficients do not exist for terms that were looked for. For intervals
-    of predictions use `bottega.risk.conformal`.
+    of predictions use `bottega.risk.jackknife_plus`.
 
     Do not use it for extrapolation, or where inputs are nearly collinear and the choice among them
     matters.
