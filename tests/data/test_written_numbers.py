@@ -1,6 +1,7 @@
 """Numbers as people write them are read right, or a finding says what was done."""
 
 import decimal
+import json
 
 import numpy as np
 import pandas as pd
@@ -331,6 +332,24 @@ def test_whole_numbers_beyond_floating_point(tmp_path):
         assert "differ beyond the 16th digit" in finding.message
     plain = pl.DataFrame({"x": [2**53 + 2**20 * i for i in range(30)], "z": z, "y": y})
     assert not findings(read(plain, target="y"), "precision")
+
+
+@pytest.mark.parametrize("gap", [False, True])
+def test_labels_beyond_floating_point_keep_their_digits(tmp_path, gap):
+    """What the finding advises: as categories the numbers differ."""
+    keys = [2**62 + i % 4 for i in range(40)]
+    keys[7] = None if gap else keys[7]
+    y, z = np.sin(np.arange(40.0) ** 2), np.cos(np.arange(40.0) ** 2)
+    arrow = pa.table({"x": pa.array(keys, pa.int64()), "z": z, "y": y})
+    pq.write_table(arrow, tmp_path / "a.parquet")
+    rows = [{"x": k, "z": b, "y": c} for k, b, c in zip(keys, z.tolist(), y.tolist(), strict=True)]
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    frame = pd.DataFrame({"x": pd.array(keys, dtype="Int64"), "z": z, "y": y})
+    for source in (tmp_path / "a.parquet", tmp_path / "a.json", arrow, frame, pl.DataFrame(rows)):
+        table = read(source, target="y", kinds={"x": "category"})
+        encoder = Encoder(kinds=table.kinds).fit(table.X)
+        assert [len(levels) for levels in encoder.levels_] == [4]
+        assert str(2**62 + 1) in encoder.levels_[0]
 
 
 def test_an_integer_beyond_all_floats_is_infinite():

@@ -23,6 +23,7 @@ Series = nw.Series[Any]
 Frame = nw.DataFrame[Any]
 MICROSECONDS_A_DAY = 86_400_000_000
 _FAMILIES = ("number", "boolean", "date", "string")
+EXACT = 2.0**53  # whole numbers below it are floating-point numbers, those beyond only in part
 TRUTH = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:.*)?")
 _DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})([T ]\d{2}:.*)?")  # the day first, always
@@ -287,9 +288,10 @@ def labels(series: Series) -> list[str | None]:
         return _trimmed(texts(series))
     if stored == "empty":
         return [None] * len(series)
-    levels, code = np.unique(
-        days(series) if stored == "date" else numbers(series), return_inverse=True
-    )
+    values = days(series) if stored == "date" else numbers(series)
+    if stored in ("integer", "number") and np.nanmax(np.abs(values), initial=0.0) >= EXACT:
+        return [None if value is None else _exact_name(value) for value in texts(series)]
+    levels, code = np.unique(values, return_inverse=True)
     name = {"date": name_of_day, "boolean": lambda value: str(bool(value))}.get(
         stored, name_of_number
     )
@@ -302,6 +304,13 @@ def _trimmed(values: list[str | None]) -> list[str | None]:
     if all(value == stripped for value, stripped in bare.items()):
         return values
     return [None if value is None else bare[value] for value in values]
+
+
+def _exact_name(value: Any) -> str | None:
+    """Write a number of any type as a label, with all digits that it has."""
+    if isinstance(value, float | np.floating):
+        return None if math.isnan(value) else name_of_number(float(value))
+    return str(int(value)) if value == int(value) else repr(float(value))
 
 
 def name_of_number(value: float) -> str:

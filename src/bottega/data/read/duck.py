@@ -12,6 +12,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from bottega.core.errors import InputError, did_you_mean, require
+from bottega.data._inspect.convert import EXACT
 from bottega.data.read import text as text_files
 from bottega.data.read.files import find_files, kind_of
 from bottega.data.read.text import File
@@ -243,14 +244,24 @@ def _table_name(connection: Any, path: str, table: str | None) -> str:
 
 
 def _plain(frame: Any) -> Any:
-    """Turn pandas' nullable integers, which few libraries take, into floats."""
+    """Turn pandas' nullable integers, which few libraries take, into floats.
+
+    Those that floats cannot tell apart become Python's own integers.
+    """
     data = nw.from_native(frame, eager_only=True)
     gaps = [
         name
         for name, dtype in data.schema.items()
         if dtype.is_integer() and str(frame.dtypes[name])[0] in "IU"
     ]
-    return frame.astype(dict.fromkeys(gaps, "float64")) if gaps else frame
+    if not gaps:
+        return frame
+    kinds = {name: "object" if _beyond_floats(frame[name]) else "float64" for name in gaps}
+    return frame.astype(kinds)
+
+
+def _beyond_floats(column: Any) -> bool:
+    return bool(column.count()) and max(abs(int(column.max())), abs(int(column.min()))) >= EXACT
 
 
 def _refusal(duckdb: Any, error: Exception, path: str) -> str:
