@@ -260,3 +260,12 @@ def test_empty_constant_and_equal_columns_do_no_harm():
     X = np.column_stack([np.full(80, np.nan), np.ones(80), x, x])
     grown = grow(X, np.abs(x - 0.5), None, Settings(degree=2, minspan=1))
     assert {f.variable for t in grown.basis for f in t.factors} == {2}
+
+
+def test_one_far_value_hides_nothing():
+    rng = np.random.default_rng(1)
+    x = rng.lognormal(size=1500)
+    y = np.minimum(np.abs(x - 1.0), 3.0)
+    near, x[0] = np.minimum(x, 50.0), 1e9
+    far, near = (grow(each[:, None], y, None, Settings()) for each in (x, near))
+    assert far.rss[-1] <= 1.1 * near.rss[-1] < 0.01 * near.rss[0]

@@ -9,7 +9,7 @@ import numpy as np
 from bottega.additive._adaptive.backward import gcv_of, power_of_two
 from bottega.additive._adaptive.basis import HINGE, LINE, MISSING, SUBSET, Basis, Factor, Term
 from bottega.additive._adaptive.columns import Columns, binned
-from bottega.additive._adaptive.parents import LINE_ONLY, NOTHING, Parent
+from bottega.additive._adaptive.parents import LINE_ONLY, Parent
 from bottega.additive._adaptive.refine import refined
 from bottega.additive._adaptive.settings import Settings
 from bottega.additive._adaptive.span import Span
@@ -22,6 +22,7 @@ from bottega.core.typing import FloatArray, IntArray
 Residual = Callable[[FloatArray], FloatArray]
 
 _WORST = -10.0  # generalised R squared at which the criterion has lost its meaning
+_OWN = 1e-4  # share of a hinge to the right, squared, that lies outside the span; else its mirror
 _THREADED = 500_000  # rows times inputs; less is over before threads have started
 
 
@@ -163,15 +164,16 @@ class _Grower:
         if total <= 0.0 or rss <= max(threshold, 1e-12) * total:
             return "the terms reproduce the responses"
         self._search()
-        parent, j = self._best()
-        gain = float(parent.gain[j])
-        if parent.knot[j] == NOTHING or gain < max(threshold, 1e-12) * total:
-            return "no further term raises R squared by the threshold"
         size, R = self.span.size, self.span.R.copy()
-        factors = self._factors(parent, j)
-        if not factors:
-            parent.gain[j], parent.knot[j] = 0.0, NOTHING
-            return "no further term is new"
+        factors: list[Factor] = []
+        while not factors:  # what rounding has promised may lie in the span
+            parent, j = self._best()
+            gain = float(parent.gain[j])
+            if gain < max(threshold, 1e-12) * total:
+                return "no further term raises R squared by the threshold"
+            factors = self._factors(parent, j)
+            if not factors:
+                parent.gain[j] = 0.0
         if len(self.terms) + len(factors) > self.most:
             self.span.size, self.span.R = size, R
             return "the most terms allowed were grown"
@@ -249,16 +251,18 @@ class _Grower:
                     factors.append(chosen)
             return factors
         scale = float(columns.scale[j])
-        x = columns.x[j]
-        line = self.span.add(g * x)
+        line = self.span.add(g * columns.x[j])
         if knot != LINE_ONLY:
             value = self._knot(parent, j, knot, np.where(gone, 0.0, g))
-            hinge = Factor(j, HINGE, value, 1, scale)
-            if self.span.add(g * hinge.values(self.X[:, j])):
-                factors.append(hinge)
+            pair = [Factor(j, HINGE, value, sign, scale) for sign in (1, -1)]
+            sides = [g * hinge.values(self.X[:, j]) for hinge in pair]
+            # With the line both hinges span the same; the shorter one tells more of the knot.
+            shorter = int(sides[1] @ sides[1] < sides[0] @ sides[0])
+            if self.span.add(sides[shorter]):
                 if line:
-                    factors.append(Factor(j, HINGE, value, -1, scale))
-                return factors
+                    return [*factors, *pair]
+                own = float(self.span.Q[self.span.size - 1] @ sides[0]) ** 2
+                return [*factors, pair[0 if own > _OWN * (sides[0] @ sides[0]) else shorter]]
         if line:
             factors.append(Factor(j, LINE, float(columns.least[j]), 0, scale))
         return factors
