@@ -47,7 +47,7 @@ class AdditivePredictions:
             found = np.zeros((len(X), len(terms) * D))
             coef = fit.coef.reshape(D, -1)
             for block, part in zip(self.blocks_, fit.slices, strict=False):
-                values = block.design(X) @ coef[:, part].T
+                values = block.effect(X, coef[:, part].T)
                 if block.term < 0:
                     rest += values
                 else:

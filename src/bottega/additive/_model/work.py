@@ -43,9 +43,12 @@ def predictors(
     """Return the predictors (n, D) at rows of X; `coef` goes predictor after predictor."""
     p = sum(block.size for block in blocks)
     table = coef.reshape(-1, p).T
-    found = np.empty((len(X), table.shape[1]))
-    for part in split_rows(len(X), _STEP):
-        found[part] = block_columns(blocks, X[part]) @ table
+    found, start = np.zeros((len(X), table.shape[1])), 0
+    for block in blocks:
+        end = start + block.size
+        for part in split_rows(len(X), _STEP):
+            found[part] += block.effect(X[part], table[start:end])
+        start = end
     shift = offset_of(terms, X)
     return found + (shift if np.ndim(shift) == 0 else shift[:, None])
 

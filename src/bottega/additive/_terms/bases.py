@@ -46,6 +46,18 @@ def _with_gaps(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     return (np.where(gone, 0.0, x) if np.any(gone) else x), gone
 
 
+class _Combining:
+    """A basis whose combinations are found through its whole matrix."""
+
+    def at(self, values: FloatArray) -> FloatArray:
+        """Return the functions at points."""
+        raise NotImplementedError
+
+    def combine(self, values: FloatArray, coef: FloatArray) -> FloatArray:
+        """Return the functions at points times coefficients (size, D)."""
+        return self.at(values) @ coef
+
+
 @stored
 @dataclass(frozen=True, eq=False)
 class CurveBasis:
@@ -80,6 +92,13 @@ class CurveBasis:
         """Return the B-splines at points (m, 1)."""
         u, gone = _with_gaps(to_unit(values[:, 0], self.low, self.high))
         found = design(u, self.knots, self.degree, linear_ends=True).toarray()
+        found[gone] = 0.0
+        return found
+
+    def combine(self, values: FloatArray, coef: FloatArray) -> FloatArray:
+        """Return the B-splines at points times coefficients (size, D)."""
+        u, gone = _with_gaps(to_unit(values[:, 0], self.low, self.high))
+        found = design(u, self.knots, self.degree, linear_ends=True) @ coef
         found[gone] = 0.0
         return found
 
@@ -121,7 +140,7 @@ def uneven_penalty(knots: FloatArray, degree: int) -> FloatArray:
 
 @stored
 @dataclass(frozen=True)
-class RingBasis:
+class RingBasis(_Combining):
     """B-splines on even knots around a ring: the end of the period meets its start."""
 
     low: float
@@ -151,7 +170,7 @@ def ring_penalty(size: int, order: int) -> FloatArray:
 
 @stored
 @dataclass(frozen=True, eq=False)
-class PlateBasis:
+class PlateBasis(_Combining):
     """The thin-plate spline in few functions: its smoothest shapes, and the plane.
 
     Attributes
@@ -254,10 +273,17 @@ class LevelsBasis:
             found[gone, -1] = 1.0
         return found
 
+    def combine(self, values: FloatArray, coef: FloatArray) -> FloatArray:
+        """Return the coefficient of the level of each row: coefficients (size, D)."""
+        codes = values[:, 0]
+        padded = np.vstack([coef[: self.n_levels], coef[-1:] if self.gaps else 0 * coef[:1]])
+        known = ~np.isnan(codes) & (codes < self.n_levels)
+        return np.asarray(padded[np.where(known, codes, self.n_levels).astype(np.intp)])
+
 
 @stored
 @dataclass(frozen=True)
-class IndicatorBasis:
+class IndicatorBasis(_Combining):
     """One where a column is a level, else zero."""
 
     code: int
@@ -270,7 +296,7 @@ class IndicatorBasis:
 
 @stored
 @dataclass(frozen=True)
-class MissingBasis:
+class MissingBasis(_Combining):
     """One where a value is missing, else zero."""
 
     size: int = 1
@@ -282,7 +308,7 @@ class MissingBasis:
 
 @stored
 @dataclass(frozen=True)
-class ValueBasis:
+class ValueBasis(_Combining):
     """The value itself, less a centre, in a unit; zero where it is missing."""
 
     centre: float = 0.0

@@ -41,6 +41,9 @@ class MarginBasis(Protocol):
         level for missing values.
         """
 
+    def combine(self, values: FloatArray, coef: FloatArray) -> FloatArray:
+        """Return ``at(values) @ coef`` without the zeros; coefficients (size, D)."""
+
 
 @stored
 @dataclass(frozen=True, eq=False)
@@ -171,3 +174,20 @@ class Block:
         if not self.margins:
             return np.ones((len(X), 1))
         return self.rows([X[:, list(margin.columns)] for margin in self.margins])
+
+    def effect(self, X: FloatArray, coef: FloatArray) -> FloatArray:
+        """Return ``design(X) @ coef`` for coefficients (size, D), without the whole design."""
+        if not self.margins:
+            return np.broadcast_to(coef, (len(X), coef.shape[1]))
+        if self.transform is not None:
+            coef = self.transform @ coef
+        *multipliers, last = self.margins
+        if any(margin.size > 1 for margin in multipliers):
+            parts = self.margin_rows([X[:, list(margin.columns)] for margin in self.margins])
+            return np.asarray(reduce(row_products, parts) @ coef)
+        if last.transform is not None:
+            coef = last.transform @ coef
+        found = last.basis.combine(X[:, list(last.columns)], coef)
+        for margin in multipliers:
+            found = found * margin.rows(X[:, list(margin.columns)])
+        return found

@@ -35,22 +35,32 @@ class TableFacts:
     """The facts of all columns of a table, of which blocks of rows can be merged."""
 
     def __init__(self, X: FloatArray, weight: FloatArray | None = None) -> None:
-        gone = np.isnan(X)
-        w = np.ones(len(X)) if weight is None else weight
-        mass = np.where(gone, 0.0, w[:, None])
-        self.weight = mass.sum(axis=0)
-        self.gaps = np.asarray(gone.any(axis=0))
-        some = ~gone.all(axis=0)
-        self.low = np.full(X.shape[1], np.inf)
-        self.high = np.full(X.shape[1], -np.inf)
-        self.low[some], self.high[some] = np.nanmin(X[:, some], 0), np.nanmax(X[:, some], 0)
+        p = X.shape[1]
+        self.weight, self.mean, self.squares, self.unit = np.zeros((4, p))
+        self.low, self.high = np.full(p, np.inf), np.full(p, -np.inf)
+        self.gaps = np.zeros(p, dtype=bool)
+        self.values: list[FloatArray] = []
+        for j in range(p):
+            x, w = np.ascontiguousarray(X[:, j]), weight
+            gone = np.isnan(x)
+            if gone.any():
+                self.gaps[j] = True
+                x, w = x[~gone], None if w is None else w[~gone]
+            self.values.append(_distinct(x))
+            if len(x):
+                self._learn(j, x, w)
+
+    def _learn(self, j: int, x: FloatArray, w: FloatArray | None) -> None:
+        self.low[j], self.high[j] = x.min(), x.max()
         # In units of the largest number of each column: squares of any size are ordinary.
-        self.unit = np.maximum(np.abs(self.low), np.abs(self.high))
-        self.unit[~some] = 0.0
-        u = np.where(gone, 0.0, X / _or_one(self.unit))
-        self.mean = (mass * u).sum(axis=0) / np.maximum(self.weight, 1e-300)
-        self.squares = (mass * (u - self.mean) ** 2).sum(axis=0)
-        self.values = [_distinct(column) for column in X.T]
+        self.unit[j] = max(abs(self.low[j]), abs(self.high[j]))
+        u = x / (self.unit[j] or 1.0)
+        self.weight[j] = len(u) if w is None else w.sum()
+        # Sums rather than products of vectors: threads of the latter cost more than they save.
+        self.mean[j] = u.mean() if w is None else (w * u).sum() / self.weight[j]
+        u -= self.mean[j]
+        u *= u
+        self.squares[j] = (u if w is None else w * u).sum()
 
     def merge(self, other: Self) -> Self:
         """Take in the facts of further rows."""
