@@ -28,10 +28,17 @@ Printed by `python -m benchmarks.winner` and `python -m benchmarks.defaults`, fr
 of {tables} tables of use `tune`. `bottega.compare` locks a quarter of the rows; the table has the
 error of what each rule would have named, on those rows, relative to the best of scikit-learn's
 three (geometric mean over the tables, the splits of a table averaged first; known only
-afterwards). `SE` are standard errors of the difference to the leaders combined, over rows.
+afterwards). `SE` are standard errors of the difference to the leaders combined, over rows. The last
+columns compare each rule with that of the leaders combined, table by table: below one it is better.
 
-| rule | all | numbers | classes | other than the stack |
-|---|---|---|---|---|
+| rule | all | numbers | classes | other than the stack | to the stack, numbers | classes |
+|---|---|---|---|---|---|---|
+"""
+TAIL = """
+`compare` goes by two standard errors. Of numbers a single method with a smaller lead is worse than
+the leaders combined; of classes no rule can be told from another by so few tables (one table of
+which one row of 64 decides makes most of the difference); a method that is better beyond doubt
+still wins.
 """
 
 
@@ -101,17 +108,28 @@ def section() -> str:
             for task in (None, "regression", "classification")
         ]
         others = sum(rule(each) != STACK for each in kept)
-        lines.append(f"| {words} | " + " | ".join(cells) + f" | {others} of {len(kept)} |")
+        cells.append(f"{others} of {len(kept)}")
+        always = RULES["the leaders combined, always"]
+        cells += [
+            _mean([each for each in kept if each["task"] == task], rule, always)
+            for task in ("regression", "classification")
+        ]
+        lines.append(f"| {words} | " + " | ".join(cells) + " |")
     names = {each["name"] for each in kept}
-    return HEAD.format(splits=len(kept), tables=len(names)) + "\n".join(lines) + "\n"
+    return HEAD.format(splits=len(kept), tables=len(names)) + "\n".join(lines) + "\n" + TAIL
 
 
-def _mean(kept: list[dict], rule: Callable[[dict], str]) -> str:
-    """Return the geometric mean over tables, with its standard error."""
+def _mean(kept: list[dict], rule: Callable[[dict], str], other: Callable | None = None) -> str:
+    """Return the geometric mean over tables, with its standard error.
+
+    It is of the error relative to the best peer, or to what another rule would have named.
+    """
     by_table: dict[str, list[float]] = {}
     for each in kept:
-        error = each["methods"][rule(each)]["locked"]
-        found = max(ratio({**each, "error": error}, each["peer_error"]), 1e-9)
+        error, peer = each["methods"][rule(each)]["locked"], each["peer_error"]
+        if other is not None:
+            peer = each["methods"][other(each)]["locked"]
+        found = max(ratio({**each, "error": error}, peer), 1e-9)
         by_table.setdefault(each["name"], []).append(found)
     if not by_table:
         return ""
