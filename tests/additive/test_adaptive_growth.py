@@ -269,3 +269,16 @@ def test_one_far_value_hides_nothing():
     near, x[0] = np.minimum(x, 50.0), 1e9
     far, near = (grow(each[:, None], y, None, Settings()) for each in (x, near))
     assert far.rss[-1] <= 1.1 * near.rss[-1] < 0.01 * near.rss[0]
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_columns_that_nearly_repeat_each_other_do_not_make_coefficients_explode(degree):
+    rng = np.random.default_rng(degree)
+    x, noise = rng.normal(size=300), rng.normal(size=(300, 3))
+    X = np.column_stack([x, x + 1e-9 * noise[:, 0], x + 1e-4 * noise[:, 1], 1e8 + x, np.exp(x)])
+    given_ = Settings(degree=degree, threshold=0.0, max_terms=41, minspan=1, endspan=1)
+    B = grow(X, np.sin(3 * x) + 0.1 * noise[:, 2], None, given_).matrix
+    B = B / np.linalg.norm(B, axis=0)
+    # A term must keep 1e-7 of its square to itself: on one scale, thousands at most, never 1e13.
+    assert np.abs(np.linalg.lstsq(B, np.sin(3 * x), rcond=None)[0]).max() < 1e5
+    assert np.linalg.cond(B) < 1e7

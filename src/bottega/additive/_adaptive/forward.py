@@ -88,7 +88,8 @@ def grow(
     -----
     A step looks at every input for each of `fast_k` parents, O(n) for each pair: the sums of the
     earlier steps are kept, so that only the new columns are summed up. A new parent costs O(n m)
-    for each input.
+    for each input. Knots are first looked for among 512 quantiles of an input (fewer, if there are
+    very many inputs), and the best of them is then moved among the values about it.
 
     Examples
     --------

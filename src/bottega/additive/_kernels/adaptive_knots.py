@@ -45,36 +45,44 @@ def search_knots(
     n_old, n_left = last - first, R.shape[0]
     width = n_old + n_left
     padded = (width + 3) // 4 * 4
-    V = np.zeros((rows.size, padded))
-    for k in range(width):
-        column = Q[first + k] if k < n_old else R[k - n_old]
-        for i in range(rows.size):
-            V[i, k] = g[i] * column[rows[i]]
-    most = edge.shape[1]
+    most, count = edge.shape[1], variables.size
+    V = np.empty((rows.size, min(BLOCK, padded)))
     table = np.empty(most * 2 * BLOCK)
-    line, gone = np.empty(padded), np.empty(padded)
+    line, gone = np.empty((count, padded)), np.empty((count, padded))
     run, total = np.empty(BLOCK), np.empty(BLOCK)
-    product = np.empty((n_left, most))
-    for j in variables:
-        for at in range(0, padded, BLOCK):
-            block = min(BLOCK, padded - at)
-            _sums(rows, V, at, block, x[j], code[j], edge[j], n_bins[j], exact[j], table)
-            _products_of_line(at, block, edge[j], n_bins[j], table, line, gone)
+    product = np.empty((count, n_left, most))
+    for at in range(0, padded, BLOCK):
+        block = min(BLOCK, padded - at)
+        for k in range(block):
+            if at + k >= width:
+                for i in range(rows.size):
+                    V[i, k] = 0.0
+                continue
+            column = Q[first + at + k] if at + k < n_old else R[at + k - n_old]
+            for i in range(rows.size):
+                V[i, k] = g[i] * column[rows[i]]
+        for s in range(count):
+            j = variables[s]
+            _sums(rows, V, block, x[j], code[j], edge[j], n_bins[j], exact[j], table)
+            _products_of_line(at, block, edge[j], n_bins[j], table, line[s], gone[s])
             for k in range(at, min(at + block, n_old)):
-                own[j, 1] -= line[k] * line[k]
-                own[j, 3] -= gone[k] * gone[k]
-                own[j, 4] -= line[k] * gone[k]
+                own[j, 1] -= line[s, k] * line[s, k]
+                own[j, 3] -= gone[s, k] * gone[s, k]
+                own[j, 4] -= line[s, k] * gone[s, k]
             _products_of_hinges(
-                at, block, n_old, width, edge[j], n_bins[j], split[j], table, line, gone,
-                run, total, state[j], product,
+                at, block, n_old, width, edge[j], n_bins[j], split[j], table, line[s], gone[s],
+                run, total, state[j], product[s],
             )  # fmt: skip
+    for s in range(count):
+        j = variables[s]
         _best_knot(
-            n_bins[j], n_old, n_left, line, gone, state[j], own[j], product, rss, price, found[j]
+            n_bins[j], n_old, n_left, line[s], gone[s], state[j], own[j], product[s], rss, price,
+            found[j],
         )  # fmt: skip
 
 
 @kernel
-def _sums(rows, V, at, block, x, code, edge, bins, exact, table):
+def _sums(rows, V, block, x, code, edge, bins, exact, table):
     """Add up V, and V times the distance from the edge, over the rows of each bin."""
     wide = np.uint64(2 * block)
     for k in range(wide * np.uint64(bins + 1)):
@@ -85,7 +93,7 @@ def _sums(rows, V, at, block, x, code, edge, bins, exact, table):
         base = b * wide
         off = x[row] - edge[b]
         for k in range(0, block, 4):
-            v0, v1, v2, v3 = V[i, at + k], V[i, at + k + 1], V[i, at + k + 2], V[i, at + k + 3]
+            v0, v1, v2, v3 = V[i, k], V[i, k + 1], V[i, k + 2], V[i, k + 3]
             table[base] += v0
             table[base + np.uint64(1)] += v1
             table[base + np.uint64(2)] += v2
