@@ -52,9 +52,10 @@ class Anatomy:
         """Return the numbers of the model of so many terms."""
         kept, X = work.subset(n_terms), work.rows.X
         terms = [work.growth.basis.terms[int(k)] for k in kept]
-        B, weight = work.columns.B[:, kept], work.weight / work.weight.sum()
-        mean = weight @ B
-        centred = B - mean
+        weight = work.weight / work.weight.sum()
+        centred = work.columns.B[:, kept]
+        mean = weight @ centred
+        centred -= mean
         centred[:, 0] = 0.0  # the constant, but for rounding
         groups = sorted({tuple(sorted(term.variables)) for term in terms if term.factors})
         groups.sort(key=len)

@@ -13,9 +13,9 @@ from bottega.additive._adaptive.settings import Settings
 from bottega.additive._adaptive_model.anatomy import Anatomy
 from bottega.additive._adaptive_model.likelihood import LikelihoodFit
 from bottega.additive._adaptive_model.reading import AdaptiveResults
-from bottega.additive._adaptive_model.work import AdaptiveWork
+from bottega.additive._adaptive_model.work import AdaptiveWork, LikelihoodWork
 from bottega.core.errors import ConvergenceWarning, InputError, ModelFileError, warn_caller
-from bottega.core.losses import Loss
+from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.path import Path, along
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray
@@ -110,7 +110,9 @@ class AdaptiveBase(AdaptiveResults, Tuned):
         sizes = np.arange(1, work.most + 1) if values is None else np.sort(values).astype(np.int64)
         settings, own = along(self.knob, sizes), self._own_loss(work)
         assert own is not None
-        train_error = self._train_error(work, work.rows, settings, own)
+        train_error = None
+        if own != SQUARED_ERROR or isinstance(work, LikelihoodWork):
+            train_error = self._train_error(work, work.rows, settings, own)
         return work.curve(settings, sizes, train_error=train_error, loss=own.title)
 
     def _predictions(

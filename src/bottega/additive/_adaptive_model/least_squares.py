@@ -10,47 +10,63 @@ from bottega.core.typing import FloatArray, IntArray
 
 # Directions of the terms, on a common scale, that are rounding beside the largest.
 _SINGULAR = 1e-10
+_BLOCK = 2**17  # numbers that are decomposed at a time: they stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
 class TermColumns:
-    """The terms at the rows (the intercept first), decomposed once for all subsets of them.
+    """The terms at the rows (the intercept first) and responses, decomposed once for all subsets.
 
-    The columns are brought to one length before they are decomposed, so that neither the units of
-    the inputs nor the products of several of them are seen in the rounding.
+    The triangular factor of both together says all about least squares. It is found block by
+    block, by orthogonal transformations alone. Its columns are brought to one length, so that
+    neither the units of the inputs nor products of several of them are seen in the rounding.
     """
 
     B: FloatArray  # (n, M)
     weight: FloatArray  # (n,)
+    Y: FloatArray | None = None  # (n, q)
 
     @cached_property
-    def root(self) -> FloatArray:
-        """The roots of the weights, (n, 1)."""
-        return np.sqrt(self.weight)[:, None]
+    def _triangle(self) -> FloatArray:
+        n, M = self.B.shape
+        q = 0 if self.Y is None else self.Y.shape[1]
+        root = np.sqrt(self.weight)[:, None]
+        found: FloatArray = np.zeros((0, M + q))
+        size = max(_BLOCK // (M + q), 4 * (M + q))
+        for start in range(0, n, size):
+            rows = slice(start, start + size)
+            parts = [found, np.empty((min(size, n - start), M + q))]
+            np.multiply(self.B[rows], root[rows], out=parts[1][:, :M])
+            if self.Y is not None:
+                np.multiply(self.Y[rows], root[rows], out=parts[1][:, M:])
+            found = np.linalg.qr(np.vstack(parts), mode="r")
+        return found
 
     @cached_property
-    def _decomposed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        scaled = self.B * self.root
-        length = np.linalg.norm(scaled, axis=0)
+    def _terms(self) -> tuple[FloatArray, FloatArray]:
+        """The triangle of the terms with columns of length one, and their lengths."""
+        M = self.B.shape[1]
+        R = self._triangle[:, :M]
+        length = np.linalg.norm(R, axis=0)
         length[length == 0] = 1.0
-        Q, R = linalg.qr(scaled / length, mode="economic", check_finite=False)
-        return Q, R, length
+        return R / length, length
 
-    def projected(self, Y: FloatArray) -> FloatArray:
-        """Return the responses (n, q) in the coordinates of the terms."""
-        return np.asarray(self._decomposed[0].T @ (Y * self.root))
+    @property
+    def _projected(self) -> FloatArray:
+        """The responses in the coordinates of the terms, and what is left of them below."""
+        return self._triangle[:, self.B.shape[1] :]
 
-    def fit(self, kept: IntArray, projected: FloatArray) -> FloatArray:
+    def fit(self, kept: IntArray) -> FloatArray:
         """Return the coefficients of some terms, (m, q); those that repeat others share theirs."""
-        _, R, length = self._decomposed
-        found = linalg.lstsq(R[:, kept], projected, cond=_SINGULAR, check_finite=False)[0]
+        R, length = self._terms
+        found = linalg.lstsq(R[:, kept], self._projected, cond=_SINGULAR, check_finite=False)[0]
         return np.asarray(found / length[kept, None])
 
-    def lost(self, kept: IntArray, projected: FloatArray) -> float:
-        """Return by how much the squared residuals grow when all other terms are left out."""
-        _, R, length = self._decomposed
-        left = projected - (R[:, kept] * length[kept]) @ self.fit(kept, projected)
-        return float(np.sum(left**2))
+    def rss(self, kept: IntArray) -> FloatArray:
+        """Return the weighted residual sums of squares on some terms, one for each response."""
+        R, length = self._terms
+        left = self._projected - (R[:, kept] * length[kept]) @ self.fit(kept)
+        return np.asarray(np.sum(left**2, axis=0))
 
     def orthonormal(self, kept: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return columns D that span some terms, the intercept first, and T with ``D = B T``.
@@ -58,13 +74,14 @@ class TermColumns:
         The first column of D is one; all of them have mean square one under the weights, and mean
         products zero. A term that repeats others has a row of zeros in T.
         """
-        Q, R, length = self._decomposed
-        U, S = linalg.qr(R[:, kept], mode="economic", check_finite=False)
+        R, length = self._terms
+        S = linalg.qr(R[:, kept], mode="r", check_finite=False)[0]
         new = np.zeros(len(kept), dtype=bool)
         new[: len(S)] = np.abs(np.diagonal(S)) > _SINGULAR
         if not new.all():
-            U, S = linalg.qr(R[:, kept[new]], mode="economic", check_finite=False)
-        sign = np.where(np.diagonal(S) < 0, -1.0, 1.0) * np.sqrt(self.weight.sum())
+            S = linalg.qr(R[:, kept[new]], mode="r", check_finite=False)[0]
+        S = S[: np.count_nonzero(new)]
+        size = np.sqrt(self.weight.sum()) * np.where(np.diagonal(S) < 0, -1.0, 1.0)
         T = np.zeros((len(kept), len(S)))
-        T[new] = linalg.solve_triangular(S, np.diag(sign)) / length[kept[new], None]
-        return np.asarray(Q @ (U * sign) / self.root), T
+        T[new] = linalg.solve_triangular(S, np.diag(size)) / length[kept[new], None]
+        return np.asarray(self.B[:, kept] @ T), T

@@ -59,7 +59,7 @@ class AdaptiveWork(ABC):
     @cached_property
     def columns(self) -> TermColumns:
         """The terms at the rows."""
-        return TermColumns(self.growth.matrix, self.weight)
+        return TermColumns(self.growth.matrix, self.weight, self.responses)
 
     @property
     def pruning(self) -> Pruning:
@@ -75,25 +75,13 @@ class AdaptiveWork(ABC):
         """Return the terms of the model of so many of them, or of the largest there is."""
         return self.pruning.subsets[min(int(n_terms), self.most) - 1]
 
-    @cached_property
-    def _projected(self) -> FloatArray:
-        return self.columns.projected(self.responses)
-
-    @cached_property
-    def _squares_of_all(self) -> float:
-        everything = np.arange(self.columns.B.shape[1])
-        coef = self.columns.fit(everything, self._projected)
-        left = self.responses - self.columns.B @ coef
-        return float(self.weight @ np.sum(left**2, axis=1))
-
     def squares(self, kept: IntArray) -> float:
         """Return the weighted sum of squared residuals of least squares on some terms."""
-        more = self.columns.lost(kept, self._projected)
-        return (self._squares_of_all + more) * float(self.rows.weights.mean())
+        return float(self.columns.rss(kept).sum()) * float(self.rows.weights.mean())
 
     def coefficients(self, n_terms: int) -> FloatArray:
         """Return the coefficients of the model of so many terms, (m, scores)."""
-        return self.columns.fit(self.subset(n_terms), self._projected)
+        return self.columns.fit(self.subset(n_terms))
 
     def table(self, sizes: Sequence[int]) -> FloatArray:
         """Return the coefficients of all terms in models of several sizes, (M, sizes, scores)."""
