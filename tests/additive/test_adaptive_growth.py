@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bottega.additive._adaptive import columns as binning
+from bottega.additive._adaptive import binned as binning
 from bottega.additive._adaptive.basis import HINGE, LINE, MISSING, SUBSET
 from bottega.additive._adaptive.forward import _Grower, grow
 from bottega.additive._adaptive.parents import LINE_ONLY

@@ -8,7 +8,7 @@ import numpy as np
 
 from bottega.additive._adaptive.backward import gcv_of, power_of_two
 from bottega.additive._adaptive.basis import HINGE, LINE, MISSING, SUBSET, Basis, Factor, Term
-from bottega.additive._adaptive.columns import Columns, binned
+from bottega.additive._adaptive.binned import BinnedInputs, binned
 from bottega.additive._adaptive.parents import LINE_ONLY, Parent
 from bottega.additive._adaptive.refine import refined
 from bottega.additive._adaptive.settings import Settings
@@ -128,7 +128,7 @@ class _Grower:
         weight = weight / unit
         self.root, self.weight_unit = np.sqrt(weight), unit
         n_parents = self.most if settings.degree > 1 else 1
-        self.columns: Columns = binned(X, self.mass, n_levels, n_parents)
+        self.columns: BinnedInputs = binned(X, self.mass, n_levels, n_parents)
         self.unit = power_of_two(float(np.abs(Y).max(initial=0.0)))
         centred = Y / self.unit
         centred -= weight @ centred / weight.sum()
@@ -315,7 +315,7 @@ class _Grower:
 
 
 def _search_part(
-    columns: Columns, span: Span, mass: FloatArray, task: tuple[Parent, IntArray]
+    columns: BinnedInputs, span: Span, mass: FloatArray, task: tuple[Parent, IntArray]
 ) -> None:
     task[0].search(columns, span, mass, task[1])
 

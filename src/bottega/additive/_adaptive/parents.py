@@ -3,7 +3,7 @@
 import numpy as np
 
 from bottega.additive._adaptive.basis import Term
-from bottega.additive._adaptive.columns import Columns
+from bottega.additive._adaptive.binned import BinnedInputs
 from bottega.additive._adaptive.settings import Settings
 from bottega.additive._adaptive.span import Span
 from bottega.additive._kernels.adaptive_knots import search_knots
@@ -39,7 +39,7 @@ class Parent:
         column: FloatArray,
         root: FloatArray,
         mass: FloatArray,
-        columns: Columns,
+        columns: BinnedInputs,
         settings: Settings,
     ) -> None:
         p = len(columns.n_bins)
@@ -68,7 +68,7 @@ class Parent:
         """What its best child is worth; not known before it was looked at."""
         return np.inf if self.step < 0 else float(self.gain.max())
 
-    def start(self, columns: Columns, mass: FloatArray, variables: IntArray) -> None:
+    def start(self, columns: BinnedInputs, mass: FloatArray, variables: IntArray) -> None:
         """Sum up what does not depend on the other terms."""
         start_knots(
             self.rows, self.g, mass, columns.x, columns.code, columns.edge, columns.n_bins,
@@ -77,7 +77,9 @@ class Parent:
         for j in set(self.linear) & set(variables.tolist()):
             self.state[j, 3] = -1.0
 
-    def search(self, columns: Columns, span: Span, mass: FloatArray, variables: IntArray) -> None:
+    def search(
+        self, columns: BinnedInputs, span: Span, mass: FloatArray, variables: IntArray
+    ) -> None:
         """Find the best child in some inputs, given the terms so far."""
         numbers = variables[~columns.categorical[variables]]
         found = np.zeros((len(self.gain), 3))
@@ -94,7 +96,7 @@ class Parent:
         for j in variables[columns.categorical[variables]]:
             self._search_levels(columns, span, int(j))
 
-    def _search_levels(self, columns: Columns, span: Span, j: int) -> None:
+    def _search_levels(self, columns: BinnedInputs, span: Span, j: int) -> None:
         chosen = np.zeros(int(columns.n_bins[j]), dtype=np.bool_)
         self.gain[j], with_missing = search_levels(
             self.rows, self.g, span.Q, span.size, span.R, columns.code[j], len(chosen), chosen

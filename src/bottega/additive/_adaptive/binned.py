@@ -16,7 +16,7 @@ _THREADED = 200_000
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class BinnedInputs:
     """Inputs on a common scale, (p, n), the bins of their values and the knots between them.
 
     Attributes
@@ -62,7 +62,7 @@ class _Column:
     scale: float
 
 
-def binned(X: FloatArray, mass: FloatArray, n_levels: IntArray, n_parents: int) -> Columns:
+def binned(X: FloatArray, mass: FloatArray, n_levels: IntArray, n_parents: int) -> BinnedInputs:
     """Return the inputs in bins, so few that the sums of so many parents stay small."""
     n, p = X.shape
     most = _STATE // (32 * p * max(n_parents, 1))
@@ -81,7 +81,7 @@ def binned(X: FloatArray, mass: FloatArray, n_levels: IntArray, n_parents: int) 
             edge[j, : len(each.knot)] = each.knot / each.scale - each.centre / each.scale
     missing = np.array([each.missing for each in found])
     centre = np.array([each.centre for each in found])
-    return Columns(
+    return BinnedInputs(
         x=x,
         code=code,
         edge=edge,
