@@ -35,16 +35,25 @@ from bottega.core.families import Family
 from bottega.core.threads import one_thread
 from bottega.core.typing import BoolArray, FloatArray
 
-__all__ = ["METHODS", "Engine"]
+__all__ = ["METHODS", "RIDGE", "Engine"]
 
 METHODS = ("reml", "gcv", "ubre", "loo")
 
 # Bounds the coefficients of responses that inputs separate; against what rows say, not felt.
-_RIDGE = 1e-9
+RIDGE = 1e-9
 _WARM_PASSES = 25
 _UNSEEN = 1e-11
 _FAR = 6.0
 _SMALL = 1000  # coefficients
+_SEPARATED = 1e-3  # deviance a row
+
+
+class _Separated(Exception):
+    """The fit at some smoothing parameters separates the classes."""
+
+    def __init__(self, state: State) -> None:
+        super().__init__("separated")
+        self.state = state
 
 
 class Engine:
@@ -60,6 +69,9 @@ class Engine:
         Distribution of the responses, with its link.
     shrink : bool
         Whether blocks have their penalty on null spaces too, which selects terms.
+    ridge : float
+        A penalty on every coefficient of a likelihood, as a share of what rows say about it: bounds
+        the coefficients of responses that inputs separate.
     """
 
     def __init__(
@@ -69,8 +81,9 @@ class Engine:
         family: Family,
         *,
         shrink: bool = False,
+        ridge: float = RIDGE,
     ) -> None:
-        self.parts, self.family, self.shrink = parts, family, shrink
+        self.parts, self.family, self.shrink, self.ridge = parts, family, shrink, ridge
         self.rotation = Rotation(design.blocks)
         self.design = design = design.with_blocks(self.rotation.blocks)
         self.blocks = design.blocks
@@ -103,7 +116,7 @@ class Engine:
         self.problem: Problem = self.rows if self.kept.all() else Restricted(self.rows, self.kept)
         small = first if self.kept.all() else Restricted.of(first, self.kept)
         self._first = small
-        ridge = 0.0 if self.least_squares else _RIDGE
+        ridge = 0.0 if self.least_squares else self.ridge
         self.penalties = Penalties(every, self.kept, small.gram, shrink=self.shrink, ridge=ridge)
         if not self.family.known_scale and self.rows.n <= self.penalties.null_dim:
             raise InputError(
@@ -130,10 +143,25 @@ class Engine:
         with self._threads():
             rho, beta = self._start(start)
             if not self.least_squares and len(rho):
-                rho, beta = self._warm(method, rho, beta)
+                rho, beta, separated = self._warm(method, rho, beta)
+                if separated:
+                    return self._fit(self._stay(method, rho, beta), method)
             polish = 3 if self.least_squares and method != "loo" else 0
-            found = self._minimise(self.problem, method, rho, beta, polish=polish)
+            secant = not self.least_squares
+            try:
+                found = self._minimise(
+                    self.problem, method, rho, beta, polish=polish, secant=secant
+                )
+            except _Separated as stopped:
+                found = self._stay(
+                    method, stopped.state.rho[self.penalties.free], stopped.state.beta
+                )
             return self._fit(found, method)
+
+    def _separated(self, deviance: float) -> bool:
+        """Return whether the inputs all but determine the classes: no criterion is then of use."""
+        binary = self.family.name in ("binomial", "multinomial")
+        return binary and deviance < _SEPARATED * self.rows.weight
 
     def _threads(self) -> AbstractContextManager[None]:
         """Keep small linear algebra to one thread."""
@@ -174,8 +202,11 @@ class Engine:
 
     def _warm(
         self, method: str, rho: FloatArray, beta: FloatArray | None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Choose smoothing parameters for each working model until they settle."""
+    ) -> tuple[FloatArray, FloatArray, bool]:
+        """Choose smoothing parameters for each working model until they settle.
+
+        Also returns whether the classes turned out to be separated.
+        """
         working = "gcv" if method == "loo" and not self.family.known_scale else method
         working = "ubre" if method == "loo" and self.family.known_scale else working
         work, p = self._first if beta is None else self.problem.working(beta), self.penalties.p
@@ -199,8 +230,17 @@ class Engine:
                 value = work.deviance + float(beta @ S @ beta)
             if step < 0.1 and abs(value - best) < 1e-4 * (abs(value) + 1):
                 break
+            if self._separated(work.deviance):
+                break
             best = value
-        return rho, np.zeros(p) if beta is None else beta
+        done = np.zeros(p) if beta is None else beta
+        return rho, done, self._separated(work.deviance)
+
+    def _stay(self, method: str, rho: FloatArray, beta: FloatArray) -> Minimum:
+        """Return the fit at smoothing parameters that are not judged any further."""
+        state = solve(self.problem, self.penalties, self.penalties.full(rho), beta)
+        at = self._evaluate(self.problem, method, state)
+        return Minimum(rho, at, np.eye(len(rho)), 0.0, True)
 
     def _minimise(
         self,
@@ -219,7 +259,10 @@ class Engine:
                 # Where the coefficients go to first order: steps are short near the end.
                 ahead = state.U @ move if np.max(np.abs(move), initial=0.0) < 1 else 0.0
                 start = state.beta + ahead
-            return self._evaluate(problem, method, solve(problem, self.penalties, full, start))
+            state = solve(problem, self.penalties, full, start)
+            if problem is self.problem and self._separated(state.deviance):
+                raise _Separated(state)
+            return self._evaluate(problem, method, state)
 
         upper = self.penalties.upper
         return minimise(value, rho, self.penalties.free, upper, **settings)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from bottega.additive._penalized.design import BinnedRows, Design
-from bottega.additive._penalized.engine import Engine
+from bottega.additive._penalized.engine import RIDGE, Engine
 from bottega.additive._penalized.fit import Fit
 from bottega.additive._penalized.problem import LeaveOneOut, Working
 from bottega.core.errors import ParameterError
@@ -139,7 +139,7 @@ class MultinomialEngine(Engine):
         All rows, or chunks; responses are the codes 0, ..., K - 1, all of which occur.
     n_classes : int
         K, three or more.
-    shrink : bool
+    shrink, ridge
         As in `Engine`.
     """
 
@@ -150,9 +150,10 @@ class MultinomialEngine(Engine):
         n_classes: int,
         *,
         shrink: bool = False,
+        ridge: float = RIDGE,
     ) -> None:
         self.n_classes = n_classes
-        super().__init__(design, parts, MULTINOMIAL, shrink=shrink)
+        super().__init__(design, parts, MULTINOMIAL, shrink=shrink, ridge=ridge)
 
     def _make_rows(self) -> ClassRows:
         self.n_predictors = self.n_classes - 1

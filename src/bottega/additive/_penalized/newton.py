@@ -13,6 +13,7 @@ __all__ = ["Minimum", "minimise"]
 
 _LONGEST = 5.0  # step in the logarithm of a smoothing parameter
 _HALVINGS = 15
+_PATIENCE = 8  # steps before a Hessian to the first order is mended
 _FLAT = 5e-4
 _ROUNDING = 1e-11
 _AT_BOUND = 1e-5  # gradient at a bound that does not lead away from it
@@ -53,6 +54,7 @@ def minimise(
     max_iter: int = 60,
     polish: int = 0,
     snap: bool = True,
+    secant: bool = False,
 ) -> Minimum:
     """Return the least value of a criterion in the logarithms of its smoothing parameters.
 
@@ -77,13 +79,20 @@ def minimise(
         Further steps after that, for the last digits.
     snap : bool
         Whether parameters may be sent to their bounds.
+    secant : bool
+        Whether the Hessian is one to the first order only, and is to be mended along the last step
+        by the change of the gradient.
     """
     at = evaluate(rho, None)
     if not len(rho):
         return Minimum(rho, at, np.zeros((0, 0)), 0.0, True)
-    for _ in range(max_iter):
+    before: tuple[FloatArray, FloatArray] | None = None
+    for count in range(max_iter):
         every, bends = at.slopes()
         gradient, hessian = every[free], bends[np.ix_(free, free)]
+        if secant and before is not None and count >= _PATIENCE:
+            hessian = _mended(hessian, rho - before[0], gradient - before[1])
+        before = rho, gradient
         up = (rho >= upper) & (gradient < _AT_BOUND)
         inner = ~(up | ((rho <= -LARGEST) & (gradient > -_AT_BOUND)))
         largest = float(np.max(np.abs(gradient[inner]), initial=0.0))
@@ -114,6 +123,15 @@ def minimise(
             return Minimum(rho, at, hessian, largest, left <= 1e-3 * (1 + 1e-6 * abs(at.value)))
         rho, at = new, better
     return Minimum(rho, at, hessian, largest, False)
+
+
+def _mended(hessian: FloatArray, step: FloatArray, change: FloatArray) -> FloatArray:
+    """Return a Hessian that explains how the gradient changed along a step (BFGS)."""
+    along, own = float(step @ change), hessian @ step
+    size = float(step @ own)
+    if not (along > 1e-8 * np.linalg.norm(step) * np.linalg.norm(change) and size > 0):
+        return hessian
+    return hessian - np.outer(own, own) / size + np.outer(change, change) / along
 
 
 def _step(

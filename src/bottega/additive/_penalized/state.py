@@ -23,6 +23,7 @@ _STEPS = 100
 _HALVINGS = 30
 # A Newton decrement below this share of the deviance ends the steps; the last one is still taken.
 _DECREMENT = 1e-10
+_REPRODUCED = 1e-6  # deviance a row of responses that the inputs determine
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +133,9 @@ def solve(
         decrement = float(pull @ step)
         if decrement <= _DECREMENT * (abs(work.deviance) + 1e-3 * problem.n):
             converged = True
+            break
+        if work.deviance <= _REPRODUCED * problem.n:  # separated: larger coefficients, no end
+            step, converged = np.zeros_like(step), True
             break
         best, before = value, beta
         for _ in range(_HALVINGS):
