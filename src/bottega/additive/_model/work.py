@@ -22,6 +22,7 @@ __all__ = ["PenalizedWork", "block_columns", "make_engine", "offset_of", "predic
 
 _STEP = 20_000  # rows of a design at a time
 _SEPARATED = 1e-3  # of the deviance of a constant: less is left by classes that are separated
+_NEARLY = 0.3  # and so much where the fit finds no end
 _PRIOR = 1e-3  # ridge that bounds them, relative to what the rows say of each coefficient
 _CLASSES = ("binomial", "multinomial")
 
@@ -111,8 +112,10 @@ class PenalizedWork:
 
     def _chosen(self) -> Fit:
         found = self._at_start()
-        if found.deviance < _SEPARATED * found.null_deviance and found.family.name in _CLASSES:
-            # The likelihood has no maximum: a weak prior bounds it.
+        share = found.deviance / max(found.null_deviance, 1e-300)
+        lost = share < _SEPARATED or (not found.converged and share < _NEARLY)
+        if lost and found.family.name in _CLASSES:
+            # The likelihood has no maximum, or one far away: a weak prior bounds it.
             self.separated = True
             self.engine = self.make(ridge=_PRIOR)
             found = self._at_start()
@@ -126,7 +129,7 @@ class PenalizedWork:
         for place, block in enumerate(self.blocks):
             if block.fixed is not None:
                 given[place] = np.array(block.fixed)
-        return self.engine.at(given)
+        return self.engine.at(given * self.engine.n_predictors)
 
     def undetermined(self) -> list[str]:
         """Return the names of blocks that the rows leave open, but for levels without rows."""
