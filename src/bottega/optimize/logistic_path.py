@@ -111,36 +111,35 @@ def walk(
         coefficients, level, model = start
         problem.move(problem.own(coefficients), level.copy(), model)
     last = max(problem.alpha_max(), alphas[0])
-    # Until the other's curvature is of no use; small problems need none.
-    follows = bool(lead) and not problem.is_small(p)
+    # Until the other's curvature is of no use; small problems of two classes need none.
+    follows = bool(lead) and not (problem.scores == 1 and problem.is_small(p))
     smooth = problem.l1_ratio == 0 and alphas[-1] > 0 and not (fine or relax)
-    if follows and smooth and problem.screens and all(stop.model is not None for stop in lead):
+    if follows and smooth and problem.screens and problem.size <= _NEWTON:
         return _beside(problem, alphas, tol, max_iter, lead)
     for k, alpha in enumerate(alphas):
         ready = False
         if follows:
             where = _following(problem, lead, k)
-            if problem.screens and not (fine or relax or where[2] is None):
+            if problem.screens and not (fine or relax or lead[k].model is None):
                 gap[k] = problem.glide(where[0], where[1], where[2], alpha) / problem.null
                 if gap[k] <= _FIRST * tol:
                     coef[k], intercept[k] = problem.B * problem.inverse, problem.b0
                     last = alpha
                     nll.append(np.nan)
                     continue
-            ready = problem.move(*where)
+            ready = problem.move_on(*where)
         n_iter[k], gap[k] = _fit(problem, alpha, last, tol, max_iter, ready, fine)
         if not problem.B.any():  # to the last digit: classes may be equally frequent
             problem.b0 = problem.level_of_shares()
-        if ready and problem.refreshed:
-            follows = problem.W is not lead[k].model.W  # type: ignore[union-attr]
+        shares = lead[k].model if ready else None
+        if shares is not None and problem.refreshed:
+            follows = problem.W is not shares.W
         deviance[k] = 2 * problem.point.nll
         if df:
             freedom[k] = np.nan if problem.solver == "lbfgs" else problem.freedom(alpha)
         if keep:
-            model = problem.model
-            shared = model is not None and len(model.W) * T <= _SHARED
             there = problem.B * problem.inverse, problem.b0.copy()
-            stops.append(Stop(*there, model if shared else None))
+            stops.append(Stop(*there, problem.shared_model(_SHARED)))
         if relax:
             coef[k], intercept[k], deviance[k] = _relaxed(problem, tol)
         else:
@@ -179,7 +178,7 @@ def _beside(
 
     def fit(k: int, i: int, j: int) -> None:
         B, b0 = apart(k, i, j)
-        ready = problem.move(problem.own(B), b0, lead[k].model)
+        ready = problem.move_on(problem.own(B), b0, lead[k].model)
         n_iter[k], gap[k] = _fit(problem, alphas[k], alphas[k], tol, max_iter, ready, False)
         coef[k], intercept[k], known[k] = problem.B * problem.inverse, problem.b0, True
 
@@ -194,8 +193,7 @@ def _beside(
         left, k = 0.0, i
         for e in sorted({(i + j) // 2, i + (j - i) // 4, j - (j - i) // 4} - {i, j}):
             B, b0 = apart(e, i, j)
-            model: Any = lead[e].model
-            size = problem.glide(problem.own(B), b0, model, alphas[e]) / problem.null
+            size = problem.glide(problem.own(B), b0, lead[e].model, alphas[e]) / problem.null
             left, k = max((left, k), (size, e))
             if left > _FIRST * tol:
                 break

@@ -81,16 +81,20 @@ class LogisticProblem:
         logs = np.log(self.shares)
         return np.array([logs[1] - logs[0]]) if self.scores == 1 else logs - logs.mean()
 
-    def glide(self, B: FloatArray, b0: FloatArray, model: QuadraticModel, alpha: float) -> float:
+    def glide(
+        self, B: FloatArray, b0: FloatArray, model: QuadraticModel | None, alpha: float
+    ) -> float:
         """Go to some coefficients with a curvature from elsewhere; return the step that is left.
 
-        Infinite where the curvature does not know the columns in use, or others should be: then
-        the way there is `move`. Only the slopes are known afterwards.
+        None is the own curvature. Infinite where it does not know the columns in use, or others
+        should be: then the way there is `move`. Only the slopes are known afterwards.
         """
         rows, used = self.rows, np.any(B != 0, axis=0)
-        if np.count_nonzero(used[model.W]) < np.count_nonzero(used):
+        if model is not None:
+            self.W, self.model = model.W, self._adopted(model)
+        if self.model is None or not np.all(used <= self._inside()):
             return np.inf
-        self.B, self.b0, self.W, self.model, self._new = B, b0, model.W, model, False
+        self.B, self.b0, self._new = B, b0, False
         with np.errstate(over="ignore"):
             self.point = rows.slope_at(self.W, B[:, self.W] * self.inverse[self.W], b0)  # type: ignore[attr-defined]
         size = self._step(alpha, None)[3]
@@ -107,25 +111,52 @@ class LogisticProblem:
 
         Returns whether that curvature serves: it must know the columns in use.
         """
+        self.model = None
+        return self.move_on(B, b0, model)
+
+    def move_on(self, B: FloatArray, b0: FloatArray, model: QuadraticModel | None) -> bool:
+        """Go to coefficients nearby: without a curvature from elsewhere the own one is kept."""
         used = np.any(B != 0, axis=0)
-        self.B, self.b0, self.model = B, b0, None
+        kept = None if self.model is None or not np.all(used <= self._inside()) else self.model
+        self.B, self.b0, self.model = B, b0, kept
         self._new = False  # whether the curvature is that of the current fit
         self.refreshed = False  # whether it was computed since
         self.left, self.level = np.inf, False  # the last step's size, and whether it fell no more
-        if model is not None and np.count_nonzero(used[model.W]) == np.count_nonzero(used):
-            self.W, self.model = model.W, model
-        else:
+        ready = model is not None and np.count_nonzero(used[model.W]) == np.count_nonzero(used)
+        if model is not None and ready:
+            self.W, self.model = model.W, self._adopted(model)
+        elif kept is None:
             self.W = np.flatnonzero(used) if self.screens else np.arange(len(self.mean))
         self.point = self._at(B[:, self.W], b0)
-        if self.model is None:
+        if not ready:
             self.screen()
-        return self.model is not None
+        return ready
+
+    def _inside(self) -> BoolArray:
+        """Return which columns are in the working set."""
+        found = np.zeros(len(self.mean), dtype=bool)
+        found[self.W] = True
+        return found
 
     def return_to(
         self, B: FloatArray, b0: FloatArray, point: Point, model: QuadraticModel | None
     ) -> None:
         """Go back to an earlier fit on the same columns."""
         self.B, self.b0, self.point, self.model, self._new = B, b0, point, model, False
+
+    def _adopted(self, model: QuadraticModel) -> QuadraticModel:
+        """Return a curvature of the shared columns in the problem's own units."""
+        return model if self._plain else model.scaled(self.inverse[model.W])
+
+    def shared_model(self, most: int) -> QuadraticModel | None:
+        """Return the curvature of the shared columns, for others, if it is not too large."""
+        model = self.model
+        if model is None or len(model.H) > most:
+            return None
+        inverse = self.inverse[model.W]
+        if self._plain:
+            return model
+        return model.scaled(np.divide(1, inverse, out=np.zeros_like(inverse), where=inverse > 0))
 
     def own(self, coef: FloatArray) -> FloatArray:
         """Return coefficients of the shared columns in the problem's own units."""
@@ -195,7 +226,7 @@ class LogisticProblem:
         """Take the curvature at the current fit."""
         B = self.B[:, self.W] * self.inverse[self.W]
         curvature = self.rows.curvature(self.W, B, self.b0)
-        self.model = QuadraticModel(self.W, *curvature.reduced(self.fit_intercept))
+        self.model = self._adopted(QuadraticModel(self.W, *curvature.reduced(self.fit_intercept)))
         self._new = self.refreshed = True
 
     def _step(
@@ -209,12 +240,10 @@ class LogisticProblem:
         model = self.model
         assert model is not None
         T, m = self.scores, len(self.W)
-        pull, cross, solved = self.point.pull, model.cross, model.solved
-        inverse = np.tile(self.inverse[self.W], T)
+        pull, cross, solved, H = self.point.pull, model.cross, model.solved, model.H
         b = self.B[:, self.W].ravel()
         size = 0.5 * float(pull @ solved @ pull) if self.fit_intercept else 0.0
-        g = model.slope(self.point, self.fit_intercept) * inverse
-        H = model.H if self._plain else np.ascontiguousarray(model.H * inverse[:, None] * inverse)
+        g = model.slope(self.point, self.inverse[self.W], self.fit_intercept)
         if free is None and alpha * self.l1_ratio > _NO_PENALTY * self.top:
             target = lasso_minimum(H, g, b, alpha * self.l1_ratio, alpha * (1 - self.l1_ratio))
         else:
@@ -225,8 +254,7 @@ class LogisticProblem:
         gained = size + float(g @ step) - square
         if free is None:
             gained -= self.penalty(alpha, target) - self.penalty(alpha, b)
-        beta = step * inverse
-        shift = solved @ (pull - cross.T @ beta) if self.fit_intercept else np.zeros(T)
+        shift = solved @ (pull - cross.T @ step) if self.fit_intercept else np.zeros(T)
         return step.reshape(T, m), shift, max(gained, 0.0), size + square
 
     def _go(
@@ -266,8 +294,9 @@ class LogisticProblem:
         """Correct the curvature by a step to another point."""
         model = self.model
         assert model is not None
-        before, after = (model.slope(each, self.fit_intercept) for each in (self.point, there))
-        self.model = model.learnt((step * self.inverse[self.W]).ravel(), before - after)
+        frame = self.inverse[self.W], self.fit_intercept
+        before, after = (model.slope(each, *frame) for each in (self.point, there))
+        self.model = model.learnt(step.ravel(), before - after)
 
     def forget_curvature(self) -> None:
         """Have the curvature made anew at the next step."""
@@ -280,8 +309,11 @@ class LogisticProblem:
         """
         if size >= last:
             return True
-        m = len(self.W)
-        cost = self.rows.pairs * m * (m + 4) / (self.scores * (4 * m + 60))  # of slopes, measured
+        m, n = len(self.W), max(self.rows.count, 1)
+        q = m * self.scores
+        # In multiplications; what is done with a number of the slope or the curvature, measured.
+        step = n * self.scores * (4 * m + 60) + (self.rows.count > 0) * q**2 * (150 + q / 6)
+        cost = self.rows.pairs * n * m * (m + 4) / step
         return bool(np.log(size / small) > 2 * (cost + 1) * np.log(last / size))
 
     def is_small(self, m: int) -> bool:
@@ -365,9 +397,8 @@ class LogisticProblem:
         if self.model is None or not self.is_large:
             self._approximate()
         assert self.model is not None
-        inverse = np.tile(self.inverse[self.W], self.scores)
         at = np.flatnonzero(self.B[:, self.W].ravel())
-        H = (self.model.H * inverse[:, None] * inverse)[np.ix_(at, at)]
+        H = self.model.H[np.ix_(at, at)]
         size = np.maximum(linalg.eigvalsh(H), 0.0) if len(at) else np.zeros(0)
         return float(np.sum(size / (size + alpha * (1 - self.l1_ratio))))
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.optimize._kernels import coordinate as kernels
@@ -30,9 +30,17 @@ class QuadraticModel:
     cross: FloatArray
     solved: FloatArray
 
-    def slope(self, point: Point, fit_intercept: bool) -> FloatArray:
+    def scaled(self, factor: FloatArray) -> "QuadraticModel":
+        """Return the curvature in columns that are multiplied by a factor each."""
+        T = len(self.solved)
+        each = np.tile(factor, T)
+        H = self.H * each[:, None]
+        H *= each
+        return replace(self, H=H, cross=self.cross * each[:, None])
+
+    def slope(self, point: Point, factor: FloatArray, fit_intercept: bool) -> FloatArray:
         """Return the slope of the likelihood whose intercepts follow the coefficients."""
-        g = point.slope.ravel()
+        g = (point.slope * factor).ravel()
         return g - self.cross @ (self.solved @ point.pull) if fit_intercept else g
 
     def learnt(self, step: FloatArray, change: FloatArray) -> "QuadraticModel":
@@ -41,7 +49,9 @@ class QuadraticModel:
         size = float(step @ curved)
         if not along > _CONVEX * size:
             return self
-        H = self.H + np.outer(change / along, change) - np.outer(curved / size, curved)
+        H = self.H.copy()  # symmetric, so its transpose is as good, and in the order of BLAS
+        blas.dger(1 / along, change, change, a=H.T, overwrite_a=1)
+        blas.dger(-1 / size, curved, curved, a=H.T, overwrite_a=1)
         return replace(self, H=H)
 
 

@@ -21,9 +21,9 @@ from bottega.optimize.logistic_path import LogisticSolution
 
 Works = MemoryLikelihood | ChunkedLikelihood
 
-# Folds of large tables are fitted to this duality gap: it moves no prediction by more than the
-# last digits of what they are for.
-_TOL, _LARGE = 1e-4, 2**19
+# Folds are fitted to this duality gap, those of large tables to the second: it moves no prediction
+# by more than the last digits of what they are for.
+_TOL, _COARSE, _LARGE = 1e-5, 1e-4, 2**19
 # Numbers of the scores of rows at all penalties that are made at once.
 _AT_ONCE = 2**21
 
@@ -125,7 +125,7 @@ def judge_folds(
         held, v = rows.take(test), np.bincount(train, minlength=len(rows)) * rows.weights
         parts = []
         for descent, alphas, places in walks:
-            tol = max(descent.tol, _TOL) if large else descent.tol
+            tol = max(descent.tol, _COARSE if large else _TOL)
             answer = work.without(descent, alphas, v, tol)
             present, found = (np.unique(rows.y[train]), None) if answer is None else answer
             guess = predicted(held.X, found, present, K, loss.method)
