@@ -97,6 +97,21 @@ def test_the_levels_found_are_the_best_of_all_subsets():
     assert grown.basis.terms[2].factors[0].levels == (1, 4)
 
 
+def test_sums_over_levels_are_kept_from_step_to_step():
+    rng = np.random.default_rng(6)
+    g = rng.integers(0, 5, (400, 2)).astype(float)
+    z = rng.normal(size=400)
+    y = np.isin(g[:, 0], [0, 3]) * np.abs(z) + np.isin(g[:, 1], [1, 2]) * z
+    X = np.column_stack([g, z])
+    grown = grow(X, y, None, Settings(degree=2, max_terms=15), n_levels=np.array([5, 5, 0]))
+    assert grown.rss[-1] < 0.01 * grown.rss[0]
+    rss = rss_of(grown.matrix, y[:, None], np.ones(400))
+    assert grown.rss[-1] == pytest.approx(rss, rel=1e-6)
+    # Each step found what it promised: the sums of the levels are those of the columns.
+    fall = -np.diff(grown.rss)
+    assert grown.gains[grown.n_terms[1:] - 1] == pytest.approx(fall, rel=1e-8)
+
+
 def test_knots_lie_at_evenly_spaced_ranks():
     # The ranks that R's earth 5.3.2 uses for 47 rows and 5 columns (minspan 4, endspan 9).
     n, p = 47, 5

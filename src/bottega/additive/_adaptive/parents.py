@@ -48,6 +48,7 @@ class Parent:
         self.g = (column * root)[self.rows]
         self.gain, self.knot = np.zeros(p), np.full(p, NOTHING)
         self.subset: dict[int, BoolArray] = {}
+        self.levels: dict[int, tuple[FloatArray, FloatArray]] = {}  # sums over the rows of each
         self.step = -1
         free = np.ones(p, dtype=bool)
         free[list(term.variables)] = False
@@ -97,10 +98,14 @@ class Parent:
             self._search_levels(columns, span, int(j))
 
     def _search_levels(self, columns: BinnedInputs, span: Span, j: int) -> None:
-        chosen = np.zeros(int(columns.n_bins[j]), dtype=np.bool_)
+        n_levels = int(columns.n_bins[j])
+        chosen = np.zeros(n_levels, dtype=np.bool_)
+        if self.seen == 0:
+            self.levels[j] = np.zeros(n_levels + 1), np.zeros((n_levels + 1, len(span.Q)))
         self.gain[j], with_missing = search_levels(
-            self.rows, self.g, span.Q, span.size, span.R, columns.code[j], len(chosen), chosen
-        )
+            self.rows, self.g, span.Q, self.seen, span.size, span.R, columns.code[j], n_levels,
+            *self.levels[j], chosen,
+        )  # fmt: skip
         self.subset[j] = chosen
         found = LINE_ONLY if with_missing > 0.0 else NOTHING
         self.knot[j] = 0 if chosen.any() else found

@@ -7,20 +7,21 @@ from bottega.additive._kernels.adaptive_knots import NEW, TIED
 
 
 @kernel
-def search_levels(rows, g, Q, last, R, code, n_levels, chosen):
+def search_levels(rows, g, Q, first, last, R, code, n_levels, square, C, chosen):
     """Find the levels whose indicator, times the parent, leaves least of the squared residuals.
 
     The levels are sorted by their mean residual, of each response in turn, and cut in two at the
     best place. Marks the levels of the smaller part in `chosen`, and returns by how much the
     squared residuals would fall, 0 if no subset is new, and by how much with the missing values
-    alone.
+    alone. `square` and `C` keep the squares of the parent and its products with the columns of Q,
+    summed over the rows of each level; the columns first to last - 1 are added to them.
     """
     n_left = R.shape[0]
-    square = np.zeros(n_levels + 1)
-    C, P = np.zeros((n_levels + 1, last)), np.zeros((n_levels + 1, n_left))
-    for i in range(rows.size):
-        square[np.int64(code[rows[i]])] += g[i] * g[i]
-    for k in range(last):
+    P = np.zeros((n_levels + 1, n_left))
+    if first == 0:
+        for i in range(rows.size):
+            square[np.int64(code[rows[i]])] += g[i] * g[i]
+    for k in range(first, last):
         for i in range(rows.size):
             C[np.int64(code[rows[i]]), k] += g[i] * Q[k, rows[i]]
     for k in range(n_left):
