@@ -12,17 +12,16 @@ chosen for each working model), which ends near the optimum for the price of a s
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
 
 from bottega.additive._penalized.criteria import Evaluation, Setting, evaluate
 from bottega.additive._penalized.design import BinnedRows, Design
 from bottega.additive._penalized.fit import Fit
 from bottega.additive._penalized.gaussian import GaussianRows
+from bottega.additive._penalized.identify import determined
 from bottega.additive._penalized.newton import Minimum, minimise
 from bottega.additive._penalized.penalties import Penalties
 from bottega.additive._penalized.problem import Problem, RowProblem, null_deviance
@@ -33,7 +32,7 @@ from bottega.additive._terms.blocks import Block
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.families import Family
 from bottega.core.threads import one_thread
-from bottega.core.typing import BoolArray, FloatArray
+from bottega.core.typing import FloatArray
 
 __all__ = ["METHODS", "RIDGE", "Engine"]
 
@@ -42,7 +41,6 @@ METHODS = ("reml", "gcv", "ubre", "loo")
 # Bounds the coefficients of responses that inputs separate; against what rows say, not felt.
 RIDGE = 1e-9
 _WARM_PASSES = 25
-_UNSEEN = 1e-11
 _FAR = 6.0
 _SMALL = 1000  # coefficients
 _SEPARATED = 1e-3  # deviance a row
@@ -112,7 +110,7 @@ class Engine:
     def _begin(self) -> None:
         first = self.rows.working(None)
         every = self._every_block()
-        self.kept = _determined(every, first.gram, shrink=self.shrink)
+        self.kept = determined(every, first.gram, shrink=self.shrink)
         self.problem: Problem = self.rows if self.kept.all() else Restricted(self.rows, self.kept)
         small = first if self.kept.all() else Restricted.of(first, self.kept)
         self._first = small
@@ -172,13 +170,21 @@ class Engine:
         beta = None if start is None else self._inside(start)
         rho = self.penalties.full(np.zeros(len(self.penalties.free)))
         if alphas is not None:
-            flat = np.concatenate([np.atleast_1d(np.asarray(each, float)) for each in alphas])
+            flat = self._flat(alphas)
             with np.errstate(divide="ignore"):
                 rho = np.log(flat / np.array(self.penalties.balance))
         with self._threads():
             state = solve(self.problem, self.penalties, rho, beta)
             at = self._evaluate(self.problem, "reml" if np.all(np.isfinite(rho)) else "gcv", state)
             return self._fit(Minimum(rho, at, np.zeros((0, 0)), 0.0, state.converged), "given")
+
+    def _flat(self, alphas: Sequence[Any]) -> FloatArray:
+        """Return one smoothing parameter for each penalty; that of a null space may be left out."""
+        found = []
+        for each, members in zip(alphas, self.penalties.of_block, strict=True):
+            given = np.atleast_1d(np.asarray(each, dtype=np.float64))
+            found.append(np.append(given, given[-1:]) if len(given) == len(members) - 1 else given)
+        return np.concatenate(found)
 
     def _check(self, method: str) -> None:
         if method not in METHODS:
@@ -338,7 +344,10 @@ class Engine:
             return null_deviance(self.parts, self.family)
 
     def _inside(self, fit: Fit) -> FloatArray:
-        coef = fit.coef.copy()
+        return self._inside_of(fit.coef.copy())
+
+    def _inside_of(self, coef: FloatArray) -> FloatArray:
+        """Return coefficients in the coordinates and the unit of the engine; changes those given."""
         if self.least_squares:
             where = self._intercept()
             if where is not None:
@@ -366,35 +375,3 @@ def _corrected(found: Minimum, V: FloatArray, free: Any) -> FloatArray:
     # A normal prior of variance 10 on the logarithms: a flat criterion says little about them.
     J = at.state.U[:, free] @ vectors / np.sqrt(np.maximum(values, 0.0) + 0.1)
     return V * at.scale + J @ J.T
-
-
-def _determined(blocks: Sequence[Block], gram: FloatArray, *, shrink: bool) -> BoolArray:
-    """Return which coefficients rows or penalties determine; one of two equal columns goes."""
-    total = gram / max(float(np.max(np.diag(gram))), 1e-300)
-    size = np.diag(total).copy()
-    start = 0
-    for block in blocks:
-        here = slice(start, start + block.size)
-        start += block.size
-        both = () if block.shrink is None or not shrink else (block.shrink,)
-        for part in (*block.penalties, *both):
-            largest = float(np.max(np.diag(part), initial=0.0))
-            if largest > 0:
-                share = max(float(np.mean(size[here])), 1e-8)
-                total[here, here] += part * (share / largest)
-    diagonal = np.diag(total)
-    kept = diagonal > 1e-14
-    where = np.flatnonzero(kept)
-    root = 1 / np.sqrt(diagonal[where])
-    scaled = total[np.ix_(where, where)] * root[:, None] * root
-    _, pivots, rank, _ = lapack.dpstrf(scaled, tol=_UNSEEN, lower=1)
-    kept[where[pivots[rank:] - 1]] = False
-    return kept
-
-
-def with_alphas(blocks: Sequence[Block], alphas: Sequence[FloatArray]) -> list[Block]:
-    """Return blocks whose smoothing parameters are given."""
-    return [
-        replace(block, fixed=tuple(float(each) for each in given))
-        for block, given in zip(blocks, alphas, strict=True)
-    ]

@@ -17,7 +17,7 @@ import numpy as np
 
 from bottega.core.likelihood import Family
 from bottega.core.stored import stored
-from bottega.core.typing import BoolArray, FloatArray
+from bottega.core.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["Fit"]
 
@@ -113,7 +113,7 @@ class Fit:
     gradient: float
     dropped: BoolArray
     covariance_corrected: FloatArray | None = None
-    active: tuple[FloatArray, ...] = ()
+    active: tuple[IntArray, ...] = ()
     n_predictors: int = 1
     engine: str = "penalized"
 
