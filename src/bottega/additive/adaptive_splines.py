@@ -36,7 +36,8 @@ class AdaptiveSplines(AdaptiveRegression):
     n_terms : int or "auto", default="auto"
         Terms kept, the constant among them: the knob. ``"auto"`` picks by the rule `select`.
     degree : int, default=1
-        Most inputs in a product: 1 is an additive model, 2 has interactions of two inputs.
+        Most inputs in a product: 1 is an additive model, 2 has interactions of two inputs (and is
+        what a comparison of methods takes).
     max_terms : int or "auto", default="auto"
         Most terms grown. ``"auto"``: twice the columns, at least 20 and at most 200, and one.
     penalty : float or "auto", default="auto"
@@ -146,6 +147,8 @@ class AdaptiveSplines(AdaptiveRegression):
     True
     """
 
+    # Beside additive models, a comparison lets it find interactions.
+    walks: ClassVar[Mapping[str, Any]] = {"degree": 2}
     params: ClassVar[Mapping[str, Parameter]] = {
         "n_terms": Auto(Integer(1), help="terms kept, the constant among them"),
         **{name: SHARED[name] for name in list(SHARED)[:-2]},
