@@ -242,3 +242,44 @@ def test_a_skewed_column_has_knots_where_its_rows_are():
         for knots in ("auto", "even")
     }
     assert errors["auto"] < errors["even"] / 4
+
+
+@pytest.mark.parametrize(
+    ("shape", "truth"),
+    [
+        ("increasing", lambda x: np.tanh(4 * x)),
+        ("decreasing", lambda x: -np.maximum(x, 0)),
+        ("convex", np.abs),
+        ("concave", lambda x: -np.maximum(x, 0)),
+    ],
+)
+def test_curves_keep_the_shape_they_are_given(shape, truth):
+    rng = np.random.default_rng(13)
+    X = rng.uniform(-1, 1, size=(150, 2))
+    y = truth(X[:, 0]) + X[:, 1] ** 2 + 0.5 * rng.normal(size=150)
+    free = AdditiveModel([smooth("x0", alpha=1e-3), smooth("x1")]).fit(X, y)
+    model = AdditiveModel([smooth("x0", alpha=1e-3, shape=shape), smooth("x1")]).fit(X, y)
+    chosen = AdditiveModel([smooth("x0", shape=shape), smooth("x1")]).fit(X, y)
+    grid = np.column_stack([np.linspace(-1, 1, 200), np.zeros(200)])
+    order = 1 if shape in ("increasing", "decreasing") else 2
+    sign = 1 if shape in ("increasing", "convex") else -1
+    assert np.any(sign * np.diff(free.predict(grid), order) < -1e-4)
+    for each in (model, chosen):
+        assert np.all(sign * np.diff(each.predict(grid), order) > -1e-8)
+        assert np.mean((each.predict(X) - truth(X[:, 0]) - X[:, 1] ** 2) ** 2) < 0.06
+    assert free.deviance_ <= model.deviance_
+
+
+def test_shapes_are_for_counts_and_two_classes_too():
+    rng = np.random.default_rng(14)
+    x = rng.uniform(-1, 1, size=(300, 1))
+    mean = np.exp(np.tanh(3 * x[:, 0]))
+    term = [smooth("x0", shape="increasing")]
+    grid = np.linspace(-1, 1, 100)[:, None]
+    counts = AdditiveModel(term, family="poisson").fit(x, rng.poisson(mean))
+    assert np.all(np.diff(counts.predict(grid)) >= -1e-9)
+    labels = rng.uniform(size=300) < mean / 3
+    classes = AdditiveClassifier(term).fit(x, labels)
+    assert np.all(np.diff(classes.decision_function(grid)) >= -1e-9)
+    with pytest.raises(InputError, match="one predictor"):
+        AdditiveClassifier(term).fit(x, rng.integers(0, 3, 300))

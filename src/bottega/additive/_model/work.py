@@ -11,9 +11,11 @@ from bottega.additive._penalized.engine import Engine
 from bottega.additive._penalized.fit import Fit
 from bottega.additive._penalized.multinomial import MultinomialEngine
 from bottega.additive._penalized.negative_binomial import NegativeBinomialEngine
+from bottega.additive._penalized.shape import ShapedEngine
 from bottega.additive._terms.blocks import Block
 from bottega.additive._terms.resolve import PlacedTerm
 from bottega.core.chunks import split_rows
+from bottega.core.errors import InputError
 from bottega.core.families import NegativeBinomial
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
@@ -56,14 +58,21 @@ def predictors(
 
 def make_engine(
     design: Design, parts: Any, family: Any, *, shrink: bool, ridge: float | None = None
-) -> Engine:
+) -> Any:
     """Return the engine of a family, or of a number of classes."""
     more: dict[str, Any] = {"shrink": shrink} | ({} if ridge is None else {"ridge": ridge})
+    shaped = [block.name for block in design.blocks if block.signs is not None]
     if isinstance(family, int):
+        if shaped:
+            raise InputError(
+                f"{shaped[0]} has a shape, which is for one predictor; y has {family} classes: "
+                "leave out shape=, or fit one class against the rest."
+            )
         return MultinomialEngine(design, parts, family, **more)
-    if isinstance(family, NegativeBinomial):
-        return NegativeBinomialEngine(design, parts, family, **more)
-    return Engine(design, parts, family, **more)
+    make: Any = NegativeBinomialEngine if isinstance(family, NegativeBinomial) else Engine
+    if shaped:
+        return ShapedEngine(design, parts, family, make=make, **more)
+    return make(design, parts, family, **more)
 
 
 class PenalizedWork:
@@ -90,7 +99,7 @@ class PenalizedWork:
         self,
         terms: tuple[PlacedTerm, ...],
         blocks: tuple[Block, ...],
-        make: Callable[..., Engine],
+        make: Callable[..., Any],
         method: str,
         alpha: float | None = None,
         rows: Rows | None = None,
@@ -133,7 +142,8 @@ class PenalizedWork:
 
     def undetermined(self) -> list[str]:
         """Return the names of blocks that the rows leave open, but for levels without rows."""
-        kept, found = self.engine.kept, []
+        engine = getattr(self.engine, "free", self.engine)  # of shapes: without them
+        kept, found = engine.kept, []
         sizes = [block.size for block in self.blocks] * self.engine.n_predictors
         ends = np.cumsum(sizes)
         for place, (end, size) in enumerate(zip(ends, sizes, strict=True)):
