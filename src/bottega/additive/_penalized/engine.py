@@ -347,7 +347,7 @@ class Engine:
         return self._inside_of(fit.coef.copy())
 
     def _inside_of(self, coef: FloatArray) -> FloatArray:
-        """Return coefficients in the coordinates and the unit of the engine; changes those given."""
+        """Return coefficients in the engine's coordinates and unit; changes those given."""
         if self.least_squares:
             where = self._intercept()
             if where is not None:

@@ -7,6 +7,7 @@ from scipy.optimize import minimize_scalar
 
 from bottega.additive._penalized.engine import Engine
 from bottega.additive._penalized.fit import Fit
+from bottega.core.families import NegativeBinomial
 
 __all__ = ["NegativeBinomialEngine"]
 
@@ -47,5 +48,6 @@ class NegativeBinomialEngine(Engine):
         return replace(fit, n_iter=self.rows.passes)
 
     def _set_theta(self, theta: float) -> None:
-        self.rows.family = self.family = replace(self.family, theta=theta)
+        family = NegativeBinomial(self.family.link_name, theta)
+        self.rows.family = self.family = family
         self.rows.forget_scale()
