@@ -10,6 +10,7 @@ import pytest
 
 from bottega.core.errors import InputError
 from bottega.data import Encoder, Table, chunks, prepare, read, read_frame
+from bottega.data.read import read_chunks
 from bottega.neighbors import NearestNeighborsRegressor
 
 
@@ -193,3 +194,19 @@ def test_constant_inputs_and_two_rows():
     assert two.task == "classification"  # two values are two classes
     refused(r"The 50/25/25 split needs at least \d rows and the table has 2", two.split)
     refused("nothing to learn", Table, pd.DataFrame({"x": [1.0, 2.0], "y": [1.0, 1.0]}), target="y")
+
+
+ENDLESS = (
+    "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT max(x) AS x FROM t"
+)
+
+
+def test_a_query_without_an_end_is_stopped(database, monkeypatch):
+    monkeypatch.setenv("BOTTEGA_QUERY_SECONDS", "0.3")
+    refused(r"did not end within 0\.3 s and was stopped", read, database, query=ENDLESS)
+    refused("did not end within", lambda: list(read_chunks(database, query=ENDLESS)))
+    for wrong in ("soon", "0", "nan"):
+        monkeypatch.setenv("BOTTEGA_QUERY_SECONDS", wrong)
+        refused("a number of seconds above 0", read, database, query="SELECT 1 AS x")
+    monkeypatch.setenv("BOTTEGA_QUERY_SECONDS", "60")
+    assert read(database, query="SELECT x, y FROM sales").n_rows == 30

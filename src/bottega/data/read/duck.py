@@ -4,7 +4,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from bottega.data._inspect.convert import EXACT
 from bottega.data.read import text as text_files
 from bottega.data.read.files import find_files, kind_of
 from bottega.data.read.text import File
+from bottega.data.read.time_limit import TimeLimit
 
 _SETTINGS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 # A query may not touch other files, nor what Python holds, nor allow itself to.
@@ -26,6 +27,7 @@ _CLOSED = _SETTINGS | {
 }
 _THOUSANDS = r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+\s*"
 _VECTOR = 2048  # rows that DuckDB hands over at once
+_UNLIMITED: AbstractContextManager[Any] = nullcontext()
 
 
 @dataclass(frozen=True)
@@ -35,14 +37,17 @@ class QueryResult:
     connection: Any
     files: list[File]
     kind: str
+    limit: AbstractContextManager[Any] = _UNLIMITED  # the work of the database is done inside
 
     def whole(self) -> Any:
         """Return all rows as one frame."""
-        return self._named(_plain(self.connection.df()))
+        with self.limit:
+            found = self.connection.df()
+        return self._named(_plain(found))
 
     def pieces(self, rows: int) -> Iterator[Any]:
         """Yield frames of about `rows` rows."""
-        for frame in fetch_pieces(self.connection, rows):
+        for frame in fetch_pieces(self.connection, rows, self.limit):
             yield self._named(frame)
 
     def _named(self, frame: Any) -> Any:
@@ -83,13 +88,20 @@ def open_query(
         if len(paths) > 1:
             raise InputError("Read one DuckDB file at a time.")
         connection = _open_database(duckdb, paths[0], table, query)
+        limit = TimeLimit(connection.interrupt)
         try:
             if query is None:
                 sql = f"SELECT * FROM {_table_name(connection, paths[0], table)}"
             else:
                 sql = _checked(duckdb, query)
-            yield QueryResult(connection.execute(sql), [], kind)
-        except duckdb.Error as error:
+            with limit:
+                result = connection.execute(sql)
+            yield QueryResult(result, [], kind, limit)
+        except (duckdb.Error, RuntimeError) as error:  # the latter where it was interrupted
+            if limit.passed:
+                raise InputError(limit.in_words(f"The query on {paths[0]!r}")) from error
+            if not isinstance(error, duckdb.Error):
+                raise
             raise InputError(_refusal(duckdb, error, paths[0])) from error
         finally:
             connection.close()
@@ -115,10 +127,13 @@ def open_query(
             connection.close()
 
 
-def fetch_pieces(connection: Any, rows: int) -> Iterator[Any]:
+def fetch_pieces(
+    connection: Any, rows: int, limit: AbstractContextManager[Any] = _UNLIMITED
+) -> Iterator[Any]:
     """Yield what an executed DuckDB query gives, in whole vectors."""
     while True:
-        frame = connection.fetch_df_chunk(-(-rows // _VECTOR))
+        with limit:
+            frame = connection.fetch_df_chunk(-(-rows // _VECTOR))
         if not len(frame):
             return
         yield _plain(frame)
