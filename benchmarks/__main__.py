@@ -27,6 +27,7 @@ from benchmarks import (
     neighbors,
     nested,
     online,
+    projection_pursuit,
     ridge,
     smooth,
     support_vectors,
@@ -54,6 +55,7 @@ CASES = {
     "additive_model": additive_model,
     "adaptive_splines": adaptive_splines,
     "measures": measures,
+    "projection_pursuit": projection_pursuit,
     "comparison": comparison,
 }
 FOLDER = Path(__file__).parent

@@ -1,4 +1,4 @@
-"""The penalty of a smoothing spline on cells, by generalised cross-validation or by its df.
+"""The penalty of a smoothing spline on cells, by cross-validation, unbiased risk, or its df.
 
 The penalty is ``ratio`` times the total weight, on the scale of z (whose variance is one); on the
 unit scale of the knots it is that over the cube of the range of z. Symbols are those of
@@ -37,8 +37,11 @@ def trial(log_ratio, y, w, h, cube, scratch):
 
 
 @kernel
-def _gcv(log_ratio, y, w, h, cube, scratch, pure, size, charge):
+def _score(log_ratio, y, w, h, cube, scratch, pure, size, charge):
+    """Return GCV, or, where `size` is zero, the unbiased risk for weights that are 1 / variance."""
     df, rss = trial(log_ratio, y, w, h, cube, scratch)
+    if size == 0.0:
+        return rss + pure + 2.0 * charge * df
     left = size - charge * df
     return (rss + pure) / (left * left) if left > 0.0 else np.inf
 
@@ -47,8 +50,9 @@ def _gcv(log_ratio, y, w, h, cube, scratch, pure, size, charge):
 def choose_ratio(y, w, h, cube, pure, size, charge, wanted, start):
     """Return the logarithm of the ratio with the least GCV, or with `wanted` df if positive.
 
-    GCV counts `size` rows and charges each degree of freedom `charge` times; the search starts at
-    `start`, or along the whole range if that is not a number.
+    GCV counts `size` rows, or is the unbiased risk if that is zero, and charges each degree of
+    freedom `charge` times; the search starts at `start`, or along the whole range if that is not a
+    number.
     """
     scratch = np.empty((7, len(y)))
     if wanted > 0.0:
@@ -63,12 +67,12 @@ def choose_ratio(y, w, h, cube, pure, size, charge, wanted, start):
     step = 2.0
     if start == start:
         best, step = start, 1.0
-        least = _gcv(best, y, w, h, cube, scratch, pure, size, charge)
+        least = _score(best, y, w, h, cube, scratch, pure, size, charge)
     else:
-        best, least = _HIGH, _gcv(_HIGH, y, w, h, cube, scratch, pure, size, charge)
+        best, least = _HIGH, _score(_HIGH, y, w, h, cube, scratch, pure, size, charge)
         at = _HIGH - step
         while at > _LOW:
-            found = _gcv(at, y, w, h, cube, scratch, pure, size, charge)
+            found = _score(at, y, w, h, cube, scratch, pure, size, charge)
             if found < least:
                 best, least = at, found
             at -= step
@@ -77,7 +81,7 @@ def choose_ratio(y, w, h, cube, pure, size, charge, wanted, start):
             at = best + way * step
             if at > _HIGH or at < _LOW:
                 break
-            found = _gcv(at, y, w, h, cube, scratch, pure, size, charge)
+            found = _score(at, y, w, h, cube, scratch, pure, size, charge)
             if not found < least:
                 break
             best, least = at, found
@@ -86,7 +90,7 @@ def choose_ratio(y, w, h, cube, pure, size, charge, wanted, start):
         for way in (1.0, -1.0):
             at = best + way * step
             if _LOW <= at <= _HIGH:
-                found = _gcv(at, y, w, h, cube, scratch, pure, size, charge)
+                found = _score(at, y, w, h, cube, scratch, pure, size, charge)
                 if found < least:
                     best, least = at, found
                     break

@@ -107,7 +107,8 @@ class PursuitEstimator(CoefficientResults, Tuned):
         rng = np.random.default_rng(seed_of(self.random_state, type(self).__name__))
         starts = fixed_starts(coordinates, int(self.n_starts), rng)
         effort = Effort(int(self.optlevel), int(self.max_iter), float(self.tol), starts)
-        pursuit = Pursuit(Projector(Z, w, size, smoothing), criterion, effort)
+        counted = 0.0 if criterion.steps else size
+        pursuit = Pursuit(Projector(Z, w, counted, smoothing), criterion, effort)
         limit = max(int(size - 1) // (Z.shape[1] + 1), 1)
         return TermWalk(rows, coordinates, pursuit, int(self.max_terms), limit, scale)
 

@@ -250,11 +250,17 @@ def _ahead(model: RidgeSum, before: RidgeSum, far: float) -> RidgeSum:
 
 
 def _first_loadings(R: FloatArray, W: FloatArray) -> FloatArray:
-    """Return shares along which the residuals vary most, one set a row."""
+    """Return shares with which a term may start, one set a row.
+
+    Each is how the residuals vary together with those of one response, from the response that is
+    explained least on. Eigenvectors would not do: of classes that are alike they are arbitrary.
+    """
     if R.shape[1] == 1:
         return np.ones((1, 1))
-    weight = W[:, None] if W.ndim == 1 else W
-    root = R * np.sqrt(weight)
-    found = np.linalg.eigh(root.T @ root)[1][:, : -_LOADINGS - 1 : -1].T
-    sign = np.take_along_axis(found, np.argmax(np.abs(found), axis=1)[:, None], axis=1)
-    return np.asarray(found * np.where(sign > 0, 1.0, -1.0))
+    root = R * np.sqrt(W[:, None] if W.ndim == 1 else W)
+    together = root.T @ root
+    size = max(float(np.trace(together)), 1e-300)
+    order = np.argsort(-np.round(np.diagonal(together) / size, 9), kind="stable")[:_LOADINGS]
+    found = together[order]
+    length = np.sqrt(np.sum(found**2, axis=1, keepdims=True))
+    return np.where(length > 0, found / np.where(length > 0, length, 1.0), 1.0)

@@ -54,7 +54,8 @@ class Projector:
     w : ndarray of shape (n,)
         Row weights, which decide on the cells.
     size : float
-        Number of rows that GCV counts.
+        Number of rows that GCV counts; zero where the weights of targets are one over their
+        variance, which GCV need not estimate then.
     smoothing : Smoothing
         How ridge functions are smoothed.
     """
@@ -151,6 +152,8 @@ class Projector:
             better = None
             for _ in range(_HALVINGS):
                 step = np.linalg.solve(H + damping * curvature * same, gradient)
+                if not gradient @ step > tol * ridge.loss:  # what the step would gain
+                    return ridge
                 turned = a + step
                 turned /= np.sqrt(turned @ turned)
                 tried = self.smooth(turned, t, v, ridge.log_ratio)
@@ -160,9 +163,9 @@ class Projector:
                 damping = max(10 * damping, 0.3)
             if better is None:
                 return ridge
-            gain = 1 - better.loss / ridge.loss
+            little = ridge.loss - better.loss < tol * ridge.loss
             ridge = better
             damping = max(damping / 10, _DAMPING)
-            if gain < tol:
+            if little or not ridge.loss > 0:
                 break
         return ridge

@@ -57,7 +57,7 @@ def first_least(found: Sequence[T], losses: Sequence[float]) -> T:
     Searches from several starts end near the same place: which of them is lowest by a hair would be
     rounding.
     """
-    limit = min(losses) * (1 + 1e-6)
+    limit = min(losses) + 1e-6 * abs(min(losses))
     return next(each for each, loss in zip(found, losses, strict=True) if loss <= limit)
 
 

@@ -9,8 +9,11 @@ from bottega.additive._pursuit.coordinates import WhiteCoordinates
 from bottega.additive._pursuit.model import Pursuit, RidgeSum
 from bottega.additive._pursuit.parts import RidgeTerms, Scale, ridge_terms
 from bottega.additive._pursuit.starts import first_least
+from bottega.core.errors import InputError
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
+
+_WIDEST_WEIGHTS = 1e15  # ratio of the largest to the smallest
 
 
 def row_weights(rows: Rows) -> tuple[FloatArray, float]:
@@ -22,6 +25,11 @@ def row_weights(rows: Rows) -> tuple[FloatArray, float]:
     n, weight = len(rows), rows.weight
     if weight is None:
         return np.ones(n), float(n)
+    if weight.max() > _WIDEST_WEIGHTS * weight.min():
+        raise InputError(
+            f"sample_weight ranges from {weight.min():.3g} to {weight.max():.3g}: beside the "
+            "largest the smallest are lost in floating point. Give those rows weight zero."
+        )
     if np.any(weight % 1):
         return weight * (n / weight.sum()), float(n)
     return weight, float(weight.sum())
@@ -31,8 +39,9 @@ def row_weights(rows: Rows) -> tuple[FloatArray, float]:
 class TermWalk:
     """The models of every number of terms, each fitted when it is asked for.
 
-    A model of k terms is the better of two: the one of the forward walk, and the one that is left
-    of the most terms when those that matter least are removed and the others readjusted.
+    A model of k terms is the better of two, the one of the forward walk and the one that is left of
+    the most terms when those that matter least are removed and the others readjusted; then the term
+    that matters least is replaced as long as that pays.
     """
 
     rows: Rows
@@ -42,8 +51,8 @@ class TermWalk:
     limit: int  # terms that the rows allow
     scale: Scale  # of the responses
     _forward: list[RidgeSum] = field(default_factory=list)
-    _beyond: dict[int, RidgeSum] = field(default_factory=dict)
     _backward: dict[int, RidgeSum] = field(default_factory=dict)
+    _models: dict[int, RidgeSum] = field(default_factory=dict)
     _kept: dict[int, RidgeTerms] = field(default_factory=dict)
 
     @property
@@ -53,20 +62,22 @@ class TermWalk:
 
     def model(self, count: int) -> RidgeSum:
         """Return the model with a number of terms, or as many as there can be."""
-        if count > self.most:
-            if count not in self._beyond:
-                self._beyond[count] = self.pursuit.swap(self._walked(count)[-1])
-            return self._beyond[count]
-        forward = self._walked(self.most)
-        count = min(count, len(forward))
+        if count not in self._models:
+            forward = self._walked(max(count, self.most))
+            found = forward[min(count, len(forward)) - 1]
+            if count < len(forward):
+                both = found, self._shortened(forward[-1])[count]
+                found = first_least(both, [each.deviance for each in both])
+            self._models[count] = self.pursuit.swap(found)
+        return self._models[count]
+
+    def _shortened(self, model: RidgeSum) -> dict[int, RidgeSum]:
+        """Return the models of fewer terms than the longest one, by their number."""
         if not self._backward:
-            model = self.pursuit.swap(forward[-1])
-            self._backward[len(model.terms)] = model
             while len(model.terms) > 1:
                 model = self.pursuit.refit(self.pursuit.remove(model))
                 self._backward[len(model.terms)] = model
-        both = forward[count - 1], self._backward[count]
-        return first_least(both, [each.deviance for each in both])
+        return self._backward
 
     def _walked(self, count: int) -> list[RidgeSum]:
         """Return the forward models of 1, 2, ... terms."""
