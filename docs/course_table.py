@@ -21,11 +21,6 @@ SOURCES = {
 
 # Claims whose methods are not built yet: what is claimed, and the family it waits for.
 WAITING: dict[str, tuple[str, str]] = {
-    "D-E12": (
-        "Additive models and boosted stumps cannot make a local peak; interactions, projection "
-        "pursuit and adaptive splines can.",
-        "GAM, MARS, PPR",
-    ),
     "D-E19": (
         "Small errors on single texts make large ones on their totals; integrated sentiment "
         "analysis repairs it.",

@@ -8,7 +8,7 @@ from scipy import optimize
 
 from bottega import course
 from bottega.classify import hyperplane
-from bottega.course.data_mining.support_vectors import PRINTED
+from bottega.course.data_mining.support_vectors import PRINTED, PRINTED_OTHERS
 from bottega.course.statistical_methods.kernels import monomials
 from bottega.kernel import KernelRidge, SupportVectorClassifier
 from bottega.kernel.kernels import get_kernel
@@ -222,4 +222,7 @@ def test_d213_the_table_of_nested_spheres():
         ):
             ours = frame.loc[name, f"standard error, {column}"]
             assert frame.loc[name, column] == pytest.approx(error, abs=3 * np.hypot(ours, its))
-    assert frame.loc["additive logistic"].iloc[:2].max() < 0.1  # 0.084 and 0.090 in the table
+    # These choose in ways of their own: they are at least as good as in the table, but for chance.
+    for name, printed in PRINTED_OTHERS.items():
+        for (error, its), found in zip(printed, frame.loc[name].iloc[:2], strict=True):
+            assert found <= error + 0.01 + 3 * its
