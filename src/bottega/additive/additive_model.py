@@ -89,7 +89,8 @@ class AdditiveModel(RegressorMixin, AdditiveEstimator):
         The terms: a formula such as ``"smooth(x1) + smooth(x2, df=6) + tensor(x3, x4) + g"``, or a
         list of `smooth`, `local`, `tensor`, `factor`, `random`, `linear` and `offset`. None is a
         smooth term for each number (a line where it has two values), the levels of each category
-        (random effects where there are more than 20).
+        (random effects where there are more than 20). With hundreds of columns these curves have
+        fewer functions, or are lines.
     family : {"gaussian", "binomial", "poisson", "negative_binomial", "gamma"}, default="gaussian"
         Distribution of the response. Binomial responses are 0 and 1, or shares with the trials as
         weights; for labels there is `AdditiveClassifier`.

@@ -124,8 +124,7 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
 
     def _work(self, source: RowSource) -> Works:
         """Return the prepared work of the terms that are given, or chosen."""
-        terms = place_terms(check_terms(self.terms), self.inputs_, source.facts)
-        self.facts_ = tuple(source.facts)
+        terms = self._placed(source)
         if self.engine == "backfitting":
             return self._backfitting_work(terms, source)
         make = partial(self._term_work, source)
@@ -138,6 +137,18 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
             about = source.building(work.terms, self.inputs_, int(self.n_splines))
             work = with_interactions(work, about, make, int(self.interactions))
         return work
+
+    def _placed(self, source: RowSource) -> tuple[PlacedTerm, ...]:
+        """Return the terms, given or by default, of known columns."""
+        self.facts_ = tuple(source.facts)
+        family = self._family_of()
+        return place_terms(
+            check_terms(self.terms),
+            self.inputs_,
+            source.facts,
+            n_splines=int(self.n_splines),
+            n_predictors=family - 1 if isinstance(family, int) else 1,
+        )
 
     def _refuse_chunks(self, source: RowSource, name: str) -> None:
         if source.rows is None:
@@ -314,8 +325,7 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
         rows = worker._read(X, y, sample_weight)
         source = worker._source(rows)
         make = partial(worker._term_work, source)
-        terms = place_terms(check_terms(worker.terms), worker.inputs_, source.facts)
-        worker.facts_ = tuple(source.facts)
+        terms = worker._placed(source)
         works = forward_works(make(terms), make)
         judge = get_loss(loss, self.card.task)
         if is_classifier(self):

@@ -115,6 +115,8 @@ class PenalizedWork:
             self._fits[1.0] = self._chosen()
         if multiplier not in self._fits:
             chosen = self._fits[1.0]
+            if not any(len(each) for each in chosen.alphas):  # nothing to multiply
+                return chosen
             alphas = [multiplier * each for each in chosen.alphas]
             self._fits[multiplier] = self.engine.at(alphas, start=chosen)
         return self._fits[multiplier]

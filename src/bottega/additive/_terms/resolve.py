@@ -1,7 +1,7 @@
 """From what a user gives as terms to terms of known columns: formulas, defaults, checks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bottega.additive._terms.facts import MOST_DISTINCT, ColumnFacts
@@ -24,6 +24,9 @@ from bottega.data.mixed_inputs import MixedInputs
 __all__ = ["PlacedTerm", "check_terms", "declared_levels", "place_terms", "placed_term"]
 
 _MANY_LEVELS = 20  # a category with more is given random effects by default
+_MOST_LEVELS = 1000  # and one with still more none
+_MOST = 600  # coefficients of curves by default: with more their number of functions is smaller
+_LEAST = 5  # but not than this; then lines are fitted instead
 
 
 @stored
@@ -89,11 +92,16 @@ def declared_levels(terms: tuple[AdditiveTerm, ...] | None, inputs: MixedInputs)
 
 
 def place_terms(
-    terms: tuple[AdditiveTerm, ...] | None, inputs: MixedInputs, facts: Sequence[ColumnFacts]
+    terms: tuple[AdditiveTerm, ...] | None,
+    inputs: MixedInputs,
+    facts: Sequence[ColumnFacts],
+    *,
+    n_splines: int = 10,
+    n_predictors: int = 1,
 ) -> tuple[PlacedTerm, ...]:
     """Return the terms with the positions of their columns, each checked against the data."""
     if terms is None:
-        return _default_terms(inputs, facts)
+        return _default_terms(inputs, facts, n_splines, n_predictors)
     found: list[PlacedTerm] = []
     for one in terms:
         columns = tuple(inputs.number_of(column, repr(one)) for column in one.columns)
@@ -123,22 +131,42 @@ def placed_term(
     return PlacedTerm(term, columns, by, name)
 
 
-def _default_terms(inputs: MixedInputs, facts: Sequence[ColumnFacts]) -> tuple[PlacedTerm, ...]:
-    found, empty = [], []
-    for j, fact in enumerate(facts):
-        made = _default_term(j, inputs, fact)
-        if made is not None:
-            found.append(placed_term(made, (j,), None, inputs))
-        elif fact.distinct == 0:
+def _default_terms(
+    inputs: MixedInputs, facts: Sequence[ColumnFacts], n_splines: int, n_predictors: int
+) -> tuple[PlacedTerm, ...]:
+    made = [_default_term(j, inputs, fact) for j, fact in enumerate(facts)]
+    curves = n_predictors * sum(isinstance(term, SmoothTerm) for term in made)
+    if curves * n_splines > _MOST:
+        size = _MOST // curves
+        made = [_smaller(term, size) for term in made]
+    found, empty, full = [], [], []
+    for j, term in enumerate(made):
+        levels = inputs.levels[j]
+        if levels is not None and len(levels) > _MOST_LEVELS:
+            full.append(inputs.names[j])
+        elif term is not None:
+            found.append(placed_term(term, (j,), None, inputs))
+        elif facts[j].distinct == 0:
             empty.append(inputs.names[j])
-    if empty:
-        one = len(empty) == 1
+    _say_left_out(empty, "no value but missing ones, and no term")
+    _say_left_out(full, f"more than {_MOST_LEVELS} levels and no term; name random() for it")
+    return tuple(found)
+
+
+def _smaller(term: AdditiveTerm | None, size: int) -> AdditiveTerm | None:
+    """Return a curve of fewer functions, or a line."""
+    if not isinstance(term, SmoothTerm):
+        return term
+    return replace(term, n_splines=size) if size >= _LEAST else LinearTerm(term.columns)
+
+
+def _say_left_out(names: list[str], why: str) -> None:
+    if names:
+        one = len(names) == 1
         warn_caller(
-            f"The column{'' if one else 's'} {', '.join(empty)} ha{'s' if one else 've'} no "
-            "value but missing ones, and no term.",
+            f"The column{'' if one else 's'} {', '.join(names)} ha{'s' if one else 've'} {why}.",
             DataWarning,
         )
-    return tuple(found)
 
 
 def _default_term(j: int, inputs: MixedInputs, fact: ColumnFacts) -> AdditiveTerm | None:
