@@ -114,13 +114,22 @@ class Engine:
         self.problem: Problem = self.rows if self.kept.all() else Restricted(self.rows, self.kept)
         small = first if self.kept.all() else Restricted.of(first, self.kept)
         self._first = small
+        self._safe = self._constant()[self.kept]
         ridge = 0.0 if self.least_squares else self.ridge
         self.penalties = Penalties(every, self.kept, small.gram, shrink=self.shrink, ridge=ridge)
         if not self.family.known_scale and self.rows.n <= self.penalties.null_dim:
             raise InputError(
                 f"The model has {self.penalties.null_dim} coefficients without a penalty and only "
-                f"{self.rows.n} rows; leave out terms, or give more rows."
+                f"{self.rows.n:g} rows; leave out terms, or give more rows."
             )
+
+    def _constant(self) -> FloatArray:
+        """Return the coefficients of a constant predictor: all means are possible there."""
+        found = np.zeros(len(self.kept))
+        where = self._intercept()
+        if where is not None and isinstance(self.rows, RowProblem):
+            found[where] = self.rows.constant()
+        return found
 
     def _every_block(self) -> Sequence[Block]:
         return self.blocks * self.n_predictors
@@ -174,7 +183,7 @@ class Engine:
             with np.errstate(divide="ignore"):
                 rho = np.log(flat / np.array(self.penalties.balance))
         with self._threads():
-            state = solve(self.problem, self.penalties, rho, beta)
+            state = solve(self.problem, self.penalties, rho, beta, self._safe)
             at = self._evaluate(self.problem, "reml" if np.all(np.isfinite(rho)) else "gcv", state)
             return self._fit(Minimum(rho, at, np.zeros((0, 0)), 0.0, state.converged), "given")
 
@@ -231,7 +240,7 @@ class Engine:
             for _ in range(20):
                 if np.isfinite(value) and (before is None or value <= 1.5 * best + 1e-3):
                     break
-                beta = beta / 2 if before is None else (beta + before) / 2
+                beta = (beta + (self._safe if before is None else before)) / 2
                 work = self.problem.working(beta)
                 value = work.deviance + float(beta @ S @ beta)
             if step < 0.1 and abs(value - best) < 1e-4 * (abs(value) + 1):
@@ -265,7 +274,7 @@ class Engine:
                 # Where the coefficients go to first order: steps are short near the end.
                 ahead = state.U @ move if np.max(np.abs(move), initial=0.0) < 1 else 0.0
                 start = state.beta + ahead
-            state = solve(problem, self.penalties, full, start)
+            state = solve(problem, self.penalties, full, start, self._safe)
             if problem is self.problem and self._separated(state.deviance):
                 raise _Separated(state)
             return self._evaluate(problem, method, state)

@@ -124,6 +124,7 @@ class RowProblem:
         self.design, self.parts, self.family = design, parts, family
         self.passes = 0
         self.rows, self.weight, self.log_weights = 0, 0.0, 0.0  # after the first pass
+        self.sum_y = self.sum_offset = 0.0
         self.counts = True
         self._saturated: dict[float, FloatArray] = {}  # of the last scale
 
@@ -156,13 +157,15 @@ class RowProblem:
             mu = family.mean(eta)
             if not family.valid(eta, mu):
                 return Working(np.inf, pull, gram)
-            deviance += _finite(family.deviance(part.y, mu, part.weight))
             if beta is None:  # expected weights: the observed ones may be negative far away
                 slope = family.mean_slope(eta)
                 w = part.weight * slope**2 / family.variance(mu)
                 away = eta if part.offset is None else eta - part.offset
                 g = w * away + part.weight * (part.y - mu) * slope / family.variance(mu)
+                # As of a working model without coefficients: the sum of squares of its responses.
+                deviance += float(np.sum(g**2 / w))
             else:
+                deviance += _finite(family.deviance(part.y, mu, part.weight))
                 g, w, _ = row_terms(family, eta, part.y, part.weight)
             pull += self.design.back(part, g)
             gram += self.design.gram(part, w)
@@ -185,6 +188,13 @@ class RowProblem:
         self.weight += float(part.weight.sum())
         self.log_weights += float(np.sum(np.log(part.weight)))
         self.counts = self.counts and not np.any(part.weight % 1)
+        self.sum_y += float(part.weight @ part.y)
+        self.sum_offset += 0.0 if part.offset is None else float(part.weight @ part.offset)
+
+    def constant(self) -> float:
+        """Return about the best constant predictor (after a pass)."""
+        mean = float(self.family.link(self.sum_y / self.weight))
+        return mean - self.sum_offset / self.weight
 
     @property
     def n(self) -> float:

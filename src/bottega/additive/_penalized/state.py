@@ -17,7 +17,7 @@ from bottega.additive._penalized.penalties import Penalties
 from bottega.additive._penalized.problem import LeaveOneOut, Problem, Working
 from bottega.core.typing import FloatArray
 
-__all__ = ["Inverse", "Quadratic", "State", "inverse", "solve"]
+__all__ = ["Inverse", "Quadratic", "State", "inverse", "possible", "solve"]
 
 _STEPS = 100
 _HALVINGS = 30
@@ -108,9 +108,16 @@ class State:
 
 
 def solve(
-    problem: Problem, penalties: Penalties, rho: FloatArray, start: FloatArray | None
+    problem: Problem,
+    penalties: Penalties,
+    rho: FloatArray,
+    start: FloatArray | None,
+    safe: FloatArray | None = None,
 ) -> State:
-    """Return the penalised fit at smoothing parameters, by Newton steps from a start."""
+    """Return the penalised fit at smoothing parameters, by Newton steps from a start.
+
+    At the coefficients `safe` (zeros by default) all means are possible.
+    """
     S = penalties.total(rho)
     beta = start
     work = problem.working(beta)
@@ -124,6 +131,9 @@ def solve(
         work = problem.working(beta)
         if problem.quadratic:
             return _state(penalties, rho, S, beta, work, found, converged=True)
+    if not np.isfinite(work.deviance):
+        beta, work = possible(problem, beta, safe)
+    if beta is not start:
         found = inverse(work.gram + S)
     value = _objective(work, beta, S)
     converged = False
@@ -156,6 +166,19 @@ def solve(
     if converged:
         beta = beta + step
     return _state(penalties, rho, S, beta, work, found, converged=converged)
+
+
+def possible(
+    problem: Problem, beta: FloatArray, safe: FloatArray | None
+) -> tuple[FloatArray, Working]:
+    """Return coefficients on the way to safe ones at which all means are possible."""
+    safe = np.zeros_like(beta) if safe is None else safe
+    for _ in range(_HALVINGS):
+        beta = (beta + safe) / 2
+        work = problem.working(beta)
+        if np.isfinite(work.deviance):
+            return beta, work
+    return safe, problem.working(safe)
 
 
 def _objective(work: Working, beta: FloatArray, S: FloatArray) -> float:
