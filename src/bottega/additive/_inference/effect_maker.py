@@ -53,7 +53,14 @@ class TermEffectMaker:
     like: Any = None
 
     def make(
-        self, level: float, band: str, terms: Any, random_state: Any, corrected: bool
+        self,
+        terms: Any,
+        *,
+        level: float,
+        band: str,
+        with_mean: bool,
+        corrected: bool,
+        random_state: Any,
     ) -> AdditiveEffects:
         """Return the effects of all terms, or of those named."""
         check_level(level)
@@ -76,11 +83,16 @@ class TermEffectMaker:
             grid = term_grid(block, self.facts, self.levels, _CURVE, _SIDE)
             if grid is None or (wanted is not None and block.name not in wanted):
                 continue
+            rows, spread = grid.rows, covariance[part, part]
+            if with_mean and block.centred:
+                rows = np.column_stack([np.ones(len(rows)), rows])
+                spread = self._with_mean(covariance, part, predictor)
             found.append(
                 self._effect(
                     block,
                     grid,
-                    (self.fit.coef[part], covariance[part, part]),
+                    grid.rows @ self.fit.coef[part],
+                    (rows, spread),
                     (level, band, seed),
                     edf=float(self.fit.edf[part].sum()),
                     p_value=tests.get((predictor, block.name), np.nan),
@@ -88,6 +100,22 @@ class TermEffectMaker:
                 )
             )
         return AdditiveEffects(tuple(found), level, band, self.like)
+
+    def _with_mean(self, covariance: FloatArray, part: slice, predictor: int) -> FloatArray:
+        """Return the covariance of the mean predictor without a term, and of its coefficients."""
+        size = sum(self.fit.sizes)
+        a = np.zeros(len(covariance))
+        slices = self.fit.slices[predictor * len(self.blocks) :]
+        for block, own in zip(self.blocks, slices, strict=False):
+            if block.kind == "intercept":
+                here = slice(predictor * size, (predictor + 1) * size)
+                total = self.fit.gram[own.start, own.start]
+                # The products of the columns with ones are their sums over the rows.
+                a[here] = self.fit.gram[own.start, here] / (total if total > 0 else 1.0)
+        a[part] = 0.0
+        cross = covariance[part, :] @ a
+        top = np.array([[a @ covariance @ a]])
+        return np.block([[top, cross[None, :]], [cross[:, None], covariance[part, part]]])
 
     def _wanted(self, terms: Any) -> set[str] | None:
         if terms is None:
@@ -106,19 +134,19 @@ class TermEffectMaker:
         self,
         block: Block,
         grid: TermGrid,
-        estimate: tuple[FloatArray, FloatArray],
+        effect: FloatArray,
+        noise: tuple[FloatArray, FloatArray],
         about: tuple[float, str, int],
         **more: Any,
     ) -> TermEffect:
-        coef, covariance = estimate
+        rows, covariance = noise
         level, band, seed = about
         df = scale_df(self.fit)
-        effect = grid.rows @ coef
-        error = np.sqrt(np.maximum(np.einsum("ij,ij->i", grid.rows @ covariance, grid.rows), 0.0))
+        error = np.sqrt(np.maximum(np.einsum("ij,ij->i", rows @ covariance, rows), 0.0))
         critical = float(stats.t.ppf(0.5 + level / 2, df))
         if band == "simultaneous" and np.all(np.isfinite(error)):
             values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
-            root = grid.rows @ (vectors * np.sqrt(np.maximum(values, 0.0)))
+            root = rows @ (vectors * np.sqrt(np.maximum(values, 0.0)))
             critical = simultaneous_critical(root, df, level, _SIMULATIONS, seed)
         columns = tuple(self.names[column] for column in grid.columns)
         half = critical * error

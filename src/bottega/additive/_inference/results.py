@@ -209,7 +209,8 @@ class AdditiveResults(CoefficientResults):
         *,
         level: float = 0.95,
         band: str = "pointwise",
-        unconditional: bool = False,
+        with_mean: bool = True,
+        unconditional: bool = True,
         random_state: Any = 0,
     ) -> AdditiveEffects:
         """Return what each term adds to the linear predictor, with a band.
@@ -223,6 +224,10 @@ class AdditiveResults(CoefficientResults):
         band : {"pointwise", "simultaneous"}
             A pointwise band covers at one point at a time (on average along the curve); a
             simultaneous one covers the whole effect of a term at once.
+        with_mean : bool
+            Whether the bands count the uncertainty of the mean response. Without it that of a term
+            that is nearly a line has no width where the line crosses zero, and covers too little
+            [1]_.
         unconditional : bool
             Whether the bands count the uncertainty of the smoothing parameters.
         random_state : int, RandomState, Generator or None
@@ -232,6 +237,11 @@ class AdditiveResults(CoefficientResults):
         -------
         AdditiveEffects
             By name of the term; with `tidy` and `plot`.
+
+        References
+        ----------
+        .. [1] Marra, G. and Wood, S. N. (2012). Coverage properties of confidence intervals for
+           generalized additive model components. Scandinavian Journal of Statistics 39, 53-74.
         """
         check_is_fitted(self)
         names, levels = self.inputs_.names, self.inputs_.levels
@@ -249,7 +259,14 @@ class AdditiveResults(CoefficientResults):
             self._responses(),
             self._frame,
         )
-        return maker.make(level, band, terms, random_state, unconditional)
+        return maker.make(
+            terms,
+            level=level,
+            band=band,
+            with_mean=with_mean,
+            corrected=unconditional,
+            random_state=random_state,
+        )
 
     def concurvity(self) -> Any:
         """Return how far each term can be made of the others, as a data frame.

@@ -10,6 +10,7 @@ from scipy import stats
 from bottega.additive._inference.term_tests import (
     NO_TEST,
     TermTest,
+    chosen_df,
     random_test,
     reference_df,
     smooth_test,
@@ -76,8 +77,6 @@ def term_rows(fit: Fit, blocks: Sequence[Block]) -> list[TermRow]:
     """Return the coefficients and the terms of a fit, block after block, with their tests."""
     df = scale_df(fit)
     r = reference_df(fit)
-    # Without the uncertainty of the smoothing parameters p-values are too small: 6 % below 0.05.
-    spread = fit.covariance if fit.covariance_corrected is None else fit.covariance_corrected
     whole = [all_penalized(block) for block in blocks] * fit.n_predictors
     found = []
     for place, part in enumerate(fit.slices):
@@ -108,8 +107,9 @@ def term_rows(fit: Fit, blocks: Sequence[Block]) -> list[TermRow]:
                 ]
                 test = random_test(fit, part, others, df)
             else:
-                own = spread[part, part], fit.gram[part, part]
-                test = smooth_test(coef, *own, float(r[part].sum()), df)
+                size = float(r[part].sum())
+                own = size, df, chosen_df(fit, part, size)
+                test = smooth_test(coef, covariance, fit.gram[part, part], *own)
         found.append(TermRow(block.name, block.kind, predictor, np.nan, np.nan, edf, test))
     return found
 

@@ -18,7 +18,15 @@ from bottega.additive._inference.chi_squares import chi_squares_sf
 from bottega.additive._penalized.fit import Fit
 from bottega.core.typing import FloatArray
 
-__all__ = ["TermTest", "random_test", "reference_df", "smooth_test", "unshrunk_test", "wald_test"]
+__all__ = [
+    "TermTest",
+    "chosen_df",
+    "random_test",
+    "reference_df",
+    "smooth_test",
+    "unshrunk_test",
+    "wald_test",
+]
 
 _ROUNDING = 1e-11  # eigenvalues this much below the largest one are rounding
 
@@ -53,8 +61,26 @@ def reference_df(fit: Fit) -> FloatArray:
     return np.asarray(2 * fit.edf - np.einsum("ij,ji->i", F, F))
 
 
+def chosen_df(fit: Fit, part: slice, r: float) -> float:
+    """Return the degrees of freedom that the choice of the smoothing parameters adds to a term.
+
+    With these a term has at most its reference degrees of freedom `r`: where the criterion is flat,
+    slopes at its minimum say too much.
+    """
+    if fit.covariance_corrected is None or not fit.scale > 0:
+        return 0.0
+    added = (fit.covariance_corrected - fit.covariance)[part, part]
+    chosen = float(np.sum(added * fit.gram[part, part]) / fit.scale)
+    return float(np.clip(chosen, 0.0, max(r - float(fit.edf[part].sum()), 0.0)))
+
+
 def smooth_test(
-    coef: FloatArray, covariance: FloatArray, gram: FloatArray, df: float, df_scale: float
+    coef: FloatArray,
+    covariance: FloatArray,
+    gram: FloatArray,
+    df: float,
+    df_scale: float,
+    chosen: float = 0.0,
 ) -> TermTest:
     r"""Test a smooth term by the size of its effect in the directions that it can move in.
 
@@ -65,6 +91,10 @@ def smooth_test(
     :math:`\chi^2_k + \nu \chi^2_1`, over an independent estimate of the scale where that is not
     known. A term with less than one degree of freedom is tested in its leading direction alone.
 
+    So far the smoothing parameters count as given, and with chosen ones p-values are too small. The
+    choice adds :math:`\delta` degrees of freedom to the fit, and :math:`2 \delta` to r as that is
+    the trace of 2F - FF; the distribution under no effect is that for :math:`r + 2 \delta`.
+
     Parameters
     ----------
     coef, covariance, gram : ndarray
@@ -73,6 +103,8 @@ def smooth_test(
         r.
     df_scale : float
         Degrees of freedom of the estimate of the scale; infinite where it is known.
+    chosen : float
+        Degrees of freedom that the choice of the smoothing parameters adds.
 
     References
     ----------
@@ -86,10 +118,9 @@ def smooth_test(
     if not rank:
         return NO_TEST
     r = float(np.clip(df, 1.0, rank))
-    weights = np.clip(r - np.arange(rank), 0.0, 1.0)  # k ones, nu, zeros
     squares = (vectors[:, :rank].T @ (root @ coef)) ** 2 / values[:rank]
-    total = float(weights @ squares)
-    p_value = chi_squares_sf(total, weights, df_scale)
+    total = float(_shares(r, rank) @ squares)
+    p_value = chi_squares_sf(total, _shares(r + 2 * max(chosen, 0.0), rank), df_scale)
     return TermTest(total if np.isinf(df_scale) else total / r, r, p_value)
 
 
@@ -163,17 +194,19 @@ def unshrunk_test(fit: Fit, part: slice, weighted: list[FloatArray], df_scale: f
     coef = own + V @ (weighted[-1] @ own)
     F = V @ C
     r = float(2 * np.trace(F) - np.einsum("ij,ji->", F, F))
-    spread = V * fit.scale
+    chosen = 0.0
     if fit.covariance_corrected is not None:
-        # The part of the choice of the smoothing parameters: J Q J', J the slopes of b in their
-        # logarithms and Q the covariance of these, which the corrected covariance shows.
+        # The choice of the smoothing parameters adds J Q J' to the covariance, with J the slopes of
+        # b in their logarithms and Q the covariance of these, which follows from what it has added.
         shrunk = fit.covariance[part, part] / fit.scale
         J = np.column_stack([shrunk @ (P @ own) for P in weighted])
         back = np.linalg.pinv(J)
         Q = back @ (fit.covariance_corrected - fit.covariance)[part, part] @ back.T
         free = np.column_stack([V @ (P @ coef) for P in weighted[:-1]])
-        spread = spread + free @ Q[:-1, :-1] @ free.T
-    return smooth_test(coef, spread, fit.gram[part, part], r, df_scale)
+        added = free @ Q[:-1, :-1] @ free.T
+        chosen = float(np.sum(added * fit.gram[part, part]) / fit.scale)
+        chosen = float(np.clip(chosen, 0.0, r - np.trace(F)))
+    return smooth_test(coef, V * fit.scale, fit.gram[part, part], r, df_scale, chosen)
 
 
 def wald_test(coef: FloatArray, covariance: FloatArray, df_scale: float) -> TermTest:
@@ -187,6 +220,11 @@ def wald_test(coef: FloatArray, covariance: FloatArray, df_scale: float) -> Term
     if np.isinf(df_scale):
         return TermTest(total, float(rank), float(stats.chi2.sf(total, rank)))
     return TermTest(total / rank, float(rank), float(stats.f.sf(total / rank, rank, df_scale)))
+
+
+def _shares(r: float, count: int) -> FloatArray:
+    """Return as many ones as r has whole parts, what is left of it, and zeros."""
+    return np.clip(r - np.arange(count), 0.0, 1.0)
 
 
 def _root(A: FloatArray) -> FloatArray:
