@@ -3,12 +3,15 @@
 import json
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from bottega.additive import AdaptiveSplines, AdaptiveSplinesClassifier
+from bottega.additive._adaptive.settings import Settings
+from bottega.additive._adaptive_model.anatomy import credit
 from bottega.additive._adaptive_model.least_squares import TermColumns
 from bottega.additive._adaptive_model.likelihood import fit_classes, fit_family
 from bottega.core.likelihood import BINOMIAL
@@ -49,6 +52,33 @@ def test_further_rounds_bring_gcv_below_that_of_earth(case):
     model = fitted(table, degree, rounds=5)
     assert model.gcv_ <= limit * case["gcv"]
     assert model.gcv_ <= fitted(table, degree).gcv_ * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("case", R["cases"], ids=name_of)
+def test_criterion_and_importance_are_those_of_earth_on_its_subsets(case):
+    """The same subsets of terms have the same GCV, and give inputs the same credit."""
+    rss = np.array(case["rss_per_subset"])
+    n, sizes = len(TABLES[case["table"]]), np.arange(1, len(rss) + 1)
+    df = Settings(degree=case["degree"]).effective_terms(sizes)
+    gcv = np.where(df < n, rss / n / (1 - df / n) ** 2, np.inf)
+    known = [value for value in case["gcv_per_subset"] if isinstance(value, float)]
+    assert gcv[: len(known)] == pytest.approx(known, rel=1e-9)
+    names = TABLES[case["table"]].columns.drop("y")
+    terms = [SimpleNamespace(variables=tuple(np.array(each) - 1)) for each in case["inputs"]]
+    subsets = [np.array(each) - 1 for each in case["subsets"]]
+    work = SimpleNamespace(
+        pruning=SimpleNamespace(rss=rss[:, None], gcv=gcv),
+        growth=SimpleNamespace(basis=SimpleNamespace(terms=terms)),
+        rows=SimpleNamespace(X=np.empty((n, len(names)))),
+        subset=lambda m: subsets[m - 1],
+    )
+    found = dict(zip(names, credit(work, case["n_terms"]), strict=True))
+    expected = case["importance"]
+    top = np.max(list(found.values()), axis=0)
+    for k, name in enumerate(expected["input"]):
+        assert found[name][0] == expected["nsubsets"][k]
+        assert 100 * found[name][1] / top[1] == pytest.approx(expected["gcv"][k], abs=1e-8)
+        assert 100 * found[name][2] / top[2] == pytest.approx(expected["rss"][k], abs=1e-8)
 
 
 def test_gcv_of_several_responses_is_that_of_earth_or_better():

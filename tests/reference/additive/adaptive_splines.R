@@ -32,11 +32,14 @@ cases <- list()
 for (name in names(tables)) for (degree in 1:3) {
   data <- tables[[name]]
   fit <- earth(y ~ ., data = data, degree = degree)
-  worth <- evimp(fit, trim = FALSE)
+  worth <- evimp(fit, trim = FALSE, sqrt. = FALSE)
   cases[[length(cases) + 1]] <- list(
     table = name, degree = degree, gcv = fit$gcv, rss = fit$rss, rsq = fit$rsq,
     n_terms = length(fit$selected.terms), grown = nrow(fit$dirs),
     terms = rownames(fit$dirs)[fit$selected.terms],
+    subsets = lapply(seq_len(nrow(fit$prune.terms)), function(m) I(fit$prune.terms[m, seq_len(m)])),
+    inputs = lapply(seq_len(nrow(fit$dirs)), function(k) I(unname(which(fit$dirs[k, ] != 0)))),
+    rss_per_subset = fit$rss.per.subset, gcv_per_subset = fit$gcv.per.subset,
     importance = list(
       input = sub("-unused$", "", rownames(worth)), nsubsets = unname(worth[, "nsubsets"]),
       gcv = unname(worth[, "gcv"]), rss = unname(worth[, "rss"])

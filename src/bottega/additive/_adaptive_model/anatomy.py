@@ -65,7 +65,7 @@ class Anatomy:
         return cls(
             mean,
             (centred * weight[:, None]).T @ centred,
-            _importance(work, n_terms),
+            credit(work, n_terms),
             [list(group) for group in groups],
             np.array([_gcv_without(work, n_terms, group) for group in groups]),
             low,
@@ -85,7 +85,7 @@ def _pairs(group: tuple[int, ...]) -> list[tuple[int, int]]:
     return [(a, b) for k, a in enumerate(group) for b in group[k + 1 :]]
 
 
-def _importance(work: Any, n_terms: int) -> FloatArray:
+def credit(work: Any, n_terms: int) -> FloatArray:
     """Return, for each input, the subsets with it, and the falls of GCV and RSS in them."""
     pruning, terms = work.pruning, work.growth.basis.terms
     found = np.zeros((work.rows.X.shape[1], 3))
