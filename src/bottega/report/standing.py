@@ -10,6 +10,7 @@ from bottega.plot.theme import number
 from bottega.report import words
 from bottega.report.figures import Figures
 from bottega.report.units import Units, units_of
+from bottega.workbench.leaderboard import versus_baseline
 
 __all__ = ["leaderboard"]
 
@@ -203,4 +204,4 @@ def _small(value: float, units: Units) -> str:
 def _less_or_more(share: float) -> str:
     if share is None or not np.isfinite(share):
         return "–"
-    return f"{words.percent(abs(share))} {'less' if share >= 0 else 'more'}"
+    return versus_baseline(share, words.percent)

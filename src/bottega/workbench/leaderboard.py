@@ -1,6 +1,6 @@
 """The methods of a comparison in order, and what the data say about the differences."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ _ERRORS = (
     "difference_conf_low",
     "difference_conf_high",
 )
-_ROUNDING = 1e-12  # errors below this share of the largest come from rounding
+_ROUNDING = 1e-12  # errors below this share of the baseline's come from rounding
 # Standard errors by which a method must be better to be preferred to the leaders combined: on
 # public tables a smaller lead is luck more often than not (benchmarks/DEFAULTS.md).
 _CLEAR = 2.0
@@ -29,8 +29,8 @@ MARGIN = 0.02  # share of the baseline's error that does not matter in the choic
 
 # Topics from what is easiest to read and explain to what is hardest.
 _SIMPLE = (
-    *("core", "linear", "classify", "tree", "smooth", "neighbors", "online"),
-    *("kernel", "ensemble"),
+    *("core", "linear", "classify", "tree", "smooth", "additive"),
+    *("neighbors", "online", "kernel", "ensemble"),
 )
 
 
@@ -39,7 +39,8 @@ def leaderboard_columns(
 ) -> dict[str, list[Any]]:
     """Return the leaderboard's columns, the winner first; what is rounding alone is zero."""
     baseline = results["baseline"].error if "baseline" in results else np.nan
-    nothing = _ROUNDING * max(abs(result.error) for result in results.values())
+    largest = max(abs(result.error) for result in results.values())
+    nothing = _ROUNDING * (baseline if np.isfinite(baseline) else largest)
     ranked = any(result.ranking for result in results.values())
     best = best_of(results)
     measure = results[best].measure
@@ -78,6 +79,13 @@ def leaderboard_columns(
     for name in _ERRORS:
         columns[name] = [0.0 if abs(value) < nothing else value for value in columns[name]]
     return columns
+
+
+def versus_baseline(share: float, percent: Callable[[float], str]) -> str:
+    """Write the share of the baseline's error that is removed; many times its error as such."""
+    if share < -9:
+        return f"{1 - share:.2g} times"
+    return f"{percent(abs(share))} {'less' if share >= 0 else 'more'}"
 
 
 def rank(result: MethodResult) -> tuple[bool, float, int]:

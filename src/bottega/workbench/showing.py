@@ -6,7 +6,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.tables import Section, Summary
-from bottega.workbench.leaderboard import leaderboard_columns
+from bottega.workbench.leaderboard import leaderboard_columns, versus_baseline
 
 __all__ = ["ShownComparison"]
 
@@ -192,4 +192,4 @@ def _less_or_more(share: float) -> str:
     """Write the share of the baseline's error that is removed."""
     if share == 0 or np.isnan(share):
         return "-"
-    return f"{100 * abs(share):.1f}% {'less' if share > 0 else 'more'}"
+    return versus_baseline(share, lambda part: f"{100 * part:.1f}%")
