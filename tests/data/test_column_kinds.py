@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bottega.data import Table
-from bottega.data._inspect.convert import as_frame
 from bottega.data.columns import count, profile
+from bottega.data.convert import as_frame
 
 
 def kind_of(make, values, name="v"):

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bottega.core.errors import InputError
-from bottega.data import Encoder, Table, chunks, prepare, read
-from bottega.data._inspect import convert
+from bottega.data import Encoder, Table, chunks, convert, prepare, read
 from bottega.data._inspect.written import number, writing
 from bottega.ensemble import RandomForestRegressor
 from bottega.linear import Ridge

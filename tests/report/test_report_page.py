@@ -10,8 +10,8 @@ from itertools import pairwise
 import pytest
 
 from bottega.core.errors import InputError
-from bottega.plot import _bundle as bundle
-from bottega.plot._bundle import to_json
+from bottega.plot import bundle
+from bottega.plot.bundle import to_json
 from bottega.report import render, write
 from bottega.report.figures import chart_config
 

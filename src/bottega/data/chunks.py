@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.base import clone
 
 from bottega.core.errors import InputError
-from bottega.data._inspect import convert
+from bottega.data import convert
 from bottega.data._inspect.chunk_kinds import ChunkedColumn
-from bottega.data._inspect.convert import Frame
 from bottega.data._inspect.examine import check_kinds, class_labels
 from bottega.data._inspect.notes import is_left_out
 from bottega.data._inspect.roles import assign_roles
 from bottega.data.columns import UNUSABLE
+from bottega.data.convert import Frame
 from bottega.data.encoder import Encoder
 from bottega.data.read import is_query, read_chunks
 from bottega.data.read.files import is_boolean

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.data._inspect import convert
-from bottega.data._inspect.convert import Series
+from bottega.data import convert
 from bottega.data._inspect.written import Writing, is_gap, writing
+from bottega.data.convert import Series
 
 __all__ = ["KINDS", "MAX_LEVELS", "ROLES", "Column"]
 
@@ -102,6 +102,9 @@ class Profile:
         How many values are infinite.
     day_first : bool, optional
         Whether the day comes first in dates like 31/1/2026.
+    far : tuple of (float, int, float, float), optional
+        The number farthest from the others, where it is out of all proportion; how many such there
+        are; and the quartiles.
     """
 
     kind: str
@@ -114,6 +117,7 @@ class Profile:
     rounded: bool = False
     infinite: int = 0
     day_first: bool | None = None
+    far: tuple[float, int, float, float] | None = None
 
     @property
     def decimal(self) -> str | None:

@@ -10,14 +10,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.stored import stored
+from bottega.data import convert
 from bottega.data._encode.dates import date_parts, part_names
 from bottega.data._encode.layout import Layout
 from bottega.data._encode.levels import Category, Seen, check_policy, split_levels
 from bottega.data._encode.statistics import NumberStatistics
-from bottega.data._inspect import convert
-from bottega.data._inspect.convert import Frame
 from bottega.data._inspect.examine import as_numbers, choose_kinds
 from bottega.data.columns import refuse_levels
+from bottega.data.convert import Frame
 
 __all__ = ["Encoder"]
 

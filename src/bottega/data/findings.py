@@ -23,9 +23,9 @@ class Finding:
         proposed); ``"id"``, ``"constant"``, ``"text"``, ``"empty"``, ``"levels"``,
         ``"date_format"``, ``"unusable"`` (columns left out); ``"date"``, ``"mixed"``,
         ``"number_format"``, ``"number_as_text"``, ``"rare_levels"``, ``"precision"``,
-        ``"infinite"`` (how columns are read); ``"missing_target"``, ``"few_rows"``, ``"wide"``
-        (more inputs than rows), ``"imbalance"``, ``"rare_class"``, ``"target_as_number"``,
-        ``"count"`` or ``"leaker"``.
+        ``"infinite"``, ``"far"`` (how columns are read, and what they hold);
+        ``"missing_target"``, ``"few_rows"``, ``"wide"`` (more inputs than rows), ``"imbalance"``,
+        ``"rare_class"``, ``"target_as_number"``, ``"count"`` or ``"leaker"``.
     column : str or None
         The column it is about, if it is about one.
     message : str

@@ -13,7 +13,7 @@ from bottega.core.results import term_names
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 from bottega.core.validate import naming_texts, refuse_doubled_names, refuse_masked
-from bottega.data._inspect import convert
+from bottega.data import convert
 
 __all__ = ["MixedInputs"]
 

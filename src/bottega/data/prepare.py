@@ -8,7 +8,7 @@ from sklearn.pipeline import Pipeline
 
 from bottega.core.cards import Card
 from bottega.core.errors import DataWarning, warn_caller
-from bottega.data._inspect import convert
+from bottega.data import convert
 from bottega.data._inspect.examine import dates_of
 from bottega.data.encoder import Encoder
 from bottega.data.table import Table

@@ -8,8 +8,7 @@ import numpy as np
 from bottega.core.errors import InputError, did_you_mean
 from bottega.core.frames import make_frame
 from bottega.core.lazy import cached_property
-from bottega.data import findings
-from bottega.data._inspect import convert
+from bottega.data import convert, findings
 from bottega.data._inspect.display import as_html, as_text
 from bottega.data._inspect.examine import check_kinds, examine_all, extent
 from bottega.data._inspect.leakage import search_leakers

@@ -13,7 +13,7 @@ from bottega.core.errors import InputError, did_you_mean
 from bottega.core.frames import make_frame
 from bottega.core.tables import Section, Shown, Summary, show
 from bottega.core.typing import FloatArray, IntArray
-from bottega.data._inspect import convert
+from bottega.data import convert
 from bottega.explain._rows.held_out import HeldOut, names_of
 from bottega.plot import contributions_chart
 

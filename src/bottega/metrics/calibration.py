@@ -11,9 +11,9 @@ from bottega.core.errors import ParameterError
 from bottega.core.params import Integer
 from bottega.core.proportion import exact_limits
 from bottega.core.results import check_level
+from bottega.core.row_bins import equal_bins, even_bins
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import BoolArray, FloatArray, IntArray
-from bottega.metrics._probability.bins import equal_bins, even_bins
 from bottega.metrics._probability.read import read_probabilities
 from bottega.metrics._ranked.measured import Measured
 from bottega.optimize.soft_logistic import soft_logistic

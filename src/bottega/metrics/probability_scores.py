@@ -12,9 +12,9 @@ from bottega.core.lazy import cached_property
 from bottega.core.losses import BRIER_SCORE, LOG_LOSS, Loss
 from bottega.core.params import Integer
 from bottega.core.results import check_level
+from bottega.core.row_bins import equal_bins
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.metrics._probability.bins import equal_bins
 from bottega.metrics._probability.read import read_probabilities
 from bottega.metrics._ranked.measured import Measured
 from bottega.optimize.score_maps import Isotonic

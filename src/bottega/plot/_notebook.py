@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from bottega.core.errors import require
-from bottega.plot._bundle import javascript, to_json
+from bottega.plot.bundle import javascript, to_json
 
 __all__ = ["NAME", "show_offline"]
 

@@ -12,7 +12,7 @@ import bottega
 from bottega.core.errors import require
 from bottega.core.files import write_atomically
 from bottega.plot import DARK, LIGHT
-from bottega.plot._bundle import javascript, to_json
+from bottega.plot.bundle import javascript, to_json
 from bottega.report.content import content
 from bottega.report.figures import chart_config
 

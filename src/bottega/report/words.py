@@ -6,7 +6,6 @@ from typing import Any
 from bottega.core.errors import BottegaError
 from bottega.core.losses import ZERO_ONE
 from bottega.core.path import ESTIMATES
-from bottega.plot._knob import setting_in_words
 from bottega.plot.theme import number
 from bottega.workbench.results import chosen_in_words
 
@@ -127,7 +126,7 @@ def picked_sentence(path: Any, picked: int) -> str:
     estimate = ESTIMATES.get(path.estimate, path.estimate)
     size = "" if path.df is None else f"{path.df[picked]:,.1f} degrees of freedom, "
     return (
-        f"Of {len(path):,} values, {setting_in_words(path, picked)} was picked "
+        f"Of {len(path):,} values, {_setting_in_words(path, picked)} was picked "
         f"({size}{loss_in_words(float(path.error[picked]), path.loss)} by {estimate})."
     )
 
@@ -144,9 +143,14 @@ def other_pick_sentence(path: Any, select: str) -> str:
     if other == path.best(select):
         return ""
     return (
-        f"By {name} it would be {setting_in_words(path, other)} "
+        f"By {name} it would be {_setting_in_words(path, other)} "
         f"({loss_in_words(float(path.error[other]), path.loss)})."
     )
+
+
+def _setting_in_words(path: Any, i: int) -> str:
+    """Write what sets a model of a path apart from the others."""
+    return chosen_in_words({name: path.settings[i][name] for name in path.varying})
 
 
 def fold_sentence(fold_settings: Any, picked: Any) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.typing import IntArray
-from bottega.data._inspect import convert
+from bottega.data import convert
 
 UNKNOWN = ("error", "ignore", "infrequent_if_exist")
 

@@ -5,9 +5,9 @@ from collections import Counter
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.data._inspect import convert
-from bottega.data._inspect.convert import Series
+from bottega.data import convert
 from bottega.data.columns import FOREIGN, Profile, is_key, text_profile
+from bottega.data.convert import Series
 
 
 class ChunkedColumn:

@@ -8,10 +8,12 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.errors import InputError, ParameterError, did_you_mean
-from bottega.data._inspect import convert
-from bottega.data._inspect.convert import Frame, Series
+from bottega.data import convert
 from bottega.data._inspect.written import usual_sign, writing
 from bottega.data.columns import FOREIGN, KINDS, UNUSABLE, Profile, count, profile, refuse_levels
+from bottega.data.convert import Frame, Series
+
+_FEW = 20  # numbers, of which none can be told to be far from the others
 
 
 def check_kinds(kinds: Mapping[str, str], names: list[str]) -> None:
@@ -129,9 +131,27 @@ def examine(
             values = np.where(np.isinf(values), np.nan, values)
             return _replace(series, values, nw.Float64), _without_infinite(seen, values, infinite)
         convert.refuse_infinite(values, series.name)
+        if role == "feature":
+            seen = replace(seen, far=_far(values))
     if seen.kind == "category" and role == "feature" and kind is not None:
         refuse_levels(series.name, seen.distinct)
     return converted, seen
+
+
+def _far(values: np.ndarray) -> tuple[float, int, float, float] | None:
+    """Return the number farthest from the others, how many are far, and the quartiles.
+
+    Far is a thousand times the distance of the quartiles, and not more than one row in a hundred.
+    """
+    known = values[~np.isnan(values)]
+    if known.size < _FEW:
+        return None
+    low, high = np.quantile(known, [0.25, 0.75])
+    away = np.maximum(low - known, known - high)
+    many = int(np.sum(away / 1000 > high - low))
+    if high == low or not 0 < many <= known.size / 100:
+        return None
+    return float(known[np.argmax(away)]), many, float(low), float(high)
 
 
 def _without_infinite(seen: Profile, values: np.ndarray, infinite: int) -> Profile:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bottega.data._inspect import convert
+from bottega.data import convert
 from bottega.data._inspect.examine import as_numbers
 from bottega.data.findings import Finding, leaker
 
@@ -42,9 +42,15 @@ def tells_number(x: np.ndarray, y: np.ndarray) -> bool:
         return False
     if not seen.all():
         x, y = x[seen], y[seen]
-    x, y = x - x.mean(), y - y.mean()
+    x, y = _centred(x), _centred(y)
     size = np.sqrt((x @ x) * (y @ y))
     return bool(size > 0 and abs(x @ y) > _ALMOST_ONE * size)
+
+
+def _centred(values: np.ndarray) -> np.ndarray:
+    """Return differences to the mean, in units in which squares do not overflow."""
+    shares = values / (np.abs(values).max() or 1.0)
+    return np.asarray(shares - shares.mean())
 
 
 def cuts_classes(x: np.ndarray, codes: np.ndarray, n_classes: int) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from bottega.data._inspect import convert
+from bottega.data import convert
 from bottega.data.columns import DATELIKE, FOREIGN, MAX_LEVELS, UNUSABLE, Profile
 from bottega.data.findings import Finding
 
@@ -42,6 +42,15 @@ def about_feature(name: str, seen: Profile, *, chosen: bool) -> Iterator[Finding
             f"Column {name!r} holds {seen.infinite:,} infinite value"
             f"{'' if seen.infinite == 1 else 's'}, taken as missing.",
         )
+    if seen.far is not None:
+        value, many, low, high = seen.far
+        yield Finding(
+            "far",
+            name,
+            f"Column {name!r} holds {value:.4g}{_and_more(many)}, while half of its values lie "
+            f"between {low:.4g} and {high:.4g}: if that is a mistake, correct it or make it "
+            "missing; a method that draws a line or a curve through such a value can be far off.",
+        )
     if is_left_out(seen):
         if not chosen:
             yield _left_out(name, seen)
@@ -49,6 +58,10 @@ def about_feature(name: str, seen: Profile, *, chosen: bool) -> Iterator[Finding
         yield _mixed(name, seen)
     elif seen.writing is not None and not chosen:
         yield _as_text(name, seen)
+
+
+def _and_more(many: int) -> str:
+    return "" if many == 1 else f" and {many - 1:,} more such"
 
 
 def _left_out(name: str, seen: Profile) -> Finding:

@@ -6,7 +6,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.errors import InputError, did_you_mean
-from bottega.data._inspect.convert import Frame
+from bottega.data.convert import Frame
 
 
 def assign_roles(

@@ -5,7 +5,7 @@ from typing import Any
 
 from bottega.core.errors import InputError, require
 from bottega.core.frames import make_frame
-from bottega.data._inspect import convert
+from bottega.data import convert
 from bottega.data.read.duck import fetch_pieces, open_query
 from bottega.data.read.files import frame_or_path
 

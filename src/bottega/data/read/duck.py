@@ -12,7 +12,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from bottega.core.errors import InputError, did_you_mean, require
-from bottega.data._inspect.convert import EXACT
+from bottega.data.convert import EXACT
 from bottega.data.read import text as text_files
 from bottega.data.read.files import find_files, kind_of
 from bottega.data.read.text import File

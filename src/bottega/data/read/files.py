@@ -9,7 +9,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from bottega.core.errors import InputError, require
-from bottega.data._inspect import convert
+from bottega.data import convert
 
 BUNDLED = ("breast_cancer", "diabetes", "iris", "wine")
 _FORMATS = {

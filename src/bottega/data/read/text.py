@@ -13,7 +13,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from bottega.core.errors import InputError
-from bottega.data._inspect import convert, written
+from bottega.data import convert
+from bottega.data._inspect import written
 
 _CHUNK = 1 << 20
 _LONGEST_LINE = 2_000_000  # what DuckDB takes

@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 
 from bottega.core.errors import InputError
 from bottega.core.typing import BoolArray, FloatArray
-from bottega.data._inspect import convert
+from bottega.data import convert
 
 ASSOCIATED = 0.7  # columns whose association is at least this strong can stand in for one another
 _MOST_LEVELS = 10

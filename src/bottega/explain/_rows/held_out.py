@@ -12,7 +12,7 @@ from bottega.core.frames import backend_of
 from bottega.core.lazy import cached_property
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.data._inspect import convert
+from bottega.data import convert
 from bottega.explain._rows.columns import ColumnValues, read_column
 from bottega.risk.estimate.judged_rows import (
     JudgedRows,

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from bottega.core.row_bins import equal_bins
 from bottega.core.typing import FloatArray
 from bottega.explain._rows.held_out import DELTA, HeldOut
 from bottega.metrics import Calibration, Lift
 from bottega.metrics import lift as make_lift
-from bottega.metrics._probability.bins import equal_bins
 from bottega.metrics.calibration import calibration_numbers
 from bottega.risk.bounds.interval import beta_limits
 from bottega.risk.estimate.judged_rows import independent_units

@@ -112,10 +112,12 @@ def _family(value: Any) -> str:
 
 
 def leave_out(name: str) -> str:
+    """Write the advice to leave a column out."""
     return f"leave it out with ignore=[{name!r}]"
 
 
 def short(value: Any) -> str:
+    """Write a value for a message, the end of a long one cut off."""
     text = repr(value)
     return text if len(text) <= 40 else text[:37] + "..."
 
@@ -319,6 +321,7 @@ def name_of_number(value: float) -> str:
 
 
 def name_of_day(value: float) -> str:
+    """Write days since 1970-01-01 as a label."""
     stamp = dt.datetime(1970, 1, 1) + dt.timedelta(days=value)
     if stamp.time() == dt.time():
         return stamp.date().isoformat()
