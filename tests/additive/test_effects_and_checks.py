@@ -75,7 +75,7 @@ def test_a_band_is_the_effect_and_its_errors():
     frame, _ = sample()
     V, part = model().fit_.covariance, model().fit_.slices[1]
     new = frame.iloc[[0] * 100].assign(x=less.points[0])
-    rows = model().blocks_[1].design(model().inputs_.read(model(), new))
+    rows = model().blocks_[1].design(model()._check_new(new))
     assert_allclose(less.std_error**2, np.diag(rows @ V[part, part] @ rows.T), atol=1e-12)
 
 
@@ -134,6 +134,8 @@ def test_classes_have_effects_of_their_own():
     assert frame.columns[0] == "response"
     assert frame["response"].unique().tolist() == ["b", "c"]
     assert "response" in effects.tidy().columns
+    assert "response" in str(fitted.summary())
+    assert fitted.concurvity()["term"].tolist() == ["smooth(x0)", "smooth(x1)"]
     with pytest.raises(InputError, match="one predictor"):
         fitted.check(X, y)
 
@@ -270,6 +272,11 @@ def test_weights_and_labels_in_checks():
         fitted.check(frame, labels[:10])
     with pytest.raises(InputError, match="sample_weight"):
         model().check(frame, y, sample_weight=-w)
+    with pytest.raises(InputError, match="missing"):
+        model().check(frame, np.where(y > 1, np.nan, y))
+    counts = AdditiveModel("smooth(x)", family="poisson").fit(frame, np.arange(200) % 4)
+    with pytest.raises(InputError, match="not negative"):
+        counts.check(frame, -np.ones(200))
 
 
 @pytest.mark.parametrize("kind", ["distinct", "tied", "plane"])

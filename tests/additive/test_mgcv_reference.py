@@ -152,7 +152,7 @@ OTHER_CENTRES = ("gaussian_weights", "binomial_trials", "by_factor")
 @pytest.mark.parametrize("name", CASES)
 def test_effects_and_their_standard_errors_equal_mgcv(name):
     model, theirs = fitted(name), REFERENCE["fits"][name]["terms"]
-    X = model.inputs_.read(model, DATA.iloc[ROWS])
+    X = model._check_new(DATA.iloc[ROWS])
     values, errors = np.array(theirs["fit"]), np.array(theirs["se"])
     checked = 0
     for place, label in enumerate(theirs["names"]):
@@ -179,7 +179,7 @@ def test_effects_and_their_standard_errors_equal_mgcv(name):
 def _block_of(model, label):
     """Return the block that mgcv calls s(x0), te(x0,x1), s(x1):levelb, ..., and its place."""
     inside = label[label.index("(") + 1 : label.index(")")] if "(" in label else label
-    names = [model.inputs_.names.index(each) for each in inside.split(",")]
+    names = [list(DATA.columns).index(each) for each in inside.split(",")]
     by = label.split("):")[1] if "):" in label else ""
     for block, part in zip(model.blocks_, model.fit_.slices, strict=True):
         varied = list(dict.fromkeys(block.columns))

@@ -62,7 +62,7 @@ class AdditiveCheck(Shown):
 
     def summary(self) -> Summary:
         """Return the checks as tables, with what they ask for."""
-        about = {
+        about: dict[str, Any] = {
             "rows": [len(self.y)],
             "residuals outside their limits": [self.outside],
             "expected": [1 - self.level],

@@ -100,7 +100,7 @@ class AdditiveEffects(Shown, Mapping[str, TermEffect]):
 
     def summary(self) -> Summary:
         """Return one row per effect: its degrees of freedom, test and range."""
-        columns = {
+        columns: dict[str, Any] = {
             "term": [self._key(effect) for effect in self.effects],
             "edf": [effect.edf for effect in self.effects],
             "p_value": [effect.p_value for effect in self.effects],
@@ -125,12 +125,9 @@ class AdditiveEffects(Shown, Mapping[str, TermEffect]):
             found["response"] += [effect.response] * m
             found["term"] += [effect.name] * m
             for place, tail in enumerate(("", "2")):
-                here = effect.points[place] if place < len(effect.points) else None
-                texts = isinstance(here, list)
-                name = effect.columns[place] if here is not None else None
-                found["column" + tail] += [name] * m
-                found["level" + tail] += here if texts else [None] * m
-                numbers = [np.nan] * m if texts or here is None else np.asarray(here).tolist()
+                name, levels, numbers = _axis_columns(effect, place)
+                found["column" + tail] += name
+                found["level" + tail] += levels
                 found["x" + tail] += numbers
             found["effect"] += effect.effect.tolist()
             found["std_error"] += effect.std_error.tolist()
@@ -164,3 +161,14 @@ _TIDY = (
     *("response", "term", "column", "x", "level", "column2", "x2", "level2"),
     *("effect", "std_error", "conf_low", "conf_high"),
 )
+
+
+def _axis_columns(effect: TermEffect, place: int) -> tuple[list[Any], list[Any], list[Any]]:
+    """Return name, levels and numbers of a column along which an effect is shown, or gaps."""
+    m = len(effect.effect)
+    if place >= len(effect.points):
+        return [None] * m, [None] * m, [np.nan] * m
+    here, name = effect.points[place], [effect.columns[place]] * m
+    if isinstance(here, list):
+        return name, here, [np.nan] * m
+    return name, [None] * m, np.asarray(here).tolist()

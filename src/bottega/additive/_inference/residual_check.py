@@ -90,13 +90,14 @@ def basis_columns(
     for block, part in parts:
         if block.kind not in ("smooth", "tensor"):
             continue
-        rows, columns = np.ones(len(X), dtype=bool), []
+        rows = np.ones(len(X), dtype=bool)
+        columns: list[int] = []
         for margin in block.margins:
             if isinstance(margin.basis, IndicatorBasis):
                 rows &= X[:, margin.columns[0]] == margin.basis.code
             elif not isinstance(margin.basis, ValueBasis):
                 columns += margin.columns
-        ratio = neighbour_ratio(X[np.ix_(rows, columns)], residual[rows])
+        ratio = neighbour_ratio(X[rows][:, columns], residual[rows])
         found["term"].append(block.name)
         found["size"].append(block.size)
         found["edf"].append(float(fit.edf[part].sum()))

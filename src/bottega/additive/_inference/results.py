@@ -27,6 +27,7 @@ from bottega.additive.effects import AdditiveEffects
 from bottega.core.errors import InputError
 from bottega.core.likelihood import information_criteria
 from bottega.core.results import CoefficientResults, check_level, glance_row, glance_section
+from bottega.core.rows import check_weight
 from bottega.core.seeds import seed_of
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
@@ -180,7 +181,7 @@ class AdditiveResults(CoefficientResults):
             notes.append(f"Smoothing parameters by {_WORDS[fit.method]}: {fit.score:.6g}.")
         selected = any(
             len(alphas) > len(block.penalties)
-            for alphas, block in zip(fit.alphas, self.blocks_, strict=True)
+            for alphas, block in zip(fit.alphas, self.blocks_, strict=False)
         )
         if selected:
             out = [
@@ -313,18 +314,13 @@ class AdditiveResults(CoefficientResults):
         fit = self.fit_
         if fit.n_predictors > 1:
             raise InputError("check() is for one predictor; fit one class against the rest.")
-        matrix = self.inputs_.read(self, X)
+        matrix = self._check_new(X)  # type: ignore[attr-defined]
         response = self._checked_response(y, len(matrix))
-        weight = np.ones(len(matrix))
-        if sample_weight is not None:
-            weight = np.asarray(sample_weight, dtype=np.float64)
-            if weight.shape != (len(matrix),) or not np.all(weight >= 0):
-                raise InputError(
-                    f"sample_weight must have {len(matrix)} numbers that are not negative; its "
-                    f"shape is {weight.shape}."
-                )
-            counted = np.flatnonzero(weight > 0)
-            matrix, response, weight = matrix[counted], response[counted], weight[counted]
+        weight = check_weight(sample_weight, len(matrix))
+        if weight is None:
+            weight = np.ones(len(matrix))
+        counted = np.flatnonzero(weight > 0)
+        matrix, response, weight = matrix[counted], response[counted], weight[counted]
         eta = self._predictors(matrix)[:, 0]
         mu = fit.family.mean(eta)
         residual = deviance_residuals(response, mu, weight, fit.family)
@@ -364,4 +360,8 @@ class AdditiveResults(CoefficientResults):
                     f"y has labels that the model does not know: {given[~known][0]!r}."
                 )
             return np.asarray(given == classes[1], dtype=np.float64)
-        return np.asarray(given, dtype=np.float64)
+        numbers = np.asarray(given, dtype=np.float64)
+        if not np.all(np.isfinite(numbers)):
+            raise InputError("y has values that are missing or infinite; leave these rows out.")
+        self._check_response(numbers)  # type: ignore[attr-defined]
+        return numbers

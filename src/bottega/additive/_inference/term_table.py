@@ -86,7 +86,7 @@ def term_rows(fit: Fit, blocks: Sequence[Block]) -> list[TermRow]:
         edf = float(fit.edf[part].sum())
         for name, kind, row in _coefficients(block):
             estimate = float(row @ coef)
-            error = float(np.sqrt(max(row @ covariance @ row, 0.0)))
+            error = float(np.sqrt(max(float(row @ covariance @ row), 0.0)))
             test = _t_test(estimate, error, df)
             found.append(TermRow(name, kind, predictor, estimate, error, np.nan, test))
         if block.kind in ("intercept", "linear"):
@@ -95,9 +95,9 @@ def term_rows(fit: Fit, blocks: Sequence[Block]) -> list[TermRow]:
         if block.signs is None and fit.scale > 0:
             if block.kind == "factor" and not block.penalties:
                 test = wald_test(coef, covariance, df)
-            elif len(fit.alphas[place % len(blocks)]) > len(block.penalties) and block.penalties:
+            elif len(fit.alphas[place]) > len(block.penalties) and block.penalties:
                 penalties = (*block.penalties, block.shrink)
-                pairs = zip(fit.alphas[place % len(blocks)], penalties, strict=True)
+                pairs = zip(fit.alphas[place], penalties, strict=True)
                 test = unshrunk_test(fit, part, [alpha * P for alpha, P in pairs], df)
             elif whole[place]:
                 others = [
@@ -122,18 +122,23 @@ def _coefficients(block: Block) -> list[tuple[str, str, FloatArray]]:
         # In the units of the columns, whatever the unit the engine works in.
         units = [m.basis.scale for m in block.margins if isinstance(m.basis, ValueBasis)]
         form = np.eye(block.size) / np.prod(units, dtype=np.float64)
-        names = block.labels if len(block.labels) == block.size else ("",) * block.size
+        if block.size == 1:
+            return [(block.name, block.kind, form[0])]
         return [
-            (f"{block.name}[{name}]" if name else block.name, block.kind, row)
-            for name, row in zip(names, form, strict=True)
+            (f"{block.name}[{name}]", block.kind, row)
+            for name, row in zip(_labels(block, block.size), form, strict=True)
         ]
     if block.kind == "factor" and isinstance(block.margins[0].basis, LevelsBasis):
         rows = level_rows(block)
-        names = block.labels if len(block.labels) == len(rows) else range(len(rows))
         return [
-            (f"{block.name}[{name}]", "level", row) for name, row in zip(names, rows, strict=True)
+            (f"{block.name}[{name}]", "level", row)
+            for name, row in zip(_labels(block, len(rows)), rows, strict=True)
         ]
     return []
+
+
+def _labels(block: Block, count: int) -> Sequence[str]:
+    return block.labels if len(block.labels) == count else [str(k) for k in range(count)]
 
 
 def level_rows(block: Block) -> FloatArray:

@@ -190,7 +190,7 @@ def unshrunk_test(fit: Fit, part: slice, weighted: list[FloatArray], df_scale: f
     joint = (fit.gram + fit.penalty)[np.ix_(others, others)]
     # What the rows say of the term, all other terms given their penalties.
     C = fit.gram[part, part] - cross @ np.linalg.pinv(joint, hermitian=True) @ cross.T
-    V = np.linalg.pinv(C + sum(weighted[:-1]), hermitian=True)
+    V = np.asarray(np.linalg.pinv(C + sum(weighted[:-1]), hermitian=True), dtype=np.float64)
     coef = own + V @ (weighted[-1] @ own)
     F = V @ C
     r = float(2 * np.trace(F) - np.einsum("ij,ji->", F, F))
