@@ -38,9 +38,17 @@ def test_priors_that_are_no_probabilities_are_refused(each, priors):
 
 @pytest.mark.parametrize("each", ALL)
 def test_priors_may_come_by_label(each):
-    by_label = each(priors={"b": 3, "a": 1}).fit(X, Y)
+    by_label = each(priors={"b": 0.75, "a": 0.25}).fit(X, Y)
     assert by_label.priors_.tolist() == [0.25, 0.75]
-    assert np.array_equal(by_label.predict_proba(X), each(priors=[1, 3]).fit(X, Y).predict_proba(X))
+    in_order = each(priors=[0.25, 0.75]).fit(X, Y)
+    assert np.array_equal(by_label.predict_proba(X), in_order.predict_proba(X))
+
+
+@pytest.mark.parametrize("each", ALL)
+def test_priors_that_do_not_sum_to_one_are_rescaled_and_that_is_said(each):
+    with pytest.warns(DataWarning, match="sum to 4"):
+        model = each(priors=[1, 3]).fit(X, Y)
+    assert model.priors_.tolist() == [0.25, 0.75]
 
 
 @pytest.mark.parametrize("each", ALL)

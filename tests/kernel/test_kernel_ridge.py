@@ -120,7 +120,7 @@ def test_one_penalty_of_many_rows_is_that_of_the_path():
 
 
 def test_gamma_is_chosen_with_alpha():
-    model = KernelRidge(gamma="auto", gammas=[0.01, 0.1, 10.0], alphas=10, select="min").fit(X, Y)
+    model = KernelRidge(gamma="path", gammas=[0.01, 0.1, 10.0], alphas=10, select="min").fit(X, Y)
     assert len(model.path_) == 30
     each = {gamma: KernelRidge(gamma=gamma, alphas=10).path(X, Y) for gamma in (0.01, 0.1, 10.0)}
     least = {gamma: float(curve.error.min()) for gamma, curve in each.items()}
@@ -130,11 +130,11 @@ def test_gamma_is_chosen_with_alpha():
     listed = KernelRidge(gamma=[10.0, 0.01, 0.1], alphas=10, select="min").fit(X, Y)
     assert listed.path_.settings == model.path_.settings
     assert (listed.alpha_, listed.gamma_) == (model.alpha_, model.gamma_)
-    only = KernelRidge(0.1, gamma="auto", gammas=3, select="min").fit(X, Y)
+    only = KernelRidge(0.1, gamma="path", gammas=3, select="min").fit(X, Y)
     assert only.alpha_ == 0.1
     assert len(only.path_) == 3
     # The kernel of each fold has the gamma of the setting.
-    judged = KernelRidge(gamma="auto", gammas=[0.1, 1.0], alphas=4).path(X, Y, cv=3)
+    judged = KernelRidge(gamma="path", gammas=[0.1, 1.0], alphas=4).path(X, Y, cv=3)
     again = KernelRidge(gamma=0.1, alphas=4).path(X, Y, cv=3, values=None)
     of_small = [i for i, setting in enumerate(judged.settings) if setting["gamma"] == 0.1]
     assert judged.error[of_small] == pytest.approx(again.error)
@@ -188,7 +188,7 @@ def test_texts_have_a_kernel_too():
         ({"alpha": -1.0}, "alpha=-1.0"),
         ({"gamma": 0.0}, "gamma=0.0"),
         ({"kernel": "rfb"}, "kernel='rfb'"),
-        ({"kernel": "linear", "gamma": "auto"}, "nothing to choose"),
+        ({"kernel": "linear", "gamma": "path"}, "nothing to choose"),
         ({"kernel": "precomputed", "approximation": "nystroem"}, "the matrix alone"),
         ({"kernel": "linear", "approximation": "fourier"}, "not for LinearKernel"),
         ({"kernel": SigmoidKernel(1.0, -1.0)}, "least eigenvalue is -"),

@@ -43,7 +43,8 @@ class LinearDiscriminant(
         ``"oas"`` are formulas for the least expected squared error of the covariance, the second
         for normal rows; in a stream, which holds no rows out, ``"auto"`` is ``"oas"``.
     priors : array-like of shape (K,), dict or None, default=None
-        Probability of each class, in sorted order or by label; None takes their shares.
+        Probability of each class, in sorted order or by label; None takes their shares. Numbers
+        that do not sum to one are divided by their sum, with a warning.
     covariance : {"pooled", "robust"}, default="pooled"
         How means and covariance are estimated. ``"robust"`` is maximum likelihood under a
         multivariate t distribution with 5 degrees of freedom, in which outliers count little,

@@ -13,7 +13,7 @@ from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks, Moments
 from bottega.core.classes import NoProbabilities, check_classes, decided
 from bottega.core.errors import InputError
-from bottega.core.params import Anything, Boolean, Parameter
+from bottega.core.params import Boolean, ClassWeight, Parameter
 from bottega.core.results import CoefficientResults, glance_row, term_names, tidy_columns
 from bottega.core.rows import Rows
 from bottega.core.scores import linear_scores
@@ -96,7 +96,7 @@ class IndicatorRegression(NoProbabilities, CoefficientResults, ClassifierMixin, 
 
     params: ClassVar[Mapping[str, Parameter]] = {
         "fit_intercept": Boolean(help="have an intercept in each regression"),
-        "class_weight": Anything(help="weight of each class: a dict, or 'balanced'"),
+        "class_weight": ClassWeight(help="weight of each class: a dict, or 'balanced'"),
     }
     card: ClassVar[Card] = Card(
         method="indicator_regression",

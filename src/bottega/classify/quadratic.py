@@ -44,7 +44,8 @@ class QuadraticDiscriminant(CoefficientResults, OwnCovariances):
         Whether the identity is that of inputs with unit variance within classes; without it the
         units of the inputs matter where `shrinkage` is not 0.
     priors : array-like of shape (K,), dict or None, default=None
-        Probability of each class, in sorted order or by label; None takes their shares.
+        Probability of each class, in sorted order or by label; None takes their shares. Numbers
+        that do not sum to one are divided by their sum, with a warning.
     select : {"min", "one_se"}, default="one_se"
         Rule that picks from the path.
     cv : int, float, splitter or list of (train, test), default=10

@@ -1,6 +1,7 @@
 """Kinds of values that a parameter may have: numbers, truth values, words, functions, seeds."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
 from numbers import Real as RealNumber
@@ -14,6 +15,7 @@ __all__ = [
     "Anything",
     "Boolean",
     "Choice",
+    "ClassWeight",
     "Function",
     "Integer",
     "Nothing",
@@ -306,3 +308,31 @@ class Anything(Parameter):
     def parse(self, text: str) -> str:
         """Return the text as it is."""
         return text
+
+
+@dataclass(frozen=True)
+class ClassWeight(Parameter):
+    """Weights of classes: None, the word 'balanced', or a dict by label."""
+
+    def accepts(self, value: Any) -> bool:
+        """Return True for None, 'balanced' and a mapping."""
+        return value is None or isinstance(value, Mapping) or self._is_word(value)
+
+    @staticmethod
+    def _is_word(value: Any) -> bool:
+        return isinstance(value, str) and value == "balanced"
+
+    def describe(self) -> str:
+        """Return the three forms in words."""
+        return "None, 'balanced', or a dict of a number for each class"
+
+    def schema(self) -> dict[str, Any]:
+        """Return the forms as JSON schema; the keys of an object are strings."""
+        return {"anyOf": [{"type": "null"}, {"type": "string", "enum": ["balanced"]}]}
+
+    def parse(self, text: str) -> str | None:
+        """Read 'balanced', or none."""
+        if self._is_word(text):
+            return text
+        Nothing().parse(text)
+        return None

@@ -13,6 +13,7 @@ from bottega.core.errors import InputError, NotKept
 from bottega.core.estimator import Unweighted
 from bottega.core.frames import take_rows
 from bottega.core.params import AnyOf, Boolean, Choice, Integer, OrNone, Parameter, Real, Seed
+from bottega.core.results import CoefficientResults, glance_row, tidy_columns
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
 from bottega.core.typing import Array, FloatArray, IntArray
@@ -28,7 +29,9 @@ _WHOLE = 5000  # rows up to which the kernel matrix is computed once
 _BLOCK = 2**22  # kernels in a block of new rows
 
 
-class KernelPerceptron(NoProbabilities, KernelInputs, ClassifierMixin, Unweighted):
+class KernelPerceptron(
+    NoProbabilities, CoefficientResults, KernelInputs, ClassifierMixin, Unweighted
+):
     r"""The perceptron on the features of a kernel: learn from mistakes only.
 
     Starts at :math:`f = 0` and goes through the rows in their order; where
@@ -214,11 +217,27 @@ class KernelPerceptron(NoProbabilities, KernelInputs, ClassifierMixin, Unweighte
         self.updates_ = Updates(used, place, change, time, n * len(counts))
         self.n_iter_, self.converged_ = len(counts), counts[-1] == 0
         self.n_updates_, self.updates_by_epoch_ = len(row), np.array(counts)
-        self.support_ = used
+        self.support_, self._n_rows = used, n
         self._points = take_rows(rows.X, used)
         self.dual_coef_ = self.updates_.mean if self.combine == "average" else self.updates_.last
         every = np.arange(n)
         self.max_kernel_ = float(np.max(_diagonal(between, every)))
+
+    def _terms(self, level: float = 0.95) -> dict[str, Any]:
+        names, coef = [f"row {row}" for row in self.support_], self.dual_coef_
+        if coef.shape[1] == 1:
+            return tidy_columns(names, coef[:, 0], level=level)
+        return tidy_columns(names, coef, level=level, response=self.classes_)
+
+    def _glance_row(self) -> dict[str, Any]:
+        sizes = {"n_support": len(self.support_), "n_updates": self.n_updates_}
+        return glance_row({"nobs": self._n_rows}, **sizes, passes=self.n_iter_)
+
+    def _notes(self) -> tuple[str, ...]:
+        how = "without" if self.converged_ else "with"
+        return (
+            f"Terms are the kernels of rows that caused an update; the last pass was {how} one.",
+        )
 
     @property
     def support_vectors_(self) -> Any:

@@ -30,11 +30,12 @@ from bottega.core.smoother import Smoother
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray
 from bottega.kernel._inputs.points import KERNEL
+from bottega.kernel._objects.numbers import gamma_grid
 from bottega.kernel._ridge.fitted import FittedRidge, row_blocks
 from bottega.kernel._ridge.spectrum import judged
 from bottega.kernel._ridge.work import ApproximateRidge, ExactRidge, RidgeWork
 from bottega.kernel.approximate import kernel_error, nystroem, random_fourier
-from bottega.kernel.kernels import Kernel, resolve_gamma
+from bottega.kernel.kernels import Kernel
 
 __all__ = ["KernelRidge"]
 
@@ -61,9 +62,10 @@ class KernelRidge(FittedRidge, RegressorMixin, Tuned):
         ``"rbf"`` (Gaussian), ``"linear"``, ``"poly"``, ``"laplacian"``, ``"sigmoid"``,
         ``"cosine"``; a kernel object, for texts too; a function of two rows; or ``"precomputed"``,
         where X is the matrix of the kernels of all pairs.
-    gamma : float, "scale", "auto", list of float or None, default="scale"
-        Factor in the kernel. ``"scale"`` is 1 / (p var(X)), None is 1 / p; ``"auto"`` chooses it
-        together with `alpha`, from `gammas`, and a list from its values, as support vectors do.
+    gamma : float, "scale", "auto", "path", list of float or None, default="scale"
+        Factor in the kernel. ``"scale"`` is 1 / (p var(X)), ``"auto"`` and None are 1 / p, as in
+        scikit-learn. ``"path"`` chooses it together with `alpha`, from `gammas`, and a list from
+        its values.
     degree : int, default=3
         Of the polynomial kernel.
     coef0 : float, default=1
@@ -84,7 +86,7 @@ class KernelRidge(FittedRidge, RegressorMixin, Tuned):
     alphas : int or array-like, default=50
         Penalties on the path: their number, or their values.
     gammas : int or array-like, default=5
-        Values that ``gamma="auto"`` tries: their number, each four times the one before and about
+        Values that ``gamma="path"`` tries: their number, each four times the one before and about
         ``"scale"``, or the values.
     random_state : int, RandomState, Generator or None, default=0
         Seed of what an approximation draws.
@@ -152,17 +154,17 @@ class KernelRidge(FittedRidge, RegressorMixin, Tuned):
 
     knob: ClassVar[str] = "alpha"
     knobs: ClassVar[tuple[str, ...]] = ("alpha", "gamma")
-    walks: ClassVar[Mapping[str, Any]] = {"gamma": "auto"}
+    walks: ClassVar[Mapping[str, Any]] = {"gamma": "path"}
     params: ClassVar[Mapping[str, Parameter]] = {
         "alpha": Auto(Real(0, None, log=True), help="strength of the penalty"),
         "kernel": KERNEL,
         "gamma": OrNone(
             AnyOf(
-                Choice("scale", "auto"),
+                Choice("scale", "auto", "path"),
                 Real(0, None, open_low=True, log=True),
                 Listed(Real(0, None, open_low=True)),
             ),
-            help="factor in the kernel, or a list for the path to choose from",
+            help="factor in the kernel, 'path' or a list for the path to choose from",
         ),
         "degree": Integer(1, help="degree of the polynomial kernel"),
         "coef0": Real(help="constant of the polynomial and the sigmoid kernel"),
@@ -241,26 +243,11 @@ class KernelRidge(FittedRidge, RegressorMixin, Tuned):
 
     def _check_params(self) -> None:
         super()._check_params()
-        if self._chooses_gamma and not self._has_gamma:
-            raise ParameterError(
-                f"KernelRidge: gamma={self.gamma!r} has nothing to choose for "
-                f"kernel={self.kernel!r}."
-            )
         if self._precomputed and self.approximation in ("nystroem", "fourier"):
             raise ParameterError(
                 f"KernelRidge: approximation={self.approximation!r} needs the points; with "
                 "kernel='precomputed' there is the matrix alone."
             )
-
-    @property
-    def _chooses_gamma(self) -> bool:
-        """Whether the path chooses the factor."""
-        return np.ndim(self.gamma) == 1 or self.gamma == "auto"
-
-    @property
-    def _has_gamma(self) -> bool:
-        plain = ("linear", "cosine", "precomputed")
-        return isinstance(self.kernel, str) and self.kernel not in plain
 
     def _prepare(self, rows: Rows) -> RidgeWork:
         y = rows.y if rows.y.ndim == 2 else rows.y[:, None]
@@ -332,8 +319,7 @@ class KernelRidge(FittedRidge, RegressorMixin, Tuned):
         listed = self.gammas if np.ndim(self.gamma) == 0 else self.gamma
         if np.ndim(listed):
             return [float(gamma) for gamma in np.unique(listed)]
-        middle, count = resolve_gamma("scale", work.rows.X, work.rows.weight), int(self.gammas)
-        return [float(middle * 4.0 ** (k - 2 * count // 3)) for k in range(count)]
+        return gamma_grid(work.rows.X, work.rows.weight, int(self.gammas))
 
     def _predictions(
         self, work: RidgeWork, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str
@@ -380,6 +366,12 @@ class KernelRidge(FittedRidge, RegressorMixin, Tuned):
             fit.trace_sst,
             self._path_scale,
         )
+
+    def _glance_row(self) -> dict[str, Any]:
+        own = {"alpha": self.alpha_}
+        if self.gamma_ is not None:
+            own["gamma"] = self.gamma_
+        return super()._glance_row() | own
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()

@@ -16,17 +16,17 @@ from bottega.core.lists import Listed
 from bottega.core.losses import ZERO_ONE, Loss
 from bottega.core.params import (
     AnyOf,
-    Anything,
     Auto,
     Boolean,
     Choice,
+    ClassWeight,
     Integer,
-    OrNone,
     Parameter,
     Real,
     Seed,
 )
 from bottega.core.path import Path, along
+from bottega.core.results import CoefficientResults, glance_row, term_names, tidy_columns
 from bottega.core.rows import Rows
 from bottega.core.scores import linear_scores
 from bottega.core.seeds import seed_of
@@ -49,7 +49,7 @@ class _SvmWork:
     unit: float  # mean squared length of a row, without the constant
 
 
-class LinearSVM(NoProbabilities, ClassifierMixin, Tuned):
+class LinearSVM(NoProbabilities, CoefficientResults, ClassifierMixin, Tuned):
     r"""Linear classifier of large margin.
 
     Minimises for labels :math:`y_i = \pm 1`
@@ -156,9 +156,7 @@ class LinearSVM(NoProbabilities, ClassifierMixin, Tuned):
         "solver": Choice("auto", "dual", "newton", "pegasos", help="how it is solved"),
         "fit_intercept": Boolean(help="have an intercept"),
         "intercept_scaling": Real(0, open_low=True, help="constant whose weight is the intercept"),
-        "class_weight": OrNone(
-            AnyOf(Choice("balanced"), Anything()), help="factors of C by class, or balanced"
-        ),
+        "class_weight": ClassWeight(help="weight of each class: a dict, or 'balanced'"),
         "tol": Real(0, open_low=True, help="tolerance of the dual solver"),
         "max_iter": Integer(1, help="most passes over the rows"),
         "select": Choice("min", "one_se", help="rule that picks from the path"),
@@ -335,6 +333,7 @@ class LinearSVM(NoProbabilities, ClassifierMixin, Tuned):
         self.objective_ = np.array([each.primal(one.w, self.C_) for each, one in pairs])
         self.gap_ = self.objective_ - [each.dual(one, self.C_) for each, one in pairs]
         self.n_support_ = np.array([np.count_nonzero(one.a > 0) for one in row])
+        self._n_rows = len(work.rows)
         if not self.converged_:
             warn_caller(
                 f"LinearSVM did not reach tol={self.tol:g} in max_iter={self.max_iter} passes; the "
@@ -342,6 +341,22 @@ class LinearSVM(NoProbabilities, ClassifierMixin, Tuned):
                 "inputs, raise max_iter, or lower C.",
                 ConvergenceWarning,
             )
+
+    def _terms(self, level: float = 0.95) -> dict[str, Any]:
+        names, estimate = term_names(self, intercept=bool(self.fit_intercept)), self.coef_.T
+        if self.fit_intercept:
+            estimate = np.vstack([self.intercept_, estimate])
+        if len(self.coef_) == 1:
+            return tidy_columns(names, estimate[:, 0], level=level)
+        return tidy_columns(names, estimate, level=level, response=self.classes_)
+
+    def _glance_row(self) -> dict[str, Any]:
+        about = {"n_support": int(self.n_support_.sum()), "C": self.C_}
+        size, gap = float(np.sum(self.objective_)), float(np.max(self.gap_))
+        return glance_row({"nobs": self._n_rows}, **about, objective=size, gap=gap)
+
+    def _notes(self) -> tuple[str, ...]:
+        return ("The hinge is no likelihood: weights have no standard errors and no tests.",)
 
     def _input_options(self, new: bool = False) -> dict[str, Any]:
         return super()._input_options(new) | {"accept_sparse": "csr"}

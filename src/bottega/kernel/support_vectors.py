@@ -7,11 +7,10 @@ from bottega.core.cards import Card
 from bottega.core.documents import documented_like
 from bottega.core.params import (
     AnyOf,
-    Anything,
     Auto,
     Boolean,
     Choice,
-    OrNone,
+    ClassWeight,
     Parameter,
     Real,
     Seed,
@@ -57,9 +56,10 @@ class SupportVectorClassifier(PairMachines):
         returns the matrix of all pairs. With ``"precomputed"`` X is that matrix.
     degree : int, default=3
         Degree of ``"poly"``.
-    gamma : float, "scale", "auto" or list of float, default="scale"
+    gamma : float, "scale", "auto", "path" or list of float, default="scale"
         Factor in ``"rbf"``, ``"poly"``, ``"laplacian"`` and ``"sigmoid"``; ``"scale"`` is
-        1 / (p var(X)), ``"auto"`` 1 / p. From a list the path chooses, together with C.
+        1 / (p var(X)), ``"auto"`` 1 / p, as in scikit-learn. ``"path"`` chooses it together with C,
+        from five values, each four times the one before and about ``"scale"``; a list from its own.
     coef0 : float, default=0.0
         Constant of ``"poly"`` and ``"sigmoid"``.
     shrinking : bool, default=True
@@ -176,9 +176,7 @@ class SupportVectorClassifier(PairMachines):
         ),
         "tol": SOLVER_PARAMS["tol"],
         "cache_size": SOLVER_PARAMS["cache_size"],
-        "class_weight": OrNone(
-            AnyOf(Choice("balanced"), Anything()), help="weights of the classes, or 'balanced'"
-        ),
+        "class_weight": ClassWeight(help="weight of each class: a dict, or 'balanced'"),
         "verbose": SOLVER_PARAMS["verbose"],
         "max_iter": SOLVER_PARAMS["max_iter"],
         "decision_function_shape": Choice(

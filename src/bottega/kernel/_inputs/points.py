@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, ParameterError
 from bottega.core.estimator import Estimator
 from bottega.core.params import AnyOf, Choice, Function, Parameter
 from bottega.core.sparse import is_sparse
@@ -112,6 +112,24 @@ class KernelInputs(Estimator):
             weight=weight,
             by_pair=self._by_pair,
         )
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        word = isinstance(self.kernel, str) and self.kernel not in (
+            "linear",
+            "cosine",
+            "precomputed",
+        )
+        if self._chooses_gamma and not word:
+            raise ParameterError(
+                f"{type(self).__name__}: gamma={self.gamma!r} has nothing to choose for "
+                f"kernel={self.kernel!r}."
+            )
+
+    @property
+    def _chooses_gamma(self) -> bool:
+        """Whether the path chooses the factor."""
+        return np.ndim(self.gamma) == 1 or (isinstance(self.gamma, str) and self.gamma == "path")
 
     @property
     def _precomputed(self) -> bool:

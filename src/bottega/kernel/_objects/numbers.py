@@ -10,7 +10,7 @@ from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray
 from bottega.kernel._objects.base import as_points
 
-__all__ = ["check_degree", "check_number", "resolve_gamma"]
+__all__ = ["check_degree", "check_number", "gamma_grid", "resolve_gamma"]
 
 _SMALLEST, _LARGEST = 1e-140, 1e140  # sizes whose squares are ordinary numbers
 
@@ -75,6 +75,12 @@ def resolve_gamma(gamma: Any, X: Any = None, weight: FloatArray | None = None) -
         )
     variance = _variance(X / size, weight)
     return 1.0 / (p * variance) / size / size if variance > 0 else 1.0
+
+
+def gamma_grid(X: Any, weight: FloatArray | None, count: int) -> list[float]:
+    """Return so many values of gamma, each four times the one before and about ``"scale"``."""
+    middle = resolve_gamma("scale", X, weight)
+    return [middle * 4.0 ** (k - 2 * count // 3) for k in range(count)]
 
 
 def _variance(X: Any, weight: FloatArray | None) -> float:

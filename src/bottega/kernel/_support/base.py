@@ -19,6 +19,7 @@ from bottega.core.sparse import small_as_dense
 from bottega.core.tuned import Tuned
 from bottega.core.typing import FloatArray, IntArray
 from bottega.kernel._inputs.points import KERNEL, GramRows
+from bottega.kernel._objects.numbers import gamma_grid
 from bottega.kernel._support.fitted import KernelMachine
 from bottega.kernel._support.machines import Machine, machines_along
 from bottega.kernel._support.slacks import Slacks
@@ -37,6 +38,7 @@ __all__ = [
 
 _WIDEST, _NARROWEST = 1e-2, 1e2  # of the values of C on a path
 _FEW = 1_000  # rows up to which threads are not worth their start
+_GAMMAS = 5  # values of gamma="path"
 
 COST = Real(0, None, open_low=True, log=True, endless=True)
 GAMMA = AnyOf(
@@ -48,9 +50,10 @@ KERNEL_PARAMS: dict[str, Parameter] = {
     "kernel": KERNEL,
     "degree": Integer(1, help="degree of the polynomial kernel"),
     "gamma": AnyOf(
-        *GAMMA.parts,
+        Choice("scale", "auto", "path"),
+        GAMMA.parts[1],
         Listed(GAMMA.parts[1]),
-        help="factor in the kernels, 'scale' or 'auto', or a list for the path to choose from",
+        help="factor in the kernels; 'path' or a list for the path to choose from",
     ),
     "coef0": Real(help="constant of the polynomial and the sigmoid kernel"),
 }
@@ -115,7 +118,7 @@ class SupportVectors(KernelMachine, Tuned):
 
     def _given(self, work: MachineRows) -> dict[str, Any] | None:
         cost = self._cost(work)
-        return None if cost is None or np.ndim(self.gamma) == 1 else {"C": cost}
+        return None if cost is None or self._chooses_gamma else {"C": cost}
 
     def _cost(self, work: MachineRows) -> float | None:
         """Return C where it is given; "scale" is the unit of the responses."""
@@ -169,21 +172,25 @@ class SupportVectors(KernelMachine, Tuned):
 
     def _path_settings(self, work: MachineRows, values: Any) -> list[dict[str, Any]]:
         given = self._cost(work)
-        if values is None and given is not None and np.ndim(self.gamma) == 1:
+        if values is None and given is not None and self._chooses_gamma:
             values = [given]
         elif values is None and np.ndim(self.Cs) == 1:
             values = self.Cs
         if values is None:
-            kernel = self._kernel_at(work, self._gamma_of(self._gammas()[0]))
+            kernel = self._kernel_at(work, self._gamma_of(self._gammas(work)[0]))
             size = float(np.mean(np.abs(self._diagonal(kernel, work.X)))) or 1.0
             values = np.geomspace(_WIDEST, _NARROWEST, int(self.Cs)) * work.unit / size
         costs = sorted({float(value) for value in values})
-        return [gamma | {"C": cost} for gamma in self._gammas() for cost in costs]
+        return [gamma | {"C": cost} for gamma in self._gammas(work) for cost in costs]
 
-    def _gammas(self) -> list[dict[str, Any]]:
-        if np.ndim(self.gamma) == 0:
+    def _gammas(self, work: MachineRows) -> list[dict[str, Any]]:
+        """Return the settings of gamma on the path; none of its own where it is given."""
+        if not self._chooses_gamma:
             return [{}]
-        return [{"gamma": float(gamma)} for gamma in sorted(self.gamma)]
+        values = self.gamma
+        if np.ndim(values) == 0:
+            values = gamma_grid(work.X, self._input_weight(work.rows), _GAMMAS)
+        return [{"gamma": float(gamma)} for gamma in sorted(values)]
 
     def _diagonal(self, kernel: Kernel, X: Any) -> FloatArray:
         if isinstance(X, GramRows):
@@ -193,7 +200,7 @@ class SupportVectors(KernelMachine, Tuned):
     def _path(self, work: MachineRows, values: Any, loss: Loss | None) -> Path:
         settings = self._path_settings(work, values)
         self._solve(work, settings)
-        several = np.ndim(self.gamma) == 1
+        several = self._chooses_gamma
         place = [float(k) if several else each["C"] for k, each in enumerate(settings)]
         own = self._own_loss(work)
         assert own is not None
