@@ -126,7 +126,7 @@ def fitted():
 
 def test_effects_have_mean_zero_over_the_weighted_rows(fitted):
     model, X, w = fitted
-    matrix = model.inputs_.read(model, X)
+    matrix = model.columns_in_.read(model, X)
     for block in model.blocks_[1:]:
         assert np.abs(w @ block.design(matrix)).max() < 1e-9 * w.sum(), block.name
         assert block.transform.T @ block.transform == pytest.approx(np.eye(block.size))
@@ -141,7 +141,7 @@ def test_a_factor_in_by_makes_a_block_for_each_level(fitted):
 def test_degrees_of_freedom_that_are_asked_for_are_those_of_the_term_alone(fitted):
     model, X, w = fitted
     block = model.blocks_[1]
-    B = block.design(model.inputs_.read(model, X))
+    B = block.design(model.columns_in_.read(model, X))
     G = B.T @ (w[:, None] * B)
     S = block.fixed[0] * block.penalties[0]
     assert np.trace(np.linalg.solve(G + S, G)) == pytest.approx(5.0, abs=1e-6)

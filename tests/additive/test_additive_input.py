@@ -4,9 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bottega.additive._terms.facts import TableFacts
+from bottega.additive._terms.resolve import place_terms
 from bottega.additive.additive_model import AdditiveClassifier, AdditiveModel
 from bottega.additive.terms import factor, linear, offset, random, smooth, tensor
 from bottega.core.errors import DataWarning, InputError, ParameterError
+from bottega.data.mixed_inputs import MixedInputs
 
 
 @pytest.fixture(scope="module")
@@ -72,20 +75,40 @@ def test_default_terms_suit_their_columns(rows):
     assert [block.name for block in model.blocks_][-1] == "gappy missing"
 
 
+def test_default_terms_of_many_columns_are_smaller():
+    rng = np.random.default_rng(3)
+    X, inputs = rng.normal(size=(50, 90)), MixedInputs()
+    inputs.fit(AdditiveModel(), X)
+    facts = TableFacts(X).columns()
+    assert place_terms(None, inputs, facts)[0].term.n_splines == 6
+    assert place_terms(None, inputs, facts, n_predictors=2)[0].term == linear("x0")
+    crowd = pd.DataFrame({"id": [f"row {i}" for i in range(1200)], "x": rng.normal(size=1200)})
+    crowd["shop"] = rng.integers(0, 50, 1200).astype(str)
+    with pytest.warns(DataWarning, match="The column id has more than 1000 levels"):
+        model = AdditiveModel().fit(crowd, rng.normal(size=1200))
+    assert [placed.name for placed in model.terms_] == ["smooth(x)", "random(shop)"]
+
+
 @pytest.mark.parametrize(
     ("family", "y", "said"),
     [
         ("poisson", [1, 2, -1, 0], "y is -1 in row 2.*not negative"),
         ("negative_binomial", [1, 2, -1, 0], "not negative"),
-        ("poisson", [0, 0, 0, 0], "All counts are 0"),
+        ("poisson", [0, 0, 0, 0], "all responses are 0"),
         ("gamma", [1, 2, 0, 3], "above zero"),
-        ("binomial", [0, 1, 2, 1], "AdditiveClassifier"),
+        ("binomial", [0, 1, 2, 1], "for labels take a classifier"),
     ],
 )
 def test_responses_that_a_family_cannot_have(family, y, said):
     x = np.arange(80.0)[:, None] % 17
     with pytest.raises(InputError, match=said):
         AdditiveModel(family=family).fit(x, np.tile(y, 20))
+
+
+def test_an_offset_is_for_one_predictor():
+    x = np.arange(60.0)[:, None] % 13
+    with pytest.raises(InputError, match="3 classes have several"):
+        AdditiveClassifier("offset(x0)").fit(x, np.arange(60) % 3)
 
 
 def test_families_and_links_that_do_not_go_together():

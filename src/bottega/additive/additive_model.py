@@ -3,77 +3,19 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-from scipy import stats
-from sklearn.base import ClassifierMixin, RegressorMixin
-
-from bottega.additive._model.estimator import AdditiveEstimator, shares_of
-from bottega.additive._model.response import check_family_response
+from bottega.additive._model.classification import AdditiveClassification
+from bottega.additive._model.parameters import ASSUMPTIONS, SHARED, STRENGTHS, WEAKNESSES
+from bottega.additive._model.regression import AdditiveRegression
 from bottega.core.cards import Card
-from bottega.core.classes import check_classes, decided
 from bottega.core.documents import documented_like
-from bottega.core.errors import InputError, ParameterError
-from bottega.core.likelihood import BINOMIAL, FAMILIES, get_family
+from bottega.core.likelihood import FAMILIES
 from bottega.core.links import LINKS
-from bottega.core.lists import Listed
-from bottega.core.params import (
-    AnyOf,
-    Anything,
-    Auto,
-    Boolean,
-    Choice,
-    Integer,
-    OrNone,
-    Parameter,
-    Real,
-)
-from bottega.core.path import Rule
-from bottega.core.results import check_level
-from bottega.core.typing import Array, FloatArray
-from bottega.core.validate import with_warning
+from bottega.core.params import Anything, Choice, ClassWeight, OrNone, Parameter
 
 __all__ = ["AdditiveClassifier", "AdditiveModel"]
 
-_SHARED: dict[str, Parameter] = {
-    "engine": Choice("penalized", "backfitting", help="all terms at once, or one after the other"),
-    "method": Choice("reml", "gcv", "ubre", "loo", help="what chooses the smoothing parameters"),
-    "alpha": Auto(Real(0, None, log=True), help="smoothing parameter of all terms"),
-    "multiplier": Auto(
-        Real(0, None, open_low=True, log=True), help="multiplies the smoothing parameters"
-    ),
-    "n_splines": Integer(4, None, help="functions of each smooth term"),
-    "shrink": Boolean(help="let whole terms shrink to nothing"),
-    "interactions": Integer(0, None, help="most interactions that a forward step may add"),
-    "n_terms": OrNone(Integer(0, None), help="how many terms a forward choice takes in"),
-    "categorical_features": Anything(help="columns of numbers that are categories"),
-    "select": Rule(),
-    "multipliers": AnyOf(
-        Integer(2),
-        Listed(Real(0, None, open_low=True, log=True)),
-        help="multipliers on the path: how many, or which",
-    ),
-    "tol": Real(0, 1, open_low=True, log=True, help="relative change that ends backfitting"),
-    "max_iter": Integer(1, None, help="most rounds of backfitting"),
-}
-_STRENGTHS = (
-    "Readable: the effect of each input is a curve to look at, the same at all values of the rest.",
-    "Escapes the curse of dimensionality: the error is that of curves, whatever their number.",
-    "How smooth each curve is follows from the data, with bands and tests for each term.",
-    "Takes categories and missing values as they are; columns of two values become lines.",
-    "One pass over the rows, then the work does not grow with them; it fits chunks.",
-)
-_WEAKNESSES = (
-    "No local peaks: interactions must be asked for, or a forward step let add them.",
-    "Inputs that follow curves of one another (concurvity) share their effect as they please.",
-    "A smooth term cannot jump; trees can.",
-)
-_ASSUMPTIONS = (
-    "The effects add up on the scale of the link, and are smooth.",
-    "Independent rows, with the variance that the family says.",
-)
 
-
-class AdditiveModel(RegressorMixin, AdditiveEstimator):
+class AdditiveModel(AdditiveRegression):
     r"""A sum of smooth effects of the inputs, known as a generalised additive model.
 
     .. math:: g(E[Y]) = \beta_0 + \sum_j f_j(x_j) + \sum_{jk} f_{jk}(x_j, x_k), \qquad
@@ -150,7 +92,7 @@ class AdditiveModel(RegressorMixin, AdditiveEstimator):
         The multiplier in use.
     path_ : Path
         The whole curve, when `multiplier` is ``"auto"``.
-    inputs_ : MixedInputs
+    columns_in_ : MixedInputs
         What reads the inputs.
     facts_ : tuple of ColumnFacts
         Range, centre and spread of each column.
@@ -200,17 +142,17 @@ class AdditiveModel(RegressorMixin, AdditiveEstimator):
 
     params: ClassVar[Mapping[str, Parameter]] = {
         "terms": Anything(help="formula or list of terms"),
-        "family": AnyOf(Choice(*FAMILIES, "multinomial"), help="distribution of the response"),
+        "family": Choice(*FAMILIES, "multinomial", help="distribution of the response"),
         "link": OrNone(Choice(*LINKS), help="link between mean and predictor"),
-        **_SHARED,
+        **SHARED,
     }
     card: ClassVar[Card] = Card(
         method="additive_model",
         title="Additive model",
         task="regression",
-        strengths=_STRENGTHS,
-        weaknesses=_WEAKNESSES,
-        assumptions=_ASSUMPTIONS,
+        strengths=STRENGTHS,
+        weaknesses=WEAKNESSES,
+        assumptions=ASSUMPTIONS,
         cost="n p, and (p n_splines)^3 a step",
         source="D127-D132",
         takes=frozenset({"number", "category", "missing"}),
@@ -253,90 +195,9 @@ class AdditiveModel(RegressorMixin, AdditiveEstimator):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _check_params(self) -> None:
-        super()._check_params()
-        if self.family == "multinomial":
-            raise ParameterError(
-                "AdditiveModel: family='multinomial' is for classes; use AdditiveClassifier, which "
-                "takes labels and gives their probabilities."
-            )
-        get_family(self.family, self.link)
-
-    def _family_of(self) -> Any:
-        return get_family(self.family, self.link)
-
-    def _check_response(self, y: Array) -> None:
-        check_family_response(y, self.family)
-
-    def predict(self, X: Any, terms: bool = False, return_std: bool = False) -> Any:
-        """Return the mean of the response at each row, or the effects that make it.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (m, p)
-            Inputs.
-        terms : bool
-            Whether to return the effect of each term instead: a data frame whose columns, the
-            intercept first, add up to the predictor, ``link(predict(X))``.
-        return_std : bool
-            Whether to return the standard error of the mean too.
-
-        Returns
-        -------
-        ndarray of shape (m,), a pair of them, or a data frame
-        """
-        matrix = self._check_new(X)
-        if terms:
-            return self._term_frame(matrix, ())
-        eta = self._predictors(matrix)[:, 0]
-        with np.errstate(over="ignore"):
-            mean = with_warning(np.asarray(self.fit_.family.mean(eta)))
-        if not return_std:
-            return mean
-        return mean, np.abs(self.fit_.family.mean_slope(eta)) * self._mean_error(matrix)
-
-    def interval(
-        self, X: Any, level: float = 0.95, kind: str = "confidence"
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return lower and upper limits of the mean, or of a new response, at each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (m, p)
-            Inputs.
-        level : float
-            Probability that each interval holds, on the average over the rows.
-        kind : {"confidence", "prediction"}
-            For the mean, or (gaussian family, identity link) for a new response.
-
-        Returns
-        -------
-        lower, upper : ndarray of shape (m,)
-            Limits of the predictor by its Bayesian covariance, as means.
-        """
-        check_level(level)
-        if kind not in ("confidence", "prediction"):
-            raise InputError(f"kind={kind!r} is not allowed; use 'confidence' or 'prediction'.")
-        matrix = self._check_new(X)
-        fit, eta = self.fit_, self._predictors(matrix)[:, 0]
-        error = self._mean_error(matrix)
-        if kind == "prediction":
-            if fit.family.name != "gaussian" or fit.family.the_link.name != "identity":
-                raise InputError(
-                    "Intervals of a new response are for the gaussian family; for others use "
-                    "conformal intervals."
-                )
-            error = np.sqrt(error**2 + fit.scale)
-        q = stats.norm.ppf(0.5 + level / 2)
-        if not fit.scale_known:
-            q = stats.t.ppf(0.5 + level / 2, max(fit.df_residual, 1.0))
-        ends = np.stack([fit.family.mean(eta - q * error), fit.family.mean(eta + q * error)])
-        low, high = np.sort(ends, axis=0)
-        return low, high
-
 
 @documented_like(AdditiveModel)
-class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):
+class AdditiveClassifier(AdditiveClassification):
     r"""Classes whose log odds are sums of smooth effects of the inputs.
 
     With two classes the log odds of the second are
@@ -376,16 +237,16 @@ class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):
 
     params: ClassVar[Mapping[str, Parameter]] = {
         "terms": Anything(help="formula or list of terms"),
-        **_SHARED,
-        "class_weight": Anything(help="weight of each class: a dict, or 'balanced'"),
+        **SHARED,
+        "class_weight": ClassWeight(help="weight of each class: a dict, or 'balanced'"),
     }
     card: ClassVar[Card] = Card(
         method="additive_model",
         title="Additive model",
         task="classification",
-        strengths=_STRENGTHS,
-        weaknesses=(*_WEAKNESSES, "More than two classes cost the square of their number."),
-        assumptions=_ASSUMPTIONS,
+        strengths=STRENGTHS,
+        weaknesses=(*WEAKNESSES, "More than two classes cost the square of their number."),
+        assumptions=ASSUMPTIONS,
         cost="n p, and (K p n_splines)^3 a step",
         source="D171-D174",
         takes=frozenset({"number", "category", "missing"}),
@@ -425,53 +286,3 @@ class AdditiveClassifier(ClassifierMixin, AdditiveEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
-
-    def _family_of(self) -> Any:
-        check_classes(self.classes_)
-        return BINOMIAL if len(self.classes_) == 2 else len(self.classes_)
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the log odds of the second class, or with more classes the score of each.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (m, p)
-            Inputs.
-        """
-        eta = self._predictors(self._check_new(X))
-        if len(self.classes_) == 2:
-            return eta[:, 0]
-        return np.column_stack([np.zeros(len(eta)), eta])
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probabilities of the classes, one column each.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (m, p)
-            Inputs.
-        """
-        return shares_of(self._predictors(self._check_new(X)), self.fit_)
-
-    def predict(self, X: Any, terms: bool = False) -> Any:
-        """Return the most probable class of each row, or the effects that make its log odds.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (m, p)
-            Inputs.
-        terms : bool
-            Whether to return the effect of each term instead: a data frame whose columns, the
-            intercept first, add up to the log odds; with more than two classes those of each class
-            but the first, its name in brackets.
-
-        Returns
-        -------
-        ndarray of shape (m,), or a data frame
-        """
-        matrix = self._check_new(X)
-        if terms:
-            names = [] if len(self.classes_) == 2 else [str(one) for one in self.classes_[1:]]
-            return self._term_frame(matrix, names)
-        found = decided(shares_of(self._predictors(matrix), self.fit_))
-        return np.asarray(self.classes_[found])

@@ -1,9 +1,15 @@
 """The terms of an additive model: curves, surfaces, levels, lines."""
 
 from dataclasses import dataclass, fields
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
+from bottega.additive._terms.checks import (
+    check_choice,
+    check_columns,
+    check_count,
+    check_number,
+    checked_period,
+)
 from bottega.core.errors import ParameterError
 from bottega.core.stored import stored
 
@@ -203,16 +209,16 @@ def smooth(
     >>> smooth("age", df=4)
     smooth(age, df=4)
     """
-    chosen = _columns("smooth", columns, most=3)
-    _check_choice("smooth", "basis", basis, BASES)
-    _check_choice("smooth", "knots", knots, KNOTS)
+    chosen = check_columns("smooth", columns, most=3)
+    check_choice("smooth", "basis", basis, BASES)
+    check_choice("smooth", "knots", knots, KNOTS)
     if shape is not None:
-        _check_choice("smooth", "shape", shape, SHAPES)
-    _check_count("smooth", "n_splines", n_splines, 3)
-    _check_count("smooth", "degree", degree, 1)
-    _check_count("smooth", "order", order, 1)
-    _check_number("smooth", "df", df, 0.0, open_low=True)
-    _check_number("smooth", "alpha", alpha, 0.0)
+        check_choice("smooth", "shape", shape, SHAPES)
+    check_count("smooth", "n_splines", n_splines, 3)
+    check_count("smooth", "degree", degree, 1)
+    check_count("smooth", "order", order, 1)
+    check_number("smooth", "df", df, 0.0, open_low=True)
+    check_number("smooth", "alpha", alpha, 0.0)
     if len(chosen) > 1 and basis != "thin_plate":
         raise ParameterError(
             f"smooth({', '.join(map(str, chosen))}) has {len(chosen)} columns, and basis={basis!r} "
@@ -227,7 +233,7 @@ def smooth(
     if knots == "quantile" and (basis != "pspline" or order != 2):
         raise ParameterError("smooth(knots='quantile') is for basis='pspline' and order=2.")
     if period is not None:
-        period = _period(period, basis)
+        period = checked_period(period, basis)
     if smoother is not None and not hasattr(smoother, "fit"):
         raise ParameterError(
             f"smooth(smoother={smoother!r}) is no smoother; give one of bottega.smooth, such as "
@@ -256,10 +262,10 @@ def local(column: Column, *, span: float = 0.5, degree: int = 1) -> LocalTerm:
     >>> local("age", span=0.3)
     local(age, span=0.3)
     """
-    _check_number("local", "span", span, 0.0, open_low=True)
+    check_number("local", "span", span, 0.0, open_low=True)
     if degree not in (0, 1, 2):
         raise ParameterError(f"local(degree={degree!r}) is not allowed; give 0, 1 or 2.")
-    return LocalTerm(_columns("local", (column,)), float(span), int(degree))
+    return LocalTerm(check_columns("local", (column,)), float(span), int(degree))
 
 
 def tensor(
@@ -290,7 +296,7 @@ def tensor(
     >>> tensor("longitude", "latitude", n_splines=8)
     tensor(longitude, latitude, n_splines=8)
     """
-    chosen = _columns("tensor", columns, least=2, most=3)
+    chosen = check_columns("tensor", columns, least=2, most=3)
     for name, given, low in (("n_splines", n_splines, 3), ("alpha", alpha, 0.0)):
         parts = given if isinstance(given, tuple | list) else (given,)
         if isinstance(given, tuple | list) and len(given) != len(chosen):
@@ -300,9 +306,9 @@ def tensor(
             )
         for part in parts:
             if name == "alpha":
-                _check_number("tensor", name, part, low)
+                check_number("tensor", name, part, low)
             else:
-                _check_count("tensor", name, part, int(low))
+                check_count("tensor", name, part, int(low))
     sizes: Any = tuple(n_splines) if isinstance(n_splines, list) else n_splines
     alphas: Any = tuple(alpha) if isinstance(alpha, list) else alpha
     return TensorTerm(chosen, sizes, alphas, by, bool(main))
@@ -316,7 +322,7 @@ def factor(column: Column) -> FactorTerm:
     >>> factor("region")
     factor(region)
     """
-    return FactorTerm(_columns("factor", (column,)))
+    return FactorTerm(check_columns("factor", (column,)))
 
 
 def random(column: Column, *, by: Column | None = None, alpha: float | None = None) -> RandomTerm:
@@ -336,8 +342,8 @@ def random(column: Column, *, by: Column | None = None, alpha: float | None = No
     >>> random("subject")
     random(subject)
     """
-    _check_number("random", "alpha", alpha, 0.0)
-    return RandomTerm(_columns("random", (column,)), by, alpha)
+    check_number("random", "alpha", alpha, 0.0)
+    return RandomTerm(check_columns("random", (column,)), by, alpha)
 
 
 def linear(column: Column, *, by: Column | None = None) -> LinearTerm:
@@ -355,7 +361,7 @@ def linear(column: Column, *, by: Column | None = None) -> LinearTerm:
     >>> linear("dose")
     linear(dose)
     """
-    return LinearTerm(_columns("linear", (column,)), by)
+    return LinearTerm(check_columns("linear", (column,)), by)
 
 
 def offset(column: Column) -> OffsetTerm:
@@ -366,7 +372,7 @@ def offset(column: Column) -> OffsetTerm:
     >>> offset("log_years")
     offset(log_years)
     """
-    return OffsetTerm(_columns("offset", (column,)))
+    return OffsetTerm(check_columns("offset", (column,)))
 
 
 def written(column: Column) -> str:
@@ -380,53 +386,3 @@ def _value(value: Any) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_value, value))})"
     return repr(value).lower() if isinstance(value, bool) else repr(value)
-
-
-def _columns(word: str, given: tuple[Any, ...], least: int = 1, most: int = 1) -> tuple[Any, ...]:
-    if not least <= len(given) <= most:
-        how = str(least) if least == most else f"{least} to {most}"
-        raise ParameterError(f"{word}() takes {how} column{'s' * (most > 1)}; got {len(given)}.")
-    for one in given:
-        if isinstance(one, bool) or not isinstance(one, str | Integral):
-            raise ParameterError(f"{word}({one!r}): a column is given by its name or its position.")
-    if len(set(given)) < len(given):
-        raise ParameterError(f"{word}() names a column twice: {', '.join(map(str, given))}.")
-    return given
-
-
-def _check_choice(word: str, name: str, value: Any, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ParameterError(
-            f"{word}({name}={value!r}) is not allowed; choose one of {', '.join(known)}."
-        )
-
-
-def _check_count(word: str, name: str, value: Any, low: int) -> None:
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if value is not None and (not whole or value < low):
-        raise ParameterError(
-            f"{word}({name}={value!r}) is not allowed; give a whole number, at least {low}."
-        )
-
-
-def _check_number(word: str, name: str, value: Any, low: float, *, open_low: bool = False) -> None:
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if value is None:
-        return
-    if not number or not low <= value < float("inf") or (open_low and value == low):
-        least = f"above {low:g}" if open_low else f"at least {low:g}"
-        raise ParameterError(f"{word}({name}={value!r}) is not allowed; give a number {least}.")
-
-
-def _period(period: Any, basis: str) -> tuple[float, float]:
-    if basis != "cyclic":
-        raise ParameterError("smooth(period=...) is for basis='cyclic'.")
-    try:
-        start, end = (float(each) for each in period)
-    except (TypeError, ValueError):
-        start, end = 0.0, 0.0
-    if not start < end:
-        raise ParameterError(
-            f"smooth(period={period!r}) is not allowed; give its start and its end."
-        )
-    return start, end

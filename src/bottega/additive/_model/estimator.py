@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import softmax
 from sklearn.base import clone, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
@@ -15,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from bottega.additive._backfitting.work import BackfittedWork, make_terms
 from bottega.additive._inference.results import AdditiveResults
 from bottega.additive._model.growing import forward_works, with_interactions
+from bottega.additive._model.leave_one_out import class_shares
 from bottega.additive._model.predicting import AdditivePredictions
 from bottega.additive._model.source import ChunkFacts, RowSource
 from bottega.additive._model.work import PenalizedWork, make_engine, offset_of
@@ -85,8 +85,8 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
 
     def _check_rows(self, X: Any, y: Any) -> tuple[FloatArray, Array]:
         y = read_response(self, y)
-        self.inputs_ = MixedInputs(self.categorical_features)
-        matrix = self._declared(self.inputs_.fit(self, X))
+        self.columns_in_ = MixedInputs(self.categorical_features)
+        matrix = self._declared(self.columns_in_.fit(self, X))
         check_consistent_length(matrix, y)
         if len(matrix) < 2:
             raise InputError(
@@ -97,14 +97,16 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
 
     def _declared(self, X: FloatArray) -> FloatArray:
         """Return X with codes in the columns that a term takes for levels."""
-        return self.inputs_.declare(declared_levels(check_terms(self.terms), self.inputs_), X)
+        return self.columns_in_.declare(
+            declared_levels(check_terms(self.terms), self.columns_in_), X
+        )
 
     def _check_response(self, y: Array) -> None:
         """Refuse responses that the family cannot have."""
 
     def _check_new(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        matrix: FloatArray = self.inputs_.read(self, X)
+        matrix: FloatArray = self.columns_in_.read(self, X)
         return matrix
 
     def _family_of(self) -> Any:
@@ -120,7 +122,7 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
         return RowSource(facts, ranges, rows)
 
     def _categorical(self) -> list[int]:
-        return [j for j, levels in enumerate(self.inputs_.levels) if levels is not None]
+        return [j for j, levels in enumerate(self.columns_in_.levels) if levels is not None]
 
     def _work(self, source: RowSource) -> Works:
         """Return the prepared work of the terms that are given, or chosen."""
@@ -134,7 +136,7 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
             work = forward_works(work, make, int(self.n_terms))[-1]
         if self.interactions:
             self._refuse_chunks(source, "interactions")
-            about = source.building(work.terms, self.inputs_, int(self.n_splines))
+            about = source.building(work.terms, self.columns_in_, int(self.n_splines))
             work = with_interactions(work, about, make, int(self.interactions))
         return work
 
@@ -142,13 +144,19 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
         """Return the terms, given or by default, of known columns."""
         self.facts_ = tuple(source.facts)
         family = self._family_of()
-        return place_terms(
+        terms = place_terms(
             check_terms(self.terms),
-            self.inputs_,
+            self.columns_in_,
             source.facts,
             n_splines=int(self.n_splines),
             n_predictors=family - 1 if isinstance(family, int) else 1,
         )
+        if isinstance(family, int) and any(placed.term.word == "offset" for placed in terms):
+            raise InputError(
+                f"offset() is added to one predictor, and {family} classes have several; leave it "
+                "out, or fit one class against the rest."
+            )
+        return terms
 
     def _refuse_chunks(self, source: RowSource, name: str) -> None:
         if source.rows is None:
@@ -156,7 +164,7 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
 
     def _term_work(self, source: RowSource, terms: tuple[PlacedTerm, ...]) -> PenalizedWork:
         """Return the prepared work of some terms."""
-        about = source.building(terms, self.inputs_, int(self.n_splines))
+        about = source.building(terms, self.columns_in_, int(self.n_splines))
         blocks = build_blocks(terms, about)
         design = Design(blocks, source.binning(terms))
         parts = source.binned(design, terms)
@@ -178,18 +186,18 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
             raise InputError(
                 f"Backfitting fits two classes, and y has {family}; use engine='penalized'."
             )
-        made = make_terms(terms, self.inputs_, facts)
+        made = make_terms(terms, self.columns_in_, facts)
         options = {"tol": float(self.tol), "max_iter": int(self.max_iter)}
         return BackfittedWork(
-            terms, made, family, self.inputs_, rows, options, offset_of(terms, rows.X)
+            terms, made, family, self.columns_in_, rows, options, offset_of(terms, rows.X)
         )
 
     # ---- chunks ----------------------------------------------------------------------------------
 
     def _reader_of_chunks(self, first: Any) -> Any:
-        self.inputs_ = MixedInputs(self.categorical_features)
-        self._declared(self.inputs_.fit(self, first))
-        return partial(self.inputs_.read, self, learn=True)
+        self.columns_in_ = MixedInputs(self.categorical_features)
+        self._declared(self.columns_in_.fit(self, first))
+        return partial(self.columns_in_.read, self, learn=True)
 
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> ChunkFacts:
         self._check_response(y[:, 0] if np.ndim(y) == 2 else y)
@@ -382,6 +390,6 @@ class TermsRefit:
 def shares_of(eta: FloatArray, fit: Any) -> FloatArray:
     """Return the probabilities (n, K) of the classes from predictors (n, D)."""
     if eta.shape[1] > 1 or fit.n_predictors > 1:
-        return np.asarray(softmax(np.column_stack([np.zeros(len(eta)), eta]), axis=1))
+        return class_shares(eta)
     p = fit.family.mean(eta[:, 0])
     return np.column_stack([1 - p, p])

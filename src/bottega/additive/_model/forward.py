@@ -10,11 +10,12 @@ scale is estimated): no candidate is fitted.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import stats
 
+from bottega.additive._model.leave_one_out import class_shares
 from bottega.additive._model.work import PenalizedWork, block_columns
 from bottega.additive._penalized.fit import Fit
 from bottega.additive._terms.blocks import Block
@@ -51,7 +52,8 @@ def score_tests(
 ) -> list[ScoreTest]:
     """Return the score test of each candidate, a list of blocks, against a fitted model.
 
-    With several predictors (classes) the largest of their tests stands for a candidate.
+    With several predictors (classes) the one with the least p-value stands for a candidate, its
+    p-value times their number.
     """
     assert work.rows is not None
     rows = work.rows
@@ -85,7 +87,8 @@ def score_tests(
             )
             for d in range(D)
         ]
-        found.append(min(tests, key=lambda one: (one.p_value, -one.statistic)))
+        best = min(tests, key=lambda one: (one.p_value, -one.statistic))
+        found.append(replace(best, p_value=min(1.0, D * best.p_value)))
     return found
 
 
@@ -96,9 +99,7 @@ def _row_scores(
     if fit.n_predictors == 1:
         s, w = _scores(fit, eta[:, 0], y, weight)
         return s[:, None], w[:, None]
-    full = np.column_stack([np.zeros(len(eta)), eta])
-    share = np.exp(full - full.max(axis=1, keepdims=True))
-    share = (share / share.sum(axis=1, keepdims=True))[:, 1:]
+    share = class_shares(eta)[:, 1:]
     hit = y[:, None] == np.arange(1, fit.n_predictors + 1)
     return weight[:, None] * (hit - share), weight[:, None] * share * (1 - share)
 

@@ -10,12 +10,13 @@ where g_i is the derivative of the log-likelihood of the row in eta and w_i minu
 """
 
 import numpy as np
+from scipy.special import softmax
 
 from bottega.additive._penalized.fit import Fit
 from bottega.core.likelihood import Family
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = ["left_out", "left_out_classes", "pulls"]
+__all__ = ["class_shares", "left_out", "left_out_classes", "pulls"]
 
 _MOST = 1 - 1e-9  # leverage of a row that alone decides its own fit
 
@@ -45,14 +46,17 @@ def left_out(
     return eta - pull * score / (1 - np.minimum(pull * bend, _MOST))
 
 
+def class_shares(eta: FloatArray) -> FloatArray:
+    """Return the probabilities (n, K) of classes from predictors (n, K - 1) against the first."""
+    return np.asarray(softmax(np.column_stack([np.zeros(len(eta)), eta]), axis=1))
+
+
 def left_out_classes(
     codes: IntArray, eta: FloatArray, pull: FloatArray, weight: FloatArray
 ) -> FloatArray:
     """Return the predictors (n, D) of each row of classes when it is left out."""
-    n, D = eta.shape
-    full = np.column_stack([np.zeros(n), eta])
-    share = np.exp(full - full.max(axis=1, keepdims=True))
-    share = (share / share.sum(axis=1, keepdims=True))[:, 1:]
+    D = eta.shape[1]
+    share = class_shares(eta)[:, 1:]
     score = weight[:, None] * ((codes[:, None] == np.arange(1, D + 1)) - share)
     bend = -share[:, :, None] * share[:, None, :]
     bend[:, np.arange(D), np.arange(D)] += share

@@ -7,10 +7,11 @@ import numpy as np
 
 from bottega.additive._backfitting.engine import BackfittedFit
 from bottega.additive._backfitting.work import BackfittedTerms, term_effects
-from bottega.additive._model.work import predictors
+from bottega.additive._model.work import STEP, block_columns, predictors
 from bottega.additive._penalized.fit import Fit
 from bottega.additive._terms.blocks import Block
 from bottega.additive._terms.resolve import PlacedTerm
+from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
 
@@ -18,7 +19,7 @@ __all__ = ["AdditivePredictions"]
 
 
 class AdditivePredictions:
-    """Predictors and effects of an estimator that sets `fit_`, `blocks_`, `terms_`, `inputs_`."""
+    """Predictors and effects of an estimator that sets `fit_`, `blocks_` and `terms_`."""
 
     fit_: Fit | BackfittedFit
     blocks_: Sequence[Block]
@@ -75,6 +76,8 @@ class AdditivePredictions:
             raise InputError(
                 "A backfitted model has no standard errors of its mean; use engine='penalized'."
             )
-        rows = np.hstack([block.design(X) for block in self.blocks_])
-        variance = np.einsum("ij,ij->i", rows @ fit.covariance, rows)
+        variance = np.empty(len(X))
+        for part in split_rows(len(X), STEP):
+            rows = block_columns(self.blocks_, X[part])
+            variance[part] = np.einsum("ij,ij->i", rows @ fit.covariance, rows)
         return np.asarray(np.sqrt(np.maximum(variance, 0.0)))

@@ -22,7 +22,7 @@ from bottega.core.typing import FloatArray
 
 __all__ = ["PenalizedWork", "block_columns", "make_engine", "offset_of", "predictors"]
 
-_STEP = 20_000  # rows of a design at a time
+STEP = 20_000  # rows of a design at a time
 _SEPARATED = 1e-3  # of the deviance of a constant: less is left by classes that are separated
 _NEARLY = 0.3  # and so much where the fit finds no end
 _PRIOR = 1e-3  # ridge that bounds them, relative to what the rows say of each coefficient
@@ -49,7 +49,7 @@ def predictors(
     found, start = np.zeros((len(X), table.shape[1])), 0
     for block in blocks:
         end = start + block.size
-        for part in split_rows(len(X), _STEP):
+        for part in split_rows(len(X), STEP):
             found[part] += block.effect(X[part], table[start:end])
         start = end
     shift = offset_of(terms, X)
@@ -172,7 +172,7 @@ class PenalizedWork:
         X, y, weight = self.rows.X, self.rows.y, self.rows.weights
         eta = self.predictors(fit, X)
         found = np.empty_like(eta)
-        for part in split_rows(len(X), _STEP):
+        for part in split_rows(len(X), STEP):
             pull = pulls(block_columns(self.blocks, X[part]), fit)
             if fit.n_predictors > 1:
                 found[part] = left_out_classes(y[part], eta[part], pull, weight[part])

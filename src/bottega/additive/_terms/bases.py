@@ -7,12 +7,12 @@ a value is missing. Splines work on [0, 1], so that no unit is too large or too 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from bottega.basis.spline_functions import design, even_knots, place_knots
 from bottega.core.loaded import insist
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
+from bottega.smooth._surface.thin_plate import radial
 
 __all__ = [
     "CurveBasis",
@@ -24,6 +24,7 @@ __all__ = [
     "ValueBasis",
     "plate_basis",
     "ring_penalty",
+    "slope_changes",
     "to_unit",
     "uneven_knots",
     "uneven_penalty",
@@ -119,22 +120,27 @@ def uneven_knots(points: FloatArray, weight: FloatArray, size: int, degree: int)
     return np.concatenate([-first * steps[::-1], ends, 1 + last * steps])
 
 
-def uneven_penalty(knots: FloatArray, degree: int) -> FloatArray:
-    r"""Return the penalty on changes of slope between neighbouring B-splines on uneven knots.
+def slope_changes(knots: FloatArray, degree: int) -> FloatArray:
+    r"""Return the matrix of changes of slope between neighbouring B-splines on any knots.
 
-    With xi the averages of the inner knots of each B-spline, where its coefficient counts most, the
-    penalised numbers are
+    With xi the averages of the inner knots of each B-spline, where its coefficient counts most, its
+    rows are
 
         h_j {(c_{j+1} - c_j) / (xi_{j+1} - xi_j) - (c_j - c_{j-1}) / (xi_j - xi_{j-1})}
 
-    with h_j the mean of both gaps: zero for every straight line, free of units, and the second
-    differences where knots are even.
+    with h_j the mean of both gaps: zero for every straight line, none negative for a convex curve,
+    free of units, and the second differences where knots are even.
     """
     size = len(knots) - degree - 1
     xi = np.array([knots[j + 1 : j + degree + 1].mean() for j in range(size)])
     gap = np.diff(xi)
     slopes = np.diff(np.eye(size), axis=0) / gap[:, None]
-    D = np.diff(slopes, axis=0) * ((gap[1:] + gap[:-1]) / 2)[:, None]
+    return np.asarray(np.diff(slopes, axis=0) * ((gap[1:] + gap[:-1]) / 2)[:, None])
+
+
+def uneven_penalty(knots: FloatArray, degree: int) -> FloatArray:
+    """Return the penalty on changes of slope between neighbouring B-splines on uneven knots."""
+    D = slope_changes(knots, degree)
     return np.asarray(D.T @ D)
 
 
@@ -198,7 +204,7 @@ class PlateBasis(_Combining):
         u = (values / self.scale) - self.centre
         gone = np.any(np.isnan(u), axis=1)
         u = np.where(gone[:, None], 0.0, u)
-        found = np.column_stack([_radial(u, self.knots) @ self.mix, np.ones(len(u)), u])
+        found = np.column_stack([radial(u, self.knots) @ self.mix, np.ones(len(u)), u])
         found[gone] = 0.0
         return found
 
@@ -206,17 +212,6 @@ class PlateBasis(_Combining):
         """Return the bending energy as a matrix: one for each shape, none for the plane."""
         free = self.knots.shape[1] + 1
         return np.diag(np.concatenate([np.ones(self.mix.shape[1]), np.zeros(free)]))
-
-
-def _radial(u: FloatArray, knots: FloatArray) -> FloatArray:
-    """Return the radial functions of the thin-plate spline (up to a positive factor)."""
-    d = knots.shape[1]
-    if d == 1:
-        return np.asarray(np.abs(u - knots.T) ** 3)
-    if d == 3:
-        return np.asarray(-cdist(u, knots))
-    squared = cdist(u, knots, "sqeuclidean")
-    return np.asarray(squared * np.log(np.where(squared > 0, squared, 1.0)))
 
 
 def plate_basis(points: FloatArray, weight: FloatArray, size: int, most: int = 400) -> PlateBasis:
@@ -235,7 +230,7 @@ def plate_basis(points: FloatArray, weight: FloatArray, size: int, most: int = 4
         order = np.lexsort((knots % 0.25).T[::-1])
         order = order[np.lexsort(np.floor(knots[order] / 0.25).T[::-1])]
         knots = knots[order[np.linspace(0, len(order) - 1, most).round().astype(int)]]
-    E = _radial(knots, knots)
+    E = radial(knots, knots)
     values, vectors = np.linalg.eigh((E + E.T) / 2)
     lead = np.argsort(-np.abs(values), kind="stable")[:size]
     U, size_of = vectors[:, lead], values[lead]

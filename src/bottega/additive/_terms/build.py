@@ -22,6 +22,7 @@ from bottega.additive._terms.bases import (
     ValueBasis,
     plate_basis,
     ring_penalty,
+    slope_changes,
     to_unit,
     uneven_knots,
     uneven_penalty,
@@ -188,18 +189,19 @@ def _curve(placed: PlacedTerm, about: Building) -> Block:
     else:
         basis, penalty = _curve_parts(j, size, term.degree, term.order, term.knots, about)
     fixed = None if term.alpha is None else (float(term.alpha),)
-    signs = _shape(term.shape, basis.size)
+    signs = _shape(term.shape, basis)
     margins = (Margin((j,), basis),)
     return Block(placed.name, "smooth", margins, None, (penalty,), fixed, signs)
 
 
-def _shape(shape: str | None, size: int) -> FloatArray | None:
+def _shape(shape: str | None, basis: Any) -> FloatArray | None:
     """Return what must not be negative for a curve of the shape, of the B-spline coefficients."""
     if shape is None:
         return None
-    order = 1 if shape in ("increasing", "decreasing") else 2
     sign = 1.0 if shape in ("increasing", "convex") else -1.0
-    return np.asarray(sign * np.diff(np.eye(size), order, axis=0))
+    if shape in ("increasing", "decreasing"):
+        return sign * np.diff(np.eye(basis.size), axis=0)
+    return sign * slope_changes(basis.knots, basis.degree)
 
 
 def _surface(placed: PlacedTerm, about: Building) -> Block:
