@@ -28,6 +28,11 @@ from bottega.core.typing import FloatArray, IntArray
 __all__ = ["BinnedRows", "Design", "column_sets"]
 
 
+# Numbers of a matrix that is kept whole, and seconds of a product in BLAS and of a pair of blocks.
+_WHOLE = 5e6
+_PER_PRODUCT, _PER_PAIR = 2e-10, 4e-5
+
+
 @dataclass(frozen=True, eq=False)
 class BinnedRows:
     """Rows (all, or a chunk) as codes.
@@ -47,6 +52,7 @@ class BinnedRows:
     y: FloatArray
     weight: FloatArray
     offset: FloatArray | None
+    whole: dict[int, Any] = field(default_factory=dict)  # matrices of small designs, by design
 
     def __len__(self) -> int:
         return len(self.y)
@@ -70,6 +76,12 @@ class _Table:
     @property
     def z(self) -> int:
         return int(self.values.shape[1])
+
+    def matrix(self) -> FloatArray:
+        """Return the columns at each bin."""
+        found = np.zeros((self.m, self.k))
+        np.put_along_axis(found, self.index.astype(np.intp), self.values, axis=1)
+        return found if self.transform is None else found @ self.transform
 
     def raw(self, coef: FloatArray) -> FloatArray:
         return coef if self.transform is None else self.transform @ coef
@@ -209,8 +221,24 @@ class Design:
             offset,
         )
 
+    def _matrix(self, rows: BinnedRows) -> FloatArray | None:
+        """Return X itself where it is small and products of pairs of blocks are slower."""
+        n, pairs = len(rows), len(self.blocks) * (len(self.blocks) + 1) / 2
+        if n * self.p > _WHOLE or n * self.p**2 * _PER_PRODUCT > pairs * _PER_PAIR:
+            return None
+        if id(self) not in rows.whole:
+            X = np.empty((n, self.p))
+            for table, where, codes, u in self._each(rows):
+                columns = table.matrix()[codes]
+                X[:, where] = columns if u is None else columns * u[:, None]
+            rows.whole[id(self)] = self, X
+        return rows.whole[id(self)][1]
+
     def predictor(self, rows: BinnedRows, coef: FloatArray) -> FloatArray:
         """Return X coef (without the offset)."""
+        X = self._matrix(rows)
+        if X is not None:
+            return X @ coef
         total = np.zeros(len(rows))
         for table, where, codes, u in self._each(rows):
             f = table.effects(coef[where])
@@ -224,6 +252,9 @@ class Design:
 
     def back(self, rows: BinnedRows, g: FloatArray) -> FloatArray:
         """Return X'g."""
+        X = self._matrix(rows)
+        if X is not None:
+            return X.T @ g
         found = np.empty(self.p)
         for table, where, codes, u in self._each(rows):
             each = g if u is None else g * u
@@ -235,6 +266,9 @@ class Design:
 
     def gram(self, rows: BinnedRows, w: FloatArray) -> FloatArray:
         """Return X' diag(w) X."""
+        X = self._matrix(rows)
+        if X is not None:
+            return X.T @ (X * w[:, None])
         G = np.empty((self.p, self.p))
         every = list(self._each(rows))
         for a, (first, left, codes, u) in enumerate(every):
@@ -251,6 +285,9 @@ class Design:
 
     def forms(self, rows: BinnedRows, M: FloatArray) -> FloatArray:
         """Return x_i' M x_i of each row, of a symmetric M."""
+        X = self._matrix(rows)
+        if X is not None:
+            return np.asarray(np.einsum("ij,ij->i", X @ M, X))
         total = np.zeros(len(rows))
         every = list(self._each(rows))
         for a, (first, left, codes, u) in enumerate(every):

@@ -12,7 +12,6 @@ chosen for each working model), which ends near the optimum for the price of a s
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from bottega.additive._penalized.state import Quadratic, State, inverse, solve
 from bottega.additive._terms.blocks import Block
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.families import Family
+from bottega.core.lazy import cached_property
 from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray
 
@@ -190,7 +190,7 @@ class Engine:
     def _flat(self, alphas: Sequence[Any]) -> FloatArray:
         """Return one smoothing parameter for each penalty; that of a null space may be left out."""
         found = []
-        for each, members in zip(alphas, self.penalties.of_block, strict=True):
+        for each, members in zip(alphas[: len(self.blocks)], self.penalties.of_block, strict=True):
             given = np.atleast_1d(np.asarray(each, dtype=np.float64))
             found.append(np.append(given, given[-1:]) if len(given) == len(members) - 1 else given)
         return np.concatenate(found)
@@ -210,8 +210,7 @@ class Engine:
         free = self.penalties.free
         if start is None:
             return np.zeros(len(free)), None
-        flat = np.concatenate([*start.alphas, np.zeros(0)])
-        rho = np.log(flat / np.array(self.penalties.balance))[free]
+        rho = np.log(self._flat(start.alphas) / np.array(self.penalties.balance))[free]
         # From a bound no gradient leads back: start where a term can still bend.
         return np.clip(rho, -_FAR, _FAR), self._inside(start)
 
@@ -294,9 +293,7 @@ class Engine:
         # Smoothing parameters that end at given zeros have no logarithm.
         alphas = self.penalties.alphas(state.rho)
         again = inverse(state.gram + state.S).V
-        scale = at.scale * unit**2
-        if method not in ("reml", "given") and not (family.known_scale or self.least_squares):
-            scale = self.rows.pearson(self._full(state.beta)) / max(self.rows.n - state.df, 1e-8)
+        scale = self._scale(at, method)
         coef = self._spread(state.beta) * unit
         score = at.score
         if self.least_squares:
@@ -316,7 +313,7 @@ class Engine:
             coef=coef,
             sizes=self.design.sizes,
             family=family,
-            alphas=tuple(alphas),
+            alphas=tuple(alphas) * (self.n_predictors * len(self.blocks) // len(alphas)),
             penalty=self._spread_both(state.S - np.diag(self.penalties.ridge)),
             gram=gram,
             covariance=V * scale,
@@ -329,7 +326,7 @@ class Engine:
             deviance=deviance,
             null_deviance=self._null_deviance(),
             loglik=self._loglik(deviance, scale),
-            n=self.rows.n,
+            n=self.rows.rows,
             weight=self.rows.weight,
             n_iter=self.rows.passes,
             converged=bool(found.converged and state.converged),
@@ -339,14 +336,23 @@ class Engine:
             n_predictors=self.n_predictors,
         )
 
+    def _scale(self, at: Evaluation, method: str) -> float:
+        """Return the dispersion: residual, or (of a chosen REML) where the criterion is least."""
+        if self.family.known_scale:
+            return 1.0
+        state, n = at.state, self.rows.rows
+        rest = max(n - state.df, 1e-8 * n)
+        if self.least_squares:
+            return state.deviance * self.rows.unit**2 / rest
+        if method == "reml" and n == self.rows.n:
+            return at.scale
+        return self.rows.pearson(self._full(state.beta)) / rest
+
     def _loglik(self, deviance: float, scale: float) -> float:
         if self.family.name == "gaussian":
             # The scale of most likelihood: criteria count it as a parameter.
-            scale = max(deviance / self.rows.n, 1e-300)
-            if self.least_squares:
-                top = self.rows.saturated(scale)
-                return float(top[0] - deviance / (2 * scale))
-        return float(self.rows.saturated(scale)[0] - deviance / (2 * scale))
+            scale = max(deviance / self.rows.rows, 1e-300)
+        return float(self.rows.greatest(scale) - deviance / (2 * scale))
 
     def _null_deviance(self) -> float:
         with np.errstate(all="ignore"):

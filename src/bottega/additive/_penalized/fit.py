@@ -72,8 +72,9 @@ class Fit:
         Of the best constant (with the offset).
     loglik : float
         Log-likelihood at the coefficients and the scale.
-    n : float
-        Rows with positive weight; weights that are whole numbers count rows.
+    n : int
+        Rows with positive weight. (For the choice of smoothing parameters weights that are whole
+        numbers count rows.)
     weight : float
         Sum of their weights.
     n_iter : int
@@ -106,7 +107,7 @@ class Fit:
     deviance: float
     null_deviance: float
     loglik: float
-    n: float
+    n: int
     weight: float
     n_iter: int
     converged: bool

@@ -56,7 +56,7 @@ class GaussianRows(Quadratic):
         work = self._rows.working(np.zeros(design.p))
         super().__init__(np.zeros(design.p), work, self._rows.n)
         self.passes = 1
-        self.weight = self._rows.weight
+        self.weight, self.rows = self._rows.weight, self._rows.rows
         self._least = 1e-13 * max(work.deviance, 1e-3 * self._rows.n)
 
     def working(self, beta: FloatArray | None) -> Working:
@@ -68,6 +68,10 @@ class GaussianRows(Quadratic):
         """Return what the rows say when left out: one more pass."""
         self.passes += 1
         return self._rows.leave_one_out(beta, V)
+
+    def greatest(self, scale: float) -> float:
+        """Return the greatest log-likelihood at a scale, weights as precisions."""
+        return -self.rows / 2 * float(np.log(2 * np.pi * scale)) + self._rows.log_weights / 2
 
     def saturated(self, scale: float) -> FloatArray:
         """Return the greatest log-likelihood at a scale, and two derivatives in its logarithm."""

@@ -1,5 +1,8 @@
 r"""Several classes: a predictor for each but the first, the log of its odds against the first.
 
+A term has one smoothing parameter (for each of its penalties) for all classes: it penalises the
+effects of the K classes about their mean.
+
 Symbols
 -------
 K, D    classes, predictors (K - 1)
@@ -7,16 +10,20 @@ pi      probability of a class in a row
 M_kl    block of a matrix between the coefficients of predictors k and l
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
+from scipy.special import softmax
 
 from bottega.additive._penalized.design import BinnedRows, Design
 from bottega.additive._penalized.engine import RIDGE, Engine
 from bottega.additive._penalized.fit import Fit
 from bottega.additive._penalized.problem import LeaveOneOut, Working
+from bottega.additive._terms.blocks import Block
 from bottega.core.errors import ParameterError
 from bottega.core.families import Family
+from bottega.core.lazy import cached_property
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 
@@ -35,6 +42,8 @@ MULTINOMIAL = _Multinomial()
 class ClassRows:
     """The likelihood of classes over binned rows.
 
+    Coefficients go block after block, and within a block predictor after predictor.
+
     Parameters
     ----------
     design : Design
@@ -50,14 +59,29 @@ class ClassRows:
     def __init__(self, design: Design, parts: Iterable[BinnedRows], n_classes: int) -> None:
         self.design, self.parts, self.D = design, parts, n_classes - 1
         self.passes = 0
-        self.n, self.weight = 0, 0.0
+        self.rows, self.weight = 0, 0.0
         self.shares = np.zeros(n_classes)
         for part in parts:
-            self.n += len(part)
+            self.rows += len(part)
             self.weight += float(part.weight.sum())
             codes = part.y.astype(np.intp)
             self.shares += np.bincount(codes, part.weight, n_classes)
         self.shares /= self.weight
+        # Where the coefficients of each predictor stand.
+        starts = [np.arange(here.start, here.stop) for here in design.slices]
+        self.places = [
+            np.concatenate([self.D * at[:1] + k * len(at) + np.arange(len(at)) for at in starts])
+            for k in range(self.D)
+        ]
+
+    @property
+    def n(self) -> float:
+        """Number of rows."""
+        return self.rows
+
+    def greatest(self, scale: float) -> float:
+        """Return zero: every row may have probability one."""
+        return 0.0
 
     def saturated(self, scale: float) -> FloatArray:
         """Return zeros: every row may have probability one."""
@@ -68,12 +92,9 @@ class ClassRows:
         if beta is None:
             return np.tile(self.shares, (len(part), 1))
         eta = np.zeros((len(part), self.D + 1))
-        for k, coef in enumerate(beta.reshape(self.D, -1)):
-            eta[:, k + 1] = self.design.predictor(part, coef)
-        eta -= eta.max(axis=1, keepdims=True)
-        np.exp(eta, out=eta)
-        eta /= eta.sum(axis=1, keepdims=True)
-        return eta
+        for k, here in enumerate(self.places):
+            eta[:, k + 1] = self.design.predictor(part, beta[here])
+        return np.asarray(softmax(eta, axis=1))
 
     def working(self, beta: FloatArray | None) -> Working:
         """Return deviance, pull and gram at coefficients; None: at the shares of the classes."""
@@ -85,20 +106,18 @@ class ClassRows:
             pi, w, codes = self.probabilities(part, beta), part.weight, part.y.astype(np.intp)
             with np.errstate(divide="ignore"):
                 deviance -= 2 * float(w @ np.log(pi[np.arange(len(part)), codes]))
-            for k in range(D):
-                here = slice(k * p, (k + 1) * p)
+            for k, here in enumerate(self.places):
                 mine = pi[:, k + 1]
                 g = w * ((codes == k + 1) - mine)
                 if beta is None:  # the pull of working responses
                     g = g + w * mine * (start[k] - self.shares[1:] @ start)
                 pull[here] += self.design.back(part, g)
-                for m in range(k + 1):
-                    other = slice(m * p, (m + 1) * p)
+                for m, other in enumerate(self.places[: k + 1]):
                     both = mine * ((k == m) - pi[:, m + 1])
                     block = self.design.gram(part, w * both)
-                    gram[here, other] += block
+                    gram[np.ix_(here, other)] += block
                     if m < k:
-                        gram[other, here] += block
+                        gram[np.ix_(other, here)] += block
         return Working(deviance if np.isfinite(deviance) else np.inf, pull, gram)
 
     def trace(self, beta: FloatArray, M: FloatArray) -> FloatArray:
@@ -111,14 +130,14 @@ class ClassRows:
             h = np.empty((D, D, len(part)))
             for k in range(D):
                 for m in range(k + 1):
-                    block = M[k * p : (k + 1) * p, m * p : (m + 1) * p]
+                    block = M[np.ix_(self.places[k], self.places[m])]
                     h[k, m] = h[m, k] = self.design.forms(part, (block + block.T) / 2)
             own = np.einsum("kkn,nk->n", h, pi)
             mixed = np.einsum("kmn,nm->kn", h, pi)
             all_in = np.einsum("kn,nk->n", mixed, pi)
             for k in range(D):
                 each = pi[:, k] * (h[k, k] - own - 2 * mixed[k] + 2 * all_in)
-                found[k * p : (k + 1) * p] += self.design.back(part, part.weight * each)
+                found[self.places[k]] += self.design.back(part, part.weight * each)
         return found
 
     def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeaveOneOut:
@@ -158,6 +177,32 @@ class MultinomialEngine(Engine):
     def _make_rows(self) -> ClassRows:
         self.n_predictors = self.n_classes - 1
         return ClassRows(self.design, self.parts, self.n_classes)
+
+    def _every_block(self) -> Sequence[Block]:
+        """Return the blocks with the coefficients of all predictors.
+
+        Effects of the K classes about their mean have equal penalties, so that it does not matter
+        which class is the first.
+        """
+        D = self.n_predictors
+        centre = np.eye(D) - 1 / self.n_classes
+        return [
+            replace(
+                block,
+                transform=np.zeros((1, D * block.size)),  # counts the coefficients
+                penalties=tuple(np.kron(centre, S) for S in block.penalties),
+                shrink=None if block.shrink is None else np.kron(centre, block.shrink),
+            )
+            for block in self.blocks
+        ]
+
+    @cached_property
+    def _turn(self) -> FloatArray:
+        """Coefficients as they are given (predictor after predictor) of those kept inside."""
+        order = np.concatenate(self.rows.places)
+        found = np.empty((len(order), len(order)))
+        found[:, order] = self.rotation.matrix(self.n_predictors)
+        return found[:, self.kept]
 
     def choose(self, method: str = "reml", start: Fit | None = None) -> Fit:
         """Return the fit whose smoothing parameters a criterion chose."""

@@ -171,6 +171,10 @@ class RowProblem:
             gram += self.design.gram(part, w)
         return Working(deviance, pull, gram)
 
+    def greatest(self, scale: float) -> float:
+        """Return the greatest log-likelihood at a scale, weights as precisions."""
+        return sum(float(self.family.saturated(p.y, p.weight, scale)[0]) for p in self.parts)
+
     def forget_scale(self) -> None:
         """Forget what was computed for a family that has changed since."""
         self._saturated = {}
@@ -243,12 +247,14 @@ def _finite(deviance: Any) -> float:
 def null_deviance(parts: Iterable[BinnedRows], family: Family) -> float:
     """Return the deviance of the best constant predictor (with the offset)."""
     total = held = known = 0.0
+    some = False
     for part in parts:
+        some = some or part.offset is not None
         total += float(part.weight.sum())
         held += float(part.weight @ part.y)
         known += 0.0 if part.offset is None else float(part.weight @ part.offset)
     constant = float(family.link(held / total)) - known / total
-    for _ in range(50 if known else 0):
+    for _ in range(50 if some else 0):
         slope = bend = 0.0
         for part in parts:
             g, w, _ = row_terms(family, _moved(part, constant), part.y, part.weight)
