@@ -9,7 +9,7 @@ from bottega.additive._pursuit.regression import PursuitRegression
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
 from bottega.core.lists import Listed
-from bottega.core.params import Anything, Choice, OrNone, Parameter, Real
+from bottega.core.params import Choice, ClassWeight, OrNone, Parameter, Real
 from bottega.core.path import Rule
 
 __all__ = ["ProjectionPursuitClassifier", "ProjectionPursuitRegressor"]
@@ -263,7 +263,7 @@ class ProjectionPursuitClassifier(PursuitClassification):
         "select": Choice(
             "min", "one_se", "aic", "aicc", "bic", "hq", help="rule that picks from the path"
         ),
-        "class_weight": Anything(help="weight of each class: a dict, or 'balanced'"),
+        "class_weight": ClassWeight(help="weight of each class: a dict, or 'balanced'"),
         **WORK,
     }
     card: ClassVar[Card] = Card(

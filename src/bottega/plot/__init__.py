@@ -36,6 +36,7 @@ from bottega.plot.posterior import posterior_chart
 from bottega.plot.posterior_surface import posterior_surface_chart
 from bottega.plot.precision_recall import precision_recall_chart, precision_recall_curve_chart
 from bottega.plot.residuals import observed_chart, residual_chart
+from bottega.plot.ridge_functions import ridge_functions_chart
 from bottega.plot.roc import roc_chart, roc_curves_chart
 from bottega.plot.scatter_matrix import scatter_matrix_chart
 from bottega.plot.shrinkage import shrinkage_chart, threshold_chart
@@ -94,6 +95,7 @@ __all__ = [  # made by docs/generate.py
     "region_chart",
     "regret_chart",
     "residual_chart",
+    "ridge_functions_chart",
     "roc_chart",
     "roc_curves_chart",
     "running_loss_chart",

@@ -50,8 +50,8 @@ add <- function(name, n_terms, max_terms, ...) {
   )
 }
 for (name in names(sets)) {
-  for (size in list(c(1, 1), c(2, 2), c(2, 5), c(3, 3), c(4, 4))) {
-    for (optlevel in c(2, 3)) {
+  for (size in list(c(1, 1), c(2, 5), c(3, 3), c(4, 4))) {
+    for (optlevel in if (name == "several") c(2, 3) else 2) {
       add(name, size[1], size[2], sm.method = "supsmu", optlevel = optlevel)
       add(name, size[1], size[2], sm.method = "supsmu", bass = 5, optlevel = optlevel)
       add(name, size[1], size[2], sm.method = "spline", df = 5, optlevel = optlevel)

@@ -71,7 +71,11 @@ def place_rows(z, w, most, cell):
 
 @kernel
 def cell_means(cell, z, t, v, low, span, m):
-    """Return knots, mean targets and weights of the cells, and the sum of squares within them."""
+    """Return knots, mean targets and weights of the cells, the sum of squares within, and a spread.
+
+    The spread is that of z between its quartiles, over that of a normal distribution of variance
+    one; 1 where half of the weight is at one place.
+    """
     found = np.zeros((3, m))
     square = 0.0
     scale = 1.0 / span
@@ -82,7 +86,11 @@ def cell_means(cell, z, t, v, low, span, m):
         found[1, c] += weighted
         found[2, c] += v[i]
         square += weighted * t[i]
-    last = -1.0
+    last, total = -1.0, 0.0
+    for c in range(m):
+        total += found[2, c]
+    low_quarter = high_quarter = -1.0
+    before = 0.0
     for c in range(m):
         mass = found[2, c]
         mean = found[1, c] / mass
@@ -90,7 +98,13 @@ def cell_means(cell, z, t, v, low, span, m):
         last = max(found[0, c] / mass, last + 1e-10)
         found[0, c] = last
         found[1, c] = mean
-    return found, max(square, 0.0)
+        before += mass
+        if low_quarter < 0.0 and before >= 0.25 * total:
+            low_quarter = last
+        if high_quarter < 0.0 and before >= 0.75 * total:
+            high_quarter = last
+    spread = (high_quarter - low_quarter) * span / 1.349
+    return found, max(square, 0.0), spread if spread > 0.0 else 1.0
 
 
 @kernel

@@ -1,8 +1,8 @@
 """The penalty of a smoothing spline on cells, by cross-validation, unbiased risk, or its df.
 
-The penalty is ``ratio`` times the total weight, on the scale of z (whose variance is one); on the
-unit scale of the knots it is that over the cube of the range of z. Symbols are those of
-`bottega.smooth._kernels.state_space`.
+The penalty is ``ratio`` times the total weight, on the scale of z over its spread between
+quartiles; on the unit scale of the knots it is that over the cube of the range. Symbols are those
+of `bottega.smooth._kernels.state_space`.
 """
 
 import math

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.additive._pursuit.coordinates import coordinates_of
@@ -14,7 +15,7 @@ from bottega.additive._pursuit.ridge import Projector, Smoothing
 from bottega.additive._pursuit.starts import fixed_starts
 from bottega.additive._pursuit.targets import Criterion
 from bottega.additive._pursuit.walk import TermWalk, row_weights, sizes
-from bottega.core.errors import ConvergenceWarning, ParameterError, warn_caller
+from bottega.core.errors import ConvergenceWarning, InputError, ParameterError, warn_caller
 from bottega.core.folds import Folds
 from bottega.core.losses import Loss
 from bottega.core.params import Auto, Choice, Integer, Jobs, Parameter, Real, Seed
@@ -151,7 +152,7 @@ class PursuitEstimator(CoefficientResults, Tuned):
         self.importance_ = np.abs(self.terms_.beta).sum(axis=1)
         self.df_ = work.df(model, self._free())
         self.n_iter_, self.converged_ = model.n_iter, model.converged
-        self._count = len(work.rows)
+        self._count, self._spread = len(work.rows), work.coordinates.scale
         self._keep(work, model)
         if not model.converged:
             warn_caller(
@@ -220,20 +221,32 @@ class PursuitEstimator(CoefficientResults, Tuned):
         )
 
     def plot(self, X: Any = None, y: Any = None) -> Any:
-        """Draw the ridge functions, with partial residuals where rows are given.
+        """Draw the ridge functions, with rows about them where they are given.
 
         Parameters
         ----------
-        X, y : array-like, optional
-            Rows to show about the functions; of a regression of one response.
+        X : array-like or data frame of shape (m, p), optional
+            Rows to draw as points.
+        y : array-like of shape (m,), optional
+            Their response, of a regression of one response: what the model leaves of it is added.
 
         Returns
         -------
-        altair chart
+        altair.ConcatChart
             One panel per term, the most important first, named by the inputs that count most.
         """
         from bottega.plot import ridge_functions_chart
 
         check_is_fitted(self)
         rows = None if X is None else self._check_new(X)
-        return ridge_functions_chart(self, X=rows, y=y)
+        residual = None
+        if y is not None:
+            if rows is None or not is_regressor(self):
+                raise InputError("y is drawn for the rows X of a regression; give X alone.")
+            residual = np.asarray(y, dtype=np.float64) - self._predicted(
+                self.terms_.predictor(rows), "predict"
+            )
+        names = term_names(self, intercept=False)
+        return ridge_functions_chart(
+            self.terms_, names, scale=self._spread, rows=rows, residual=residual
+        )

@@ -7,7 +7,7 @@ import numpy as np
 from bottega.additive._kernels import pursuit_cells as cells
 from bottega.additive._kernels.pursuit_spline import choose_ratio
 from bottega.additive._kernels.supersmoother import supersmooth
-from bottega.core.typing import FloatArray, IntArray
+from bottega.core.typing import Array, FloatArray
 from bottega.smooth._kernels.state_space import full_pass
 
 _CELLS = 256  # along a projection, twice as many for a supersmoother
@@ -35,7 +35,7 @@ class RidgeFit:
 
     a: FloatArray
     z: FloatArray
-    cell: IntArray
+    cell: Array
     low: float
     span: float
     curve: FloatArray  # knots on the unit scale, value, slope, bend
@@ -87,22 +87,22 @@ class Projector:
         z = self.X @ a
         cell = np.empty(len(z), dtype=np.int32)
         low, span, m = cells.place_rows(z, self.w, self._cells, cell)
-        found, pure = cells.cell_means(cell, z, t, v, low, span, m)
+        found, pure, spread = cells.cell_means(cell, z, t, v, low, span, m)
         knots, mean, total = found
         if m < 2:
             curve = np.array([[knots[0]], [mean[0]], [0.0], [0.0]])
             return RidgeFit(a, z, cell, low, span, curve, 1.0, 0.0, pure)
         how, gaps, df = self.smoothing, knots[1:] - knots[:-1], -1.0
-        target = mean
+        target, cube = mean, (span / spread) ** 3
         if not how.spline:
             target, df = supersmooth(knots, mean, total, how.span, how.bass)
             log_ratio = _EVEN
         elif log_ratio is None:
             wanted = min(how.df, 0.9 * m)
             log_ratio = choose_ratio(
-                mean, total, gaps, span**3, pure, self.size, how.charge, wanted, start
+                mean, total, gaps, cube, pure, self.size, how.charge, wanted, start
             )
-        q = span**3 / (np.exp(log_ratio) * total.sum())
+        q = cube / (np.exp(log_ratio) * total.sum())
         value, slope, bend, _, leverage = full_pass(target, total, gaps, q, False)[:5]
         if how.spline:
             df = float(leverage.sum())

@@ -77,8 +77,11 @@ class LogLikelihood(Criterion):
     def working(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return working residuals and weights of Fisher's scoring, class by class."""
         prob = special.expit(eta) if self.count == 2 else special.softmax(eta, axis=1)
-        spread = np.maximum(prob * (1 - prob), _FLATTEST)
-        return np.clip((self.Y - prob) / spread, -_STEEPEST, _STEEPEST), self.w[:, None] * spread
+        left = self.Y - prob
+        # The product of both is the slope of the likelihood, whatever bounds the residual.
+        spread = np.maximum(prob * (1 - prob), np.abs(left) / _STEEPEST)
+        spread = np.maximum(spread, _FLATTEST)
+        return left / spread, self.w[:, None] * spread
 
     def deviance(self, eta: FloatArray) -> float:
         """Return -2 log-likelihood."""
