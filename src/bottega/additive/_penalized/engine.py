@@ -132,7 +132,13 @@ class Engine:
         return found
 
     def _every_block(self) -> Sequence[Block]:
-        return self.blocks * self.n_predictors
+        """Return the blocks with the coefficients of all predictors."""
+        return self.blocks
+
+    def lost(self) -> list[int]:
+        """Return how many coefficients of each block neither rows nor penalties determine."""
+        ends = np.cumsum([block.size for block in self._every_block()])[:-1]
+        return [int(np.count_nonzero(~part)) for part in np.split(self.kept, ends)]
 
     # ---- fits ----
 
