@@ -86,6 +86,18 @@ def test_effects_of_a_backfitted_model_are_those_of_its_predictions():
     assert np.isnan(curve.lower).all()
 
 
+def test_each_level_has_its_curve():
+    model = AdditiveModel("smooth(x0, by=level, df=4) + factor(level)", engine="backfitting")
+    effects = model.fit(DATA, DATA["gauss"]).effects()
+    names = [f"smooth(x0, level={level})" for level in "abc"]
+    assert list(effects) == [*names, "factor(level)"]
+    curve = effects[names[1]]
+    new = DATA.iloc[[0] * len(curve.effect)].assign(x0=curve.points[0], level="b")
+    found = model.predict(new, terms=True).iloc[:, 1]
+    assert_allclose(curve.effect, found, atol=1e-10)
+    assert curve.edf == pytest.approx(4.0, abs=0.01)
+
+
 def test_the_f_test_between_backfitted_models():
     # D129: F = (deviance lost / df gained) / scale against F with these degrees of freedom.
     big = fitted("gaussian")

@@ -83,7 +83,9 @@ def test_a_surface_is_drawn_by_colour():
 
 def test_a_curve_without_a_band_is_drawn():
     gone = np.full(3, np.nan)
-    (panel,) = panels_of(additive_effects_chart([term(lower=gone, upper=gone)]))
+    chart = additive_effects_chart([term(lower=gone, upper=gone)])
+    assert chart.to_dict()["title"]["subtitle"] == ["The widest first."]
+    (panel,) = panels_of(chart)
     assert panel["data"]["values"][0]["low"] is None
     assert panel["layer"][2]["encoding"]["y"]["scale"]["domain"] == [-1.1, 1.1]
 

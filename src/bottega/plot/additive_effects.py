@@ -63,10 +63,12 @@ def additive_effects_chart(
         heading = alt.TitleParams(_heading(effect), fontSize=12.5, offset=6)
         drawn.append(panel.properties(title=heading, width=_WIDTH, height=_HEIGHT))
     rest = f" {len(order) - len(shown)} narrower effects are left out." if order[most:] else ""
+    known = any(np.any(np.isfinite(effect.lower)) for effect in shown)
+    bands = f"With {band} {100 * level:g} % bands; t" if known else "T"
     return panels(
         alt.concat(*drawn, columns=columns).resolve_scale(color="shared"),
         title="Effects of the terms",
-        subtitle=f"With {band} {100 * level:g} % bands; the widest first.{rest}",
+        subtitle=f"{bands}he widest first.{rest}",
         description=" ".join(map(_in_words, shown)),
     )
 
@@ -112,7 +114,7 @@ def _levels(effect: Any, domain: list[Any], title: str | None) -> Any:
         low=effect.lower[order],
         high=effect.upper[order],
     )
-    words = alt.Axis(labelAngle=-35, labelLimit=80, ticks=False, grid=False)
+    words = alt.Axis(labelAngle=-35, labelLimit=80, labelOverlap="greedy", ticks=False, grid=False)
     base = alt.Chart().encode(
         x=alt.X("level", type="nominal", sort=names, title=effect.columns[0], axis=words),
         tooltip=tips(

@@ -66,27 +66,28 @@ def backfitted_effects(
         X = np.tile([fact.centre for fact in facts], (mesh[0].size, 1))
         for j, values in zip(shown, mesh, strict=True):
             X[:, j] = values.ravel()
-        if placed.by is not None:
-            X[:, placed.by] = 1.0 if levels[placed.by] is None else 0.0
-        effect = effects(X)[:, number]
-        unknown = np.full(len(effect), np.nan)
         points = tuple(_shown(X[:, j], levels[j]) for j in shown)
-        found.append(
-            TermEffect(
-                placed.name,
-                placed.term.word,
-                tuple(names[j] for j in shown),
-                points,
-                effect,
-                unknown,
-                unknown,
-                unknown,
-                df[placed.name],
-                np.nan,
-                np.nan,
-            )
-        )
+        columns, unknown = tuple(names[j] for j in shown), np.full(len(X), np.nan)
+        curves = _values_of_by(placed, names, levels)
+        for name, value in curves:
+            if placed.by is not None:
+                X[:, placed.by] = value
+            effect = effects(X)[:, number]
+            about = (name, placed.term.word, columns, points)
+            band = (effect, unknown, unknown, unknown)
+            found.append(TermEffect(*about, *band, df[placed.name] / len(curves), np.nan, np.nan))
     return tuple(found)
+
+
+def _values_of_by(
+    placed: PlacedTerm, names: Sequence[str], levels: Sequence[list[Any] | None]
+) -> list[tuple[str, float]]:
+    """Return the names of the curves of a term, and the value of ``by=`` of each."""
+    own = None if placed.by is None else levels[placed.by]
+    if placed.by is None or own is None:
+        return [(placed.name, 1.0)]
+    start = placed.name[: placed.name.rindex(", by=")]
+    return [(f"{start}, {names[placed.by]}={level})", float(k)) for k, level in enumerate(own)]
 
 
 def _axis(fact: ColumnFacts, levels: list[Any] | None, count: int) -> FloatArray:

@@ -12,6 +12,7 @@ from bottega.core.typing import FloatArray
 __all__ = ["concurvity_columns"]
 
 _ROUNDING = 1e-12
+_RIDGE = 1e-11  # of columns of unit length: makes columns that others determine nearly so
 
 
 def concurvity_columns(fit: Fit, blocks: Sequence[Block]) -> dict[str, Any]:
@@ -30,20 +31,25 @@ def concurvity_columns(fit: Fit, blocks: Sequence[Block]) -> dict[str, Any]:
     found: dict[str, Any] = {"term": [], "worst": [], "observed": [], "estimate": []}
     size = sum(fit.sizes)
     gram = _centred(fit.gram[:size, :size], blocks, fit.slices)
+    unit = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
+    unit = np.where(unit > _ROUNDING * unit.max(initial=0.0), unit, 1.0)
+    scaled = gram / unit[:, None] / unit
+    # The block of the inverse of a term is the inverse of what the other terms leave of it.
+    inverse = np.linalg.inv(scaled + _RIDGE * np.eye(size))
     for block, part in zip(blocks, fit.slices, strict=False):
         if block.kind == "intercept":
             continue
-        own = gram[part, part]
-        others = np.setdiff1d(np.arange(size), np.arange(size)[part])
-        cross = gram[part, :][:, others]
-        inside = cross @ _inverse(gram[np.ix_(others, others)]) @ cross.T
+        own = scaled[part, part]
+        rest = np.linalg.inv(inverse[part, part]) - _RIDGE * np.eye(block.size)
+        inside = own - rest
         half = _inverse_root(own)
         shares = np.linalg.eigvalsh(half @ inside @ half.T) if len(half) else np.zeros(1)
-        coef = fit.coef[part]
+        coef, scale = fit.coef[part] * unit[part], unit[part] ** 2
         found["term"].append(block.name)
         found["worst"].append(_share(float(shares[-1]), 1.0))
         found["observed"].append(_share(float(coef @ inside @ coef), float(coef @ own @ coef)))
-        found["estimate"].append(_share(float(np.trace(inside)), float(np.trace(own))))
+        total = float(np.diagonal(own) @ scale)
+        found["estimate"].append(_share(float(np.diagonal(inside) @ scale), total))
     return found
 
 
@@ -65,11 +71,3 @@ def _inverse_root(A: FloatArray) -> FloatArray:
     values, vectors = np.linalg.eigh(A)
     kept = values > _ROUNDING * max(values[-1], 0.0)
     return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T)
-
-
-def _inverse(A: FloatArray) -> FloatArray:
-    """Return the pseudo-inverse of A, in units in which its diagonal is one."""
-    unit = np.sqrt(np.diagonal(A))
-    unit = np.where(unit > 0, unit, 1.0)
-    half = _inverse_root(A / unit[:, None] / unit)
-    return np.asarray((half.T @ half) / unit[:, None] / unit)

@@ -45,7 +45,7 @@ _WORDS = {"reml": "REML", "gcv": "GCV", "ubre": "UBRE", "loo": "leave-one-out"}
 class AdditiveResults(CoefficientResults):
     """`tidy`, `glance`, `summary`, `effects`, `check` and `concurvity` of an additive model.
 
-    It sets `fit_` (Fit), `blocks_` (Block), `facts_` (ColumnFacts of each column) and `inputs_`
+    It sets `fit_` (Fit), `blocks_` (Block), `facts_` (ColumnFacts of each column) and `columns_in_`
     (MixedInputs), and gives `_predictors(X_checked)`, the linear predictors of checked rows.
     """
 
@@ -55,7 +55,7 @@ class AdditiveResults(CoefficientResults):
     _frame: Any
     blocks_: Sequence[Block]
     facts_: Sequence[ColumnFacts]
-    inputs_: MixedInputs
+    columns_in_: MixedInputs
 
     def _predictors(self, X: FloatArray) -> FloatArray:
         """Return the linear predictors (n, D) of checked rows."""
@@ -179,6 +179,8 @@ class AdditiveResults(CoefficientResults):
         notes.append(f"The statistic of a term is {which}, that of a coefficient its t.")
         if fit.method in _WORDS:
             notes.append(f"Smoothing parameters by {_WORDS[fit.method]}: {fit.score:.6g}.")
+        if fit.method in _WORDS and fit.method != "reml":
+            notes.append("p-values of smooth terms are too small; method='reml' has better ones.")
         selected = any(
             len(alphas) > len(block.penalties)
             for alphas, block in zip(fit.alphas, self.blocks_, strict=False)
@@ -245,7 +247,7 @@ class AdditiveResults(CoefficientResults):
            generalized additive model components. Scandinavian Journal of Statistics 39, 53-74.
         """
         check_is_fitted(self)
-        names, levels = self.inputs_.names, self.inputs_.levels
+        names, levels = self.columns_in_.names, self.columns_in_.levels
         if isinstance(self.fit_, BackfittedFit):
             rows = self._term_rows()
             about = (self.terms_, self.facts_, names, levels)

@@ -184,12 +184,9 @@ def unshrunk_test(fit: Fit, part: slice, weighted: list[FloatArray], df_scale: f
     """
     if not fit.scale > 0:
         return NO_TEST
-    size, own = len(fit.coef), fit.coef[part]
-    others = np.setdiff1d(np.arange(size), np.arange(size)[part])
-    cross = fit.gram[part, :][:, others]
-    joint = (fit.gram + fit.penalty)[np.ix_(others, others)]
+    own, shrunk = fit.coef[part], fit.covariance[part, part] / fit.scale
     # What the rows say of the term, all other terms given their penalties.
-    C = fit.gram[part, part] - cross @ np.linalg.pinv(joint, hermitian=True) @ cross.T
+    C = np.linalg.pinv(shrunk, hermitian=True) - sum(weighted)
     V = np.asarray(np.linalg.pinv(C + sum(weighted[:-1]), hermitian=True), dtype=np.float64)
     coef = own + V @ (weighted[-1] @ own)
     F = V @ C
@@ -198,7 +195,6 @@ def unshrunk_test(fit: Fit, part: slice, weighted: list[FloatArray], df_scale: f
     if fit.covariance_corrected is not None:
         # The choice of the smoothing parameters adds J Q J' to the covariance, with J the slopes of
         # b in their logarithms and Q the covariance of these, which follows from what it has added.
-        shrunk = fit.covariance[part, part] / fit.scale
         J = np.column_stack([shrunk @ (P @ own) for P in weighted])
         back = np.linalg.pinv(J)
         Q = back @ (fit.covariance_corrected - fit.covariance)[part, part] @ back.T
