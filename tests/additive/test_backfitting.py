@@ -100,11 +100,13 @@ def test_weights_are_repeated_rows(rows):
     frame, y = rows
     w = np.random.default_rng(1).integers(0, 3, len(y))
     terms = [smooth("a", smoother=SmoothingSpline(alpha=1.0)), linear("b")]
-    weighted = backfitted(terms).fit(frame, y, w).predict(frame)
+    fitted = backfitted(terms).fit(frame, y, w)
+    weighted = fitted.predict(frame)
     again = np.repeat(np.arange(len(y)), w)
     # The unit of a column is that of the rows that count, the same either way.
-    repeated = backfitted(terms).fit(frame.iloc[again], y[again]).predict(frame)
-    assert weighted == pytest.approx(repeated, abs=1e-6)
+    repeated = backfitted(terms).fit(frame.iloc[again], y[again])
+    assert weighted == pytest.approx(repeated.predict(frame), abs=1e-6)
+    assert fitted.deviance_ == pytest.approx(repeated.deviance_)
 
 
 def test_curves_of_levels_and_varying_coefficients():

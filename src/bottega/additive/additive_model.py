@@ -114,6 +114,10 @@ class AdditiveModel(AdditiveRegression):
     that the fit has not seen counts as missing; where the fit has seen none missing, its effect is
     zero. Beyond the data a curve goes on as a straight line.
 
+    For the choice of the smoothing parameters weights that are all whole numbers count rows: a row
+    of weight two is as two rows. Others only say how far rows can be trusted against one another.
+    The residual scale counts rows, whatever their weights.
+
     The path judges a row by what the working model says of it when it is left out (exact for the
     gaussian), the smoothing parameters held. Do not use it where effects jump, or where inputs work
     through interactions that nobody can name: trees and forests find those themselves.
