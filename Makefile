@@ -94,6 +94,8 @@ type: setup  ## check types (strict on bottega.core)
 bench:  ## time every case against its peers and write benchmarks/RESULTS.md
 	@test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
 	@.venv-bench/bin/python $(PIP_INSTALL) -c constraints.txt -e '.[bench]'
+	@# pyGAM asks for an older SciPy than it needs.
+	@.venv-bench/bin/python $(PIP_INSTALL) -c constraints.txt --no-deps pygam progressbar2 python-utils
 	@# adelie needs numpy below 2, so it has an environment of its own.
 	@test -x .venv-adelie/bin/python || $(PYTHON) -m venv .venv-adelie
 	@.venv-adelie/bin/python $(PIP_INSTALL) -r benchmarks/peers/adelie.txt

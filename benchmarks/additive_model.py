@@ -28,6 +28,9 @@ _TEST = 20_000
 def run(scale: float = 1.0) -> Iterator[Result]:
     """Yield every row; `scale` shrinks all numbers of rows alike."""
     n = max(int(100_000 * scale), 1000)
+    for peer in ("pygam", "interpret"):
+        if not find_spec(peer):
+            print(f"{peer} is not installed: its rows are left out", file=sys.stderr)
     for family in ("gaussian", "binomial"):
         if has_r("mgcv"):
             yield against_bam(n, family)
