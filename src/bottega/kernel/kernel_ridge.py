@@ -28,10 +28,11 @@ from bottega.core.path import Path, Rule
 from bottega.core.rows import Rows
 from bottega.core.smoother import Smoother
 from bottega.core.tuned import Tuned
-from bottega.core.typing import Array, FloatArray
-from bottega.kernel._inputs.points import KERNEL
+from bottega.core.typing import Array
+from bottega.kernel._inputs.points import KERNEL, refuse_vanishing
 from bottega.kernel._objects.numbers import gamma_grid
 from bottega.kernel._ridge.fitted import FittedRidge, row_blocks
+from bottega.kernel._ridge.penalties import default_alphas, evened
 from bottega.kernel._ridge.spectrum import judged
 from bottega.kernel._ridge.work import ApproximateRidge, ExactRidge, RidgeWork
 from bottega.kernel.approximate import kernel_error, nystroem, random_fourier
@@ -257,6 +258,7 @@ class KernelRidge(FittedRidge, RegressorMixin, Tuned):
             how = self._how(len(rows))
             if how == "exact":
                 K = self._between(kernel, rows.X, rows.X)
+                refuse_vanishing(K, rows.X)
                 return ExactRidge(kernel, K, rows, y, bool(self.fit_intercept))
             count = min(int(self.n_components), len(rows))
             if how == "nystroem":
@@ -290,7 +292,7 @@ class KernelRidge(FittedRidge, RegressorMixin, Tuned):
         for gamma in self._gammas(work):
             spectrum = work.at(gamma).spectrum
             if values is None:
-                alphas = _default_alphas(spectrum.lam, work.rows, int(self.alphas))
+                alphas = default_alphas(spectrum.lam, work.rows, int(self.alphas))
             else:
                 alphas = np.sort(np.asarray(values, dtype=np.float64))[::-1]
             settings += [{"alpha": float(alpha), "gamma": gamma} for alpha in alphas]
@@ -300,7 +302,7 @@ class KernelRidge(FittedRidge, RegressorMixin, Tuned):
         found: dict[str, Any] = {}
         if loss is not None:
             error, error_se = (np.concatenate([part[k] for part in parts]) for k in (2, 3))
-            found = {"error": error[order], "error_se": error_se[order]}
+            found = {"error": evened(error[order]), "error_se": error_se[order]}
             found |= {"estimate": "loo", "loss": loss.title}
         return gaussian_path(
             [settings[i] for i in order],
@@ -377,16 +379,3 @@ class KernelRidge(FittedRidge, RegressorMixin, Tuned):
         tags: Tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-
-def _default_alphas(lam: FloatArray, rows: Rows, count: int) -> FloatArray:
-    """Return penalties from one that flattens every direction to one that flattens hardly any.
-
-    The ends are rounded to a hundredth of a decade, so that the last digits of eigenvalues do not
-    matter; they are those for weights of mean one.
-    """
-    unit = rows.total_weight / len(rows)
-    top = lam[-1] / unit if len(lam) and lam[-1] > 0 else 1.0
-    bottom = max(1e-2 * lam[lam > 1e-12 * lam[-1]].min(initial=np.inf) / unit, 1e-9 * top)
-    first, last = np.log10([1e2 * top, min(bottom, top)]).round(2)
-    return np.asarray(unit * np.logspace(first, last, count))

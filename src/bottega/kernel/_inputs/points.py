@@ -19,7 +19,9 @@ from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.kernel._objects.products import dense
 from bottega.kernel.kernels import Kernel, get_kernel
 
-__all__ = ["KERNEL", "GramRows", "KernelInputs", "finite_kernel"]
+__all__ = ["KERNEL", "GramRows", "KernelInputs", "finite_kernel", "refuse_vanishing"]
+
+_LEAST = 1e-290  # of the largest entry of a kernel matrix: below it digits are lost
 
 
 @dataclass(frozen=True)
@@ -213,8 +215,21 @@ def as_objects(X: Any) -> Array:
 def finite_kernel(K: FloatArray, of: str = "the training rows") -> FloatArray:
     """Return a kernel matrix, or refuse it where it is not finite."""
     if not np.all(np.isfinite(K)):
-        raise InputError(
-            f"The kernel of {of} is beyond the range of numbers; bring the inputs to a scale near "
-            "one, or take another kernel."
-        )
+        raise _out_of_range(of)
     return K
+
+
+def refuse_vanishing(K: FloatArray, X: Any) -> None:
+    """Refuse a kernel matrix whose entries are lost in the smallest numbers, though X is not 0."""
+    if 0 in K.shape or float(np.max(np.abs(K))) >= _LEAST:
+        return
+    values = X.matrix if isinstance(X, GramRows) else X.data if is_sparse(X) else X
+    if values.dtype.kind == "f" and np.any(values):
+        raise _out_of_range("the training rows")
+
+
+def _out_of_range(of: str) -> InputError:
+    return InputError(
+        f"The kernel of {of} is beyond the range of numbers; bring the inputs to a scale near "
+        "one, or take another kernel."
+    )

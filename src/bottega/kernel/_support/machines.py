@@ -21,6 +21,7 @@ __all__ = ["Machine", "Settings", "machines_along", "one_class"]
 # is that of the hard margin.
 _HARD = (1e2, 1e4, 1e6, 1e8)
 _HARD_STEPS = 2_000_000
+_GENTLE = 1e3  # cost, times the mean of the kernel's diagonal, that needs no smaller one first
 _SAMPLE = 64  # rows whose kernels are compared
 _SINGLE_TOL = 1e-5  # what single precision can reach
 _STEPS = 5_000_000  # of two rows, hardly ever met
@@ -165,9 +166,13 @@ def machines_along(
     center = solver.matrices.center
     linear = center is not None and kernel.row_kernel.code == LINEAR
     found = []
+    most = max(_STEPS, 100 * len(z))
     for cost in costs:
         if np.isfinite(cost):
-            machine = solver.solve(cost * weight, max(_STEPS, 100 * len(z)))
+            if linear and solver.bound is None:
+                for gentler in _ladder(cost, kernel.diagonal(X - center)):
+                    solver.solve(gentler * weight, most)
+            machine = solver.solve(cost * weight, most)
         else:
             if linear and eps is None:
                 scaled = (X - center) / np.max(np.abs(X - center), initial=1e-300)
@@ -178,6 +183,17 @@ def machines_along(
             machine = replace(machine, bias=machine.bias - float(machine.beta @ X @ center))
         found.append(machine)
     return found
+
+
+def _ladder(cost: float, size: FloatArray) -> list[float]:
+    """Return the smaller costs from which a linear machine comes to a large one.
+
+    Steps of two rows are slow where few directions carry large coefficients; from the solution of
+    a tenth of the cost few are needed.
+    """
+    unit = float(np.mean(size)) or 1.0
+    steps = int(np.ceil(np.log10(max(cost * unit / _GENTLE, 1.0))))
+    return [cost / 10.0**k for k in range(steps, 0, -1)]
 
 
 def one_class(X: Any, kernel: Kernel, weight: FloatArray, nu: float, settings: Settings) -> Machine:
