@@ -103,6 +103,16 @@ def test_variances_have_their_derivatives(name):
         assert np.broadcast_to(at[k + 1], 3) == pytest.approx(np.broadcast_to(slope, 3), abs=1e-6)
 
 
+@pytest.mark.parametrize("name", FAMILIES)
+def test_scores_are_slopes_and_the_information_their_variance(name):
+    family, y, mu, w = FAMILIES[name], np.array(Y[name]), np.array(MU[name]), np.array([2.0, 3.0])
+    eta, h = family.link(mu), 1e-6
+    score, information = family.scores(eta, y, w)
+    up, down = (family.unit_deviance(y, family.mean(eta + e)) for e in (h, -h))
+    assert score == pytest.approx(-w * (up - down) / (4 * h), rel=1e-6, abs=1e-8)
+    assert information == pytest.approx(w * family.mean_slope(eta) ** 2 / family.variance(mu))
+
+
 def test_a_family_takes_the_links_that_suit_it():
     probit = get_family("binomial", "probit")
     assert probit.mean(0.0) == 0.5

@@ -125,6 +125,21 @@ class Family:
         unit = self.unit_deviance(y, mu)
         return np.asarray(unit.sum(axis=0) if weight is None else np.tensordot(weight, unit, 1))
 
+    def scores(
+        self, eta: FloatArray, y: FloatArray, weight: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the slope of each row's log-likelihood in its predictor and the information.
+
+        Both are times the dispersion; the information is the expected curvature.
+        """
+        mu = self.mean(eta)
+        variance, slope = self.variance(mu), self.mean_slope(eta)
+        with np.errstate(all="ignore"):
+            # Where both vanish, far out, the mean no longer moves: the ratio is that of the
+            # canonical link.
+            ratio = np.where(variance > 0, slope / variance, 1.0)
+        return weight * (y - mu) * ratio, weight * slope * ratio
+
     def saturated(self, y: FloatArray, weight: FloatArray, scale: float) -> FloatArray:
         """Return the sum of the greatest log-likelihoods, and two derivatives in log scale.
 

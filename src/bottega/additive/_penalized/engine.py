@@ -7,7 +7,7 @@ with D the deviance and the :math:`\lambda_j` chosen by REML (or GCV, UBRE, leav
 Least squares costs one pass over the rows; every step in the smoothing parameters then costs
 O(p^3). Other likelihoods cost one pass for each Newton step in the coefficients, and one more for
 each exact gradient of the criterion. They start by a performance iteration (smoothing parameters
-chosen for each working model), which ends near the optimum for the price of a single fit.
+chosen for each working model), which ends near the optimum in the time of a single fit.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ __all__ = ["METHODS", "RIDGE", "Engine"]
 
 METHODS = ("reml", "gcv", "ubre", "loo")
 
-# Bounds the coefficients of responses that inputs separate; against what rows say, not felt.
+# Bounds the coefficients of responses that inputs separate; negligible against what the rows say.
 RIDGE = 1e-9
 _WARM_PASSES = 25
 _FAR = 6.0

@@ -158,10 +158,8 @@ class RowProblem:
             if not family.valid(eta, mu):
                 return Working(np.inf, pull, gram)
             if beta is None:  # expected weights: the observed ones may be negative far away
-                slope = family.mean_slope(eta)
-                w = part.weight * slope**2 / family.variance(mu)
-                away = eta if part.offset is None else eta - part.offset
-                g = w * away + part.weight * (part.y - mu) * slope / family.variance(mu)
+                g, w = family.scores(eta, part.y, part.weight)
+                g = g + w * (eta if part.offset is None else eta - part.offset)
                 # As of a working model without coefficients: the sum of squares of its responses.
                 deviance += float(np.sum(g**2 / w))
             else:
