@@ -111,6 +111,18 @@ def test_effects_of_varying_coefficients():
     assert {"smooth(z, g=a)", "smooth(z, g=b)", "smooth(z, g=c)"} <= set(effects)
 
 
+@pytest.mark.parametrize("engine", ["penalized", "backfitting"])
+def test_missing_values_are_a_level(engine):
+    frame, y = sample(200)
+    frame["g"] = frame["g"].where(frame.index % 5 > 0, None)
+    fitted = AdditiveModel("smooth(x) + factor(g)", engine=engine).fit(frame, y)
+    effect = fitted.effects()["factor(g)"]
+    assert effect.points[0] == ["a", "b", "c", "missing"]
+    gone = int(np.flatnonzero(frame["g"].isna())[0])
+    found = fitted.predict(frame.iloc[[gone]], terms=True)["factor(g)"].iloc[0]
+    assert effect.effect[-1] == pytest.approx(found, abs=1e-9)
+
+
 def test_unknown_terms_and_bands_are_refused():
     with pytest.raises(InputError, match=r"Did you mean.*smooth\(x\)"):
         model().effects("smoth(x)")

@@ -7,6 +7,7 @@ import numpy as np
 
 from bottega.additive._backfitting.engine import BackfittedFit
 from bottega.additive._backfitting.work import BackfittedTerms
+from bottega.additive._inference.grids import even_points, level_codes, shown_points
 from bottega.additive._inference.term_table import TermRow
 from bottega.additive._inference.term_tests import NO_TEST
 from bottega.additive._terms.facts import ColumnFacts
@@ -20,13 +21,10 @@ _CURVE, _SIDE = 100, 30
 
 
 def backfitted_rows(
-    fit: BackfittedFit, made: BackfittedTerms, terms: Sequence[PlacedTerm]
+    fit: BackfittedFit, made: BackfittedTerms, terms: Sequence[PlacedTerm], n_columns: int
 ) -> list[TermRow]:
     """Return the intercept and one row per term with its degrees of freedom, without tests."""
-    origin = np.zeros((1, 1 + max((j for placed in terms for j in placed.columns), default=0)))
-    columns = max((piece.by or 0 for piece in fit.pieces), default=0)
-    origin = np.zeros((1, max(origin.shape[1], columns + 1)))
-    _, owners = made.columns(origin, fit.pieces)
+    _, owners = made.columns(np.zeros((1, n_columns)), fit.pieces)
     found = [TermRow("(Intercept)", "intercept", 0, float(fit.beta[0]), np.nan, np.nan, NO_TEST)]
     for number, placed in enumerate(terms):
         if placed.term.word == "offset":
@@ -66,7 +64,7 @@ def backfitted_effects(
         X = np.tile([fact.centre for fact in facts], (mesh[0].size, 1))
         for j, values in zip(shown, mesh, strict=True):
             X[:, j] = values.ravel()
-        points = tuple(_shown(X[:, j], levels[j]) for j in shown)
+        points = tuple(shown_points(X[:, j], levels[j]) for j in shown)
         columns, unknown = tuple(names[j] for j in shown), np.full(len(X), np.nan)
         curves = _values_of_by(placed, names, levels)
         for name, value in curves:
@@ -92,10 +90,5 @@ def _values_of_by(
 
 def _axis(fact: ColumnFacts, levels: list[Any] | None, count: int) -> FloatArray:
     if levels is not None:
-        return np.arange(len(levels), dtype=np.float64)
-    share = np.linspace(0.0, 1.0, count)
-    return np.asarray((1 - share) * fact.low + share * fact.high)
-
-
-def _shown(values: FloatArray, levels: list[Any] | None) -> Any:
-    return values if levels is None else [str(levels[int(code)]) for code in values]
+        return level_codes(len(levels), fact.gaps)
+    return even_points(fact.low, fact.high, count)

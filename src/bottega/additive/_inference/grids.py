@@ -11,7 +11,7 @@ from bottega.additive._terms.blocks import Block, Margin
 from bottega.additive._terms.facts import ColumnFacts
 from bottega.core.typing import FloatArray
 
-__all__ = ["TermGrid", "term_grid"]
+__all__ = ["TermGrid", "even_points", "level_codes", "shown_points", "term_grid"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def term_grid(
         X[:, column] = values[0]
     for column, values in zip(shown, mesh, strict=True):
         X[:, column] = values.ravel()
-    points = tuple(_shown(X[:, column], levels[column]) for column in shown)
+    points = tuple(shown_points(X[:, column], levels[column]) for column in shown)
     return TermGrid(shown, points, block.design(X))
 
 
@@ -74,16 +74,24 @@ def _axis(block: Block, column: int, fact: ColumnFacts, count: int) -> FloatArra
     margin: Margin = next(m for m in block.margins if column in m.columns)
     basis: Any = margin.basis
     if isinstance(basis, LevelsBasis):
-        codes = np.arange(basis.size, dtype=np.float64)
-        if basis.gaps:
-            codes[-1] = np.nan
-        return codes
+        return level_codes(basis.n_levels, basis.gaps)
     low, high = getattr(basis, "low", fact.low), getattr(basis, "high", fact.high)
+    return even_points(low, high, count)
+
+
+def level_codes(count: int, gaps: bool) -> FloatArray:
+    """Return the codes of levels, and NaN where missing values are a level too."""
+    return np.array([*range(count), np.nan] if gaps else range(count), dtype=np.float64)
+
+
+def even_points(low: float, high: float, count: int) -> FloatArray:
+    """Return evenly spaced values, also between ends whose difference is too large a number."""
     share = np.linspace(0.0, 1.0, count)
-    return np.asarray((1 - share) * low + share * high)  # a difference may be too large a number
+    return np.asarray((1 - share) * low + share * high)
 
 
-def _shown(values: FloatArray, levels: list[Any] | None) -> Any:
+def shown_points(values: FloatArray, levels: list[Any] | None) -> Any:
+    """Return numbers as they are, codes as the names of their levels."""
     if levels is None:
         return values
     return ["missing" if np.isnan(code) else str(levels[int(code)]) for code in values]

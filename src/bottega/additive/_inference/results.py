@@ -63,7 +63,7 @@ class AdditiveResults(CoefficientResults):
 
     def _term_rows(self) -> list[TermRow]:
         if isinstance(self.fit_, BackfittedFit):
-            return backfitted_rows(self.fit_, self._pieces, self.terms_)
+            return backfitted_rows(self.fit_, self._pieces, self.terms_, len(self.facts_))
         return term_rows(self.fit_, self.blocks_)
 
     def _responses(self) -> list[str]:

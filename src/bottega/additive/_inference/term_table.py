@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from bottega.additive._inference.grids import level_codes
 from bottega.additive._inference.term_tests import (
     NO_TEST,
     TermTest,
@@ -144,9 +145,7 @@ def _labels(block: Block, count: int) -> Sequence[str]:
 def level_rows(block: Block) -> FloatArray:
     """Return the columns of a block at each of its levels (of missing values the last)."""
     basis: Any = block.margins[0].basis
-    codes = np.arange(basis.size, dtype=np.float64)
-    if basis.gaps:
-        codes[-1] = np.nan
+    codes = level_codes(basis.n_levels, basis.gaps)
     ones = [_one(m.basis, len(codes)) for m in block.margins[1:]]
     return block.rows([codes, *ones])
 
