@@ -78,6 +78,8 @@ def test_interactions_have_their_parents_inputs_once():
 
 def test_the_path_is_nested_in_its_numbers():
     curve = model().path_
+    assert curve.plot().to_dict()["title"]["text"]
+    assert curve.error[model().n_terms_ - 1] == pytest.approx(model().gcv_)
     assert np.all(np.diff(curve.train_error) <= 1e-12)
     assert curve.values.tolist() == list(range(1, len(curve) + 1))
     assert curve.criteria["gcv"][model().n_terms_ - 1] == pytest.approx(model().gcv_)
@@ -149,11 +151,11 @@ def test_formula_in_words():
 def test_effects_are_the_model_of_one_input():
     x = np.linspace(0, 10, 101)
     found = AdaptiveSplines().fit(x[:, None], np.sin(x / 2))
-    effects = found.effects()
-    one = effects.mains[0]
-    at = found.predict(one.values[:, None])
+    one = found.effects()["x0"]
+    at = found.predict(one.points[0][:, None])
     assert one.effect == pytest.approx(at - found.predict(x[:, None]).mean(), abs=1e-9)
-    assert list(one.values[1:-1]) == list(found.knots_["x0"])
+    assert list(one.points[0][1:-1]) == list(found.knots_["x0"])
+    assert one.edf == pytest.approx(found.df_ - 1)
 
 
 def test_surfaces_stop_at_the_hull_of_the_data():
@@ -162,29 +164,40 @@ def test_surfaces_stop_at_the_hull_of_the_data():
     X = X[np.abs(X).sum(axis=1) <= 1]
     y = np.maximum(0, X[:, 0]) * np.maximum(0, X[:, 1]) * 20 + 0.05 * rng.normal(size=len(X))
     found = AdaptiveSplines(degree=2).fit(X, y)
-    (surface,) = found.effects().pairs
-    a, b = np.meshgrid(*surface.values, indexing="ij")
-    inside = np.isfinite(surface.effect)
-    assert np.all(np.abs(a[inside]) + np.abs(b[inside]) <= 1.0 + 1e-9)
+    surface = found.effects()["x0:x1"]
+    at = np.column_stack(surface.points)
+    assert np.all(np.abs(at).sum(axis=1) <= 1.0 + 1e-9)
     share = ConvexHull(X).volume / np.prod(np.ptp(X, axis=0))  # of the frame of the data
-    assert inside.mean() == pytest.approx(share, abs=0.02)
-    both = np.column_stack([a[inside], b[inside]])
-    assert surface.effect[inside] == pytest.approx(
-        found.predict(both) - found.predict(X).mean(), abs=1e-9
-    )
-    assert len(found.effects().tidy().query("term == 'x0:x1'")) == inside.sum()
+    assert len(at) / 1600 == pytest.approx(share, abs=0.02)
+    assert surface.effect == pytest.approx(found.predict(at) - found.predict(X).mean(), abs=1e-9)
+    assert len(found.effects().tidy().query("term == 'x0:x1'")) == len(at)
+    main = [effect for effect in found.effects().values() if len(effect.columns) == 1]
+    for one in main:  # where there are products its ends mislead
+        low, high = np.quantile(X[:, int(one.name[1])], [0.01, 0.99])
+        assert one.points[0][0] == pytest.approx(low)
+        assert one.points[0][-1] == pytest.approx(high)
 
 
 def test_effects_of_categories_and_pictures():
-    effects = model().effects()
-    levels = next(one for one in effects.mains if one.name == "g")
-    assert levels.values.tolist() == ["it's", "u", "v"]
-    assert levels.effect[2] - levels.effect[1] == pytest.approx(1.0, abs=0.1)
+    rng = np.random.default_rng(4)
+    X, _ = table()
+    X = X.assign(h=rng.choice(["p", "q"], len(X)))
+    y = 3 * X.a * (X.g == "v") + 2.0 * ((X.g == "u") & (X.h == "p")) + 1.0 * (X.h == "q")
+    found = AdaptiveSplines(degree=2).fit(X, y + 0.05 * rng.normal(size=len(X)))
+    effects = found.effects()
+    slopes = {
+        name: np.polyfit(one.points[0], one.effect, 1)[0]
+        for name, one in effects.items()
+        if name.startswith("a, g ")
+    }
+    assert slopes["a, g v"] == pytest.approx(3.0, abs=0.2)
+    assert slopes["a, g u"] == pytest.approx(0.0, abs=0.2)
+    both = effects["g:h"]
+    assert set(both.points[0]) == {f"{g}, {h}" for g in ("it's", "u", "v") for h in "pq"}
     chart = effects.plot().to_dict()
-    assert len(chart["vconcat"]) == 2
-    drawn = AdaptiveSplines(n_terms=1).fit(*table()).effects()
+    assert len(chart["concat"]) == min(len(effects), 12)
     with pytest.raises(InputError, match="constant"):
-        drawn.plot()
+        AdaptiveSplines(n_terms=1).fit(*table()).effects()
 
 
 def test_missing_values_have_terms_of_their_own():
@@ -214,9 +227,10 @@ def test_several_responses_share_their_terms():
     assert found.predict(X).shape == Y.shape
     assert found.coef_[1][1:] == pytest.approx(-2 * found.coef_[0][1:], rel=1e-6)
     assert found.tidy()["response"].unique().tolist() == ["y0", "y1"]
-    assert found.effects("y1").title == "y1"
-    with pytest.raises(InputError, match="say which"):
-        found.effects()
+    assert {one.response for one in found.effects().values()} == {"y0", "y1"}
+    assert {one.response for one in found.effects("y1").values()} == {"y1"}
+    with pytest.raises(InputError, match="use one of y0, y1"):
+        found.effects("z")
 
 
 def test_tables_come_in_the_library_of_the_data():

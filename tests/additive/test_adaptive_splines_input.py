@@ -24,10 +24,10 @@ def test_columns_that_are_not_there_are_named_with_the_nearest(name):
 @pytest.mark.parametrize(
     ("family", "response", "words"),
     [
-        ("poisson", -np.ones(80), "counts of 0 and more; y runs from -1"),
-        ("binomial", np.full(80, 1.5), "between 0 and 1"),
-        ("gamma", np.zeros(80), "above 0"),
-        ("binomial", np.ones(80), "not all the same"),
+        ("poisson", -np.ones(80), "counts, and y is -1 in row 0"),
+        ("binomial", np.full(80, 1.5), "shares from 0 to 1"),
+        ("gamma", np.zeros(80), "must be above zero"),
+        ("binomial", np.ones(80), "all responses are 1"),
     ],
 )
 def test_responses_that_a_family_does_not_have(family, response, words):

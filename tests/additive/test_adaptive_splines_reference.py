@@ -26,12 +26,6 @@ def name_of(case):
     return f"{case['table']}, degree {case['degree']}"
 
 
-# Where one round of growth and removal is above 1.01 times the GCV of earth. Both searches are
-# greedy, and go different ways in products: a linear factor is x less its least value here, so that
-# another origin of the units changes nothing, and x itself in earth.
-LUCK = {("ozone", 2): 1.06, ("ozone", 3): 1.04, ("cars", 2): 1.03, ("cars", 3): 1.03}
-
-
 @cache
 def fitted(table, degree, rounds=1):
     data = TABLES[table]
@@ -40,17 +34,15 @@ def fitted(table, degree, rounds=1):
 
 @pytest.mark.parametrize("case", R["cases"], ids=name_of)
 def test_gcv_is_that_of_earth_or_better(case):
-    table, degree = case["table"], case["degree"]
-    assert fitted(table, degree).gcv_ <= LUCK.get((table, degree), 1.01) * case["gcv"]
+    """Both searches are greedy and may go different ways; the criterion must not suffer."""
+    assert fitted(case["table"], case["degree"]).gcv_ <= 1.01 * case["gcv"]
 
 
 @pytest.mark.parametrize("case", R["cases"], ids=name_of)
-def test_further_rounds_bring_gcv_below_that_of_earth(case):
-    """But for 32 cars of degree 2, where the first round is the last."""
+def test_further_rounds_lower_gcv(case):
     table, degree = case["table"], case["degree"]
-    limit = 1.03 if (table, degree) == ("cars", 2) else 1.01
     model = fitted(table, degree, rounds=5)
-    assert model.gcv_ <= limit * case["gcv"]
+    assert model.gcv_ <= case["gcv"]
     assert model.gcv_ <= fitted(table, degree).gcv_ * (1 + 1e-12)
 
 
@@ -132,9 +124,9 @@ def test_counts_are_those_of_earth_with_glm():
     data = TABLES["friedman"].drop(columns="y")
     model = AdaptiveSplines(family="poisson").fit(data, R["poisson"]["y"])
     assert model.gcv_ <= 1.01 * R["poisson"]["gcv"]
-    fitted = np.array(R["poisson"]["fitted"])
-    if model.n_terms_ == R["poisson"]["n_terms"]:
-        assert np.corrcoef(np.log(model.predict(data)), np.log(fitted))[0, 1] > 0.99
+    # The terms may be others: the deviance must be as low, for as many of them.
+    spare = 2.0 * max(R["poisson"]["n_terms"] - model.n_terms_, 0)
+    assert model.deviance_ <= 1.01 * R["poisson"]["deviance"] + spare
 
 
 @pytest.mark.parametrize("name", POLYCLASS)

@@ -8,11 +8,13 @@ from bottega.additive._adaptive_model.parameters import CARD, FITTING, SHARED
 from bottega.additive._adaptive_model.regression import AdaptiveRegression
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
-from bottega.core.params import Anything, Auto, Choice, Integer, OrNone, Parameter
+from bottega.core.kinds import ClassWeight
+from bottega.core.links import LINKS
+from bottega.core.params import Auto, Choice, Integer, OrNone, Parameter
 
 __all__ = ["AdaptiveSplines", "AdaptiveSplinesClassifier"]
 
-FAMILIES = ("gaussian", "binomial", "poisson", "gamma")
+_FAMILIES = ("gaussian", "binomial", "poisson", "gamma")
 
 
 class AdaptiveSplines(AdaptiveRegression):
@@ -152,11 +154,8 @@ class AdaptiveSplines(AdaptiveRegression):
     params: ClassVar[Mapping[str, Parameter]] = {
         "n_terms": Auto(Integer(1), help="terms kept, the constant among them"),
         **{name: SHARED[name] for name in list(SHARED)[:-2]},
-        "family": Choice(*FAMILIES, help="distribution of the response"),
-        "link": OrNone(
-            Choice("identity", "logit", "probit", "cloglog", "log", "inverse", "sqrt"),
-            help="link of the family",
-        ),
+        "family": Choice(*_FAMILIES, help="distribution of the response"),
+        "link": OrNone(Choice(*LINKS), help="link of the family"),
         "select": SHARED["select"],
         "cv": SHARED["cv"],
         **FITTING,
@@ -292,7 +291,7 @@ class AdaptiveSplinesClassifier(AdaptiveClassification):
         ),
         **SHARED,
         **FITTING,
-        "class_weight": Anything(help="weight of each class: a dict, or 'balanced'"),
+        "class_weight": ClassWeight(help="weight of each class: a dict, or 'balanced'"),
     }
     card: ClassVar[Card] = Card(task="classification", source="D135-D139, D175, D176", **CARD)
 

@@ -7,6 +7,7 @@ from bottega.plot.additive_effects import additive_effects_chart
 from bottega.plot.asymptotics import bias_variance_chart, curse_chart, rate_chart
 from bottega.plot.band import band_chart, smooth_chart, smooths_chart
 from bottega.plot.boundaries import boundaries_chart
+from bottega.plot.bundle import javascript, to_json
 from bottega.plot.calibration import calibration_chart
 from bottega.plot.coefficients import coefficient_chart
 from bottega.plot.confusion import confusion_chart, confusion_table_chart
@@ -18,7 +19,6 @@ from bottega.plot.decomposition import decomposition_chart
 from bottega.plot.discriminant import discriminant_chart
 from bottega.plot.dots import dots_chart
 from bottega.plot.effects import effects_chart
-from bottega.plot.hinge_effects import hinge_effects_chart
 from bottega.plot.importance import importance_chart
 from bottega.plot.intervals import intervals_chart, parts_chart
 from bottega.plot.leaderboard import leaderboard_chart
@@ -71,9 +71,9 @@ __all__ = [  # made by docs/generate.py
     "effects_chart",
     "error_against_trees_chart",
     "excess_chart",
-    "hinge_effects_chart",
     "importance_chart",
     "intervals_chart",
+    "javascript",
     "leaderboard_chart",
     "learning_curve_chart",
     "lift_chart",
@@ -108,6 +108,7 @@ __all__ = [  # made by docs/generate.py
     "terms_chart",
     "threshold_chart",
     "threshold_cost_chart",
+    "to_json",
     "tree_chart",
     "worst_rows_chart",
 ]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
+from bottega.additive._adaptive.backward import gcv_of
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 
@@ -30,6 +31,9 @@ class Anatomy:
         GCV of least squares without the terms of the group.
     low, high : ndarray of shape (p,)
         Range of each input.
+    shown : ndarray of shape (p, 2)
+        The stretch over which an input's own curve is shown: its range, or between its quantiles
+        0.01 and 0.99 where it is in products too, without which the ends mislead.
     pairs : list of list of int
         Pairs of inputs that occur together in some term.
     outline : list of ndarray of shape (points, 2)
@@ -44,6 +48,7 @@ class Anatomy:
     without: FloatArray
     low: FloatArray
     high: FloatArray
+    shown: FloatArray
     pairs: list[list[int]]
     outline: list[FloatArray]
 
@@ -62,6 +67,10 @@ class Anatomy:
         pairs = sorted({pair for group in groups for pair in _pairs(group)})
         with np.errstate(invalid="ignore"):
             low, high = (np.asarray(of.reduce(X, axis=0)) for of in (np.fmin, np.fmax))
+        shown = np.column_stack([low, high])
+        for j in {j for pair in pairs for j in pair}:
+            if np.isfinite(low[j]):
+                shown[j] = np.nanquantile(X[:, j], [0.01, 0.99])
         return cls(
             mean,
             (centred * weight[:, None]).T @ centred,
@@ -70,6 +79,7 @@ class Anatomy:
             np.array([_gcv_without(work, n_terms, group) for group in groups]),
             low,
             high,
+            shown,
             [list(pair) for pair in pairs],
             [_outline(X[:, list(pair)], work.n_levels[list(pair)] > 0) for pair in pairs],
         )
@@ -101,8 +111,8 @@ def _gcv_without(work: Any, n_terms: int, group: tuple[int, ...]) -> float:
     """Return the GCV of least squares on the chosen terms but those of one group."""
     terms = work.growth.basis.terms
     rest = np.array([k for k in work.subset(n_terms) if sorted(terms[k].variables) != [*group]])
-    n, df = len(work.rows), work.settings.effective_terms(len(rest))
-    return work.squares(rest) / n / (1 - df / n) ** 2 if df < n else np.inf
+    df = work.settings.effective_terms(len(rest))
+    return float(gcv_of(work.squares(rest), df, len(work.rows)))
 
 
 def _outline(points: FloatArray, category: Any) -> FloatArray:

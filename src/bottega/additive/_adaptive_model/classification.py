@@ -11,8 +11,8 @@ from bottega.additive._adaptive_model.estimator import AdaptiveBase
 from bottega.additive._adaptive_model.work import (
     AdaptiveWork,
     ClassesWork,
-    LikelihoodWork,
     SquaresWork,
+    TermLikelihood,
     indicators,
 )
 from bottega.core.classes import check_classes, decided
@@ -79,7 +79,7 @@ class AdaptiveClassification(ClassifierMixin, AdaptiveBase):
         self.deviance_ = np.nan
         numbers: dict[str, Any] = {"nobs": n, "df": self.df_, "gcv": self.gcv_}
         numbers["train_error"] = wrong
-        if isinstance(work, LikelihoodWork):
+        if isinstance(work, TermLikelihood):
             self.deviance_ = work.deviance(n_terms)
             criteria = information_criteria(self.deviance_, self.df_, n)
             null = work.deviance(1)
@@ -91,7 +91,7 @@ class AdaptiveClassification(ClassifierMixin, AdaptiveBase):
             rss, w = rows.weights @ left**2, rows.weights
             total = w @ (work.responses - w @ work.responses / w.sum()) ** 2
             numbers |= {"deviance": float(rss.sum()), "r_squared": 1 - rss.sum() / total.sum()}
-        self._look_at(work.fit(n_terms)[1] if isinstance(work, LikelihoodWork) else None)
+        self._look_at(work.fit(n_terms)[1] if isinstance(work, TermLikelihood) else None)
         self._fit_numbers = numbers
         by_likelihood = self.method != "indicator"
         self._link_name = "logit" if by_likelihood and len(self.classes_) == 2 else "identity"
@@ -106,10 +106,6 @@ class AdaptiveClassification(ClassifierMixin, AdaptiveBase):
     def _outputs(self) -> list[str]:
         names = [str(label) for label in self.classes_.tolist()]
         return names[1:] if len(names) == 2 else names
-
-    def _effects_title(self, place: int) -> str:
-        odds = len(self.classes_) == 2 and self.method != "indicator"
-        return f"the {'log odds' if odds else 'score'} of {self._outputs()[place]}"
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the score of each class, or of two classes that of the second over the first.

@@ -13,8 +13,9 @@ from bottega.additive._adaptive.settings import Settings
 from bottega.additive._adaptive_model.anatomy import Anatomy
 from bottega.additive._adaptive_model.likelihood import LikelihoodFit
 from bottega.additive._adaptive_model.reading import AdaptiveResults
-from bottega.additive._adaptive_model.work import AdaptiveWork, LikelihoodWork
+from bottega.additive._adaptive_model.work import AdaptiveWork, TermLikelihood
 from bottega.core.errors import ConvergenceWarning, InputError, ModelFileError, warn_caller
+from bottega.core.estimator import Walk
 from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.path import Path, along
 from bottega.core.tuned import Tuned
@@ -111,9 +112,16 @@ class AdaptiveBase(AdaptiveResults, Tuned):
         settings, own = along(self.knob, sizes), self._own_loss(work)
         assert own is not None
         train_error = None
-        if own != SQUARED_ERROR or isinstance(work, LikelihoodWork):
+        if own != SQUARED_ERROR or isinstance(work, TermLikelihood):
             train_error = self._train_error(work, work.rows, settings, own)
         return work.curve(settings, sizes, train_error=train_error, loss=own.title)
+
+    def _choose(self, work: AdaptiveWork, rows: Any, walk: Walk) -> dict[str, Any]:
+        setting = super()._choose(work, rows, walk)
+        curve = getattr(self, "path_", None)
+        if curve is not None and curve.estimate is None and curve.select == "gcv":
+            self.path_ = work.judged_by_gcv(curve, [one[self.knob] for one in curve.settings])
+        return setting
 
     def _predictions(
         self, work: AdaptiveWork, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, special
 
-from bottega.core.errors import InputError
 from bottega.core.likelihood import Family
 from bottega.core.typing import FloatArray, IntArray
 from bottega.optimize.quasi_newton import minimise_smooth
@@ -257,22 +256,3 @@ class _Classes:
         """Return the fit at some coefficients."""
         value = self.at(b)[0] - 0.5 * float(np.sum(self.ridge * b**2))
         return LikelihoodFit(b - b.mean(axis=1, keepdims=True), 2 * value, steps, converged)
-
-
-def check_responses(y: FloatArray, family: Family, owner: str) -> None:
-    """Refuse responses that a family does not have."""
-    low, high = float(y.min()), float(y.max())
-    if family.name == "binomial" and (low < 0 or high > 1):
-        wanted = "between 0 and 1 (a proportion, with the numbers of trials as weights)"
-    elif family.name == "gamma" and low <= 0:
-        wanted = "above 0"
-    elif family.name == "poisson" and low < 0:
-        wanted = "counts of 0 and more"
-    elif family.name in ("poisson", "binomial") and low == high and low in (0.0, 1.0):
-        wanted = "not all the same"
-    else:
-        return
-    raise InputError(
-        f"{owner}: responses of family={family.name!r} are {wanted}; y runs from {low:.4g} to "
-        f"{high:.4g}. Correct y, or choose another family."
-    )

@@ -7,8 +7,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.additive._adaptive.basis import HINGE, Basis
 from bottega.additive._adaptive_model.anatomy import Anatomy
-from bottega.additive._adaptive_model.effects import AdaptiveEffects, EffectMaker
+from bottega.additive._adaptive_model.effects import HingeEffects
 from bottega.additive._adaptive_model.wording import TermWords, formula
+from bottega.additive.effects import AdditiveEffects
 from bottega.core.errors import InputError
 from bottega.core.path import ESTIMATES
 from bottega.core.results import CoefficientResults, glance_row, tidy_columns
@@ -28,6 +29,7 @@ class AdaptiveResults(CoefficientResults):
     basis_: Basis
     n_terms_: int
     gcv_: float
+    df_: float
     columns_in_: MixedInputs
     _coef: FloatArray
     _anatomy: Anatomy
@@ -196,7 +198,7 @@ class AdaptiveResults(CoefficientResults):
         """
         check_is_fitted(self)
         names, rows = self.columns_in_.names, []
-        per_term = 1.0 + (self.df_ - self.n_terms_) / max(self.n_terms_ - 1, 1)  # type: ignore[attr-defined]
+        per_term = self._df_per_term()
         for group, without in zip(self._anatomy.groups, self._anatomy.without, strict=True):
             members = self._members(group)
             spread = self._anatomy.spread(members, self._shown_coef)
@@ -212,43 +214,45 @@ class AdaptiveResults(CoefficientResults):
 
     # ---- effects and formulas --------------------------------------------------------------------
 
-    def effects(self, output: Any = None) -> AdaptiveEffects:
+    def effects(self, output: Any = None) -> AdditiveEffects:
         """Return the effects of single inputs and of pairs, with their pictures.
 
         Parameters
         ----------
         output : str or label, optional
-            The response or the class, where there are several: a column of `coef_` in words.
+            The response or the class, where there are several; all of them by default.
 
         Returns
         -------
-        AdaptiveEffects
+        AdditiveEffects
             ``tidy()`` gives the values, ``plot()`` draws them. Effects are those of the sum of the
-            terms (log odds, for classes by likelihood), centred at zero; surfaces are shown inside
-            the hull of the data only.
+            terms (log odds, for two classes by likelihood), centred at zero over the rows. That of
+            a pair adds both inputs and their products, and is shown inside the hull of the data
+            only; of a category and a number there is a curve per level. The own curve of an input
+            that is in products too is shown between its quantiles 0.01 and 0.99: beyond, what the
+            products take back would be missing. There are no bands: the terms were chosen by
+            looking at the response.
         """
         check_is_fitted(self)
-        place = self._place(output)
-        title = self._effects_title(place)
-        names, levels = self.columns_in_.names, self.columns_in_.levels
-        maker = EffectMaker(self.basis_, self._shown_coef[:, place], self._anatomy, names, levels)
-        return maker.effects(title, self._frame)
-
-    def _effects_title(self, place: int) -> str:
-        return self._outputs()[place]
+        names, found = self._outputs(), []
+        columns, per_term = self.columns_in_, self._df_per_term()
+        for place in range(len(names)) if output is None else [self._place(output)]:
+            coef, several = self._shown_coef[:, place], len(names) > 1
+            facts = (self._anatomy, columns.names, columns.levels, per_term)
+            found += HingeEffects(self.basis_, coef, *facts, names[place] if several else "").all()
+        if not found:
+            raise InputError("The model is a constant: it has no effects.")
+        return AdditiveEffects(tuple(found), 0.95, "pointwise", self._frame)
 
     def _place(self, output: Any) -> int:
         names = self._outputs()
-        if output is None:
-            if len(names) == 1:
-                return 0
-            raise InputError(
-                f"There are {len(names)} outputs ({', '.join(names)}); say which: "
-                f"effects(output={names[0]!r})."
-            )
         if str(output) not in names:
             raise InputError(f"output={output!r} is not there; use one of {', '.join(names)}.")
         return names.index(str(output))
+
+    def _df_per_term(self) -> float:
+        """Return the degrees of freedom that GCV counts for each term beside the constant."""
+        return 1.0 + (self.df_ - self.n_terms_) / max(self.n_terms_ - 1, 1)
 
     def formula(self, language: str = "text", *, digits: int | None = None) -> str:
         """Return the model as a formula.
@@ -275,5 +279,8 @@ class AdaptiveResults(CoefficientResults):
         elif digits is not None and not (isinstance(digits, int) and digits > 0):
             raise InputError(f"digits={digits!r} is not allowed; give a whole number above 0.")
         coef = np.atleast_2d(self.coef_).T
-        how: Any = {"language": language, "outputs": self._outputs(), "link": self._link_name}
+        names = self._outputs()
+        if language == "text" and self._link_name == "logit" and names != ["y"]:
+            names = [f"P({names[0]})"]  # of two classes
+        how: Any = {"language": language, "outputs": names, "link": self._link_name}
         return formula(self._words(digits), self.basis_, coef, **how)

@@ -7,16 +7,16 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 
 from bottega.additive._adaptive_model.estimator import AdaptiveBase
-from bottega.additive._adaptive_model.likelihood import check_responses
 from bottega.additive._adaptive_model.work import (
     AdaptiveWork,
     FamilyWork,
-    LikelihoodWork,
     SquaresWork,
+    TermLikelihood,
 )
 from bottega.core.errors import DataWarning, InputError, warn_caller
-from bottega.core.likelihood import Family, get_family, information_criteria
+from bottega.core.likelihood import Family, gaussian_criteria, get_family, information_criteria
 from bottega.core.losses import POISSON, SQUARED_ERROR, Loss
+from bottega.core.responses import check_responses
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.core.validate import with_warning
@@ -89,7 +89,12 @@ class AdaptiveRegression(RegressorMixin, AdaptiveBase):
         with np.errstate(all="ignore"):
             numbers["r_squared"] = float(1 - rss.sum() / total.sum())
             numbers["sigma"] = float(np.sqrt(np.mean(rss) / (n - df))) if n > df else np.nan
-        if isinstance(work, LikelihoodWork):
+        if not isinstance(work, TermLikelihood):
+            found = gaussian_criteria(rss, df, n, log_weights=rows.log_weights)
+            if n > df:  # of several responses, all together
+                numbers |= {name: float(found[name].sum()) for name in ("aic", "bic")}
+                numbers["loglik"] = (df + 1) * len(rss) - numbers["aic"] / 2
+        else:
             self.deviance_ = work.deviance(n_terms)
             known = self._family.known_scale
             criteria = information_criteria(self.deviance_, df, n) if known else {}
@@ -104,7 +109,7 @@ class AdaptiveRegression(RegressorMixin, AdaptiveBase):
                     "Predictions hold; use fewer terms (n_terms) for coefficients to be read.",
                     DataWarning,
                 )
-        self._look_at(work.fit(n_terms)[1] if isinstance(work, LikelihoodWork) else None)
+        self._look_at(work.fit(n_terms)[1] if isinstance(work, TermLikelihood) else None)
         self._fit_numbers = numbers | {"deviance": self.deviance_}
 
     def _mean(self, scores: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -106,6 +106,20 @@ class AdaptiveWork(ABC):
             more={"gcv": pruning.gcv[at]},
         )
 
+    def judged_by_gcv(self, curve: Path, sizes: Sequence[int]) -> Path:
+        """Return the path in squared errors of what least squares is applied to, by GCV."""
+        at = np.minimum(sizes, self.most) - 1
+        rss, gcv = self.pruning.rss[at], self.pruning.gcv[at]
+        several, weight = rss.shape[1], self.rows.total_weight
+        return replace(
+            curve,
+            train_error=rss.sum(axis=1) / (several * weight),
+            error=gcv * len(self.rows) / (several * weight),
+            error_se=np.full(len(at), np.nan),
+            estimate="gcv",
+            loss="squared error",
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class SquaresWork(AdaptiveWork):
@@ -121,7 +135,7 @@ class SquaresWork(AdaptiveWork):
 
 
 @dataclass(frozen=True, eq=False)
-class LikelihoodWork(AdaptiveWork):
+class TermLikelihood(AdaptiveWork):
     """Terms whose coefficients are those of a likelihood.
 
     By default the terms are found by least squares.
@@ -174,7 +188,7 @@ class LikelihoodWork(AdaptiveWork):
 
 
 @dataclass(frozen=True, eq=False)
-class FamilyWork(LikelihoodWork):
+class FamilyWork(TermLikelihood):
     """A response of an exponential family: terms by least squares, coefficients by likelihood."""
 
     family: Family
@@ -190,7 +204,7 @@ class FamilyWork(LikelihoodWork):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassesWork(LikelihoodWork):
+class ClassesWork(TermLikelihood):
     """Classes 0, ..., K - 1, all of which occur: coefficients of their scores by likelihood.
 
     The terms are found by least squares on indicators or, with `by_likelihood`, by a quadratic
