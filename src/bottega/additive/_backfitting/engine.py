@@ -185,10 +185,9 @@ def _working(
     y: FloatArray, weight: FloatArray, eta: FloatArray, shift: FloatArray, family: Family
 ) -> tuple[FloatArray, FloatArray]:
     """Return working response (less the offset) and weights at a predictor."""
-    mu, slope = family.mean(eta), family.mean_slope(eta)
-    bend = np.maximum(slope**2 / np.maximum(family.variance(mu), 1e-300), 1e-12)
-    slope = np.where(np.abs(slope) < 1e-12, np.where(slope < 0, -1e-12, 1e-12), slope)
-    return eta - shift + (y - mu) / slope, weight * bend
+    score, information = family.scores(eta, y, weight)
+    information = np.maximum(information, 1e-12 * weight)
+    return eta - shift + score / information, information
 
 
 def _scored(

@@ -37,16 +37,6 @@ class ScoreTest:
     p_value: float
 
 
-def _scores(
-    fit: Fit, eta: FloatArray, y: FloatArray, weight: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the derivative of the log-likelihood of each row in its predictor, and weights."""
-    family = fit.family
-    mu, slope = family.mean(eta), family.mean_slope(eta)
-    variance = np.maximum(family.variance(mu), 1e-300)
-    return weight * (y - mu) * slope / variance, weight * slope**2 / variance
-
-
 def score_tests(
     work: PenalizedWork, fit: Fit, candidates: Sequence[Sequence[Block]]
 ) -> list[ScoreTest]:
@@ -97,7 +87,7 @@ def _row_scores(
 ) -> tuple[FloatArray, FloatArray]:
     eta = work.predictors(fit, X)
     if fit.n_predictors == 1:
-        s, w = _scores(fit, eta[:, 0], y, weight)
+        s, w = fit.family.scores(eta[:, 0], y, weight)
         return s[:, None], w[:, None]
     share = class_shares(eta)[:, 1:]
     hit = y[:, None] == np.arange(1, fit.n_predictors + 1)

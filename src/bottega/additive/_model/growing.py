@@ -18,6 +18,7 @@ Make = Callable[[tuple[PlacedTerm, ...]], PenalizedWork]
 
 _LEVEL = 0.05  # of the test of all pairs together
 _CANDIDATE = 4  # B-splines of each column of a pair that is tried
+_FOUND = 10  # at most, of one that is taken in
 
 
 def with_interactions(work: PenalizedWork, about: Building, make: Make, most: int) -> PenalizedWork:
@@ -36,7 +37,8 @@ def with_interactions(work: PenalizedWork, about: Building, make: Make, most: in
         if tests[best].p_value > _LEVEL / len(pairs):
             break
         columns = pairs[best].columns
-        term = TensorTerm(tuple(about.inputs.names[j] for j in columns), main=False)
+        names = tuple(about.inputs.names[j] for j in columns)
+        term = TensorTerm(names, n_splines=min(about.n_splines, _FOUND), main=False)
         work = make((*work.terms, placed_term(term, columns, None, about.inputs)))
     return work
 

@@ -39,10 +39,7 @@ def left_out(
     y: FloatArray, eta: FloatArray, pull: FloatArray, weight: FloatArray, family: Family
 ) -> FloatArray:
     """Return the predictor of each row when it is left out."""
-    mu, slope = family.mean(eta), family.mean_slope(eta)
-    variance = np.maximum(family.variance(mu), 1e-300)
-    score = weight * (y - mu) * slope / variance
-    bend = weight * slope**2 / variance
+    score, bend = family.scores(eta, y, weight)
     return eta - pull * score / (1 - np.minimum(pull * bend, _MOST))
 
 
