@@ -173,7 +173,7 @@ def test_surfaces_stop_at_the_hull_of_the_data():
     assert len(found.effects().tidy().query("term == 'x0:x1'")) == len(at)
     main = [effect for effect in found.effects().values() if len(effect.columns) == 1]
     for one in main:  # where there are products its ends mislead
-        low, high = np.quantile(X[:, int(one.name[1])], [0.01, 0.99])
+        low, high = np.quantile(X[:, int(one.name[1])], [0.025, 0.975])
         assert one.points[0][0] == pytest.approx(low)
         assert one.points[0][-1] == pytest.approx(high)
 

@@ -13,8 +13,8 @@ from bottega.additive import AdaptiveSplines, AdaptiveSplinesClassifier
 from bottega.additive._adaptive.settings import Settings
 from bottega.additive._adaptive_model.anatomy import credit
 from bottega.additive._adaptive_model.least_squares import TermColumns
-from bottega.additive._adaptive_model.likelihood import fit_classes, fit_family
 from bottega.core.likelihood import BINOMIAL
+from bottega.optimize.ridge_likelihood import fit_classes, fit_family
 
 FOLDER = Path(__file__).parents[1] / "reference/additive"
 R = json.loads((FOLDER / "adaptive_splines.json").read_text())

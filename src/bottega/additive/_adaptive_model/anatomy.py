@@ -33,7 +33,7 @@ class Anatomy:
         Range of each input.
     shown : ndarray of shape (p, 2)
         The stretch over which an input's own curve is shown: its range, or between its quantiles
-        0.01 and 0.99 where it is in products too, without which the ends mislead.
+        0.025 and 0.975 where it is in products too, without which the ends mislead.
     pairs : list of list of int
         Pairs of inputs that occur together in some term.
     outline : list of ndarray of shape (points, 2)
@@ -70,7 +70,7 @@ class Anatomy:
         shown = np.column_stack([low, high])
         for j in {j for pair in pairs for j in pair}:
             if np.isfinite(low[j]):
-                shown[j] = np.nanquantile(X[:, j], [0.01, 0.99])
+                shown[j] = np.nanquantile(X[:, j], [0.025, 0.975])
         return cls(
             mean,
             (centred * weight[:, None]).T @ centred,

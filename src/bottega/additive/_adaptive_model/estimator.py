@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from bottega.additive._adaptive.basis import Basis
 from bottega.additive._adaptive.settings import Settings
 from bottega.additive._adaptive_model.anatomy import Anatomy
-from bottega.additive._adaptive_model.likelihood import LikelihoodFit
 from bottega.additive._adaptive_model.reading import AdaptiveResults
 from bottega.additive._adaptive_model.work import AdaptiveWork, TermLikelihood
 from bottega.core.errors import ConvergenceWarning, InputError, ModelFileError, warn_caller
@@ -22,6 +21,7 @@ from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray
 from bottega.core.validate import read_response
 from bottega.data.mixed_inputs import MixedInputs
+from bottega.optimize.ridge_likelihood import LikelihoodFit
 
 _AT_ONCE = 2**22  # numbers of terms, or of predictions, that are made at a time
 

@@ -229,7 +229,7 @@ class AdaptiveResults(CoefficientResults):
             terms (log odds, for two classes by likelihood), centred at zero over the rows. That of
             a pair adds both inputs and their products, and is shown inside the hull of the data
             only; of a category and a number there is a curve per level. The own curve of an input
-            that is in products too is shown between its quantiles 0.01 and 0.99: beyond, what the
+            that is in products too is shown between its quantiles 0.025 and 0.975: beyond, what the
             products take back would be missing. There are no bands: the terms were chosen by
             looking at the response.
         """

@@ -13,12 +13,12 @@ from bottega.additive._adaptive.forward import Growth, grow
 from bottega.additive._adaptive.rounds import grow_and_prune
 from bottega.additive._adaptive.settings import Settings
 from bottega.additive._adaptive_model.least_squares import TermColumns
-from bottega.additive._adaptive_model.likelihood import LikelihoodFit, fit_classes, fit_family
 from bottega.core.lazy import cached_property
 from bottega.core.likelihood import Family, gaussian_path, information_criteria
 from bottega.core.path import Path
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray, IntArray
+from bottega.optimize.ridge_likelihood import LikelihoodFit, fit_classes, fit_family
 
 # Least curvature of a row in the quadratic approximation that terms are removed by: rows that are
 # fitted nearly for certain would otherwise have working responses without limit.
