@@ -184,7 +184,6 @@ def test_chunks_give_the_same_fit(family):
     X, responses = rows()
     y, design = responses[family.name], curves(X)
     cuts = np.split(np.arange(N), [40, 90])
-    design.kept = {}
     parts = [design.rows(X[cut], y[cut]) for cut in cuts]
     apart = Engine(design, parts, family).choose("reml")
     together = engine_of(family).choose("reml")
@@ -215,6 +214,18 @@ def test_a_column_twice_loses_its_free_coefficients_once():
     assert np.all(np.isfinite(fit.coef))
     alone = fitted(curves(X), engine_of(GAUSSIAN).choose("reml"), X)
     assert fitted(design, fit, twice) == pytest.approx(alone, abs=0.02)
+
+
+def test_a_column_twice_is_lost_alike_for_every_class():
+    X, _ = rows()
+    twice = X[:, [0, 1, 0]]
+    codes = np.random.default_rng(2).integers(0, 4, N).astype(float)
+    design = curves(twice)
+    engine = MultinomialEngine(design, [design.rows(twice, codes)], 4)
+    assert sum(engine.lost()) == 3  # one for each predictor
+    fit = engine.choose("reml")
+    assert fit.converged
+    assert np.all(np.isfinite(fit.covariance))
 
 
 def test_given_penalties_and_multiples_of_the_chosen_ones():

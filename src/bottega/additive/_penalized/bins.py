@@ -229,11 +229,13 @@ class Binning:
         self.axes = {columns: ranges.axes(columns) for columns in self.margins}
         self.keep = keep
         self.kept: dict[tuple[int, ...], Any] = {}
+        self.kept_of: Any = None  # the rows whose codes are kept
         self._numbers: dict[tuple[int, ...], IntArray] = {}
         self._mass: dict[tuple[int, ...], FloatArray] = {}
 
     def update(self, X: Any, y: Any = None, w: Any = None) -> Self:
         """Take in a block of rows."""
+        self.kept_of = X if self.keep else None
         for columns in self.margins:
             codes = joint_codes(self.axes[columns], X, columns)
             if len(columns) == 1:

@@ -21,6 +21,7 @@ References
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -68,6 +69,8 @@ class Evaluation:
     scale: float
     state: State
     setting: Setting
+
+    squared: ClassVar[bool] = False  # whether the score is in squares of the unit of the response
 
     @abstractmethod
     def slopes(self) -> tuple[FloatArray, FloatArray]:
@@ -169,6 +172,8 @@ def _ubre_slopes(at: Evaluation) -> tuple[FloatArray, FloatArray]:
 
 
 class _Gcv(Evaluation):
+    squared = True
+
     def slopes(self) -> tuple[FloatArray, FloatArray]:
         return _gcv_slopes(self)
 
@@ -181,6 +186,8 @@ class _Ubre(Evaluation):
 @dataclass(frozen=True, eq=False)
 class _Loo(Evaluation):
     left: LeaveOneOut
+
+    squared = True
 
     def slopes(self) -> tuple[FloatArray, FloatArray]:
         state, problem, penalties = self.state, self.setting.problem, self.setting.penalties

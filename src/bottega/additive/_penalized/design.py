@@ -162,7 +162,7 @@ class Design:
     def __init__(self, blocks: Sequence[Block], binning: Binning) -> None:
         self.blocks = tuple(blocks)
         self.bins = {columns: binning.bins(columns) for columns in column_sets(blocks)}
-        self.kept = binning.kept
+        self.kept, self._kept_of = binning.kept, binning.kept_of
         self.tables = tuple(self._table(block) for block in self.blocks)
         self._place()
 
@@ -209,9 +209,8 @@ class Design:
         """Return rows as codes; those that the binning kept are not coded again."""
         n, codes = len(X), {}
         for columns in self.bins:
-            kept = self.kept.get(columns)
-            same = kept is not None and len(kept) == n
-            codes[columns] = kept if same else self.bins[columns].codes(X)
+            kept = self.kept.get(columns) if X is self._kept_of else None
+            codes[columns] = self.bins[columns].codes(X) if kept is None else kept
         codes[()] = np.zeros(n, dtype=np.int32)
         return BinnedRows(
             tuple(codes[table.columns] for table in self.tables),

@@ -32,7 +32,7 @@ from bottega.core.errors import InputError, ParameterError
 from bottega.core.families import Family
 from bottega.core.lazy import cached_property
 from bottega.core.threads import one_thread
-from bottega.core.typing import FloatArray
+from bottega.core.typing import BoolArray, FloatArray
 
 __all__ = ["METHODS", "RIDGE", "Engine"]
 
@@ -110,7 +110,7 @@ class Engine:
     def _begin(self) -> None:
         first = self.rows.working(None)
         every = self._every_block()
-        self.kept = determined(every, first.gram, shrink=self.shrink)
+        self.kept = self._determined(first.gram)
         self.problem: Problem = self.rows if self.kept.all() else Restricted(self.rows, self.kept)
         small = first if self.kept.all() else Restricted.of(first, self.kept)
         self._first = small
@@ -122,6 +122,9 @@ class Engine:
                 f"The model has {self.penalties.null_dim} coefficients without a penalty and only "
                 f"{self.rows.n:g} rows; leave out terms, or give more rows."
             )
+
+    def _determined(self, gram: FloatArray) -> BoolArray:
+        return determined(self.blocks, gram, shrink=self.shrink)
 
     def _constant(self) -> FloatArray:
         """Return the coefficients of a constant predictor: all means are possible there."""
@@ -275,7 +278,8 @@ class Engine:
             start = beta
             if before is not None:
                 state = before.state
-                move = np.where(np.isfinite(full), full - state.rho, 0.0)
+                finite = np.isfinite(full)
+                move = np.subtract(full, state.rho, out=np.zeros_like(full), where=finite)
                 # Where the coefficients go to first order: steps are short near the end.
                 ahead = state.U @ move if np.max(np.abs(move), initial=0.0) < 1 else 0.0
                 start = state.beta + ahead
@@ -306,15 +310,15 @@ class Engine:
             where = self._intercept()
             if where is not None:
                 coef[where] += self.rows.middle
-            loss = method in ("gcv", "loo")
             rest = self.rows.n - self.penalties.null_dim
-            score = score * unit**2 if loss else score + rest * float(np.log(unit))
+            score = score * unit**2 if at.squared else score + rest * float(np.log(unit))
         deviance = state.deviance * unit**2
         gram, V = self._spread_both(state.gram), self._spread_both(again)
         edf = np.einsum("ij,ji->i", V, gram)
         corrected = None
         if method == "reml" and len(self.penalties.free):
-            corrected = self._spread_both(_corrected(found, again, self.penalties.free) * unit**2)
+            more = found.uncertainty(self.penalties.free) * unit**2
+            corrected = V * scale + self._spread_both(more)
         return Fit(
             coef=coef,
             sizes=self.design.sizes,
@@ -361,6 +365,8 @@ class Engine:
         return float(self.rows.greatest(scale) - deviance / (2 * scale))
 
     def _null_deviance(self) -> float:
+        if self.least_squares:
+            return self.rows.null_deviance()
         with np.errstate(all="ignore"):
             return null_deviance(self.parts, self.family)
 
@@ -387,12 +393,3 @@ class Engine:
     def _spread_both(self, kept: FloatArray) -> FloatArray:
         found = self._turn @ kept @ self._turn.T
         return (found + found.T) / 2
-
-
-def _corrected(found: Minimum, V: FloatArray, free: Any) -> FloatArray:
-    """Return the covariance with the uncertainty of the smoothing parameters to first order."""
-    at = found.at
-    values, vectors = np.linalg.eigh(found.hessian)
-    # A normal prior of variance 10 on the logarithms: a flat criterion says little about them.
-    J = at.state.U[:, free] @ vectors / np.sqrt(np.maximum(values, 0.0) + 0.1)
-    return V * at.scale + J @ J.T

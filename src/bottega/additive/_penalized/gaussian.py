@@ -69,6 +69,11 @@ class GaussianRows(Quadratic):
         self.passes += 1
         return self._rows.leave_one_out(beta, V)
 
+    def null_deviance(self) -> float:
+        """Return the sum of squares about the best constant (with the offset)."""
+        about = self.work.deviance - self._rows.sum_y**2 / self.weight
+        return max(about, 0.0) * self.unit**2
+
     def greatest(self, scale: float) -> float:
         """Return the greatest log-likelihood at a scale, weights as precisions."""
         return -self.rows / 2 * float(np.log(2 * np.pi * scale)) + self._rows.log_weights / 2

@@ -19,13 +19,14 @@ from scipy.special import softmax
 from bottega.additive._penalized.design import BinnedRows, Design
 from bottega.additive._penalized.engine import RIDGE, Engine
 from bottega.additive._penalized.fit import Fit
+from bottega.additive._penalized.identify import determined
 from bottega.additive._penalized.problem import LeaveOneOut, Working
 from bottega.additive._terms.blocks import Block
 from bottega.core.errors import ParameterError
 from bottega.core.families import Family
 from bottega.core.lazy import cached_property
 from bottega.core.stored import stored
-from bottega.core.typing import FloatArray
+from bottega.core.typing import BoolArray, FloatArray
 
 __all__ = ["MULTINOMIAL", "ClassRows", "MultinomialEngine"]
 
@@ -195,6 +196,15 @@ class MultinomialEngine(Engine):
             )
             for block in self.blocks
         ]
+
+    def _determined(self, gram: FloatArray) -> BoolArray:
+        """Return what rows and penalties determine: the same for all predictors."""
+        places = self.rows.places
+        kept = np.empty(len(gram), dtype=bool)
+        one = determined(self.blocks, gram[np.ix_(places[0], places[0])], shrink=self.shrink)
+        for here in places:
+            kept[here] = one
+        return kept
 
     @cached_property
     def _turn(self) -> FloatArray:

@@ -43,6 +43,16 @@ class Minimum:
     gradient: float
     converged: bool
 
+    def uncertainty(self, free: IntArray) -> FloatArray:
+        """Return what the covariance of the coefficients lacks where parameters are chosen.
+
+        To first order, in the logarithms of the parameters; `free` are those chosen among all.
+        """
+        values, vectors = np.linalg.eigh(self.hessian)
+        # A normal prior of variance 10 on the logarithms: a flat criterion says little about them.
+        J = self.at.state.U[:, free] @ vectors / np.sqrt(np.maximum(values, 0.0) + 0.1)
+        return J @ J.T
+
 
 def minimise(
     evaluate: Callable[[FloatArray, Evaluation | None], Evaluation],
