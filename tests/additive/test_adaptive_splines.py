@@ -135,6 +135,21 @@ def test_formulas_predict_what_the_model_predicts(missing):
     assert found_by == pytest.approx(expected, rel=1e-12)
 
 
+def test_formulas_of_truth_values_and_dates():
+    X, _ = table()
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(range(300), "D")
+    X = X.assign(flag=X["a"] > 0.5, day=days)
+    found = AdaptiveSplines().fit(X[["flag", "c"]], 2.0 * X["flag"] + X["c"])
+    with duckdb.connect() as base:
+        base.register("inputs", pl.from_pandas(X[["flag", "c"]]).to_arrow())
+        found_by = base.sql(f"SELECT {found.formula('sql')} AS f FROM inputs").fetchnumpy()["f"]
+    assert found_by == pytest.approx(found.predict(X[["flag", "c"]]), rel=1e-12)
+    dated = AdaptiveSplines().fit(X[["day"]], np.arange(300.0))
+    assert "day" in dated.formula()
+    with pytest.raises(InputError, match="'day' holds dates"):
+        dated.formula("sql")
+
+
 def test_formula_in_words():
     x = np.linspace(-5, 5, 101)
     found = AdaptiveSplines().fit(pd.DataFrame({"x": x}), np.abs(x) + 1)

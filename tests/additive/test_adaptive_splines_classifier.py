@@ -156,3 +156,14 @@ def test_frames_with_categories_and_gaps():
     found = AdaptiveSplinesClassifier().fit(frame, y)
     assert any("kind in" in term for term in found.terms_)
     assert np.mean(found.predict(frame) == y) > 0.85
+
+
+def test_formulas_hold_far_from_the_data():
+    X, y = rings()
+    found = AdaptiveSplinesClassifier(4).fit(X, y == "a")
+    space = {}
+    exec(found.formula("python"), space)
+    for size in (1e3, -1e6):
+        row = np.full(4, size)
+        shown = space["predict"](dict(zip(found.columns_in_.names, row, strict=True)))
+        assert shown == pytest.approx(found.predict_proba(row[None])[0, 1], abs=1e-12)

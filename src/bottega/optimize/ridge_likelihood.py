@@ -79,13 +79,13 @@ def fit_family(
         return _found(family, D, b, y, weight, 0, converged=True)
     b[0] = float(family.link(mean))
     null = _half_deviance(family, D, b, y, weight)
-    _, curve0 = _derivatives(family, np.full(1, b[0]), np.full(1, mean), np.ones(1))
+    _, curve0 = family.scores(np.full(1, b[0]), np.full(1, mean), np.ones(1))
     ridge = np.full(len(b), max(alpha, _LEAST) * total * float(curve0[0]))
     ridge[0] = 0.0
     value = null
     goal = tol * max(null, np.finfo(np.float64).tiny)
     for step in range(1, max_iter + 1):
-        pull, curve = _derivatives(family, D @ b, y, weight)
+        pull, curve = family.scores(D @ b, y, weight)
         gradient = D.T @ pull - ridge * b
         H = (D * curve[:, None]).T @ D
         H[np.diag_indices_from(H)] += ridge + np.finfo(np.float64).eps * np.trace(H)
@@ -133,19 +133,6 @@ def _half_deviance(
             return np.inf
         found = 0.5 * float(family.deviance(y, mu, weight))
     return found if np.isfinite(found) else np.inf
-
-
-def _derivatives(
-    family: Family, eta: FloatArray, y: FloatArray, weight: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the slope of each row's log-likelihood in its score, and the expected curvature."""
-    mu = family.mean(eta)
-    variance, slope = family.variance(mu), family.mean_slope(eta)
-    with np.errstate(all="ignore"):
-        # Where both vanish, far out, the mean no longer moves: their ratio is that of the canonical
-        # link.
-        ratio = np.where(variance > 0, slope / variance, 1.0)
-    return weight * (y - mu) * ratio, weight * slope * ratio
 
 
 def fit_classes(

@@ -47,7 +47,8 @@ class AdaptiveResults(CoefficientResults):
         return self._coef
 
     def _words(self, digits: int | None = 6) -> TermWords:
-        return TermWords(self.columns_in_.names, self.columns_in_.levels, digits)
+        columns = self.columns_in_
+        return TermWords(columns.names, columns.levels, columns.kinds, digits)
 
     @property
     def terms_(self) -> list[str]:

@@ -24,12 +24,15 @@ class TermWords:
         Names of the inputs.
     levels : sequence
         Levels of each category in the order of their codes; None for numbers.
+    kinds : sequence of str
+        What each input holds: number, boolean, date or category.
     digits : int or None
         Significant digits; None for all that there are.
     """
 
     names: Sequence[str]
     levels: Sequence[Any]
+    kinds: Sequence[str]
     digits: int | None = _SHORT
 
     def number(self, value: float) -> str:
@@ -43,7 +46,7 @@ class TermWords:
 
         Examples
         --------
-        >>> TermWords(["age"], [None]).term(Term((Factor(0, HINGE, 30.0, 1),)))
+        >>> TermWords(["age"], [None], ["number"]).term(Term((Factor(0, HINGE, 30.0, 1),)))
         'h(age - 30)'
         """
         return " * ".join(self._factor(each) for each in term.factors) or "(Intercept)"
@@ -102,6 +105,13 @@ def formula(
             f"language={language!r} is not known; use one of {', '.join(LANGUAGES)}."
             + did_you_mean(str(language), LANGUAGES)
         )
+    used = {j for term in basis for j in term.variables}
+    dates = [wording.names[j] for j in sorted(used) if wording.kinds[j] == "date"]
+    if dates and language != "text":
+        raise InputError(
+            f"A formula in {language} takes numbers, and {dates[0]!r} holds dates; fit the model "
+            "to days since some day."
+        )
     mean = MEANS[link][LANGUAGES.index(language)]
     if not mean:
         raise InputError(f"link={link!r} has no function in {language}; use language='python'.")
@@ -112,7 +122,11 @@ def formula(
 # The mean as a function of the sum of the terms, by the name of the link.
 MEANS = {
     "identity": ("{}", "{}", "{}"),
-    "logit": ("1 / (1 + exp(-({})))", "1.0 / (1.0 + math.exp(-({})))", "1.0 / (1.0 + EXP(-({})))"),
+    "logit": (
+        "1 / (1 + exp(-({})))",
+        "math.exp(min({0}, 0.0)) / (1.0 + math.exp(-abs({0})))",
+        "1.0 / (1.0 + EXP(-({})))",
+    ),
     "log": ("exp({})", "math.exp({})", "EXP({})"),
     "inverse": ("1 / ({})", "1.0 / ({})", "1.0 / ({})"),
     "sqrt": ("({})^2", "({}) ** 2", "POWER({}, 2)"),
@@ -208,6 +222,8 @@ def _sql(
 ) -> str:
     def value(j: int) -> str:
         quoted = '"' + str(wording.names[j]).replace('"', '""') + '"'
+        if wording.kinds[j] == "boolean":
+            quoted = f"CAST({quoted} AS INTEGER)"
         if np.isnan(basis.fill[j]):
             return quoted
         if wording.levels[j] is None:
