@@ -105,6 +105,13 @@ def test_chunks_give_the_same_answer():
         chunks = [(frame[cut], response[cut], w[cut]) for cut in cuts]
         apart = model.fit_chunks(chunks).predict(frame)
         assert apart == pytest.approx(together, rel=1e-6)
+    counts = np.sort(np.round(np.exp(y)).to_numpy())  # the first chunk has zeros alone
+    assert counts[19] == 0
+    cuts = [slice(0, 20), slice(20, 300)]
+    sorted_rows = AdditiveModel("linear(a)", family="poisson")
+    sorted_rows.fit_chunks([(frame[cut], counts[cut]) for cut in cuts])
+    with pytest.raises(InputError, match="all responses are 0"):
+        sorted_rows.fit_chunks([(frame[cut], 0 * counts[cut]) for cut in cuts])
     with pytest.raises(InputError, match="leave out interactions"):
         AdditiveModel(interactions=1).fit_chunks([(frame[["a", "c"]], y)])
     with pytest.raises(InputError, match="penalized"):
@@ -124,6 +131,13 @@ def test_missing_values_have_an_effect_of_their_own():
     model = AdditiveModel().fit(frame.iloc[21:], y[21:])
     new = pd.DataFrame({"x": [np.nan, 0.25], "g": ["v", "v"]})
     assert model.predict(new) == pytest.approx([5, np.sin(1.5)], abs=0.1)
+    # Of a factor in by= the level of missing values says it all.
+    by = AdditiveModel("smooth(x, by=g) + g").fit(frame, y)
+    assert [block.name for block in by.blocks_ if block.term < 0] == ["(Intercept)", "x missing"]
+    # Columns whose values are missing together share that effect, without a warning.
+    twice = frame[["x"]].assign(z=np.where(frame.x.isna(), np.nan, rng.normal(size=300)))
+    both = AdditiveModel().fit(twice, y)
+    assert both.predict(twice)[gone].mean() == pytest.approx(y[gone].mean(), abs=0.1)
     # A level of missing categories, where the fit has seen some; else none of the effects.
     model = AdditiveModel("factor(g)").fit(frame[["g"]], y)
     gap = pd.DataFrame({"g": [None, "never seen"]})

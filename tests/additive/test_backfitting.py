@@ -149,3 +149,12 @@ def test_what_backfitting_cannot_do_is_said(rows):
         AdditiveClassifier("smooth(a)", engine="backfitting").fit(frame, frame.g)
     with pytest.raises(InputError, match="standard errors"):
         backfitted("smooth(a)").fit(frame, y).predict(frame, return_std=True)
+
+
+def test_classes_that_can_be_separated_are_bounded():
+    x = np.linspace(-1, 1, 60)[:, None]
+    labels = np.where(x[:, 0] > 0.1, "up", "down")
+    model = AdditiveClassifier("smooth(x0)", engine="backfitting").fit(x, labels)
+    assert model.separated_
+    assert np.array_equal(model.predict(x), labels)
+    assert np.all(np.isfinite(model.decision_function(x)))

@@ -11,7 +11,7 @@ __all__ = ["check_responses"]
 _COUNTS = ("poisson", "negative_binomial")
 
 
-def check_responses(y: FloatArray, family: Family, owner: str) -> None:
+def check_responses(y: FloatArray, family: Family, owner: str, *, all_rows: bool = True) -> None:
     """Refuse responses that a family cannot have.
 
     Parameters
@@ -22,6 +22,9 @@ def check_responses(y: FloatArray, family: Family, owner: str) -> None:
         Their distribution.
     owner : str
         Class that asks, named in the message.
+    all_rows : bool
+        Whether these are the responses of all rows, which must not be all at the end of what the
+        family can have; those of one chunk may.
 
     Examples
     --------
@@ -49,7 +52,7 @@ row 1 (counted from 0); counts are not negative.
             f"from 0); {cure}."
         )
     least, most = float(y.min()), float(y.max())
-    if least == most and (least == 0 or (name == "binomial" and least == 1)):
+    if all_rows and least == most and (least == 0 or (name == "binomial" and least == 1)):
         raise InputError(
             f"{owner}: all responses are {least:g}, and family={name!r} has no finite predictor "
             "for that; check the target."

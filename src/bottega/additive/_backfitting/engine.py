@@ -16,14 +16,17 @@ import numpy as np
 from scipy import linalg
 
 from bottega.additive._backfitting.pieces import CurvePiece, fixed_smoother
+from bottega.additive._penalized.design import BinnedRows
+from bottega.additive._penalized.problem import null_deviance
 from bottega.core.likelihood import Family
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 
-__all__ = ["BackfittedFit", "backfit"]
+__all__ = ["SEPARATED", "BackfittedFit", "backfit"]
 
 _HALVINGS = 20
 _FAR = 30.0
+SEPARATED = 1e-3  # of the deviance of a constant: less is left where 0 and 1 are separated
 
 
 @stored
@@ -146,6 +149,8 @@ def backfit(
     """Fit the model: backfitting for the gaussian, else inside local scoring."""
     n = len(y)
     shift = np.zeros(n) + offset
+    known = shift if np.any(shift) else None
+    null = null_deviance([BinnedRows((), (), y, weight, known)], family)
     plain = family.name == "gaussian" and family.the_link.name == "identity"
     if plain:
         state = _State(list(pieces), np.zeros(P.shape[1]), np.zeros((n, len(pieces))))
@@ -154,7 +159,7 @@ def backfit(
         converged = state.settled
     else:
         eta, state, rank, converged = _scored(
-            X, y, weight, shift, P, pieces, family, tol=tol, max_iter=max_iter
+            X, y, weight, shift, P, pieces, family, null=null, tol=tol, max_iter=max_iter
         )
     mu = family.mean(eta)
     deviance = float(family.deviance(y, mu, weight))
@@ -172,7 +177,7 @@ def backfit(
         scale=scale,
         scale_known=family.known_scale,
         deviance=deviance,
-        null_deviance=_null_deviance(y, weight, shift, family),
+        null_deviance=null,
         loglik=float(family.saturated(y, weight, scale)[0]) - deviance / (2 * scale),
         n=n,
         weight=float(weight.sum()),
@@ -199,6 +204,7 @@ def _scored(
     pieces: list[CurvePiece],
     family: Family,
     *,
+    null: float,
     tol: float,
     max_iter: int,
 ) -> tuple[FloatArray, _State, int, bool]:
@@ -218,6 +224,9 @@ def _scored(
             new = np.clip(new, -_FAR, _FAR)
         settled = abs(deviance - now) <= tol * (abs(now) + 0.1)
         eta, deviance = new, now
+        if family.name == "binomial" and now < SEPARATED * null:
+            converged = True  # the likelihood has no maximum: it ends here
+            break
         if settled:
             converged = found.settled
             break
@@ -241,14 +250,3 @@ def _stepped(
                 return new, now
         new = (new + eta) / 2
     return eta, deviance
-
-
-def _null_deviance(y: FloatArray, weight: FloatArray, shift: FloatArray, family: Family) -> float:
-    """Return the deviance of the best constant beside the offset."""
-    if not np.any(shift):
-        return float(family.deviance(y, np.full(len(y), np.average(y, weights=weight)), weight))
-    eta = family.link(family.start(y, weight))
-    for _ in range(50):
-        z, w = _working(y, weight, eta, shift, family)
-        eta = shift + np.average(z, weights=w)
-    return float(family.deviance(y, family.mean(eta), weight))

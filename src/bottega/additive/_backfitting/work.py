@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bottega.additive._backfitting.engine import BackfittedFit, backfit
+from bottega.additive._backfitting.engine import SEPARATED, BackfittedFit, backfit
 from bottega.additive._backfitting.pieces import CurvePiece
 from bottega.additive._terms.bases import IndicatorBasis, LevelsBasis, MissingBasis, ValueBasis
 from bottega.additive._terms.blocks import Block, Margin
@@ -103,6 +103,12 @@ class BackfittedWork:
             centres = np.average(effects, axis=0, weights=self.rows.weight)
             self.kept[1.0] = replace(found, centres=np.where(varying, 0.0, centres))
         return self.kept[1.0]
+
+    @property
+    def separated(self) -> bool:
+        """Whether the terms separate 0 from 1, so that only a bound ends the fit."""
+        found = self.fit()
+        return self.family.name == "binomial" and found.deviance < SEPARATED * found.null_deviance
 
     def _varies(self, placed: PlacedTerm) -> bool:
         """Return whether a term is a coefficient that varies: it has no centre to take off."""

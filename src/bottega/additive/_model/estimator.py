@@ -101,7 +101,7 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
             declared_levels(check_terms(self.terms), self.columns_in_), X
         )
 
-    def _check_response(self, y: Array) -> None:
+    def _check_response(self, y: Array, *, all_rows: bool = True) -> None:
         """Refuse responses that the family cannot have."""
 
     def _check_new(self, X: Any) -> FloatArray:
@@ -200,10 +200,12 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
         return partial(self.columns_in_.read, self, learn=True)
 
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> ChunkFacts:
-        self._check_response(y[:, 0] if np.ndim(y) == 2 else y)
-        return ChunkFacts(X, w, self._categorical())
+        response = y[:, 0] if np.ndim(y) == 2 else y
+        self._check_response(response, all_rows=False)
+        return ChunkFacts(X, response, w, self._categorical())
 
     def _prepare_merged(self, statistics: ChunkFacts, chunks: CheckedChunks) -> Works:
+        self._check_response(np.array(statistics.ends))
         return self._work(RowSource(statistics.facts.columns(), statistics.ranges, None, chunks))
 
     # ---- fits ------------------------------------------------------------------------------------
@@ -218,7 +220,7 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
         self.df_, self.scale_ = float(fit.df), float(fit.scale)
         self.deviance_ = float(fit.deviance)
         self.n_iter_, self.converged_ = int(fit.n_iter), bool(fit.converged)
-        self.separated_ = bool(getattr(work, "separated", False))
+        self.separated_ = bool(work.separated)
         self._warn(work)
 
     def _warn(self, work: Works) -> None:
@@ -229,9 +231,7 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
                 "say the same (concurvity()), or give fewer of them.",
                 ConvergenceWarning,
             )
-        if isinstance(work, BackfittedWork):
-            return
-        undetermined = work.undetermined()
+        undetermined = [] if isinstance(work, BackfittedWork) else work.undetermined()
         if undetermined:
             warn_caller(
                 f"{owner}: the rows do not determine all of {', '.join(undetermined)}: other terms "

@@ -45,8 +45,8 @@ class AdditiveRegression(RegressorMixin, AdditiveEstimator):
     def _family_of(self) -> Any:
         return get_family(self.family, self.link)
 
-    def _check_response(self, y: Array) -> None:
-        check_responses(y, get_family(self.family), type(self).__name__)
+    def _check_response(self, y: Array, *, all_rows: bool = True) -> None:
+        check_responses(y, get_family(self.family), type(self).__name__, all_rows=all_rows)
 
     def predict(self, X: Any, terms: bool = False, return_std: bool = False) -> Any:
         """Return the mean of the response at each row, or the effects that make it.

@@ -21,22 +21,23 @@ __all__ = ["ChunkFacts", "RowSource"]
 
 
 class ChunkFacts:
-    """Facts and ranges of the columns of one block of rows; mergeable."""
+    """Facts and ranges of the columns of a block of rows, and the ends of y; mergeable."""
 
-    def __init__(self, X: Any, w: Any, categorical: Sequence[int]) -> None:
+    def __init__(self, X: Any, y: Any, w: Any, categorical: Sequence[int]) -> None:
+        self.categorical = categorical
         self.facts = TableFacts(X, w)
         self.ranges = Ranges(X.shape[1], categorical).update(X)
+        self.ends = (float(np.min(y)), float(np.max(y)))
 
     def update(self, X: Any, y: Any = None, w: Any = None) -> Self:
         """Take in a block of rows."""
-        self.facts.merge(TableFacts(X, w))
-        self.ranges.update(X)
-        return self
+        return self.merge(type(self)(X, y, w, self.categorical))
 
     def merge(self, other: Self) -> Self:
         """Take in what another block of rows gave."""
         self.facts.merge(other.facts)
         self.ranges.merge(other.ranges)
+        self.ends = (min(self.ends[0], other.ends[0]), max(self.ends[1], other.ends[1]))
         return self
 
 

@@ -143,7 +143,10 @@ class PenalizedWork:
         return self.engine.at(given * self.engine.n_predictors)
 
     def undetermined(self) -> list[str]:
-        """Return the names of blocks that the rows leave open, but for levels without rows."""
+        """Return the names of terms that the rows leave open.
+
+        Levels without rows are none, nor columns whose values are missing together.
+        """
         engine = getattr(self.engine, "free", self.engine)  # of shapes: without them
         kept, found = engine.kept, []
         sizes = [block.size for block in self.blocks] * self.engine.n_predictors
@@ -151,7 +154,7 @@ class PenalizedWork:
         for place, (end, size) in enumerate(zip(ends, sizes, strict=True)):
             block = self.blocks[place % len(self.blocks)]
             lost = int(np.sum(~kept[end - size : end]))
-            if lost and lost > self._empty_levels(block):
+            if block.term >= 0 and lost > self._empty_levels(block):
                 found.append(block.name)
         return list(dict.fromkeys(found))
 

@@ -314,13 +314,9 @@ def _alpha_of(df: float, G: FloatArray, S: FloatArray, term: str) -> float:
 
 def _indicators(blocks: Sequence[Block], about: Building) -> list[Block]:
     """Return a column for each input with missing values that is not a factor's."""
-    used = {
-        column
-        for block in blocks
-        for margin in block.margins
-        for column in margin.columns
-        if not isinstance(margin.basis, LevelsBasis) or block.kind == "tensor"
-    }
+    margins = [margin for block in blocks for margin in block.margins]
+    levelled = {margin.columns[0] for margin in margins if isinstance(margin.basis, LevelsBasis)}
+    used = {column for margin in margins for column in margin.columns} - levelled
     return [
         Block(
             f"{about.inputs.names[j]} missing",
