@@ -208,6 +208,16 @@ def test_shrinkage_takes_terms_out():
     assert frame["p_value"].iloc[2:].between(0, 1).all()
 
 
+def test_shrinkage_of_several_classes():
+    rng = np.random.default_rng(6)
+    X = rng.uniform(size=(400, 2))
+    y = (2 * X[:, 0] + 0.7 * rng.uniform(size=400)).astype(int)
+    frame = AdditiveClassifier(n_splines=6, shrink=True).fit(X, y).tidy()
+    whole = frame[frame["edf"].notna()].set_index(["response", "term"])["p_value"]
+    assert np.all(whole.xs("smooth(x0)", level="term") < 1e-3)
+    assert np.all(whole.xs("smooth(x1)", level="term") > 1e-3)
+
+
 def test_concurvity_of_a_copy_is_one():
     rng = np.random.default_rng(2)
     x = rng.uniform(size=200)

@@ -41,6 +41,17 @@ class AdditiveCheck(Shown):
         Whether the family fixes the dispersion.
     level : float
         Coverage of the limits of the quantiles.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bottega.additive import AdditiveModel
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(300, 1))
+    >>> y = np.sin(20 * X[:, 0]) + 0.1 * rng.normal(size=300)
+    >>> check = AdditiveModel("smooth(0, n_splines=6)").fit(X, y).check(X, y)
+    >>> check.basis["p_value"][0] < 0.001  # 6 functions are too few for this curve
+    True
     """
 
     basis: dict[str, Any]

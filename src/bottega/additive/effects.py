@@ -76,6 +76,20 @@ class AdditiveEffects(Shown, Mapping[str, TermEffect]):
         Coverage of the bands.
     band : {"pointwise", "simultaneous"}
         At each point by itself, averaged over the points; or at all of a term at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bottega.additive import AdditiveModel
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(200, 2))
+    >>> y = np.sin(6 * X[:, 0]) + 0.3 * rng.normal(size=200)
+    >>> effects = AdditiveModel().fit(X, y).effects()
+    >>> list(effects)
+    ['smooth(x0)', 'smooth(x1)']
+    >>> curve = effects["smooth(x0)"]
+    >>> bool(np.all((curve.lower < curve.effect) & (curve.effect < curve.upper)))
+    True
     """
 
     effects: tuple[TermEffect, ...]

@@ -43,6 +43,17 @@ def additive_effects_chart(
     altair.ConcatChart
         One panel per term, the widest effect first. Curves and levels are on the same height, so
         that they can be compared; a surface is coloured, the deeper the farther from zero.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> x = np.arange(3.0)
+    >>> line = SimpleNamespace(
+    ...     name="linear(x)", columns=("x",), points=(x,), effect=x - 1, lower=x - 2, upper=x,
+    ...     edf=1.0, response="",
+    ... )
+    >>> additive_effects_chart([line]).to_dict()["title"]["text"]
+    'Effects of the terms'
     """
     alt = altair()
     effects = [effect for effect in effects if np.all(np.isfinite(effect.effect))]

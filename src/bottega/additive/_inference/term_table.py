@@ -97,9 +97,7 @@ def term_rows(fit: Fit, blocks: Sequence[Block]) -> list[TermRow]:
             if block.kind == "factor" and not block.penalties:
                 test = wald_test(coef, covariance, df)
             elif len(fit.alphas[place]) > len(block.penalties) and block.penalties:
-                penalties = (*block.penalties, block.shrink)
-                pairs = zip(fit.alphas[place], penalties, strict=True)
-                test = unshrunk_test(fit, part, [alpha * P for alpha, P in pairs], df)
+                test = unshrunk_test(fit, part, _weighted(fit, block, place, part), df)
             elif whole[place]:
                 others = [
                     other
@@ -113,6 +111,17 @@ def term_rows(fit: Fit, blocks: Sequence[Block]) -> list[TermRow]:
                 test = smooth_test(coef, covariance, fit.gram[part, part], *own)
         found.append(TermRow(block.name, block.kind, predictor, np.nan, np.nan, edf, test))
     return found
+
+
+def _weighted(fit: Fit, block: Block, place: int, part: slice) -> list[FloatArray]:
+    """Return the penalties of a block times their smoothing parameters, that of selection last."""
+    assert block.shrink is not None
+    pairs = zip(fit.alphas[place], (*block.penalties, block.shrink), strict=True)
+    found = [alpha * P for alpha, P in pairs]
+    # Several predictors share a penalty, and each has a part of it.
+    total = float(sum(np.trace(P) for P in found))
+    share = float(np.trace(fit.penalty[part, part])) / total if total > 0 else 1.0
+    return [share * P for P in found]
 
 
 def _coefficients(block: Block) -> list[tuple[str, str, FloatArray]]:
