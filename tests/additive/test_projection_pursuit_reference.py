@@ -1,8 +1,8 @@
 """Projection pursuit against R's ppr: what both leave of the responses they were fitted to.
 
 Neither side finds the least sum of squares for certain, and the smoothers differ in detail, so no
-fitted value is compared: ours may leave at most 3 % more than R. It leaves less in most cases, 5 %
-less in the middle one.
+fitted value is compared: ours may leave at most 3 % more than R. It leaves 7 % less in the middle
+case.
 """
 
 import csv
@@ -24,9 +24,6 @@ INPUTS = {
     "swiss": ["Agriculture", "Examination", "Education", "Catholic", "Infant.Mortality"],
 }
 RESPONSE = {"rock": "perm", "cpus": "perf", "airquality": "Ozone", "swiss": "Fertility"}
-# With a span chosen at every point the criterion jumps as the direction turns: of one term on this
-# table R's search ends 3.7 % lower by chance. With splines, and more terms, ours is within 3 %.
-JUMPS = {("cpus", 1, "supsmu"): 1.04}
 
 
 @cache
@@ -83,6 +80,5 @@ def test_no_more_is_left_than_by_r(case):
     X, y = rows_of(case["set"])
     model = ours(case).fit(X, y)
     left = np.sum((y - model.predict(X)) ** 2)
-    more = JUMPS.get((case["set"], case["n_terms"], case["sm.method"]), 1.03)
-    assert left <= more * case["rss"]
+    assert left <= 1.03 * case["rss"]
     assert model.n_terms_ == case["n_terms"]

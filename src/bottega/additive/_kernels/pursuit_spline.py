@@ -15,7 +15,7 @@ from bottega.smooth._kernels.state_space import filter_path
 
 # Logarithms of the ratios between which one is chosen: a line, and several dozen df.
 _LOW, _HIGH = math.log(1e-7), math.log(1e4)
-_STEPS = 14  # of golden section, and twice of bisection
+_FARTHEST = 60.0  # logarithm beyond which no ratio is looked for
 
 
 @kernel
@@ -47,51 +47,61 @@ def _score(log_ratio, y, w, h, cube, scratch, pure, size, charge):
 
 
 @kernel
+def _ratio_of_df(y, w, h, cube, wanted, start, scratch):
+    """Return the logarithm of the ratio that gives these degrees of freedom, by bisection."""
+    low, high, reach = -np.inf, np.inf, 1.0
+    at = start if start == start else 0.5 * (_LOW + _HIGH)
+    while high - low > 1e-7 and abs(at) < _FARTHEST:
+        if trial(at, y, w, h, cube, scratch)[0] > wanted:
+            low = at
+        else:
+            high = at
+        if high == np.inf:
+            at = low + reach
+        elif low == -np.inf:
+            at = high - reach
+        else:
+            at = 0.5 * (low + high)
+        reach *= 2.0
+    return at
+
+
+@kernel
 def choose_ratio(y, w, h, cube, pure, size, charge, wanted, start):
     """Return the logarithm of the ratio with the least GCV, or with `wanted` df if positive.
 
     GCV counts `size` rows, or is the unbiased risk if that is zero, and charges each degree of
-    freedom `charge` times; the search starts at `start`, or along the whole range if that is not a
-    number.
+    freedom `charge` times. The search walks down from `start`, or from the best point of a grid if
+    that is not a number, and halves its steps at the bottom.
     """
     scratch = np.empty((7, len(y)))
     if wanted > 0.0:
-        low, high = _LOW - 12.0, _HIGH + 12.0
-        for _ in range(3 * _STEPS):
-            middle = 0.5 * (low + high)
-            if trial(middle, y, w, h, cube, scratch)[0] > wanted:
-                low = middle
-            else:
-                high = middle
-        return 0.5 * (low + high)
-    step = 2.0
-    if start == start:
-        best, step = start, 1.0
-        least = _score(best, y, w, h, cube, scratch, pure, size, charge)
-    else:
-        best, least = _HIGH, _score(_HIGH, y, w, h, cube, scratch, pure, size, charge)
-        at = _HIGH - step
-        while at > _LOW:
+        return _ratio_of_df(y, w, h, cube, wanted, start, scratch)
+    on_grid = start != start  # not a number
+    at, step, way = (_HIGH, 2.0, 1.0) if on_grid else (start, 1.0, 1.0)
+    best, least = at, np.inf
+    while step > 0.05:
+        found = np.inf
+        if _LOW <= at <= _HIGH:
             found = _score(at, y, w, h, cube, scratch, pure, size, charge)
-            if found < least:
-                best, least = at, found
-            at -= step
-    for way in (1.0, -1.0):  # walk down until the neighbours are higher
-        while True:
-            at = best + way * step
-            if at > _HIGH or at < _LOW:
-                break
-            found = _score(at, y, w, h, cube, scratch, pure, size, charge)
-            if not found < least:
-                break
+        better = found < least
+        if better:
             best, least = at, found
-    while step > 0.1:  # halve the bracket
-        step *= 0.5
-        for way in (1.0, -1.0):
+        if on_grid and at > _LOW:
+            at -= step
+        elif not on_grid and least == np.inf:  # too rough to be judged: look everywhere
+            on_grid, at, step = True, _HIGH, 2.0
+        elif on_grid:
+            on_grid, at = False, best + step
+            if least == np.inf:
+                return _HIGH
+        elif better:
             at = best + way * step
-            if _LOW <= at <= _HIGH:
-                found = _score(at, y, w, h, cube, scratch, pure, size, charge)
-                if found < least:
-                    best, least = at, found
-                    break
+        elif way > 0.0:
+            way = -1.0
+            at = best - step
+        else:
+            way = 1.0
+            step *= 0.5
+            at = best + step
     return best

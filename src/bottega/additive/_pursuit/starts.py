@@ -13,8 +13,9 @@ T = TypeVar("T")
 
 _ROWS = 4096  # of a first look
 _PENALTY = np.log(1e-2)  # of a first look: about six degrees of freedom
-_KEPT = 3  # starts that are followed; more where the criterion is rough
-_KEPT_IF_ROUGH, _FEW_ROWS = 8, 1000
+_KEPT = 3  # starts that are followed
+# Of few rows more are, the most where spans are chosen at every point: criteria are rougher there.
+_FEW_ROWS, _KEPT_OF_FEW, _KEPT_IF_ROUGH = 1000, 5, 8
 _STEPS = 4  # Gauss-Newton steps of each
 _CURVED = 3  # directions along which the target bends most
 _MOST_INPUTS = 50
@@ -45,8 +46,8 @@ def best_start(projector: Projector, t: FloatArray, v: FloatArray, fixed: FloatA
     size = max(float(v @ t**2), 1e-300)
     # Of losses that are equal but for rounding the first wins: sorting is stable.
     looks.sort(key=lambda each: round(each.loss / size, 9))
-    rough = not some.smoothing.spline and len(t) <= _FEW_ROWS
-    kept = _KEPT_IF_ROUGH if rough else _KEPT
+    kept = _KEPT_OF_FEW if some.smoothing.spline else _KEPT_IF_ROUGH
+    kept = kept if len(t) <= _FEW_ROWS else _KEPT
     found = [some.improve(each, t, v, _STEPS, 1e-4) for each in looks[:kept]]
     return first_least(found, [each.loss for each in found]).a
 

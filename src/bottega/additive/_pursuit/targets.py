@@ -93,9 +93,12 @@ class LogLikelihood(Criterion):
 
 
 def target(R: FloatArray, W: FloatArray, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the target and weights of one function that enters each response times beta."""
+    """Return the target and weights of one function that enters each response times beta.
+
+    Of a single response it is in the units of the response.
+    """
     if len(beta) == 1:
-        return R[:, 0] / beta[0], W if W.ndim == 1 else W[:, 0]
+        return np.ascontiguousarray(R[:, 0]), W if W.ndim == 1 else np.ascontiguousarray(W[:, 0])
     if W.ndim == 1:
         return R @ (beta / (beta @ beta)), W
     v = W @ beta**2
