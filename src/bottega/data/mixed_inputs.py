@@ -7,13 +7,14 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from bottega.core.errors import InputError, ParameterError, did_you_mean
+from bottega.core.errors import InputError
 from bottega.core.frames import is_frame, make_frame
 from bottega.core.results import term_names
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 from bottega.core.validate import naming_texts, refuse_doubled_names, refuse_masked
 from bottega.data import convert
+from bottega.data.chosen_columns import chosen_columns, column_number
 
 __all__ = ["MixedInputs"]
 
@@ -80,19 +81,7 @@ class MixedInputs:
 
     def number_of(self, one: Any, owner: str) -> int:
         """Return the position of a column that is named or numbered; `owner` says where."""
-        p = len(self.names)
-        if isinstance(one, str):
-            if one not in self.names:
-                raise ParameterError(
-                    f"{owner} names a column {one!r} that is not there; the columns are "
-                    f"{_listed(self.names)}.{did_you_mean(one, self.names)}"
-                )
-            return self.names.index(one)
-        if isinstance(one, bool) or not isinstance(one, int | np.integer) or not -p <= one < p:
-            raise ParameterError(
-                f"{owner} names {one!r}, which is no column; X has the columns 0 to {p - 1}."
-            )
-        return int(one) % p
+        return column_number(one, self.names, owner)
 
     def declare(self, positions: Sequence[int], X: FloatArray) -> FloatArray:
         """Take columns of numbers for categories from now on; return X with their codes."""
@@ -109,10 +98,7 @@ class MixedInputs:
         """Begin with columns of these kinds and no levels."""
         self.names, self.kinds = term_names(estimator, intercept=False), kinds
         self.levels = [[] if kind == "category" else None for kind in kinds]
-        if isinstance(self.categorical, str):
-            return
-        for one in self.categorical:
-            j = self.number_of(one, "categorical_features")
+        for j in chosen_columns(self.categorical, self.names, "categorical_features"):
             self.levels[j] = []
 
     def coded(self, matrix: FloatArray, *, learn: bool) -> FloatArray:
@@ -182,9 +168,3 @@ def _stored_kinds(X: Any) -> list[str]:
     kinds |= {"boolean": "boolean", "date": "date"}
     frame = nw.from_native(X, eager_only=True)
     return [kinds.get(convert.storage(series), "category") for series in frame.iter_columns()]
-
-
-def _listed(names: Sequence[str], most: int = 10) -> str:
-    """Return the first names, and how many more there are."""
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

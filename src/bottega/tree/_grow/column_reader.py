@@ -8,13 +8,14 @@ import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from bottega.core.errors import InputError, ParameterError, did_you_mean
+from bottega.core.errors import InputError
 from bottega.core.frames import is_frame
 from bottega.core.results import term_names
 from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
 from bottega.core.validate import read_response, refuse_doubled_names, refuse_masked
+from bottega.data.chosen_columns import chosen_columns
 from bottega.data.encoder import Encoder
 from bottega.tree._grow.columns import Columns, by_column
 
@@ -65,7 +66,7 @@ class ColumnReader:
         """Learn names and levels from X, set scikit-learn's names on `estimator`, read X."""
         matrix = self._learn(estimator, X)
         p = matrix.shape[1]
-        chosen = self._chosen(p)
+        chosen = chosen_columns(self.categorical_features, self.names, "categorical_features")
         self.levels, self.values = [None] * p, [None] * p
         if self.encoder is not None:
             texts = [j for j, kind in enumerate(self.encoder.kinds_) if kind == "category"]
@@ -109,40 +110,6 @@ class ColumnReader:
             matrix = self.encoder.fit_transform(X)
         self.names = term_names(estimator, intercept=False)
         return matrix
-
-    def _chosen(self, p: int) -> list[int]:
-        """Return the numbers of the columns that the user calls categories."""
-        if isinstance(self.categorical_features, str):
-            if self.categorical_features == "auto":
-                return []
-            raise ParameterError(
-                f"categorical_features={self.categorical_features!r} is not allowed; give 'auto' "
-                "or a list of names or numbers of columns."
-            )
-        given = np.asarray(self.categorical_features)
-        if given.dtype == bool:
-            if given.shape != (p,):
-                raise ParameterError(
-                    f"categorical_features has {len(given)} truth values and X has {p} columns; "
-                    "give one a column."
-                )
-            return [int(j) for j in np.flatnonzero(given)]
-        return [self._number_of(one, p) for one in self.categorical_features]
-
-    def _number_of(self, one: Any, p: int) -> int:
-        if isinstance(one, str):
-            if one not in self.names:
-                raise ParameterError(
-                    f"categorical_features names a column {one!r} that is not there."
-                    f"{did_you_mean(one, self.names)}"
-                )
-            return self.names.index(one)
-        if not isinstance(one, int | np.integer) or not -p <= one < p:
-            raise ParameterError(
-                f"categorical_features holds {one!r}, which is no column; X has the columns 0 to "
-                f"{p - 1}."
-            )
-        return int(one) % p
 
     def _coded(self, matrix: FloatArray, as_given: bool) -> FloatArray:
         """Replace the numbers of categories by codes."""
