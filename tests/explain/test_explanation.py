@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import bottega.explain.explanation as module
+from bottega.additive import AdditiveModel
 from bottega.data import read
 from bottega.data.prepare import prepare
 from bottega.ensemble import RandomForestRegressor, StackingRegressor
@@ -44,6 +45,23 @@ def test_rules_of_a_tree(mixed, fits_of):
     assert found.kind == "rules"
     assert found.to_frame()["rule"].tolist() == model.steps[-1][1].rules()
     assert found.plot().to_dict()["title"]
+
+
+@pytest.mark.parametrize("engine", ["penalized", "backfitting"])
+def test_terms_of_an_additive_model(engine):
+    """Curves have degrees of freedom and tests, not coefficients; the picture is of effects."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"size": rng.uniform(size=150), "kind": rng.choice(["a", "b"], 150)})
+    y = np.sin(6 * X["size"]) + (X["kind"] == "a") + 0.2 * rng.normal(size=150)
+    model = AdditiveModel(engine=engine).fit(X, y)
+    found = explain([(model, X, y, None)]).terms
+    assert found.kind == "terms"
+    frame = found.to_frame().set_index("term")
+    assert frame.loc["smooth(size)", "edf"] == pytest.approx(
+        model.tidy().set_index("term").loc["smooth(size)", "edf"]
+    )
+    assert "smooth(size)" in str(found)
+    assert found.plot().to_dict()["title"] == model.effects().plot().to_dict()["title"]
 
 
 def test_coefficients_of_other_libraries():

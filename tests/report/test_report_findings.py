@@ -5,6 +5,7 @@ from datetime import datetime
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bottega.plot import importance_chart
@@ -199,6 +200,25 @@ def test_zero_coefficients_are_counted_and_not_listed(regression):
     terms = said(comparison)["explained"]["terms"]
     assert [row[0] for row in terms["rows"]] == ["age"]
     assert terms["notes"][-1] == "1 further coefficient is zero."
+
+
+def test_terms_without_coefficients_stay_in_their_order(regression):
+    comparison = regression()
+    found = comparison.explain()
+    frame = pd.DataFrame(
+        {"term": ["(Intercept)", "smooth(age)"], "estimate": [0.0, np.nan], "edf": [np.nan, 3.5]}
+    )
+    found.terms = type(found.terms)(frame, kind="terms", notes=())
+    comparison.explain = lambda: found
+    terms = said(comparison)["explained"]["terms"]
+    assert [column["title"] for column in terms["columns"]] == [
+        "Term",
+        "Estimate",
+        "Degrees of freedom",
+    ]
+    assert [row[0] for row in terms["rows"]] == ["(Intercept)", "smooth(age)"]
+    assert terms["notes"] == []
+    assert "The terms of Ridge" in render(comparison)
 
 
 def test_cures_are_told_in_the_words_of_the_call(regression):

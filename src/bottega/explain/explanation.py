@@ -86,7 +86,7 @@ class Explanation(Shown):
 
     @cached_property
     def terms(self) -> Terms | None:
-        """The coefficients or rules of the model; None where it cannot be read."""
+        """The coefficients, terms or rules of the model; None where it cannot be read."""
         return terms_of(self.model, self.held.library)
 
     def row(self, row: Any) -> RowExplanation:

@@ -1,4 +1,4 @@
-"""What a model is made of, where it can be read: coefficients or rules."""
+"""What a model is made of, where it can be read: coefficients, terms or rules."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,12 +21,13 @@ _INTERCEPT = "(Intercept)"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Terms(Shown):
-    """The coefficients or the rules of a model.
+    """The coefficients, the terms or the rules of a model.
 
     Attributes
     ----------
-    kind : {"coefficients", "rules"}
-        Which of them.
+    kind : {"coefficients", "terms", "rules"}
+        Which of them; terms are those of an additive model: curves and surfaces with their degrees
+        of freedom, beside levels and slopes.
     columns : dict of str to list
         The columns of ``tidy()``: term, estimate, std_error, ... (response first where there are
         several); or one column, rule.
@@ -45,7 +46,7 @@ class Terms(Shown):
         return make_frame(self.columns, self.like if like is None else like)
 
     def summary(self) -> Summary:
-        """Return the terms as a table, the largest first, or the rules."""
+        """Return the coefficients as a table, the largest first, the terms, or the rules."""
         known = {
             name: values
             for name, values in self.columns.items()
@@ -63,9 +64,11 @@ class Terms(Shown):
         return Summary(self.kind.capitalize(), (Section("", shown),), tuple(notes))
 
     def plot(self) -> Any:
-        """Draw the coefficients, the largest on top, or the tree that the rules are of."""
+        """Draw the coefficients, the effects of terms, or the tree that the rules are of."""
         if self.kind == "rules":
             return self.model.plot()
+        if self.kind == "terms":
+            return self.model.effects().plot()
         names = list(self.columns["term"])
         if "response" in self.columns:
             responses = self.columns["response"]
@@ -104,7 +107,8 @@ def terms_of(model: Any, like: Any = None) -> Terms | None:
             "numbers enter with mean 0 and standard deviation 1: an estimate is the effect of one "
             "standard deviation"
         )
-    return Terms("coefficients", columns, tuple(notes), last, like)
+    kind = "terms" if "edf" in columns else "coefficients"
+    return Terms(kind, columns, tuple(notes), last, like)
 
 
 def _coefficients(model: Any) -> dict[str, list[Any]]:

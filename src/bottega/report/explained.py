@@ -31,6 +31,9 @@ _TITLES = {
     "loss": "Loss",
     "std_error": "Std. error",
     "p_value": "p value",
+    "kind": "Kind",
+    "edf": "Degrees of freedom",
+    "ref_df": "In the test",
     "conf_low": "From",
     "conf_high": "To",
 }
@@ -139,7 +142,7 @@ def _terms(terms: Any) -> dict[str, Any] | None:
         return None
     frame = nw.from_native(terms.to_frame(), eager_only=True)
     notes = [sentence_of(note) for note in terms.notes]
-    if "estimate" in frame.columns:
+    if terms.kind == "coefficients":
         size = np.abs(frame["estimate"].to_numpy())
         zeros = int((size == 0).sum())
         kept = np.flatnonzero(size != 0)
