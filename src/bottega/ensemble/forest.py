@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.cards import Card
 from bottega.core.classes import decided
 from bottega.core.documents import documented_like
-from bottega.core.params import Anything, Choice, Parameter
+from bottega.core.params import AnyOf, Choice, ClassWeight, Parameter
 from bottega.core.rows import check_weight
 from bottega.core.typing import Array, FloatArray
 from bottega.ensemble._forest.inspection import ForestReading
@@ -161,8 +161,10 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
             help="impurity that splits lower",
         ),
         **GROWTH,
-        "class_weight": Anything(
-            help="weight of each class: a dict, 'balanced', or 'balanced_subsample'"
+        "class_weight": AnyOf(
+            Choice("balanced_subsample"),
+            ClassWeight(),
+            help="weight of each class: a dict, 'balanced', or 'balanced_subsample'",
         ),
         **REST,
     }

@@ -20,7 +20,7 @@ from bottega.core.losses import (
     Quantile,
     get_loss,
 )
-from bottega.core.params import Anything, Choice, OrNone, Parameter, Real
+from bottega.core.params import Choice, ClassWeight, OrNone, Parameter, Real
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.ensemble._gradient.booster import threads_for
@@ -291,7 +291,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBase):
 
     params: ClassVar[Mapping[str, Parameter]] = {
         **SHARED,
-        "class_weight": Anything(help="weight of each class: a dict, or 'balanced'"),
+        "class_weight": ClassWeight(help="weight of each class: a dict, or 'balanced'"),
     }
     card: ClassVar[Card] = Card(task="classification", **CARD)
     _descent: ClassVar[Loss] = LOG_LOSS

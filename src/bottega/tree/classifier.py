@@ -11,7 +11,7 @@ from bottega.core.cards import Card
 from bottega.core.errors import InputError
 from bottega.core.likelihood import information_criteria
 from bottega.core.losses import ZERO_ONE, Cost, Loss
-from bottega.core.params import Anything, Choice, Parameter, Real
+from bottega.core.params import Anything, Choice, ClassWeight, Parameter, Real
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.tree._grow.class_weights import check_cost, check_priors, code_of
@@ -216,7 +216,7 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
         ),
         "prune_by": Choice("error", "impurity", help="risk that pruning weighs against leaves"),
         **parameters.GROWTH,
-        "class_weight": Anything(help="weight of each class: a dict, or 'balanced'"),
+        "class_weight": ClassWeight(help="weight of each class: a dict, or 'balanced'"),
         "cost": Anything(help="cost matrix: rows are predictions, columns true classes"),
         "priors": Anything(help="probability of each class; the shares in the data by default"),
         "default_label": Anything(help="class that wins ties; the first class by default"),
