@@ -187,12 +187,16 @@ class MultinomialEngine(Engine):
         """
         D = self.n_predictors
         centre = np.eye(D) - 1 / self.n_classes
+
+        def of_all(S: FloatArray) -> FloatArray:
+            return np.asarray(np.kron(centre, S), dtype=np.float64)
+
         return [
             replace(
                 block,
                 transform=np.zeros((1, D * block.size)),  # counts the coefficients
-                penalties=tuple(np.kron(centre, S) for S in block.penalties),
-                shrink=None if block.shrink is None else np.kron(centre, block.shrink),
+                penalties=tuple(of_all(S) for S in block.penalties),
+                shrink=None if block.shrink is None else of_all(block.shrink),
             )
             for block in self.blocks
         ]
