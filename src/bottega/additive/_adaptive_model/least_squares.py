@@ -39,7 +39,7 @@ class TermColumns:
             np.multiply(self.B[rows], root[rows], out=parts[1][:, :M])
             if self.Y is not None:
                 np.multiply(self.Y[rows], root[rows], out=parts[1][:, M:])
-            found = np.linalg.qr(np.vstack(parts), mode="r")
+            found = np.asarray(np.linalg.qr(np.vstack(parts), mode="r"))
         return found
 
     @cached_property
