@@ -88,7 +88,7 @@ class BackfittedFit:
 
 
 @dataclass
-class _State:
+class _Rounds:
     pieces: list[CurvePiece]
     beta: FloatArray
     curves: FloatArray  # (n, pieces)
@@ -108,10 +108,10 @@ def _rounds(
     P: FloatArray,
     z: FloatArray,
     w: FloatArray,
-    state: _State,
+    state: _Rounds,
     tol: float,
     max_iter: int,
-) -> tuple[_State, int]:
+) -> tuple[_Rounds, int]:
     """Go over the terms until nothing changes, with fixed working response and weights."""
     inverse, rank = _solver(P, w)
     total = float(w.sum())
@@ -131,7 +131,7 @@ def _rounds(
         size = float(w @ (after - (w @ after) / total) ** 2) / total
         settled = moved <= tol**2 * size
     beta = inverse @ (z - curves.sum(axis=1))
-    return _State(fitted, beta, curves, state.rounds + count, settled), rank
+    return _Rounds(fitted, beta, curves, state.rounds + count, settled), rank
 
 
 def backfit(
@@ -153,7 +153,7 @@ def backfit(
     null = null_deviance([BinnedRows((), (), y, weight, known)], family)
     plain = family.name == "gaussian" and family.the_link.name == "identity"
     if plain:
-        state = _State(list(pieces), np.zeros(P.shape[1]), np.zeros((n, len(pieces))))
+        state = _Rounds(list(pieces), np.zeros(P.shape[1]), np.zeros((n, len(pieces))))
         state, rank = _rounds(X, P, y - shift, weight, state, tol, max_iter)
         eta = P @ state.beta + state.curves.sum(axis=1) + shift
         converged = state.settled
@@ -207,15 +207,15 @@ def _scored(
     null: float,
     tol: float,
     max_iter: int,
-) -> tuple[FloatArray, _State, int, bool]:
+) -> tuple[FloatArray, _Rounds, int, bool]:
     """Fit by local scoring: backfitting of the working response until the deviance settles."""
     eta = family.link(family.start(y, weight))
-    state = _State(list(pieces), np.zeros(P.shape[1]), np.zeros((len(y), len(pieces))))
+    state = _Rounds(list(pieces), np.zeros(P.shape[1]), np.zeros((len(y), len(pieces))))
     deviance, converged, rank = np.inf, False, 0
     for _ in range(max_iter):
         z, w = _working(y, weight, eta, shift, family)
         # Degrees of freedom that are asked for hold at the weights of each scoring.
-        asked = _State(list(pieces), state.beta, state.curves, state.rounds)
+        asked = _Rounds(list(pieces), state.beta, state.curves, state.rounds)
         found, rank = _rounds(X, P, z, w, asked, tol, max_iter)
         new = P @ found.beta + found.curves.sum(axis=1) + shift
         new, now = _stepped(y, weight, eta, new, deviance, family)

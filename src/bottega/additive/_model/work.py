@@ -148,15 +148,12 @@ class PenalizedWork:
         Levels without rows are none, nor columns whose values are missing together.
         """
         engine = getattr(self.engine, "free", self.engine)  # of shapes: without them
-        kept, found = engine.kept, []
-        sizes = [block.size for block in self.blocks] * self.engine.n_predictors
-        ends = np.cumsum(sizes)
-        for place, (end, size) in enumerate(zip(ends, sizes, strict=True)):
-            block = self.blocks[place % len(self.blocks)]
-            lost = int(np.sum(~kept[end - size : end]))
-            if block.term >= 0 and lost > self._empty_levels(block):
-                found.append(block.name)
-        return list(dict.fromkeys(found))
+        each = engine.n_predictors
+        return [
+            block.name
+            for block, lost in zip(self.blocks, engine.lost(), strict=True)
+            if block.term >= 0 and lost > each * self._empty_levels(block)
+        ]
 
     def _empty_levels(self, block: Block) -> int:
         """Return how many levels of a factor have no rows."""
