@@ -4,9 +4,11 @@ A test counts if it constructs one of our classes. The files in `differences` na
 fail and why. The run fails on a failure that is not named there, on a name that no failure bears,
 and when less than `BAR` of the counted tests pass.
 
-One default of ours would decide most numbers of the ridge, the lasso and the elastic net: they
-penalise each input on its own scale. These tests run with ``standardize=False``, so that they test
-something; with DROPIN_AS_IT_IS=1 in the environment they run with the default and are counted only.
+Some defaults of ours would decide most numbers: the ridge, the lasso and the elastic net penalise
+each input on its own scale, kernel ridge takes a Gaussian kernel and chooses its penalty, support
+vectors of numbers count in standard deviations of the response. These tests run with scikit-learn's
+defaults in such cases, so that they test something; with DROPIN_AS_IT_IS=1 in the environment they
+run with ours and are counted only.
 
 Without a seed our classes draw one afresh. Here it is the next of a fixed sequence in each test, so
 that a run can be repeated.
@@ -18,6 +20,7 @@ import re
 import tomllib
 from functools import wraps
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -34,6 +37,11 @@ SWAPPED = (
     ("linear_model", "Lasso", "linear.Lasso"),
     ("linear_model", "ElasticNet", "linear.ElasticNet"),
     ("linear_model", "Perceptron", "online.Perceptron"),
+    ("linear_model", "LogisticRegression", "classify.LogisticRegression"),
+    ("svm", "SVC", "kernel.SupportVectorClassifier"),
+    ("svm", "SVR", "kernel.SupportVectorRegressor"),
+    ("kernel_ridge", "KernelRidge", "kernel.KernelRidge"),
+    ("calibration", "CalibratedClassifierCV", "classify.CalibratedClassifierCV"),
     ("neighbors", "KNeighborsClassifier", "neighbors.NearestNeighborsClassifier"),
     ("neighbors", "KNeighborsRegressor", "neighbors.NearestNeighborsRegressor"),
     ("tree", "DecisionTreeClassifier", "tree.TreeClassifier"),
@@ -48,11 +56,21 @@ SWAPPED = (
     ("ensemble", "VotingClassifier", "ensemble.VotingClassifier"),
     ("ensemble", "VotingRegressor", "ensemble.VotingRegressor"),
 )
+# Defaults of theirs that decide most numbers.
+THEIRS: dict[str, dict[str, Any]] = {
+    "KernelRidge": {"alpha": 1.0, "kernel": "linear", "gamma": None, "fit_intercept": False},
+    "SupportVectorClassifier": {"probability": False},
+    "SupportVectorRegressor": {"C": 1.0, "epsilon": 0.1},
+}
 MODULES = (
     "sklearn.linear_model.tests.test_base",
     "sklearn.linear_model.tests.test_ridge",
     "sklearn.linear_model.tests.test_coordinate_descent",
     "sklearn.linear_model.tests.test_perceptron",
+    "sklearn.linear_model.tests.test_logistic",
+    "sklearn.svm.tests.test_svm",
+    "sklearn.tests.test_kernel_ridge",
+    "sklearn.tests.test_calibration",
     "sklearn.neighbors.tests.test_neighbors",
     "sklearn.tree.tests.test_tree",
     "sklearn.ensemble.tests.test_forest",
@@ -87,12 +105,17 @@ def _ours(path: str) -> type:
 
 def _watch(cls: Any) -> None:
     init = cls.__init__
+    names = list(signature(init).parameters)[1:]
+    theirs = THEIRS.get(cls.__name__, {})
+    if "standardize" in cls.params:
+        theirs = {"standardize": False, **theirs}
 
     @wraps(init)
     def construct(self: Any, *args: Any, **given: Any) -> None:
         _Constructed.seen = True
-        if "standardize" in cls.params and not AS_IT_IS:
-            given.setdefault("standardize", False)
+        if not AS_IT_IS:
+            by_name = {n: v for n, v in theirs.items() if n not in names[: len(args)]}
+            given = by_name | given
         init(self, *args, **given)
 
     cls.__init__ = construct

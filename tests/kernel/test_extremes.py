@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.exceptions import NotFittedError
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.kernel import (
@@ -106,3 +107,11 @@ def test_terms_of_a_kernel_perceptron_are_rows(y, scores):
     assert_allclose(terms["estimate"], model.dual_coef_.T.ravel())
     assert model.glance()["n_updates"][0] == model.n_updates_
     assert "Kernel perceptron" in str(model.summary())
+
+
+def test_probabilities_asked_of_a_machine_that_was_fitted_without():
+    model = SupportVectorClassifier(probability=False).fit(X, TWO)
+    with pytest.raises(AttributeError, match="predict_proba"):
+        model.predict_proba(X)
+    with pytest.raises(NotFittedError, match="fitted with probability=False"):
+        model.set_params(probability=True).predict_proba(X)

@@ -236,3 +236,45 @@ def test_weights_count_as_repeated_rows(rows, seed):
         assert np.isnan(found.versus_majority().p_value)
         assert found.rates()["conf_low"].isna().all()
     assert "Accuracy" in str(found)
+
+
+# ---- rates as results ----------------------------------------------------------------------------
+
+
+def test_rates_are_a_table_with_exact_intervals_and_a_picture():
+    """Clopper and Pearson's limits, by the quantiles of a beta distribution."""
+    rates = Rates(tp=6, fp=2, fn=3, tn=9)
+    table = rates.tidy().set_index("measure")
+    assert table["label"].unique().tolist() == ["positive"]
+    assert table.loc["precision", "estimate"] == 0.75
+    assert table.loc["precision", "conf_low"] == pytest.approx(stats.beta.ppf(0.025, 6, 3))
+    assert table.loc["precision", "conf_high"] == pytest.approx(stats.beta.ppf(0.975, 7, 2))
+    assert np.isnan(table.loc["f1", "conf_low"])  # no share of rows
+    assert "precision" in str(rates)
+    drawn = rates.plot().to_dict()["data"]["values"]
+    assert len(drawn) == len(table)
+    nothing = Rates(tp=0, fp=0, fn=3, tn=9).tidy().set_index("measure").loc["precision"]
+    assert nothing[["estimate", "conf_low", "conf_high"]].isna().all()
+    with pytest.raises(InputError, match="level=2"):
+        rates.columns(level=2)
+
+
+def test_rates_of_each_class_are_those_of_the_confusion_table():
+    found = confusion(["a", "b", "b", "c"], ["a", "b", "c", "c"])
+    table = found.rates()
+    assert table.equals(found.per_class.tidy())
+    alone = found.of("b").tidy()
+    assert alone.equals(table[table["label"] == "b"].reset_index(drop=True))
+    names = {row["series"] for row in found.per_class.plot().to_dict()["data"]["values"]}
+    assert names == {"a", "b", "c"}
+    assert "b" in str(found.per_class)
+
+
+def test_the_comparison_with_the_majority_is_a_table_and_a_picture():
+    against = confusion(["a"] * 6 + ["b"] * 4, ["a"] * 5 + ["b"] * 4 + ["a"]).versus_majority()
+    row = against.tidy()
+    assert (row["majority"][0], row["won"][0], row["lost"][0]) == ("a", 3, 1)
+    assert row["p_value"][0] == against.p_value
+    assert "always a" in str(against)
+    values = [each["x"] for each in against.plot().to_dict()["data"]["values"]]
+    assert values == [0.8, 0.6]

@@ -283,6 +283,8 @@ class SupportVectorRegressor(TubeMachine):
     ----------
     support_ : ndarray of shape (s,)
         Rows that are support vectors: on the edge of the tube or outside of it.
+    n_support_ : ndarray of shape (1,)
+        Their number.
     dual_coef_ : ndarray of shape (1, s)
         Their coefficients: positive for rows above the tube.
     intercept_ : ndarray of shape (1,)

@@ -200,14 +200,14 @@ class Rates(Measured):
         MCC), have none.
         """
         tail = (1 - check_level(level)) / 2
-        labels = np.atleast_1d(self.label)
-        whole = all(np.asarray(count).dtype.kind in "iu" for count in self.counts)
-        found = np.full((3, len(NAMES), len(np.atleast_1d(self.tp))), np.nan)
+        labels, each = np.atleast_1d(self.label), Rates(*map(np.atleast_1d, self.counts))
+        whole = all(count.dtype.kind in "iu" for count in each.counts)
+        found = np.full((3, len(NAMES), len(each.tp)), np.nan)
         for k, name in enumerate(NAMES):
-            found[0, k], trials = getattr(self, name), self.trials(name)
+            found[0, k], trials = getattr(each, name), each.trials(name)
             if trials is not None and whole:
                 ends = exact_limits(*trials, tail)
-                found[1:, k] = np.where(np.asarray(trials[1]) > 0, ends, np.nan)
+                found[1:, k] = np.where(trials[1] > 0, ends, np.nan)
         K = found.shape[2]
         if len(labels) < K:
             labels = np.arange(K)

@@ -16,7 +16,7 @@ __all__ = ["LogisticSolution", "Stop", "walk"]
 
 # What is left to gain, against the duality gap wanted, when that is first computed; without
 # absolute values in the penalty a step or two more give most digits, in small problems all, but in
-# large ones each is dear.
+# large ones each is costly.
 _FIRST, _SMOOTH, _SMALL, _LARGE = 1e-3, 1e-6, 1e-8, 1e-4
 # Coefficients of a curvature that folds may share.
 _SHARED = 256

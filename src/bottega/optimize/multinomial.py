@@ -315,7 +315,7 @@ class MemoryRows(LikelihoodRows):
         return self.v / self.weight
 
     def slope_at(self, W: IntArray, B: FloatArray, b0: FloatArray) -> Point:
-        """Return the slopes alone, for less than half the price of `at`; the rest is NaN."""
+        """Return the slopes alone, in less than half the time of `at`; the rest is NaN."""
         T, m = B.shape
         slope, pull, residual = np.zeros((T, m)), np.zeros(T), np.empty((T, self.count))
         start = 0

@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.classes import check_classes
 from bottega.core.errors import ParameterError
@@ -182,6 +184,12 @@ class PairMachines(ClassifierMixin, SupportVectors):
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes, one column each."""
+        check_is_fitted(self)
+        if not self._curves:
+            raise NotFittedError(
+                f"{type(self).__name__}: predict_proba is not available when fitted with "
+                "probability=False; fit it again."
+            )
         return _probabilities(self._pair_decisions(X), self._curves, len(self.classes_))
 
     def check_loaded(self) -> None:

@@ -89,7 +89,9 @@ class KernelMachine(KernelInputs):
             raise AttributeError("coef_ is known after fit.")
         if self.kernel_.row_kernel.code != LINEAR or self._precomputed:
             raise AttributeError("Only a linear kernel has coefficients of the inputs, coef_.")
-        return np.asarray(self._columns().T @ self.support_vectors_)
+        found = np.asarray(self._columns().T @ self.support_vectors_)
+        found.flags.writeable = False  # it is made of the support vectors: change those
+        return found
 
     @abstractmethod
     def _columns(self) -> FloatArray:

@@ -34,6 +34,7 @@ class TubeMachine(RegressorMixin, SupportVectors):
         support = np.flatnonzero(machine.beta)
         self._keep_points(work.rows, work.X, support)
         self.dual_coef_ = machine.beta[None, support] * work.unit
+        self.n_support_ = np.array([len(support)])
         self.intercept_ = np.array([machine.bias * work.unit + work.center])
         self.epsilon_ = float(work.problems[0].eps) * work.unit  # type: ignore[arg-type]
         rows = [np.arange(len(work.rows))]
