@@ -128,7 +128,7 @@ class _ComplementaryLogLog(Link):
 
 
 @stored
-class _Inverse(Link):
+class _InverseLink(Link):
     name = "inverse"
 
     def link(self, mu: FloatArray) -> FloatArray:
@@ -164,7 +164,7 @@ LINKS: dict[str, Link] = {
         _Logit(),
         _Probit(),
         _ComplementaryLogLog(),
-        _Inverse(),
+        _InverseLink(),
         _SquareRoot(),
     )
 }

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import linalg
 
 from bottega.additive._backfitting.pieces import CurvePiece, fixed_smoother
-from bottega.additive._penalized.design import BinnedRows
+from bottega.additive._penalized.design import CodedRows
 from bottega.additive._penalized.problem import null_deviance
 from bottega.core.likelihood import Family
 from bottega.core.stored import stored
@@ -150,7 +150,7 @@ def backfit(
     n = len(y)
     shift = np.zeros(n) + offset
     known = shift if np.any(shift) else None
-    null = null_deviance([BinnedRows((), (), y, weight, known)], family)
+    null = null_deviance([CodedRows((), (), y, weight, known)], family)
     plain = family.name == "gaussian" and family.the_link.name == "identity"
     if plain:
         state = _Rounds(list(pieces), np.zeros(P.shape[1]), np.zeros((n, len(pieces))))

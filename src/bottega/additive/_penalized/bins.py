@@ -19,7 +19,7 @@ import numpy as np
 from bottega.additive._kernels.bins import few_distinct
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = ["GRID", "MOST_EXACT", "Axis", "Binning", "Bins", "Ranges"]
+__all__ = ["GRID", "MOST_EXACT", "Axis", "Binning", "MarginBins", "Ranges"]
 
 MOST_EXACT = 4096
 GRID = 1024
@@ -67,7 +67,7 @@ class Axis:
 
 
 @dataclass(frozen=True, eq=False)
-class Bins:
+class MarginBins:
     """The bins of a margin, and how rows find theirs.
 
     Attributes
@@ -266,10 +266,10 @@ class Binning:
         self._numbers[columns] = both
         self._mass[columns] = np.bincount(places.ravel(), masses, len(both)).astype(np.float64)
 
-    def bins(self, columns: Sequence[int]) -> Bins:
+    def bins(self, columns: Sequence[int]) -> MarginBins:
         """Return the bins of a margin."""
         columns = tuple(int(each) for each in columns)
         numbers, axes = self._numbers[columns], self.axes[columns]
         values = _joint_values(axes, numbers)
         several = None if len(columns) == 1 else numbers
-        return Bins(columns, axes, several, values, self._mass[columns])
+        return MarginBins(columns, axes, several, values, self._mass[columns])

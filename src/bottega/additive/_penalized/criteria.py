@@ -26,7 +26,7 @@ from typing import ClassVar
 import numpy as np
 
 from bottega.additive._penalized.penalties import Determinant, Penalties
-from bottega.additive._penalized.problem import LeaveOneOut, Problem
+from bottega.additive._penalized.problem import LeftOut, LikelihoodProblem
 from bottega.additive._penalized.state import State
 from bottega.core.typing import FloatArray
 
@@ -42,7 +42,7 @@ _TINY = 1e-12
 class Setting:
     """What a criterion needs beyond a fit."""
 
-    problem: Problem
+    problem: LikelihoodProblem
     penalties: Penalties
     saturated: Saturated
     scale_known: bool
@@ -185,7 +185,7 @@ class _Ubre(Evaluation):
 
 @dataclass(frozen=True, eq=False)
 class _Loo(Evaluation):
-    left: LeaveOneOut
+    left: LeftOut
 
     squared = True
 

@@ -25,7 +25,7 @@ from bottega.additive._penalized.bins import Binning
 from bottega.additive._terms.blocks import Block, row_products
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = ["BinnedRows", "Design", "column_sets"]
+__all__ = ["CodedRows", "Design", "column_sets"]
 
 
 # Numbers of a matrix that is kept whole, and seconds of a product in BLAS and of a pair of blocks.
@@ -34,7 +34,7 @@ _PER_PRODUCT, _PER_PAIR = 2e-10, 4e-5
 
 
 @dataclass(frozen=True, eq=False)
-class BinnedRows:
+class CodedRows:
     """Rows (all, or a chunk) as codes.
 
     Attributes
@@ -59,7 +59,7 @@ class BinnedRows:
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
+class _BlockTable:
     """The bins of a block: columns and values of their non-zeros, before the constraint."""
 
     columns: tuple[int, ...]  # of the inputs that are binned
@@ -183,13 +183,13 @@ class Design:
         self.slices = [slice(e - s, e) for s, e in zip(self.sizes, ends, strict=True)]
         self.p = int(sum(self.sizes))
 
-    def _table(self, block: Block) -> _Table:
+    def _table(self, block: Block) -> _BlockTable:
         columns = _binned_columns(block)
         sized = [margin for margin in block.margins if not _is_scalar(margin)]
         if not sized:
             one = np.ones((1, 1))
             zero = np.zeros((1, 1), dtype=np.int32)
-            return _Table((), zero, one, 1, block.transform, zero[0])
+            return _BlockTable((), zero, one, 1, block.transform, zero[0])
         values = self.bins[columns].values
         rows = [
             margin.rows(values[:, [columns.index(each) for each in margin.columns]])
@@ -197,7 +197,7 @@ class Design:
         ]
         B = np.ascontiguousarray(reduce(row_products, rows))
         index, found, first = _sparse(B)
-        return _Table(columns, index, found, B.shape[1], block.transform, first)
+        return _BlockTable(columns, index, found, B.shape[1], block.transform, first)
 
     def rows(
         self,
@@ -205,14 +205,14 @@ class Design:
         y: FloatArray,
         weight: FloatArray | None = None,
         offset: FloatArray | None = None,
-    ) -> BinnedRows:
+    ) -> CodedRows:
         """Return rows as codes; those that the binning kept are not coded again."""
         n, codes = len(X), {}
         for columns in self.bins:
             kept = self.kept.get(columns) if X is self._kept_of else None
             codes[columns] = self.bins[columns].codes(X) if kept is None else kept
         codes[()] = np.zeros(n, dtype=np.int32)
-        return BinnedRows(
+        return CodedRows(
             tuple(codes[table.columns] for table in self.tables),
             tuple(_multiplier(block, X) for block in self.blocks),
             np.ascontiguousarray(y, dtype=np.float64),
@@ -220,7 +220,7 @@ class Design:
             offset,
         )
 
-    def _matrix(self, rows: BinnedRows) -> FloatArray | None:
+    def _matrix(self, rows: CodedRows) -> FloatArray | None:
         """Return X itself where it is small and products of pairs of blocks are slower."""
         n, pairs = len(rows), len(self.blocks) * (len(self.blocks) + 1) / 2
         if n * self.p > _WHOLE or n * self.p**2 * _PER_PRODUCT > pairs * _PER_PAIR:
@@ -233,7 +233,7 @@ class Design:
             rows.whole[id(self)] = self, X
         return rows.whole[id(self)][1]
 
-    def predictor(self, rows: BinnedRows, coef: FloatArray) -> FloatArray:
+    def predictor(self, rows: CodedRows, coef: FloatArray) -> FloatArray:
         """Return X coef (without the offset)."""
         X = self._matrix(rows)
         if X is not None:
@@ -249,7 +249,7 @@ class Design:
                 kernels.add_gathered(total, codes, f)
         return total
 
-    def back(self, rows: BinnedRows, g: FloatArray) -> FloatArray:
+    def back(self, rows: CodedRows, g: FloatArray) -> FloatArray:
         """Return X'g."""
         X = self._matrix(rows)
         if X is not None:
@@ -263,7 +263,7 @@ class Design:
             found[where] = table.back(sums)
         return found
 
-    def gram(self, rows: BinnedRows, w: FloatArray) -> FloatArray:
+    def gram(self, rows: CodedRows, w: FloatArray) -> FloatArray:
         """Return X' diag(w) X."""
         X = self._matrix(rows)
         if X is not None:
@@ -282,7 +282,7 @@ class Design:
                 G[right, left] = block.T
         return G
 
-    def forms(self, rows: BinnedRows, M: FloatArray) -> FloatArray:
+    def forms(self, rows: CodedRows, M: FloatArray) -> FloatArray:
         """Return x_i' M x_i of each row, of a symmetric M."""
         X = self._matrix(rows)
         if X is not None:
@@ -306,7 +306,7 @@ class Design:
             total += part
         return total
 
-    def _each(self, rows: BinnedRows) -> Any:
+    def _each(self, rows: CodedRows) -> Any:
         return zip(self.tables, self.slices, rows.codes, rows.multipliers, strict=True)
 
 
@@ -319,13 +319,13 @@ def _multiplier(block: Block, X: FloatArray) -> FloatArray | None:
     return found
 
 
-def _both(left: _Table, raw: FloatArray, right: _Table) -> FloatArray:
+def _both(left: _BlockTable, raw: FloatArray, right: _BlockTable) -> FloatArray:
     """Absorb the constraints of both sides of a crossproduct."""
     found = raw if left.transform is None else left.transform.T @ raw
     return found if right.transform is None else found @ right.transform
 
 
-def _raw_matrix(left: _Table, M: FloatArray, right: _Table) -> FloatArray:
+def _raw_matrix(left: _BlockTable, M: FloatArray, right: _BlockTable) -> FloatArray:
     """Return a matrix between coefficients as one between columns before the constraints."""
     found = M if left.transform is None else left.transform @ M
     found = found if right.transform is None else found @ right.transform.T
@@ -333,7 +333,7 @@ def _raw_matrix(left: _Table, M: FloatArray, right: _Table) -> FloatArray:
 
 
 def _cross(
-    first: _Table, codes: IntArray, second: _Table, others: IntArray, w: FloatArray
+    first: _BlockTable, codes: IntArray, second: _BlockTable, others: IntArray, w: FloatArray
 ) -> FloatArray:
     n = len(w)
     # A table by the bins of one block, or the rows themselves: whatever is least work.
@@ -352,7 +352,7 @@ def _cross(
 
 
 def _by_table(
-    first: _Table, codes: IntArray, second: _Table, others: IntArray, w: FloatArray
+    first: _BlockTable, codes: IntArray, second: _BlockTable, others: IntArray, w: FloatArray
 ) -> FloatArray:
     if second.first is None:
         T = kernels.scattered_table(
@@ -364,7 +364,7 @@ def _by_table(
 
 
 def _form(
-    first: _Table, codes: IntArray, second: _Table, others: IntArray, M: FloatArray
+    first: _BlockTable, codes: IntArray, second: _BlockTable, others: IntArray, M: FloatArray
 ) -> FloatArray:
     M = _raw_matrix(first, M, second)
     n = len(codes)
@@ -380,7 +380,7 @@ def _form(
 
 
 def _form_by_table(
-    first: _Table, codes: IntArray, second: _Table, others: IntArray, M: FloatArray
+    first: _BlockTable, codes: IntArray, second: _BlockTable, others: IntArray, M: FloatArray
 ) -> FloatArray:
     P = np.einsum("mz,mzk->mk", first.values, M[first.index])
     if second.first is None:

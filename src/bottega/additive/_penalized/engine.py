@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from bottega.additive._penalized.criteria import Evaluation, Setting, evaluate
-from bottega.additive._penalized.design import BinnedRows, Design
+from bottega.additive._penalized.design import CodedRows, Design
 from bottega.additive._penalized.fit import Fit
 from bottega.additive._penalized.gaussian import GaussianRows
 from bottega.additive._penalized.identify import determined
-from bottega.additive._penalized.newton import Minimum, minimise
+from bottega.additive._penalized.newton import Optimum, minimise
 from bottega.additive._penalized.penalties import Penalties
-from bottega.additive._penalized.problem import Problem, RowProblem, null_deviance
+from bottega.additive._penalized.problem import LikelihoodProblem, RowProblem, null_deviance
 from bottega.additive._penalized.restricted import Restricted
 from bottega.additive._penalized.rotation import Rotation
 from bottega.additive._penalized.state import Quadratic, State, inverse, solve
@@ -61,7 +61,7 @@ class Engine:
     ----------
     design : Design
         Blocks on binned inputs.
-    parts : iterable of BinnedRows
+    parts : iterable of CodedRows
         All rows (a list of one), or chunks that can be iterated over again.
     family : Family
         Distribution of the responses, with its link.
@@ -75,7 +75,7 @@ class Engine:
     def __init__(
         self,
         design: Design,
-        parts: Iterable[BinnedRows],
+        parts: Iterable[CodedRows],
         family: Family,
         *,
         shrink: bool = False,
@@ -111,7 +111,9 @@ class Engine:
         first = self.rows.working(None)
         every = self._every_block()
         self.kept = self._determined(first.gram)
-        self.problem: Problem = self.rows if self.kept.all() else Restricted(self.rows, self.kept)
+        self.problem: LikelihoodProblem = (
+            self.rows if self.kept.all() else Restricted(self.rows, self.kept)
+        )
         small = first if self.kept.all() else Restricted.of(first, self.kept)
         self._first = small
         self._safe = self._constant()[self.kept]
@@ -194,7 +196,7 @@ class Engine:
         with self._threads():
             state = solve(self.problem, self.penalties, rho, beta, self._safe)
             at = self._evaluate(self.problem, "reml" if np.all(np.isfinite(rho)) else "gcv", state)
-            return self._fit(Minimum(rho, at, np.zeros((0, 0)), 0.0, state.converged), "given")
+            return self._fit(Optimum(rho, at, np.zeros((0, 0)), 0.0, state.converged), "given")
 
     def _flat(self, alphas: Sequence[Any]) -> FloatArray:
         """Return one smoothing parameter for each penalty; that of a null space may be left out."""
@@ -259,20 +261,20 @@ class Engine:
         done = np.zeros(p) if beta is None else beta
         return rho, done, self._separated(work.deviance)
 
-    def _stay(self, method: str, rho: FloatArray, beta: FloatArray) -> Minimum:
+    def _stay(self, method: str, rho: FloatArray, beta: FloatArray) -> Optimum:
         """Return the fit at smoothing parameters that are not judged any further."""
         state = solve(self.problem, self.penalties, self.penalties.full(rho), beta)
         at = self._evaluate(self.problem, method, state)
-        return Minimum(rho, at, np.eye(len(rho)), 0.0, True)
+        return Optimum(rho, at, np.eye(len(rho)), 0.0, True)
 
     def _minimise(
         self,
-        problem: Problem,
+        problem: LikelihoodProblem,
         method: str,
         rho: FloatArray,
         beta: FloatArray | None,
         **settings: Any,
-    ) -> Minimum:
+    ) -> Optimum:
         def value(free: FloatArray, before: Evaluation | None) -> Evaluation:
             full = self.penalties.full(free)
             start = beta
@@ -291,13 +293,13 @@ class Engine:
         upper = self.penalties.upper
         return minimise(value, rho, self.penalties.free, upper, **settings)
 
-    def _evaluate(self, problem: Problem, method: str, state: State) -> Evaluation:
+    def _evaluate(self, problem: LikelihoodProblem, method: str, state: State) -> Evaluation:
         known = self.family.known_scale
         return evaluate(method, Setting(problem, self.penalties, self.rows.saturated, known), state)
 
     # ---- what is returned ----
 
-    def _fit(self, found: Minimum, method: str) -> Fit:
+    def _fit(self, found: Optimum, method: str) -> Fit:
         at, state, family = found.at, found.at.state, self.family
         unit = self.rows.unit if self.least_squares else 1.0
         # Smoothing parameters that end at given zeros have no logarithm.

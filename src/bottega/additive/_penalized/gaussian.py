@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from bottega.additive._penalized.design import BinnedRows, Design
-from bottega.additive._penalized.problem import LeaveOneOut, RowProblem, Working
+from bottega.additive._penalized.design import CodedRows, Design
+from bottega.additive._penalized.problem import LeftOut, RowProblem, Working
 from bottega.additive._penalized.state import Quadratic
 from bottega.core.families import GAUSSIAN
 from bottega.core.typing import FloatArray
@@ -17,10 +17,10 @@ __all__ = ["GaussianRows"]
 class _Standardised:
     """Parts with responses about a middle, in a unit of their own, and without an offset."""
 
-    def __init__(self, parts: Iterable[BinnedRows], middle: float, unit: float) -> None:
+    def __init__(self, parts: Iterable[CodedRows], middle: float, unit: float) -> None:
         self.parts, self.middle, self.unit = parts, middle, unit
 
-    def __iter__(self) -> Iterator[BinnedRows]:
+    def __iter__(self) -> Iterator[CodedRows]:
         for part in self.parts:
             y = part.y if part.offset is None else part.y - part.offset
             yield replace(part, y=(y - self.middle) / self.unit, offset=None)
@@ -33,7 +33,7 @@ class GaussianRows(Quadratic):
     ----------
     design : Design
         Columns.
-    parts : iterable of BinnedRows
+    parts : iterable of CodedRows
         All rows, or chunks.
     intercept : int or None
         Which coefficient is that of the column of ones.
@@ -44,7 +44,7 @@ class GaussianRows(Quadratic):
         A response is ``middle + unit`` times what the coefficients stand for.
     """
 
-    def __init__(self, design: Design, parts: Iterable[BinnedRows], intercept: int | None) -> None:
+    def __init__(self, design: Design, parts: Iterable[CodedRows], intercept: int | None) -> None:
         first = next(iter(parts))
         y = first.y if first.offset is None else first.y - first.offset
         largest = float(np.max(np.abs(y))) or 1.0
@@ -64,7 +64,7 @@ class GaussianRows(Quadratic):
         work = super().working(beta)
         return replace(work, deviance=max(work.deviance, self._least))
 
-    def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeaveOneOut:
+    def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeftOut:
         """Return what the rows say when left out: one more pass."""
         self.passes += 1
         return self._rows.leave_one_out(beta, V)

@@ -16,11 +16,11 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import softmax
 
-from bottega.additive._penalized.design import BinnedRows, Design
+from bottega.additive._penalized.design import CodedRows, Design
 from bottega.additive._penalized.engine import RIDGE, Engine
 from bottega.additive._penalized.fit import Fit
 from bottega.additive._penalized.identify import determined
-from bottega.additive._penalized.problem import LeaveOneOut, Working
+from bottega.additive._penalized.problem import LeftOut, Working
 from bottega.additive._terms.blocks import Block
 from bottega.core.errors import ParameterError
 from bottega.core.families import Family
@@ -49,7 +49,7 @@ class ClassRows:
     ----------
     design : Design
         Columns, the same for each predictor.
-    parts : iterable of BinnedRows
+    parts : iterable of CodedRows
         All rows, or chunks; responses are the codes 0, ..., K - 1.
     n_classes : int
         K.
@@ -57,7 +57,7 @@ class ClassRows:
 
     quadratic = False
 
-    def __init__(self, design: Design, parts: Iterable[BinnedRows], n_classes: int) -> None:
+    def __init__(self, design: Design, parts: Iterable[CodedRows], n_classes: int) -> None:
         self.design, self.parts, self.D = design, parts, n_classes - 1
         self.passes = 0
         self.rows, self.weight = 0, 0.0
@@ -88,7 +88,7 @@ class ClassRows:
         """Return zeros: every row may have probability one."""
         return np.zeros(3)
 
-    def probabilities(self, part: BinnedRows, beta: FloatArray | None) -> FloatArray:
+    def probabilities(self, part: CodedRows, beta: FloatArray | None) -> FloatArray:
         """Return the probabilities of all classes: (n, K)."""
         if beta is None:
             return np.tile(self.shares, (len(part), 1))
@@ -141,7 +141,7 @@ class ClassRows:
                 found[self.places[k]] += self.design.back(part, part.weight * each)
         return found
 
-    def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeaveOneOut:
+    def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeftOut:
         """Refuse: left out rows are not counted for several classes."""
         raise ParameterError(
             "method='loo' is not offered for more than two classes; choose 'reml' or 'ubre'."
@@ -155,7 +155,7 @@ class MultinomialEngine(Engine):
     ----------
     design : Design
         Blocks on binned inputs.
-    parts : iterable of BinnedRows
+    parts : iterable of CodedRows
         All rows, or chunks; responses are the codes 0, ..., K - 1, all of which occur.
     n_classes : int
         K, three or more.
@@ -166,7 +166,7 @@ class MultinomialEngine(Engine):
     def __init__(
         self,
         design: Design,
-        parts: Iterable[BinnedRows],
+        parts: Iterable[CodedRows],
         n_classes: int,
         *,
         shrink: bool = False,

@@ -9,7 +9,7 @@ from bottega.additive._penalized.criteria import Evaluation
 from bottega.additive._penalized.penalties import LARGEST
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Minimum", "minimise"]
+__all__ = ["Optimum", "minimise"]
 
 _LONGEST = 5.0  # step in the logarithm of a smoothing parameter
 _HALVINGS = 15
@@ -21,7 +21,7 @@ _NOTHING = 2e-3  # what a parameter that goes to its bound may cost, of a log-li
 
 
 @dataclass(frozen=True, eq=False)
-class Minimum:
+class Optimum:
     """Where a criterion is least.
 
     Attributes
@@ -65,7 +65,7 @@ def minimise(
     polish: int = 0,
     snap: bool = True,
     secant: bool = False,
-) -> Minimum:
+) -> Optimum:
     """Return the least value of a criterion in the logarithms of its smoothing parameters.
 
     A parameter that wants to grow without end, for next to nothing, goes to its bound: where it
@@ -95,7 +95,7 @@ def minimise(
     """
     at = evaluate(rho, None)
     if not len(rho):
-        return Minimum(rho, at, np.zeros((0, 0)), 0.0, True)
+        return Optimum(rho, at, np.zeros((0, 0)), 0.0, True)
     before: tuple[FloatArray, FloatArray] | None = None
     for count in range(max_iter):
         every, bends = at.slopes()
@@ -116,7 +116,7 @@ def minimise(
                 rho, at = np.where(endless, upper, rho), found
                 continue
             if not polish:
-                return Minimum(rho, at, hessian, largest, True)
+                return Optimum(rho, at, hessian, largest, True)
             polish -= 1
             rho = np.clip(rho + step, -LARGEST, upper)
             at = evaluate(rho, at)
@@ -130,9 +130,9 @@ def minimise(
                 break
             step = step / 2 if np.max(np.abs(step)) < 1 else step / 4
         if better is None:  # rounding hides what is left
-            return Minimum(rho, at, hessian, largest, left <= 1e-3 * (1 + 1e-6 * abs(at.value)))
+            return Optimum(rho, at, hessian, largest, left <= 1e-3 * (1 + 1e-6 * abs(at.value)))
         rho, at = new, better
-    return Minimum(rho, at, hessian, largest, False)
+    return Optimum(rho, at, hessian, largest, False)
 
 
 def _mended(hessian: FloatArray, step: FloatArray, change: FloatArray) -> FloatArray:

@@ -13,11 +13,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bottega.additive._penalized.design import BinnedRows, Design
+from bottega.additive._penalized.design import CodedRows, Design
 from bottega.core.families import Family
 from bottega.core.typing import FloatArray
 
-__all__ = ["LeaveOneOut", "Problem", "RowProblem", "Working", "null_deviance", "row_terms"]
+__all__ = ["LeftOut", "LikelihoodProblem", "RowProblem", "Working", "null_deviance", "row_terms"]
 
 
 # Far from the fit means may be impossible; the deviance is then infinite, and the step shorter.
@@ -44,7 +44,7 @@ class Working:
 
 
 @dataclass(frozen=True, eq=False)
-class LeaveOneOut:
+class LeftOut:
     """Deviance of rows left out one at a time (to first order), and what its gradient needs.
 
     Attributes
@@ -62,7 +62,7 @@ class LeaveOneOut:
     gram: FloatArray
 
 
-class Problem(Protocol):
+class LikelihoodProblem(Protocol):
     """A likelihood in coefficients, as a Newton method sees it."""
 
     @property
@@ -83,7 +83,7 @@ class Problem(Protocol):
     def trace(self, beta: FloatArray, M: FloatArray) -> FloatArray:
         """Return the derivative of tr(M X'WX) in the coefficients, through W."""
 
-    def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeaveOneOut:
+    def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeftOut:
         """Return what the rows say when left out."""
 
 
@@ -112,7 +112,7 @@ class RowProblem:
     ----------
     design : Design
         Columns.
-    parts : iterable of BinnedRows
+    parts : iterable of CodedRows
         All rows, or chunks of them that can be iterated over again.
     family : Family
         Distribution of the responses.
@@ -120,7 +120,7 @@ class RowProblem:
 
     quadratic = False
 
-    def __init__(self, design: Design, parts: Iterable[BinnedRows], family: Family) -> None:
+    def __init__(self, design: Design, parts: Iterable[CodedRows], family: Family) -> None:
         self.design, self.parts, self.family = design, parts, family
         self.passes = 0
         self.rows, self.weight, self.log_weights = 0, 0.0, 0.0  # after the first pass
@@ -185,7 +185,7 @@ class RowProblem:
             total += float(part.weight @ ((part.y - mu) ** 2 / self.family.variance(mu)))
         return total
 
-    def _count(self, part: BinnedRows) -> None:
+    def _count(self, part: CodedRows) -> None:
         self.rows += len(part)
         self.weight += float(part.weight.sum())
         self.log_weights += float(np.sum(np.log(part.weight)))
@@ -214,7 +214,7 @@ class RowProblem:
         return found
 
     @_QUIET
-    def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeaveOneOut:
+    def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeftOut:
         """Return what the rows say when left out, each predictor moved by one Newton step."""
         self.passes += 1
         p, family = self.design.p, self.family
@@ -229,9 +229,9 @@ class RowProblem:
             c = -2 * row_terms(family, out, part.y, part.weight)[0]  # d deviance / d predictor
             direct += self.design.back(part, c * (1 / rest - (h / rest) ** 2 * g * slope))
             gram += self.design.gram(part, -c * g / rest**2)
-        return LeaveOneOut(deviance, direct, gram)
+        return LeftOut(deviance, direct, gram)
 
-    def _eta(self, part: BinnedRows, beta: FloatArray | None) -> FloatArray:
+    def _eta(self, part: CodedRows, beta: FloatArray | None) -> FloatArray:
         if beta is None:
             return self.family.link(self.family.start(part.y, part.weight))
         eta = self.design.predictor(part, beta)
@@ -242,7 +242,7 @@ def _finite(deviance: Any) -> float:
     return float(deviance) if np.isfinite(deviance) else np.inf
 
 
-def null_deviance(parts: Iterable[BinnedRows], family: Family) -> float:
+def null_deviance(parts: Iterable[CodedRows], family: Family) -> float:
     """Return the deviance of the best constant predictor (with the offset)."""
     total = held = known = 0.0
     some = False
@@ -267,5 +267,5 @@ def null_deviance(parts: Iterable[BinnedRows], family: Family) -> float:
     )
 
 
-def _moved(part: BinnedRows, constant: float) -> FloatArray:
+def _moved(part: CodedRows, constant: float) -> FloatArray:
     return np.full(len(part), constant) + (0.0 if part.offset is None else part.offset)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bottega.additive._penalized.problem import LeaveOneOut, Problem, Working
+from bottega.additive._penalized.problem import LeftOut, LikelihoodProblem, Working
 from bottega.core.typing import BoolArray, FloatArray
 
 __all__ = ["Restricted"]
@@ -13,13 +13,13 @@ class Restricted:
 
     Parameters
     ----------
-    problem : Problem
+    problem : LikelihoodProblem
         In all of them.
     kept : ndarray of bool
         Those that are not zero.
     """
 
-    def __init__(self, problem: Problem, kept: BoolArray) -> None:
+    def __init__(self, problem: LikelihoodProblem, kept: BoolArray) -> None:
         self.problem, self.kept = problem, kept
         self._both = np.ix_(kept, kept)
 
@@ -52,10 +52,10 @@ class Restricted:
         """Return the derivative of tr(M X'WX) in the coefficients, through W."""
         return self.problem.trace(self._full(beta), self._full_matrix(M))[self.kept]
 
-    def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeaveOneOut:
+    def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeftOut:
         """Return what the rows say when left out."""
         found = self.problem.leave_one_out(self._full(beta), self._full_matrix(V))
-        return LeaveOneOut(found.deviance, found.direct[self.kept], found.gram[self._both])
+        return LeftOut(found.deviance, found.direct[self.kept], found.gram[self._both])
 
     def _full(self, beta: FloatArray) -> FloatArray:
         found = np.zeros(len(self.kept))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from bottega.additive._penalized.design import BinnedRows, Design
+from bottega.additive._penalized.design import CodedRows, Design
 from bottega.additive._penalized.engine import Engine
 from bottega.additive._penalized.fit import Fit
 from bottega.additive._terms.blocks import Block
@@ -34,7 +34,7 @@ class ShapedEngine:
     ----------
     design : Design
         Blocks on binned inputs.
-    parts : iterable of BinnedRows
+    parts : iterable of CodedRows
         All rows, or chunks.
     family : Family
         Distribution of the responses.
@@ -49,7 +49,7 @@ class ShapedEngine:
     def __init__(
         self,
         design: Design,
-        parts: Iterable[BinnedRows],
+        parts: Iterable[CodedRows],
         family: Family,
         *,
         make: Callable[..., Engine] = Engine,

@@ -14,10 +14,10 @@ import numpy as np
 from scipy.linalg import lapack
 
 from bottega.additive._penalized.penalties import Penalties
-from bottega.additive._penalized.problem import LeaveOneOut, Problem, Working
+from bottega.additive._penalized.problem import LeftOut, LikelihoodProblem, Working
 from bottega.core.typing import FloatArray
 
-__all__ = ["Inverse", "Quadratic", "State", "inverse", "possible", "solve"]
+__all__ = ["InverseMatrix", "Quadratic", "State", "inverse", "possible", "solve"]
 
 _STEPS = 100
 _HALVINGS = 30
@@ -27,14 +27,14 @@ _REPRODUCED = 1e-6  # deviance a row of responses that the inputs determine
 
 
 @dataclass(frozen=True, eq=False)
-class Inverse:
+class InverseMatrix:
     """The inverse of a positive definite matrix and the logarithm of its determinant."""
 
     V: FloatArray
     logdet: float
 
 
-def inverse(H: FloatArray) -> Inverse:
+def inverse(H: FloatArray) -> InverseMatrix:
     """Return the inverse of a symmetric matrix; eigenvalues that are not positive are lifted."""
     size = 1 / np.sqrt(np.maximum(np.abs(np.diag(H)), 1e-300))
     scaled = H * size[:, None] * size
@@ -48,7 +48,7 @@ def inverse(H: FloatArray) -> Inverse:
         values = np.maximum(values, 1e-12 * max(values[-1], 1e-300))
         logdet = float(np.sum(np.log(values)) - 2 * np.sum(np.log(size)))
         V = (vectors / values) @ vectors.T
-    return Inverse(V * size[:, None] * size, logdet)
+    return InverseMatrix(V * size[:, None] * size, logdet)
 
 
 class Quadratic:
@@ -80,7 +80,7 @@ class Quadratic:
         """Return zeros: the weights do not move."""
         return np.zeros_like(beta)
 
-    def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeaveOneOut:
+    def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeftOut:
         """Refuse: sums over rows do not know what rows say when left out."""
         raise NotImplementedError
 
@@ -108,7 +108,7 @@ class State:
 
 
 def solve(
-    problem: Problem,
+    problem: LikelihoodProblem,
     penalties: Penalties,
     rho: FloatArray,
     start: FloatArray | None,
@@ -169,7 +169,7 @@ def solve(
 
 
 def possible(
-    problem: Problem, beta: FloatArray, safe: FloatArray | None
+    problem: LikelihoodProblem, beta: FloatArray, safe: FloatArray | None
 ) -> tuple[FloatArray, Working]:
     """Return coefficients on the way to safe ones at which all means are possible."""
     safe = np.zeros_like(beta) if safe is None else safe
@@ -192,7 +192,7 @@ def _state(
     S: FloatArray,
     beta: FloatArray,
     work: Working,
-    found: Inverse,
+    found: InverseMatrix,
     *,
     converged: bool,
 ) -> State:
