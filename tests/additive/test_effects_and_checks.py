@@ -183,6 +183,19 @@ def test_tests_do_not_depend_on_the_unit_of_y():
     assert_allclose(other.tidy()["edf"], model().tidy()["edf"], rtol=1e-5)
 
 
+@pytest.mark.parametrize(("of_x", "of_y"), [(1e150, 1e-140), (1e-150, 1e140)])
+def test_results_hold_at_extreme_units(of_x, of_y):
+    frame, y = sample(200)
+    terms = "smooth(x) + linear(u) + random(id)"
+    scaled = frame.assign(x=of_x * frame["x"], u=of_x * frame["u"])
+    plain = AdditiveModel(terms).fit(frame, y)
+    fitted = AdditiveModel(terms).fit(scaled, of_y * y)
+    assert_allclose(fitted.tidy()["p_value"], plain.tidy()["p_value"], rtol=1e-5)
+    effect = fitted.effects(band="simultaneous")["smooth(x)"]
+    assert_allclose(effect.upper / of_y, plain.effects(band="simultaneous")["smooth(x)"].upper)
+    assert fitted.check(scaled, of_y * y).outside == plain.check(frame, y).outside
+
+
 def test_a_term_with_a_shape_has_no_test():
     frame, _ = sample(150)
     y = frame["x"] ** 2 + 0.1 * np.random.default_rng(0).normal(size=150)

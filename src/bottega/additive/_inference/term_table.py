@@ -87,7 +87,9 @@ def term_rows(fit: Fit, blocks: Sequence[Block]) -> list[TermRow]:
         edf = float(fit.edf[part].sum())
         for name, kind, row in _coefficients(block):
             estimate = float(row @ coef)
-            error = float(np.sqrt(max(float(row @ covariance @ row), 0.0)))
+            size = float(np.max(np.abs(row))) or 1.0  # its square may be too large a number
+            form = row / size
+            error = size * float(np.sqrt(max(float(form @ covariance @ form), 0.0)))
             test = _t_test(estimate, error, df)
             found.append(TermRow(name, kind, predictor, estimate, error, np.nan, test))
         if block.kind in ("intercept", "linear"):
@@ -106,8 +108,8 @@ def term_rows(fit: Fit, blocks: Sequence[Block]) -> list[TermRow]:
                 ]
                 test = random_test(fit, part, others, df)
             else:
-                size = float(r[part].sum())
-                own = size, df, chosen_df(fit, part, size)
+                rank = float(r[part].sum())
+                own = rank, df, chosen_df(fit, part, rank)
                 test = smooth_test(coef, covariance, fit.gram[part, part], *own)
         found.append(TermRow(block.name, block.kind, predictor, np.nan, np.nan, edf, test))
     return found
