@@ -9,7 +9,7 @@ from bottega.additive._adaptive import binned as binning
 from bottega.additive._adaptive.basis import HINGE, LINE, MISSING, SUBSET
 from bottega.additive._adaptive.forward import _Grower, grow
 from bottega.additive._adaptive.parents import LINE_ONLY
-from bottega.additive._adaptive.settings import Settings
+from bottega.additive._adaptive.settings import GrowthSettings
 
 FREE = {"minspan": 1, "endspan": 1, "endspan_factor": 1.0, "threshold": 0.0}
 
@@ -46,7 +46,9 @@ def test_the_worth_of_every_input_of_every_parent_is_that_of_the_best_refit():
     first = np.abs(np.nan_to_num(X[:, 0], nan=2.0)) + X[:, 1] * (X[:, 3] > 0)
     Y = np.column_stack([first + 0.1 * rng.normal(size=n), first**2])
     w = rng.integers(1, 4, n).astype(float)
-    grower = _Grower(X, Y, w, Settings(max_terms=20, degree=2, **FREE), np.zeros(p, int), None)
+    grower = _Grower(
+        X, Y, w, GrowthSettings(max_terms=20, degree=2, **FREE), np.zeros(p, int), None
+    )
     scale = grower.weight_unit * grower.unit**2
     for _ in range(4):
         step, B = len(grower.rss), grower.B[:, : len(grower.terms)].copy()
@@ -82,7 +84,7 @@ def test_the_levels_found_are_the_best_of_all_subsets():
     y = np.isin(g, [1, 4]) * 2.0 + 0.3 * z + 0.1 * rng.normal(size=n)
     X = np.column_stack([g, z])
     X[::17, 0] = np.nan
-    grown = grow(X, y, None, Settings(max_terms=3), n_levels=np.array([levels, 0]))
+    grown = grow(X, y, None, GrowthSettings(max_terms=3), n_levels=np.array([levels, 0]))
     kinds = [factor.kind for term in grown.basis for factor in term.factors]
     assert kinds == [MISSING, SUBSET]
     gone = np.isnan(X[:, 0])
@@ -103,7 +105,7 @@ def test_sums_over_levels_are_kept_from_step_to_step():
     z = rng.normal(size=400)
     y = np.isin(g[:, 0], [0, 3]) * np.abs(z) + np.isin(g[:, 1], [1, 2]) * z
     X = np.column_stack([g, z])
-    grown = grow(X, y, None, Settings(degree=2, max_terms=15), n_levels=np.array([5, 5, 0]))
+    grown = grow(X, y, None, GrowthSettings(degree=2, max_terms=15), n_levels=np.array([5, 5, 0]))
     assert grown.rss[-1] < 0.01 * grown.rss[0]
     rss = rss_of(grown.matrix, y[:, None], np.ones(400))
     assert grown.rss[-1] == pytest.approx(rss, rel=1e-6)
@@ -117,7 +119,7 @@ def test_knots_lie_at_evenly_spaced_ranks():
     n, p = 47, 5
     rng = np.random.default_rng(0)
     X = np.column_stack([np.arange(1.0, n + 1), *(rng.permutation(n) for _ in range(p - 1))])
-    grower = _Grower(X, X[:, :1] ** 2, None, Settings(), np.zeros(p, int), None)
+    grower = _Grower(X, X[:, :1] ** 2, None, GrowthSettings(), np.zeros(p, int), None)
     grower._step()
     (parent,) = grower.parents[:1]
     assert (parent.spacing, parent.margin) == (4, 9)
@@ -127,7 +129,7 @@ def test_knots_lie_at_evenly_spaced_ranks():
 def test_what_is_grown_is_what_its_terms_say():
     X, y = friedman(400)
     X[::9, 4] = np.nan
-    grown = grow(X, y, None, Settings(degree=3, max_terms=25))
+    grown = grow(X, y, None, GrowthSettings(degree=3, max_terms=25))
     B = grown.basis.matrix(X)
     assert np.array_equal(B, grown.matrix)
     assert grown.rss[-1] == pytest.approx(rss_of(B, y[:, None], np.ones(len(y))), rel=1e-9)
@@ -144,25 +146,25 @@ def test_a_kink_between_bins_is_found_where_it_is(monkeypatch):
     for place in (200, 1500, 2900):
         y = np.abs(x - x[place]) + 0.3 * x
         monkeypatch.setattr(binning, "MAX_BINS", 40)
-        grown = grow(x[:, None], y, None, Settings(max_terms=3, minspan=1))
+        grown = grow(x[:, None], y, None, GrowthSettings(max_terms=3, minspan=1))
         assert {factor.knot for factor in grown.basis.terms[1].factors} == {x[place]}
         assert grown.rss[-1] < 1e-20 * grown.rss[0]
 
 
 def test_few_bins_grow_nearly_the_same(monkeypatch):
     X, y = friedman(1500)
-    whole = grow(X, y, None, Settings(degree=2, max_terms=15))
+    whole = grow(X, y, None, GrowthSettings(degree=2, max_terms=15))
     monkeypatch.setattr(binning, "MAX_BINS", 10_000)
-    exact = grow(X, y, None, Settings(degree=2, max_terms=15))
+    exact = grow(X, y, None, GrowthSettings(degree=2, max_terms=15))
     assert whole.rss[-1] == pytest.approx(exact.rss[-1], rel=0.01)
 
 
 def test_units_and_the_order_of_rows_do_not_matter():
     X, y = friedman(300)
-    grown = grow(X, y, None, Settings(degree=2))
+    grown = grow(X, y, None, GrowthSettings(degree=2))
     order = np.random.default_rng(9).permutation(len(y))
     shift, scale = 1e3 * np.arange(6.0), 10.0 ** np.arange(-3, 3)
-    other = grow((shift + X * scale)[order], 1e-4 * y[order] + 7, None, Settings(degree=2))
+    other = grow((shift + X * scale)[order], 1e-4 * y[order] + 7, None, GrowthSettings(degree=2))
     assert other.rss[-1] * 1e8 == pytest.approx(grown.rss[-1], rel=1e-6)
     moved = [
         [(f.variable, f.kind, f.sign, round((f.knot - shift[f.variable]) / scale[f.variable], 6))
@@ -181,8 +183,8 @@ def test_whole_weights_are_repeated_rows(seed):
     rng = np.random.default_rng(seed)
     X, y = friedman(120, seed=seed)
     w = rng.integers(1, 4, len(y))
-    weighted = grow(X, y, w.astype(float), Settings(degree=2, max_terms=9))
-    repeated = grow(X.repeat(w, axis=0), y.repeat(w), None, Settings(degree=2, max_terms=9))
+    weighted = grow(X, y, w.astype(float), GrowthSettings(degree=2, max_terms=9))
+    repeated = grow(X.repeat(w, axis=0), y.repeat(w), None, GrowthSettings(degree=2, max_terms=9))
     assert described(weighted.basis) == described(repeated.basis)
     assert weighted.rss == pytest.approx(repeated.rss, rel=1e-9)
 
@@ -190,7 +192,7 @@ def test_whole_weights_are_repeated_rows(seed):
 def test_weights_count_by_their_ratios_where_they_are_not_whole():
     X, y = friedman(200)
     w = np.random.default_rng(2).random(len(y)) + 0.1
-    one, other = (grow(X, y, c * w, Settings(max_terms=11)) for c in (1.0, 1e-7))
+    one, other = (grow(X, y, c * w, GrowthSettings(max_terms=11)) for c in (1.0, 1e-7))
     assert described(one.basis) == described(other.basis)
 
 
@@ -199,7 +201,7 @@ def test_missing_values_get_a_term_of_their_own_and_new_ones_are_filled():
     X = rng.normal(size=(300, 2))
     X[:100, 0] = np.nan
     y = np.where(np.isnan(X[:, 0]), 5.0, np.maximum(X[:, 0], 0)) + 0.01 * rng.normal(size=300)
-    grown = grow(X, y, None, Settings(minspan=1))
+    grown = grow(X, y, None, GrowthSettings(minspan=1))
     assert (0, MISSING) in [(f.variable, f.kind) for t in grown.basis for f in t.factors]
     assert grown.rss[-1] < 0.01 * grown.rss[0]
     assert np.isnan(grown.basis.fill[0])
@@ -210,11 +212,11 @@ def test_missing_values_get_a_term_of_their_own_and_new_ones_are_filled():
 
 def test_linear_columns_and_straight_lines_have_no_knots():
     X, y = friedman(300)
-    grown = grow(X, y, None, Settings(degree=2, linear=(2, 3)))
+    grown = grow(X, y, None, GrowthSettings(degree=2, linear=(2, 3)))
     found = {f.kind for t in grown.basis for f in t.factors if f.variable in (2, 3)}
     assert found == {LINE}
     assert {f.kind for t in grown.basis for f in t.factors if f.variable < 2} == {HINGE}
-    straight = grow(X, 3 * X[:, 1], None, Settings())
+    straight = grow(X, 3 * X[:, 1], None, GrowthSettings())
     assert [f.variable for t in straight.basis for f in t.factors] == [1]
 
 
@@ -222,13 +224,13 @@ def test_every_parent_gets_its_turn():
     X, y = friedman(400)
     waited = {}
     for beta in (0.0, 5.0):
-        given_ = Settings(degree=3, max_terms=31, fast_k=3, fast_beta=beta, threshold=0.0)
+        given_ = GrowthSettings(degree=3, max_terms=31, fast_k=3, fast_beta=beta, threshold=0.0)
         grower = _Grower(X, y[:, None], None, given_, np.zeros(6, int), None)
         grower.run()
         waited[beta] = [len(grower.rss) - parent.step for parent in grower.parents[:-6]]
     assert max(waited[5.0]) < max(waited[0.0])  # new parents come first in any case
-    whole = grow(X, y, None, Settings(degree=3, max_terms=31, fast_k=0))
-    long_enough = grow(X, y, None, Settings(degree=3, max_terms=31, fast_k=50))
+    whole = grow(X, y, None, GrowthSettings(degree=3, max_terms=31, fast_k=0))
+    long_enough = grow(X, y, None, GrowthSettings(degree=3, max_terms=31, fast_k=50))
     assert described(long_enough.basis) == described(whole.basis)
 
 
@@ -238,17 +240,17 @@ def test_given_residuals_of_least_squares_change_nothing():
     def residual(B):
         return (y - B @ np.linalg.lstsq(B, y, rcond=None)[0])[:, None]
 
-    given_ = grow(X, y, None, Settings(degree=2, max_terms=11), residual=residual)
+    given_ = grow(X, y, None, GrowthSettings(degree=2, max_terms=11), residual=residual)
     assert described(given_.basis) == described(
-        grow(X, y, None, Settings(degree=2, max_terms=11)).basis
+        grow(X, y, None, GrowthSettings(degree=2, max_terms=11)).basis
     )
 
 
 @pytest.mark.parametrize("unit", [1e155, 1e300, 1e-200])
 def test_extreme_units_are_taken_in_their_stride(unit):
     X, y = friedman(150)
-    plain = grow(X, y, None, Settings(degree=2, max_terms=11))
-    extreme = grow(X * unit, y * unit, None, Settings(degree=2, max_terms=11))
+    plain = grow(X, y, None, GrowthSettings(degree=2, max_terms=11))
+    extreme = grow(X * unit, y * unit, None, GrowthSettings(degree=2, max_terms=11))
     assert np.isfinite(extreme.matrix).all()
     assert extreme.rss.shape == plain.rss.shape
     assert [t.variables for t in extreme.basis] == [t.variables for t in plain.basis]
@@ -266,14 +268,14 @@ def test_extreme_units_are_taken_in_their_stride(unit):
 )
 def test_growth_says_why_it_ends(Y, given_, words):
     X = np.random.default_rng(0).random((60, 3))
-    assert words in grow(X, Y(X), None, Settings(**given_)).stopped
+    assert words in grow(X, Y(X), None, GrowthSettings(**given_)).stopped
 
 
 def test_empty_constant_and_equal_columns_do_no_harm():
     rng = np.random.default_rng(0)
     x = rng.random(80)
     X = np.column_stack([np.full(80, np.nan), np.ones(80), x, x])
-    grown = grow(X, np.abs(x - 0.5), None, Settings(degree=2, minspan=1))
+    grown = grow(X, np.abs(x - 0.5), None, GrowthSettings(degree=2, minspan=1))
     assert {f.variable for t in grown.basis for f in t.factors} == {2}
 
 
@@ -282,7 +284,7 @@ def test_one_far_value_hides_nothing():
     x = rng.lognormal(size=1500)
     y = np.minimum(np.abs(x - 1.0), 3.0)
     near, x[0] = np.minimum(x, 50.0), 1e9
-    far, near = (grow(each[:, None], y, None, Settings()) for each in (x, near))
+    far, near = (grow(each[:, None], y, None, GrowthSettings()) for each in (x, near))
     assert far.rss[-1] <= 1.1 * near.rss[-1] < 0.01 * near.rss[0]
 
 
@@ -291,7 +293,7 @@ def test_columns_that_nearly_repeat_each_other_do_not_make_coefficients_explode(
     rng = np.random.default_rng(degree)
     x, noise = rng.normal(size=300), rng.normal(size=(300, 3))
     X = np.column_stack([x, x + 1e-9 * noise[:, 0], x + 1e-4 * noise[:, 1], 1e8 + x, np.exp(x)])
-    given_ = Settings(degree=degree, threshold=0.0, max_terms=41, minspan=1, endspan=1)
+    given_ = GrowthSettings(degree=degree, threshold=0.0, max_terms=41, minspan=1, endspan=1)
     B = grow(X, np.sin(3 * x) + 0.1 * noise[:, 2], None, given_).matrix
     B = B / np.linalg.norm(B, axis=0)
     # A term must keep 1e-7 of its square to itself: on one scale, thousands at most, never 1e13.

@@ -8,7 +8,7 @@ import pytest
 from bottega.additive._adaptive.backward import prune
 from bottega.additive._adaptive.forward import grow
 from bottega.additive._adaptive.rounds import grow_and_prune
-from bottega.additive._adaptive.settings import Settings
+from bottega.additive._adaptive.settings import GrowthSettings
 
 
 def problem(n=60, M=7, q=2, seed=0):
@@ -27,7 +27,7 @@ def rss_of(B, Y, w):
 
 def test_each_subset_is_fitted_by_least_squares():
     B, Y, w = problem()
-    found = prune(B, Y, w, Settings())
+    found = prune(B, Y, w, GrowthSettings())
     for m, kept in enumerate(found.subsets, start=1):
         assert len(kept) == m
         assert kept[0] == 0
@@ -37,7 +37,7 @@ def test_each_subset_is_fitted_by_least_squares():
 @pytest.mark.parametrize("seed", range(4))
 def test_no_exchange_of_two_terms_would_be_better(seed):
     B, Y, w = problem(seed=seed)
-    found = prune(B, Y, w, Settings())
+    found = prune(B, Y, w, GrowthSettings())
     for kept in found.subsets[1:-1]:
         total = rss_of(B[:, kept], Y, w).sum()
         for out in kept[1:]:
@@ -55,7 +55,7 @@ def test_no_exchange_of_two_terms_would_be_better(seed):
 @pytest.mark.parametrize(("degree", "cost"), [(1, 2.0), (2, 3.0), (3, 3.0)])
 def test_gcv_counts_terms_and_knots(degree, cost):
     B, Y, _ = problem(q=1)
-    found = prune(B, Y[:, 0], None, Settings(degree=degree))
+    found = prune(B, Y[:, 0], None, GrowthSettings(degree=degree))
     m, n = np.arange(1, 8), len(B)
     df = m + cost * (m - 1) / 2
     assert found.df == pytest.approx(df)
@@ -65,16 +65,16 @@ def test_gcv_counts_terms_and_knots(degree, cost):
 
 def test_gcv_is_infinite_where_no_degrees_of_freedom_are_left():
     B, Y, _ = problem(n=12)
-    found = prune(B, Y, None, Settings(penalty=6.0))
+    found = prune(B, Y, None, GrowthSettings(penalty=6.0))
     assert np.isinf(found.gcv[-1])
     assert np.isfinite(found.gcv[0])
-    assert prune(B, Y, None, Settings(penalty=6.0), n=1000).gcv[-1] < np.inf
+    assert prune(B, Y, None, GrowthSettings(penalty=6.0), n=1000).gcv[-1] < np.inf
 
 
 @pytest.mark.parametrize("unit", [1e300, 1e-200])
 def test_the_choice_does_not_depend_on_units(unit):
     B, Y, w = problem()
-    plain, extreme = prune(B, Y, w, Settings()), prune(B, Y * unit, w, Settings())
+    plain, extreme = prune(B, Y, w, GrowthSettings()), prune(B, Y * unit, w, GrowthSettings())
     assert extreme.best == plain.best
     assert all(map(np.array_equal, extreme.subsets, plain.subsets))
 
@@ -83,8 +83,8 @@ def test_further_rounds_lower_gcv():
     rng = np.random.default_rng(0)
     X = rng.random((200, 6))
     y = np.sin(6 * X[:, 0] * X[:, 1]) + X[:, 2] ** 2 + 0.1 * rng.normal(size=200)
-    once = grow_and_prune(X, y, None, Settings(degree=2, max_terms=15))
-    again = grow_and_prune(X, y, None, Settings(degree=2, max_terms=15, rounds=5))
+    once = grow_and_prune(X, y, None, GrowthSettings(degree=2, max_terms=15))
+    again = grow_and_prune(X, y, None, GrowthSettings(degree=2, max_terms=15, rounds=5))
     assert again[1].gcv.min() < once[1].gcv.min()
     grown, pruned = again
     kept = pruned.subsets[pruned.best - 1]
@@ -97,7 +97,7 @@ def test_growth_goes_on_from_given_terms():
     rng = np.random.default_rng(0)
     X = rng.random((150, 3))
     y = np.abs(X[:, 0] - 0.5) + X[:, 1] ** 2
-    some = grow(X, y, None, Settings(max_terms=3))
-    more = grow(X, y, None, Settings(max_terms=9), start=some.basis)
+    some = grow(X, y, None, GrowthSettings(max_terms=3))
+    more = grow(X, y, None, GrowthSettings(max_terms=9), start=some.basis)
     assert more.basis.terms[:3] == some.basis.terms
     assert more.rss[1] == pytest.approx(some.rss[-1], rel=1e-9)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from bottega.additive import AdaptiveSplines, AdaptiveSplinesClassifier
-from bottega.additive._adaptive.settings import Settings
+from bottega.additive._adaptive.settings import GrowthSettings
 from bottega.additive._adaptive_model.anatomy import credit
 from bottega.additive._adaptive_model.least_squares import TermColumns
 from bottega.core.likelihood import BINOMIAL
@@ -51,7 +51,7 @@ def test_criterion_and_importance_are_those_of_earth_on_its_subsets(case):
     """The same subsets of terms have the same GCV, and give inputs the same credit."""
     rss = np.array(case["rss_per_subset"])
     n, sizes = len(TABLES[case["table"]]), np.arange(1, len(rss) + 1)
-    df = Settings(degree=case["degree"]).effective_terms(sizes)
+    df = GrowthSettings(degree=case["degree"]).effective_terms(sizes)
     gcv = np.where(df < n, rss / n / (1 - df / n) ** 2, np.inf)
     known = [value for value in case["gcv_per_subset"] if isinstance(value, float)]
     assert gcv[: len(known)] == pytest.approx(known, rel=1e-9)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from bottega.additive._adaptive.settings import Settings
+from bottega.additive._adaptive.settings import GrowthSettings
 from bottega.additive._kernels.adaptive_knots import NEW
 from bottega.core.typing import Array, FloatArray, IntArray
 
@@ -43,7 +43,7 @@ def prune(
     matrix: FloatArray,
     Y: FloatArray,
     weight: FloatArray | None,
-    settings: Settings,
+    settings: GrowthSettings,
     *,
     n: float | None = None,
 ) -> Pruning:
@@ -57,7 +57,7 @@ def prune(
         Responses.
     weight : ndarray of shape (n,), optional
         Positive weights of the rows.
-    settings : Settings
+    settings : GrowthSettings
         Gives the penalty per knot.
     n : float, optional
         Rows that GCV counts; the number of rows by default.
@@ -72,7 +72,7 @@ def prune(
     Examples
     --------
     >>> x = np.arange(8.0)
-    >>> found = prune(np.column_stack([x**0, x, x**2]), 3 * x, None, Settings())
+    >>> found = prune(np.column_stack([x**0, x, x**2]), 3 * x, None, GrowthSettings())
     >>> [kept.tolist() for kept in found.subsets]
     [[0], [0, 1], [0, 1, 2]]
     """

@@ -11,7 +11,7 @@ from bottega.additive._adaptive.basis import HINGE, LINE, MISSING, SUBSET, Basis
 from bottega.additive._adaptive.binned import BinnedInputs, binned
 from bottega.additive._adaptive.parents import LINE_ONLY, Parent
 from bottega.additive._adaptive.refine import refined
-from bottega.additive._adaptive.settings import Settings
+from bottega.additive._adaptive.settings import GrowthSettings
 from bottega.additive._adaptive.span import Span
 from bottega.additive._kernels.adaptive_knots import TIED
 from bottega.core import progress
@@ -56,7 +56,7 @@ def grow(
     X: FloatArray,
     Y: FloatArray,
     weight: FloatArray | None,
-    settings: Settings,
+    settings: GrowthSettings,
     *,
     n_levels: IntArray | None = None,
     residual: Residual | None = None,
@@ -72,7 +72,7 @@ def grow(
         Responses.
     weight : ndarray of shape (n,), optional
         Positive weights of the rows.
-    settings : Settings
+    settings : GrowthSettings
         How far to grow.
     n_levels : ndarray of shape (p,), optional
         Levels of each category, 0 for numbers.
@@ -94,7 +94,7 @@ def grow(
     Examples
     --------
     >>> x = np.linspace(0, 1, 101)
-    >>> grown = grow(x[:, None], np.abs(x - 0.5), None, Settings(minspan=1))
+    >>> grown = grow(x[:, None], np.abs(x - 0.5), None, GrowthSettings(minspan=1))
     >>> [(factor.knot, factor.sign) for term in grown.basis for factor in term.factors]
     [(0.5, 1), (0.5, -1)]
     """
@@ -115,7 +115,7 @@ class _Grower:
         X: FloatArray,
         Y: FloatArray,
         weight: FloatArray | None,
-        settings: Settings,
+        settings: GrowthSettings,
         n_levels: IntArray,
         residual: Residual | None,
     ) -> None:

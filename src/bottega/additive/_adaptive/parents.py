@@ -4,7 +4,7 @@ import numpy as np
 
 from bottega.additive._adaptive.basis import Term
 from bottega.additive._adaptive.binned import BinnedInputs
-from bottega.additive._adaptive.settings import Settings
+from bottega.additive._adaptive.settings import GrowthSettings
 from bottega.additive._adaptive.span import Span
 from bottega.additive._kernels.adaptive_knots import search_knots
 from bottega.additive._kernels.adaptive_levels import search_levels
@@ -40,7 +40,7 @@ class Parent:
         root: FloatArray,
         mass: FloatArray,
         columns: BinnedInputs,
-        settings: Settings,
+        settings: GrowthSettings,
     ) -> None:
         p = len(columns.n_bins)
         self.position, self.term = position, term

@@ -3,7 +3,7 @@
 from bottega.additive._adaptive.backward import Pruning, prune
 from bottega.additive._adaptive.basis import Basis
 from bottega.additive._adaptive.forward import Growth, Residual, grow
-from bottega.additive._adaptive.settings import Settings
+from bottega.additive._adaptive.settings import GrowthSettings
 from bottega.core.typing import FloatArray, IntArray
 
 _BETTER = 1e-6  # relative fall of GCV that a round must bring
@@ -13,7 +13,7 @@ def grow_and_prune(
     X: FloatArray,
     Y: FloatArray,
     weight: FloatArray | None,
-    settings: Settings,
+    settings: GrowthSettings,
     *,
     n_levels: IntArray | None = None,
     residual: Residual | None = None,

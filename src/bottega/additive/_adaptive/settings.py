@@ -9,7 +9,7 @@ _ALPHA = 0.05  # chance of a run of noise in one direction that the spans should
 
 
 @dataclass(frozen=True)
-class Settings:
+class GrowthSettings:
     """How terms are grown and counted.
 
     Attributes

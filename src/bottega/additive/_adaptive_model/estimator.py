@@ -9,7 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from bottega.additive._adaptive.basis import Basis
-from bottega.additive._adaptive.settings import Settings
+from bottega.additive._adaptive.settings import GrowthSettings
 from bottega.additive._adaptive_model.anatomy import Anatomy
 from bottega.additive._adaptive_model.reading import AdaptiveResults
 from bottega.additive._adaptive_model.work import AdaptiveWork, TermLikelihood
@@ -91,7 +91,7 @@ class AdaptiveBase(AdaptiveResults, Tuned):
         lines = () if self.linear_features is None else self.linear_features
         linear = tuple(sorted({columns.number_of(one, "linear_features") for one in lines}))
         levels = [0 if one is None else len(one) for one in columns.levels]
-        settings = Settings(
+        settings = GrowthSettings(
             degree=int(self.degree),
             threshold=float(self.threshold),
             fast_k=int(self.fast_k),

@@ -11,7 +11,7 @@ from scipy.special import softmax
 from bottega.additive._adaptive.backward import Pruning, prune
 from bottega.additive._adaptive.forward import Growth, grow
 from bottega.additive._adaptive.rounds import grow_and_prune
-from bottega.additive._adaptive.settings import Settings
+from bottega.additive._adaptive.settings import GrowthSettings
 from bottega.additive._adaptive_model.least_squares import TermColumns
 from bottega.core.lazy import cached_property
 from bottega.core.likelihood import Family, gaussian_path, information_criteria
@@ -30,7 +30,7 @@ class AdaptiveWork(ABC):
     """The rows, and what follows from them: terms, subsets, coefficients, made when asked for."""
 
     rows: Rows
-    settings: Settings
+    settings: GrowthSettings
     n_levels: IntArray
 
     @property
