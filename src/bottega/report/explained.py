@@ -33,7 +33,10 @@ _TITLES = {
     "p_value": "p value",
     "kind": "Kind",
     "edf": "Degrees of freedom",
-    "ref_df": "In the test",
+    "ref_df": "Reference df",
+    "inputs": "Inputs",
+    "degree": "Degree",
+    "std_dev": "Std. dev.",
     "conf_low": "From",
     "conf_high": "To",
 }
