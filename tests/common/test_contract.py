@@ -58,7 +58,7 @@ def walking(each, **given):
     It walks along the knob of its card alone: what else `compare` lets it choose is tested with it.
     """
     knob, free = each.card.knob, each.walks.items()
-    alone = {name: value for name, value in free if name == knob or value != "auto"}
+    alone = {name: value for name, value in free if name == knob or value not in ("auto", "path")}
     return each(**{**alone, **given})
 
 

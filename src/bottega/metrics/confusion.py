@@ -175,7 +175,8 @@ class Confusion(Measured):
                 + did_you_mean(str(pos_label), known)
             )
         rates = self.per_class
-        return Rates(*(count[place[0]].item() for count in rates.counts), label=pos_label)
+        tp, fp, fn, tn = (count[place[0]].item() for count in rates.counts)
+        return Rates(tp, fp, fn, tn, pos_label)
 
     def average(self, kind: str = "macro", *, skip_undefined: bool = False) -> dict[str, float]:
         """Return each rate averaged over the classes as positive ones.

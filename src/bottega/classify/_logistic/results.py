@@ -262,7 +262,7 @@ class LogisticResults(SelectedResults):
         if not several and reference is not None and reference == self.classes_[1]:
             ends = -ends[:, :, ::-1]
         kept = [name for name in ("response", "term", "estimate") if name in terms]
-        columns = {name: terms[name] for name in kept}
+        columns: dict[str, Any] = {name: terms[name] for name in kept}
         columns |= {"conf_low": ends[:, :, 0].ravel(), "conf_high": ends[:, :, 1].ravel()}
         if not several:
             columns.pop("response", None)
