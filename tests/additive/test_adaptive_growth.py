@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bottega.additive._adaptive import binned as binning
 from bottega.additive._adaptive.basis import HINGE, LINE, MISSING, SUBSET
-from bottega.additive._adaptive.forward import _Grower, grow
+from bottega.additive._adaptive.forward import _HingeGrower, grow
 from bottega.additive._adaptive.parents import LINE_ONLY
 from bottega.additive._adaptive.settings import GrowthSettings
 
@@ -46,7 +46,7 @@ def test_the_worth_of_every_input_of_every_parent_is_that_of_the_best_refit():
     first = np.abs(np.nan_to_num(X[:, 0], nan=2.0)) + X[:, 1] * (X[:, 3] > 0)
     Y = np.column_stack([first + 0.1 * rng.normal(size=n), first**2])
     w = rng.integers(1, 4, n).astype(float)
-    grower = _Grower(
+    grower = _HingeGrower(
         X, Y, w, GrowthSettings(max_terms=20, degree=2, **FREE), np.zeros(p, int), None
     )
     scale = grower.weight_unit * grower.unit**2
@@ -119,7 +119,7 @@ def test_knots_lie_at_evenly_spaced_ranks():
     n, p = 47, 5
     rng = np.random.default_rng(0)
     X = np.column_stack([np.arange(1.0, n + 1), *(rng.permutation(n) for _ in range(p - 1))])
-    grower = _Grower(X, X[:, :1] ** 2, None, GrowthSettings(), np.zeros(p, int), None)
+    grower = _HingeGrower(X, X[:, :1] ** 2, None, GrowthSettings(), np.zeros(p, int), None)
     grower._step()
     (parent,) = grower.parents[:1]
     assert (parent.spacing, parent.margin) == (4, 9)
@@ -225,7 +225,7 @@ def test_every_parent_gets_its_turn():
     waited = {}
     for beta in (0.0, 5.0):
         given_ = GrowthSettings(degree=3, max_terms=31, fast_k=3, fast_beta=beta, threshold=0.0)
-        grower = _Grower(X, y[:, None], None, given_, np.zeros(6, int), None)
+        grower = _HingeGrower(X, y[:, None], None, given_, np.zeros(6, int), None)
         grower.run()
         waited[beta] = [len(grower.rss) - parent.step for parent in grower.parents[:-6]]
     assert max(waited[5.0]) < max(waited[0.0])  # new parents come first in any case

@@ -101,13 +101,13 @@ def grow(
     n, p = X.shape
     levels = np.zeros(p, dtype=np.int64) if n_levels is None else np.asarray(n_levels)
     with one_thread():  # the products are short, and the searches have threads of their own
-        grower = _Grower(X, Y.reshape(n, -1), weight, settings, levels, residual)
+        grower = _HingeGrower(X, Y.reshape(n, -1), weight, settings, levels, residual)
         if start is not None:
             grower.resume(start)
         return grower.run()
 
 
-class _Grower:
+class _HingeGrower:
     """The terms so far, the space they span and their queue as parents."""
 
     def __init__(
