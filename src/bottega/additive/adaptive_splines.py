@@ -258,6 +258,11 @@ class AdaptiveSplinesClassifier(AdaptiveClassification):
     indicators can mask a class that lies between others, unless hinges meet there, which growth
     usually finds.
 
+    Hinges of one input with knots close to each other nearly repeat one another: their coefficients
+    may be large and cancel, which the ridge, that bounds the scores, does not prevent. Read
+    `effects` and `anova` then, not single coefficients; a smaller `n_terms` or a larger `penalty`
+    leaves fewer such terms.
+
     In the growth of ``"multinomial"`` the quadratic approximation has one curvature for all rows
     and classes, which bounds that of the likelihood: a step lowers the squares of observed minus
     fitted probabilities. GCV of the approximation about a fit of too many terms keeps more of them
