@@ -51,7 +51,7 @@ class BinnedInputs:
 
 
 @dataclass(frozen=True, eq=False)
-class _BinnedInput:
+class _OneInput:
     x: FloatArray
     code: Array
     knot: FloatArray
@@ -100,20 +100,20 @@ def _code_type(n_levels: IntArray) -> type:
     return np.uint16 if max(n_levels, default=0) < 2**16 else np.int32
 
 
-def _column(X: FloatArray, mass: FloatArray, n_levels: IntArray, most: int, j: int) -> _BinnedInput:
+def _column(X: FloatArray, mass: FloatArray, n_levels: IntArray, most: int, j: int) -> _OneInput:
     values = X[:, j]
     gone = np.isnan(values)
     missing = bool(gone.any())
     if n_levels[j] > 0:
         code = np.where(gone, n_levels[j], values).astype(np.int32)
         counts = np.bincount(code, weights=mass, minlength=n_levels[j] + 1)[: n_levels[j]]
-        return _BinnedInput(
+        return _OneInput(
             values, code, np.empty(0), True, missing, 0.0, float(np.argmax(counts)), 1.0
         )
     n_present = len(values) - int(gone.sum())
     if not n_present:
         code = np.zeros(len(values), dtype=np.int32)
-        return _BinnedInput(np.zeros(len(values)), code, np.empty(0), True, missing, 0.0, 0.0, 1.0)
+        return _OneInput(np.zeros(len(values)), code, np.empty(0), True, missing, 0.0, 0.0, 1.0)
     if mass.min() == mass.max():
         ordered = np.sort(values)[:n_present]  # missing values come last
         below = mass[0] * np.arange(1, n_present + 1)
@@ -135,4 +135,4 @@ def _column(X: FloatArray, mass: FloatArray, n_levels: IntArray, most: int, j: i
     x = values / scale - centre / scale
     if missing:
         code[gone], x[gone] = len(knot), 0.0
-    return _BinnedInput(x, code, knot, exact, missing, float(ordered[0]), centre, scale)
+    return _OneInput(x, code, knot, exact, missing, float(ordered[0]), centre, scale)
