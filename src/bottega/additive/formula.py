@@ -2,7 +2,7 @@ r"""Formulas: terms of an additive model written as text, read by a small gramma
 
     formula  :=  term ("+" term)*
     term     :=  column | word "(" column ("," column)* ("," name "=" value)* ")"
-    column   :=  name | "`" any text "`" | whole number (its position)
+    column   :=  name | "`" any text "`" | whole number (its position, inside a term)
     value    :=  number | name | text in quotes | "(" value ("," value)* ")"
 
 The words are smooth, local, tensor, factor, random, linear and offset. Nothing is ever evaluated;
@@ -10,7 +10,7 @@ a mistake is shown with the place where it stands.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any, NoReturn
@@ -25,6 +25,10 @@ WORDS: dict[str, Callable[..., AdditiveTerm]] = {
     word: getattr(kinds, word)
     for word in ("smooth", "local", "tensor", "factor", "random", "linear", "offset")
 }
+# Words that other libraries have for the same.
+_ELSEWHERE = {"s": "smooth", "te": "tensor", "ti": "tensor", "lo": "local", "C": "factor"}
+_ELSEWHERE |= {"re": "random", "l": "linear", "f": "factor", "bs": "basis", "k": "n_splines"}
+_ELSEWHERE |= {"sp": "alpha", "lam": "alpha"}
 _CONSTANTS = {"true": True, "false": False, "none": None}
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -125,7 +129,7 @@ class _Reader:
         token = self._next("a term")
         if token.kind == "name" and self._peek() == "(":
             if token.text not in WORDS:
-                near = did_you_mean(token.text, WORDS)
+                near = _near(token.text, WORDS)
                 self._wrong(
                     f"{token.text!r} at character {token.at + 1} is no term, and functions are not "
                     f"called in a formula; the terms are {', '.join(WORDS)}.{near} Compute the "
@@ -134,6 +138,12 @@ class _Reader:
                     placed=True,
                 )
             return self._call(token)
+        if token.kind == "number":
+            self._wrong(
+                f"the number {token.text} is no term: the intercept is always in the model, and a "
+                "column by its position is written smooth(1) or linear(1)",
+                token,
+            )
         return BareTerm((self._column(token),))
 
     def _call(self, word: _Token) -> AdditiveTerm:
@@ -175,7 +185,7 @@ class _Reader:
         ]
         if token.text not in known:
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
-            near = did_you_mean(token.text, known)
+            near = _near(token.text, known)
             self._wrong(f"{word.text}() has no option {token.text!r}; {takes}.{near}", token)
         if token.text in options:
             self._wrong(f"{token.text!r} is given twice", token)
@@ -233,6 +243,13 @@ class _Reader:
         dot = "" if said.endswith((".", "?")) else "."
         line = self.formula_text.replace("\n", " ").replace("\t", " ")
         raise ParameterError(f"{said}{dot}\n  {line}\n  {' ' * at}^")
+
+
+def _near(word: str, known: Collection[str]) -> str:
+    """Return a sentence that suggests the word for what other libraries call otherwise."""
+    if _ELSEWHERE.get(word) in known:
+        return f" Did you mean {_ELSEWHERE[word]!r}?"
+    return did_you_mean(word, known)
 
 
 def _number(text: str) -> int | float:
