@@ -43,7 +43,7 @@ class ProjectionPursuitRegressor(PursuitRegression):
     ----------
     n_terms : int or "auto", default="auto"
         Number M of ridge functions. ``"auto"`` picks from the path by the rule `select`.
-    max_terms : int, default=6
+    max_terms : int, default=5
         Terms are added up to this number, or `n_terms` if that is more; then those that matter
         least are removed one by one.
     smoother : {"spline", "supersmoother"}, default="spline"
@@ -167,7 +167,7 @@ class ProjectionPursuitRegressor(PursuitRegression):
         self,
         n_terms: int | str = "auto",
         *,
-        max_terms: int = 6,
+        max_terms: int = 5,
         smoother: str = "spline",
         df: float | str = "auto",
         gcv_penalty: float = 2.0,
@@ -284,7 +284,7 @@ class ProjectionPursuitClassifier(PursuitClassification):
         self,
         n_terms: int | str = "auto",
         *,
-        max_terms: int = 6,
+        max_terms: int = 5,
         smoother: str = "spline",
         df: float | str = "auto",
         gcv_penalty: float = 2.0,

@@ -138,3 +138,53 @@ def step_sums(t, v, f, slope, pull, push):
         scaled = v[i] * slope[i]
         pull[i] = scaled * (t[i] - f[i])
         push[i] = scaled * slope[i]
+
+
+@kernel
+def turn(H, gradient, a, damping):
+    """Return the step of a direction, and what it should gain, at right angles to it.
+
+    H is the matrix of second derivatives, and `damping` the share of its mean that is added to its
+    diagonal. Where it is not positive the gain is zero.
+    """
+    d = len(a)
+    along, L, g = np.zeros(d), np.empty((d, d)), np.empty(d)
+    own = dot = trace = 0.0
+    for i in range(d):
+        for j in range(d):
+            along[i] += H[i, j] * a[j]
+        dot += gradient[i] * a[i]
+    for i in range(d):
+        own += a[i] * along[i]
+        g[i] = gradient[i] - dot * a[i]
+    for i in range(d):
+        trace += H[i, i] - 2.0 * a[i] * along[i] + own * a[i] * a[i]
+    mean = trace / (d - 1)
+    if not mean > 0.0:
+        return g, 0.0
+    for i in range(d):  # Cholesky's factor of what is left of H, and the mean along a
+        for j in range(i + 1):
+            entry = H[i, j] - a[i] * along[j] - along[i] * a[j] + (own + mean) * a[i] * a[j]
+            if i == j:
+                entry += damping * mean
+            for k in range(j):
+                entry -= L[i, k] * L[j, k]
+            if i > j:
+                L[i, j] = entry / L[j, j]
+            elif entry > 0.0:
+                L[i, i] = np.sqrt(entry)
+            else:
+                return g, 0.0
+    step = g.copy()
+    for i in range(d):
+        for k in range(i):
+            step[i] -= L[i, k] * step[k]
+        step[i] /= L[i, i]
+    for i in range(d - 1, -1, -1):
+        for k in range(i + 1, d):
+            step[i] -= L[k, i] * step[k]
+        step[i] /= L[i, i]
+    gain = 0.0
+    for i in range(d):
+        gain += g[i] * step[i]
+    return step, gain

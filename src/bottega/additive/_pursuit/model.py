@@ -122,16 +122,21 @@ class Pursuit:
 
     def remove(self, model: RidgeSum) -> RidgeSum:
         """Return the model without the term that matters least; the last of equals goes."""
-        sizes = [term.importance for term in model.terms]
-        least = max(k for k, size in enumerate(sizes) if size <= min(sizes))
+        least = _least(model)
         return self._sum(model.intercept, model.terms[:least] + model.terms[least + 1 :])
 
     def swap(self, model: RidgeSum) -> RidgeSum:
-        """Return the model after terms that matter least were replaced by better ones."""
+        """Return the model after terms that matter least were replaced by better ones.
+
+        Where that is the term that came last, it was found just so, and nothing is tried: unless
+        spans are chosen at every point, whose criterion is rough.
+        """
+        rough = not self.projector.smoothing.spline
         if self.effort.level < 2:
             return model
         for _ in range(_SWAPS):
-            if self.is_explained(model) or not model.terms:
+            found_so = _least(model) == len(model.terms) - 1 and not rough
+            if found_so or self.is_explained(model):
                 break
             tried = self.refit(self.add(self.remove(model)))
             if not tried.deviance < (1 - self.effort.tol) * model.deviance:
@@ -238,6 +243,12 @@ class Pursuit:
     def _eta(self, model: RidgeSum) -> FloatArray:
         eta = model.eta
         return eta if model.terms else np.repeat(eta, len(self.projector.X), axis=0)
+
+
+def _least(model: RidgeSum) -> int:
+    """Return the place of the term that matters least; the last of equals."""
+    sizes = [term.importance for term in model.terms]
+    return max(k for k, size in enumerate(sizes) if size <= min(sizes))
 
 
 def _ahead(model: RidgeSum, before: RidgeSum, far: float) -> RidgeSum:

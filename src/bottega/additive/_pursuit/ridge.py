@@ -130,7 +130,7 @@ class Projector:
         if d == 1:
             return ridge
         head = min(len(t), _SLOPE_ROWS)
-        damping, same = _DAMPING, np.eye(d)
+        damping = _DAMPING
         for _ in range(steps):
             cells.at_rows(
                 ridge.z, ridge.cell, ridge.low, ridge.span, ridge.curve, self._f, self._slope
@@ -138,21 +138,13 @@ class Projector:
             cells.step_sums(t, v, self._f, self._slope, self._pull, self._push)
             a, some = ridge.a, self.X[:head]
             gradient = self.X.T @ self._pull
-            gradient -= (gradient @ a) * a
             H = (some * self._push[:head, None]).T @ some
             if head < len(t):
                 H *= self._push.sum() / max(self._push[:head].sum(), 1e-300)
-            along = H @ a
-            own, mixed = a[:, None] * a, a[:, None] * along
-            H += (a @ along) * own - mixed - mixed.T
-            curvature = float(np.trace(H)) / (d - 1)
-            if not curvature > 0:
-                return ridge
-            H += curvature * own
             better = None
             for _ in range(_HALVINGS):
-                step = np.linalg.solve(H + damping * curvature * same, gradient)
-                if not gradient @ step > tol * ridge.loss:  # what the step would gain
+                step, gain = cells.turn(H, gradient, a, damping)
+                if not gain > tol * ridge.loss:
                     return ridge
                 turned = a + step
                 turned /= np.sqrt(turned @ turned)
