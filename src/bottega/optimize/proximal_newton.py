@@ -9,7 +9,6 @@ steps get shorter too slowly, and folds start with that of all rows.
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import BoolArray, FloatArray, IntArray
@@ -17,7 +16,7 @@ from bottega.optimize._kernels import logistic as newton
 from bottega.optimize.multinomial import LikelihoodRows, MemoryRows, Point
 from bottega.optimize.quadratic_model import QuadraticModel, lasso_minimum, smooth_minimum
 
-__all__ = ["LogisticProblem", "with_reference"]
+__all__ = ["LogisticProblem"]
 
 _HALVINGS = 30
 # Fall of the objective, against what a small step gains, that is none; and the share of its gain
@@ -153,10 +152,7 @@ class LogisticProblem:
         model = self.model
         if model is None or len(model.H) > most:
             return None
-        inverse = self.inverse[model.W]
-        if self._plain:
-            return model
-        return model.scaled(np.divide(1, inverse, out=np.zeros_like(inverse), where=inverse > 0))
+        return model if self._plain else model.scaled(self.own(np.ones(len(self.mean)))[model.W])
 
     def own(self, coef: FloatArray) -> FloatArray:
         """Return coefficients of the shared columns in the problem's own units."""
@@ -397,12 +393,5 @@ class LogisticProblem:
         if self.model is None or not self.is_large:
             self._approximate()
         assert self.model is not None
-        at = np.flatnonzero(self.B[:, self.W].ravel())
-        H = self.model.H[np.ix_(at, at)]
-        size = np.maximum(linalg.eigvalsh(H), 0.0) if len(at) else np.zeros(0)
-        return float(np.sum(size / (size + alpha * (1 - self.l1_ratio))))
-
-
-def with_reference(scores: FloatArray) -> FloatArray:
-    """Return the scores of all classes: of two, that of the first is zero and left out."""
-    return np.column_stack([np.zeros(len(scores)), scores]) if scores.shape[1] == 1 else scores
+        used = np.flatnonzero(self.B[:, self.W].ravel())
+        return self.model.freedom(used, alpha * (1 - self.l1_ratio))

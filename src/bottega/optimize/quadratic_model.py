@@ -43,6 +43,13 @@ class QuadraticModel:
         g = (point.slope * factor).ravel()
         return g - self.cross @ (self.solved @ point.pull) if fit_intercept else g
 
+    def freedom(self, used: IntArray, l2: float) -> float:
+        """Return how much of some coefficients squares in the penalty leave, in all."""
+        if not len(used):
+            return 0.0
+        size = np.maximum(linalg.eigvalsh(self.H[np.ix_(used, used)]), 0.0)
+        return float(np.sum(size / (size + l2)))
+
     def learnt(self, step: FloatArray, change: FloatArray) -> "QuadraticModel":
         """Return the curvature with what a step showed: the slope's change (BFGS)."""
         curved, along = self.H @ step, float(step @ change)

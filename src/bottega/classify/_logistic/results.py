@@ -15,12 +15,12 @@ from bottega.core.likelihood import information_criteria
 from bottega.core.results import SelectedResults, check_level, term_names, tidy_columns
 from bottega.core.scores import linear_scores
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.optimize.proximal_newton import with_reference
 
 
 def scores_of(X: Any, coef: FloatArray, intercept: FloatArray) -> FloatArray:
     """Return the score of every class: of two, that of the first is zero."""
-    return with_reference(linear_scores(X, coef, intercept))
+    scores = linear_scores(X, coef, intercept)
+    return np.column_stack([np.zeros(len(scores)), scores]) if scores.shape[1] == 1 else scores
 
 
 def winners(scores: FloatArray) -> IntArray:
