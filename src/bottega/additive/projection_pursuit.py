@@ -211,14 +211,13 @@ class ProjectionPursuitClassifier(PursuitClassification):
               f_m\{a_m^\top (x - \bar x)\}
 
     and more classes have one such sum each, with shared directions and functions and
-    probabilities by softmax; the likelihood is maximised. With ``method="indicators"`` the sums are
+    probabilities by softmax; the likelihood is maximised. With ``method="indicator"`` the sums are
     fitted to the indicators of the classes by least squares, and the largest one decides.
 
     Parameters
     ----------
-    method : {"likelihood", "indicators"}, default="likelihood"
-        What is fitted. Probabilities of ``"indicators"`` are the fitted values cut off at 0 and 1
-        and divided by their sum: rough ones.
+    method : {"likelihood", "indicator"}, default="likelihood"
+        What is fitted. ``"indicator"`` has no probabilities.
     select : {"min", "one_se", "aic", "aicc", "bic", "hq"}, default="one_se"
         Rule that picks from the path; criteria are of the likelihood.
     class_weight : dict, "balanced" or None, default=None
@@ -235,7 +234,7 @@ class ProjectionPursuitClassifier(PursuitClassification):
     The likelihood is maximised by Fisher scoring: each pass of backfitting fits the terms to
     working residuals, at most four log odds from the predictor, with their weights. A pass that
     does not raise the likelihood is taken again with half its length. Classes that can be separated
-    have no largest likelihood: passes then go on until `tol` or `max_iter` stops them.
+    have no largest likelihood: passes end where the deviance is a hundredth of that without terms.
 
     Do not use it to explain the effect of single inputs, nor with nearly as many inputs as rows.
 
@@ -259,7 +258,7 @@ class ProjectionPursuitClassifier(PursuitClassification):
 
     params: ClassVar[Mapping[str, Parameter]] = {
         **SEARCH,
-        "method": Choice("likelihood", "indicators", help="what is fitted"),
+        "method": Choice("likelihood", "indicator", help="what is fitted"),
         "select": Choice(
             "min", "one_se", "aic", "aicc", "bic", "hq", help="rule that picks from the path"
         ),

@@ -11,8 +11,6 @@ from bottega.plot.theme import altair, panels
 __all__ = ["ridge_functions_chart"]
 
 _POINTS = 200  # of a curve
-_NAMED = 3  # inputs in a heading
-_COUNTS = 0.1  # share of the largest coefficient from which on an input is named
 _WIDTH, _HEIGHT = 230, 160
 
 
@@ -20,7 +18,6 @@ def ridge_functions_chart(
     terms: Any,
     names: Any,
     *,
-    scale: Any = None,
     rows: Any = None,
     residual: Any = None,
     columns: int = 3,
@@ -33,8 +30,6 @@ def ridge_functions_chart(
         What a fitted projection pursuit keeps as ``terms_``.
     names : sequence of str
         Names of the inputs.
-    scale : array-like of shape (p,), optional
-        Standard deviations of the inputs: a heading names the inputs that count most in them.
     rows : array-like of shape (n, p), optional
         Rows to draw as points; of many, some are drawn.
     residual : array-like of shape (n,), optional
@@ -64,7 +59,7 @@ def ridge_functions_chart(
         )
     share = terms.beta[:, 0] if q == 1 else np.sqrt(np.sum(terms.beta**2, axis=1))
     Z = None if rows is None else terms.projections(np.asarray(rows, dtype=np.float64))
-    drawn, titles = [], []
+    drawn, titles = [], terms.names(list(names))
     tall = "share in the prediction" if q == 1 else "ridge function"
     for m, curve in enumerate(terms.functions):
         low, high = curve.knots[[0, -1]].tolist()
@@ -88,8 +83,7 @@ def ridge_functions_chart(
         if Z is not None:
             dots = base.transform_filter("datum.kind == 'row'")
             layers.insert(0, dots.mark_circle(style="faint", size=14))
-        titles.append(_heading(m, terms.directions[m], names, scale))
-        head = alt.TitleParams(titles[-1], fontSize=12.5, offset=6)
+        head = alt.TitleParams(titles[m], fontSize=12.5, offset=6)
         panel = alt.layer(*layers).properties(title=head, width=_WIDTH, height=_HEIGHT)
         drawn.append(panel)
     points = (
@@ -104,16 +98,3 @@ def ridge_functions_chart(
         subtitle=f"The most important first{points}.",
         description="Curves along the directions " + "; ".join(titles) + ".",
     )
-
-
-def _heading(m: int, direction: Any, names: Any, scale: Any) -> str:
-    """Return the number of a term and the inputs that count most in its direction."""
-    size = np.abs(direction) * (1.0 if scale is None else np.asarray(scale))
-    order = np.argsort(-size, kind="stable")[:_NAMED]
-    shown = [j for j in order if size[j] >= _COUNTS * size[order[0]]]
-    text = ""
-    for j in shown:
-        sign = (" - " if text else "-") if direction[j] < 0 else (" + " if text else "")
-        text += f"{sign}{abs(direction[j]):.2g} {names[j]}"
-    left = np.count_nonzero(size >= _COUNTS * size[order[0]]) - len(shown)
-    return f"f{m + 1}: {text}" + (f" + {left} more" if left > 0 else "")

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
 from bottega.additive._pursuit.estimator import PursuitEstimator
 from bottega.additive._pursuit.model import RidgeSum
@@ -18,6 +19,15 @@ from bottega.core.path import Path
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.core.validate import with_warning
+
+
+def _has_probabilities(model: Any) -> bool:
+    if model.method == "indicator":
+        raise AttributeError(
+            f"{type(model).__name__}(method='indicator') has no predict_proba: its fitted values "
+            "leave the interval from 0 to 1. Use method='likelihood'."
+        )
+    return True
 
 
 class PursuitClassification(ClassifierMixin, PursuitEstimator):
@@ -38,20 +48,17 @@ class PursuitClassification(ClassifierMixin, PursuitEstimator):
         return len(self.classes_) - 1
 
     def _predicted(self, eta: FloatArray, method: str) -> Array:
-        found = self._shares(eta)
+        found = self._scores(eta)
         return found if method == "predict_proba" else decided(found)
 
-    def _shares(self, eta: FloatArray) -> FloatArray:
-        """Return probabilities of linear predictors, (m, K)."""
+    def _scores(self, eta: FloatArray) -> FloatArray:
+        """Return what decides on the class: probabilities, or fitted indicators, (m, K)."""
         two = len(self.classes_) == 2
-        if self.method == "likelihood":
-            if two:
-                return np.column_stack([special.expit(-eta[:, 0]), special.expit(eta[:, 0])])
-            return np.asarray(special.softmax(eta, axis=1))
-        fitted = np.column_stack([1 - eta, eta]) if two else eta
-        fitted = np.clip(fitted, 0, 1)
-        total = fitted.sum(axis=1, keepdims=True)
-        return np.where(total > 0, fitted / np.where(total > 0, total, 1), 1 / fitted.shape[1])
+        if self.method == "indicator":
+            return np.column_stack([1 - eta, eta]) if two else eta
+        if two:
+            return np.column_stack([special.expit(-eta[:, 0]), special.expit(eta[:, 0])])
+        return np.asarray(special.softmax(eta, axis=1))
 
     def _wrong(self, work: TermWalk, model: RidgeSum) -> float:
         missed = self._predicted(model.eta, "predict") != work.rows.y
@@ -93,11 +100,12 @@ class PursuitClassification(ClassifierMixin, PursuitEstimator):
             return eta
         return eta[:, 0] if self.method == "likelihood" else eta[:, 0] - 0.5
 
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class, in the order of ``classes_``."""
-        return self._shares(with_warning(self._predictor(X)))
+        return self._scores(with_warning(self._predictor(X)))
 
     def predict(self, X: Any) -> Array:
-        """Return the class with the largest probability; of equal ones the first."""
-        found = decided(self.predict_proba(X))
+        """Return the class with the largest probability, or indicator; of equal ones the first."""
+        found = decided(self._scores(with_warning(self._predictor(X))))
         return np.asarray(self.classes_[found])

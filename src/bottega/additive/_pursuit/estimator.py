@@ -152,7 +152,7 @@ class PursuitEstimator(CoefficientResults, Tuned):
         self.importance_ = np.abs(self.terms_.beta).sum(axis=1)
         self.df_ = work.df(model, self._free())
         self.n_iter_, self.converged_ = model.n_iter, model.converged
-        self._count, self._spread = len(work.rows), work.coordinates.scale
+        self._count = len(work.rows)
         self._keep(work, model)
         if not model.converged:
             warn_caller(
@@ -199,7 +199,7 @@ class PursuitEstimator(CoefficientResults, Tuned):
 
     def _terms(self, level: float = 0.95) -> dict[str, Any]:
         estimate = np.vstack([self.terms_.intercept, self.terms_.beta])
-        names = ["(Intercept)", *(f"f{m + 1}" for m in range(self.n_terms_))]
+        names = ["(Intercept)", *self.terms_.names(term_names(self, intercept=False))]
         if estimate.shape[1] == 1:
             return tidy_columns(names, estimate[:, 0], level=level)
         return tidy_columns(names, estimate, response=self._names_of_predictors(), level=level)
@@ -247,6 +247,4 @@ class PursuitEstimator(CoefficientResults, Tuned):
                 self.terms_.predictor(rows), "predict"
             )
         names = term_names(self, intercept=False)
-        return ridge_functions_chart(
-            self.terms_, names, scale=self._spread, rows=rows, residual=residual
-        )
+        return ridge_functions_chart(self.terms_, names, rows=rows, residual=residual)

@@ -13,6 +13,7 @@ _TURNS = 2  # Gauss-Newton steps of a term in each pass of backfitting
 _FIRST_TURNS = 6  # of a new term, before and after its smoothing is chosen again
 _FINE = 1e-5  # relative gain below which a direction is left
 _EXPLAINED = 1e-12  # share of the deviance that is rounding
+_APART = 1e-2  # share of the deviance below which classes are told apart
 _HALVINGS = 3
 _LOADINGS = 2  # sets of shares from which a term of several responses starts
 _CHOOSING = 8  # passes that choose the smoothing again: it and the terms could chase each other
@@ -172,7 +173,9 @@ class Pursuit:
                 since = 0
             if last.deviance < (1 - 1e-9) * best.deviance:
                 best = last
-            if abs(gain) <= enough or since == _PATIENCE:
+            # Of classes that can be separated the deviance falls forever, to no purpose.
+            apart = self.criterion.steps and last.deviance <= _APART * self.null.deviance
+            if abs(gain) <= enough or since == _PATIENCE or apart:
                 return replace(best, n_iter=count, converged=True)
         return replace(best, n_iter=self.effort.passes, converged=False)
 

@@ -1,5 +1,6 @@
 """What a fitted model keeps of its terms: directions, ridge functions, shares."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,9 @@ from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 from bottega.smooth._splines.cubic_curve import CubicCurve
 
+_NAMED = 3  # inputs in the name of a term
+_COUNTS = 0.1  # share of the largest part in a direction from which on an input is named
+
 
 @stored
 @dataclass(frozen=True)
@@ -19,8 +23,8 @@ class RidgeTerms:
 
     Attributes
     ----------
-    center : ndarray of shape (p,)
-        Means of the inputs.
+    center, spread : ndarray of shape (p,)
+        Means and standard deviations of the inputs.
     directions : ndarray of shape (M, p)
         One direction of length one for each term, in the units of the inputs.
     functions : tuple of CubicCurve
@@ -32,6 +36,7 @@ class RidgeTerms:
     """
 
     center: FloatArray
+    spread: FloatArray
     directions: FloatArray
     functions: tuple[CubicCurve, ...]
     beta: FloatArray
@@ -41,9 +46,20 @@ class RidgeTerms:
         """Raise where what was read from a file does not fit together."""
         M, p, q = len(self.functions), len(self.center), len(self.intercept)
         fits = is_array(self.directions, np.float64, (M, p))
+        fits = fits and is_array(self.spread, np.float64, (p,))
         insist(fits and is_array(self.beta, np.float64, (M, q)), "terms without directions")
         for each in self.functions:
             insist(isinstance(each, CubicCurve), "a term without a function")
+
+    def names(self, inputs: Sequence[str]) -> list[str]:
+        """Return each term with the inputs that count most in its direction: ``f1: 0.7 a - 0.7 b``.
+
+        They count by their standard deviations.
+        """
+        return [
+            f"f{m + 1}: {_in_words(direction, inputs, np.abs(direction) * self.spread)}"
+            for m, direction in enumerate(self.directions)
+        ]
 
     def projections(self, X: FloatArray) -> FloatArray:
         """Return the projection of each row on each direction, (n, M)."""
@@ -80,11 +96,24 @@ def ridge_terms(model: RidgeSum, coordinates: WhiteCoordinates, scale: Scale) ->
     found = [_in_units(model.terms[m], coordinates) for m in order]
     return RidgeTerms(
         coordinates.center,
+        coordinates.scale,
         np.array([direction for direction, _ in found]),
         tuple(curve for _, curve in found),
         np.array([model.terms[m].beta * scale.unit for m in order]),
         model.intercept * scale.unit + scale.shift,
     )
+
+
+def _in_words(direction: FloatArray, inputs: Sequence[str], size: FloatArray) -> str:
+    """Return a sum of the inputs with the largest sizes, and how many others count."""
+    counts = np.flatnonzero(size >= _COUNTS * size.max())
+    order = counts[np.argsort(-size[counts], kind="stable")]
+    text = ""
+    for j in order[:_NAMED]:
+        sign = (" - " if text else "-") if direction[j] < 0 else (" + " if text else "")
+        text += f"{sign}{abs(direction[j]):.2g} {inputs[j]}"
+    left = len(order) - _NAMED
+    return text + (f" + {left} more" if left > 0 else "")
 
 
 def _in_units(term: RidgeTerm, coordinates: WhiteCoordinates) -> tuple[FloatArray, CubicCurve]:
