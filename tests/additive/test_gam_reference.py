@@ -12,6 +12,7 @@ from scipy import stats
 
 from bottega.additive import AdditiveModel, deviance_test
 from bottega.core.errors import InputError
+from bottega.core.smoother import f_test
 
 FOLDER = Path(__file__).parents[1] / "reference" / "additive"
 REFERENCE = json.loads((FOLDER / "gam.json").read_text())
@@ -132,3 +133,8 @@ def test_models_that_cannot_be_compared():
         deviance_test(fitted("poisson"), big)
     with pytest.raises(InputError, match="same rows"):
         deviance_test(fitted("gaussian_weights"), big)
+
+
+def test_the_test_of_linear_smoothers_names_that_of_additive_models():
+    with pytest.raises(InputError, match="deviance_test"):
+        f_test(fitted("gaussian"), fitted("gaussian"))

@@ -23,6 +23,7 @@ from bottega.core.errors import BottegaError, InputError, NotKept
 from bottega.core.judge import mean_and_se
 from bottega.core.lazy import cached_property
 from bottega.core.likelihood import gaussian_criteria
+from bottega.core.results import check_level
 from bottega.core.stored import stored
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
@@ -252,8 +253,7 @@ def interval(
 
     ``"confidence"`` is for the mean at a point, ``"prediction"`` for a new observation there.
     """
-    if not 0 < level < 1:
-        raise InputError(f"level={level!r} is not allowed; level must lie between 0 and 1.")
+    check_level(level)
     if kind not in ("confidence", "prediction"):
         raise InputError(f"kind={kind!r} is not allowed; use 'confidence' or 'prediction'.")
     if not smoother.df_residual > 0:
@@ -303,6 +303,12 @@ def f_test(small: Any, big: Any) -> FTest:
     FTest
         With ``F = ((rss_small - rss_big) / (df_big - df_small)) / (rss_big / (n - df_big))``.
     """
+    for model in (small, big):
+        if hasattr(model, "deviance_") and not hasattr(model, "smoother_"):
+            raise InputError(
+                f"An F test is for linear smoothers, and {type(model).__name__} is fitted by "
+                "likelihood; use bottega.additive.deviance_test for additive models."
+            )
     small, big = (getattr(model, "smoother_", model) for model in (small, big))
     if small.y.shape != big.y.shape or not np.array_equal(small.y, big.y):
         raise InputError("An F test needs two fits of the same response; these differ.")

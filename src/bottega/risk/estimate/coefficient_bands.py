@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from bottega.core.errors import InputError, ParameterError
+from bottega.core.errors import InputError
 from bottega.core.frames import backend_of, is_frame, make_frame
 from bottega.core.parallel import in_threads
 from bottega.core.params import Integer
 from bottega.core.path import Path
+from bottega.core.results import check_level
 from bottega.core.rows import check_weight
 from bottega.core.seeds import seed_of
 from bottega.core.tables import Section, Shown, Summary
@@ -158,8 +159,7 @@ def coefficient_bands(
         raise InputError(
             f"{type(estimator).__name__} has no path over a knob with sample weights to resample."
         )
-    if not 0 < level < 1:
-        raise ParameterError(f"level={level!r} is not allowed; it must lie between 0 and 1.")
+    check_level(level)
     Integer(10).check("coefficient_bands", "n_resamples", n_resamples)
     whole = estimator.path(X, y, sample_weight=sample_weight, values=values)
     if whole.coef is None or whole.knob is None:

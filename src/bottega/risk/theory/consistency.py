@@ -9,6 +9,7 @@ from scipy import stats
 
 from bottega.core.documents import documented_like
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.results import check_level
 from bottega.plot import excess_chart
 from bottega.risk.theory.learning_curve import LearningCurve, learning_curve, simulate
 from bottega.risk.theory.simulation import Generator
@@ -129,8 +130,7 @@ def consistency(
     >>> found.verdict  # a constant never learns a sine
     'not falling'
     """
-    if not 0 < level < 1:
-        raise ParameterError(f"level={level!r} is not allowed; it must lie between 0 and 1.")
+    check_level(level)
     if not callable(procedure_of):
         raise InputError(
             "procedure_of must be a callable from the number of rows to a procedure; for a fixed "
