@@ -288,7 +288,7 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
         )
         n = fits[0].n
         criteria = information_criteria(-2 * loglik, df + (not fits[0].scale_known), n)
-        left = np.maximum(n - df, 1e-300)
+        left = np.where(df < n, n - df, 1.0)
         criteria["gcv"] = np.where(df < n, n * (deviance / left) / left, np.inf)
         error, error_se = np.array(judged).T if judged else (None, None)
         return Path(
