@@ -16,6 +16,7 @@ __all__ = [
     "classes_of_stream",
     "codes_in_stream",
     "decided",
+    "has_probabilities",
     "refuse_single",
     "spread",
 ]
@@ -148,3 +149,18 @@ class NoProbabilities:
                 f"{own} has no predict_proba: its scores are no probabilities. Calibrate them, "
                 f"bottega.classify.CalibratedClassifierCV({own}(...)), or use decision_function."
             )
+
+
+def has_probabilities(model: Any) -> bool:
+    """Return True, for scikit-learn's `available_if`, unless the model fits indicators of classes.
+
+    A model whose `method` is ``"indicator"`` has fitted values, which leave the interval from 0 to
+    1; what its method is by default gives probabilities.
+    """
+    if model.method == "indicator":
+        usual = type(model)().method
+        raise AttributeError(
+            f"{type(model).__name__}(method='indicator') has no predict_proba: its fitted values "
+            f"leave the interval from 0 to 1. Use method={usual!r}."
+        )
+    return True

@@ -15,19 +15,10 @@ from bottega.additive._adaptive_model.work import (
     TermLikelihood,
     indicators,
 )
-from bottega.core.classes import check_classes, decided
+from bottega.core.classes import check_classes, decided, has_probabilities
 from bottega.core.likelihood import information_criteria
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
-
-
-def _has_probabilities(model: Any) -> bool:
-    if model.method == "indicator":
-        raise AttributeError(
-            f"{type(model).__name__}(method='indicator') has no predict_proba: its fitted values "
-            "leave the interval from 0 to 1. Use method='logistic'."
-        )
-    return True
 
 
 class AdaptiveClassification(ClassifierMixin, AdaptiveBase):
@@ -124,7 +115,7 @@ class AdaptiveClassification(ClassifierMixin, AdaptiveBase):
         scores = self._of_all(self._scores(self._check_new(X)), len(self.classes_))
         return np.asarray(self.classes_[self._winners(scores)])
 
-    @available_if(_has_probabilities)
+    @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes, one column each."""
         return np.asarray(softmax(self._scores(self._check_new(X)), axis=1))

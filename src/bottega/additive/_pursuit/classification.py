@@ -13,21 +13,12 @@ from bottega.additive._pursuit.model import RidgeSum
 from bottega.additive._pursuit.parts import Scale
 from bottega.additive._pursuit.targets import Criterion, LogLikelihood, Squares
 from bottega.additive._pursuit.walk import TermWalk
-from bottega.core.classes import check_classes, decided
+from bottega.core.classes import check_classes, decided, has_probabilities
 from bottega.core.likelihood import information_criteria
 from bottega.core.path import Path
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.core.validate import with_warning
-
-
-def _has_probabilities(model: Any) -> bool:
-    if model.method == "indicator":
-        raise AttributeError(
-            f"{type(model).__name__}(method='indicator') has no predict_proba: its fitted values "
-            "leave the interval from 0 to 1. Use method='likelihood'."
-        )
-    return True
 
 
 class PursuitClassification(ClassifierMixin, PursuitEstimator):
@@ -100,7 +91,7 @@ class PursuitClassification(ClassifierMixin, PursuitEstimator):
             return eta
         return eta[:, 0] if self.method == "likelihood" else eta[:, 0] - 0.5
 
-    @available_if(_has_probabilities)
+    @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class, in the order of ``classes_``."""
         return self._scores(with_warning(self._predictor(X)))
