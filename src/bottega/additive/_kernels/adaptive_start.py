@@ -19,13 +19,13 @@ def start_knots(
             square[b] = first[b] = second[b] = count[b] = 0.0
         for i in range(rows.size):
             row = rows[i]
-            b = np.int64(code[j, row])
+            at = np.int64(code[j, row])
             gg = g[i] * g[i]
-            off = x[j, row] - edge[j, b]
-            square[b] += gg
-            first[b] += gg * off
-            second[b] += gg * off * off
-            count[b] += mass[row]
+            off = x[j, row] - edge[j, at]
+            square[at] += gg
+            first[at] += gg * off
+            second[at] += gg * off * off
+            count[at] += mass[row]
         length, n_present = 0.0, 0.0
         at0, at1, at2 = 0.0, 0.0, 0.0  # sums of g^2 times powers of (edge - x) over rows below
         for b in range(bins):
