@@ -43,7 +43,7 @@ class AdditiveClassification(ClassifierMixin, AdditiveEstimator):
         """
         return shares_of(self._predictors(self._check_new(X)), self.fit_)
 
-    def predict(self, X: Any, terms: bool = False) -> Any:
+    def predict(self, X: Any, *, terms: bool = False) -> Any:
         """Return the most probable class of each row, or the effects that make its log odds.
 
         Parameters

@@ -48,18 +48,18 @@ class AdditiveRegression(RegressorMixin, AdditiveEstimator):
     def _check_response(self, y: Array, *, all_rows: bool = True) -> None:
         check_responses(y, get_family(self.family), type(self).__name__, all_rows=all_rows)
 
-    def predict(self, X: Any, terms: bool = False, return_std: bool = False) -> Any:
+    def predict(self, X: Any, return_std: bool = False, *, terms: bool = False) -> Any:
         """Return the mean of the response at each row, or the effects that make it.
 
         Parameters
         ----------
         X : array-like or data frame of shape (m, p)
             Inputs.
+        return_std : bool
+            Whether to return the standard error of the mean too.
         terms : bool
             Whether to return the effect of each term instead: a data frame whose columns, the
             intercept first, add up to the predictor, ``link(predict(X))``.
-        return_std : bool
-            Whether to return the standard error of the mean too.
 
         Returns
         -------

@@ -148,8 +148,8 @@ def _default_terms(
             found.append(placed_term(term, (j,), None, inputs))
         elif facts[j].distinct == 0:
             empty.append(inputs.names[j])
-    _say_left_out(empty, "no value but missing ones, and no term")
-    _say_left_out(full, f"more than {_MOST_LEVELS} levels and no term; name random() for it")
+    _warn_left_out(empty, "no value but missing ones, and no term")
+    _warn_left_out(full, f"more than {_MOST_LEVELS} levels and no term; name random() for it")
     return tuple(found)
 
 
@@ -160,7 +160,7 @@ def _smaller(term: AdditiveTerm | None, size: int) -> AdditiveTerm | None:
     return replace(term, n_splines=size) if size >= _LEAST else LinearTerm(term.columns)
 
 
-def _say_left_out(names: list[str], why: str) -> None:
+def _warn_left_out(names: list[str], why: str) -> None:
     if names:
         one = len(names) == 1
         warn_caller(
