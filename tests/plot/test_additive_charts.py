@@ -81,6 +81,15 @@ def test_a_surface_is_drawn_by_colour():
     )
 
 
+def test_surfaces_are_shaded_on_one_scale():
+    x, y = np.repeat([0.0, 1.0], 2), np.tile([0.0, 1.0], 2)
+    flat = term("tensor(x, y)", ("x", "y"), (x, y), (-0.5, 0.0, 0.25, 0.5))
+    steep = term("tensor(x, z)", ("x", "z"), (x, y), (-2.0, 0.0, 1.0, 2.0))
+    first, second = panels_of(additive_effects_chart([flat, steep]))
+    sizes = [[row["size"] for row in panel["data"]["values"]] for panel in (first, second)]
+    assert sizes == [[1.0, 0.0, 0.5, 1.0], [0.25, 0.0, 0.125, 0.25]]
+
+
 def test_a_curve_without_a_band_is_drawn():
     gone = np.full(3, np.nan)
     chart = additive_effects_chart([term(lower=gone, upper=gone)])

@@ -42,7 +42,8 @@ def additive_effects_chart(
     -------
     altair.ConcatChart
         One panel per term, the widest effect first. Curves and levels are on the same height, so
-        that they can be compared; a surface is coloured, the deeper the farther from zero.
+        that they can be compared; surfaces are coloured, the deeper the farther from zero, all of
+        them on one scale.
 
     Examples
     --------
@@ -62,11 +63,13 @@ def additive_effects_chart(
     order = sorted(effects, key=lambda effect: -float(np.ptp(effect.effect)))
     shown = order[:most]
     domain = _domain([effect for effect in shown if len(effect.columns) == 1])
+    surfaces = [effect.effect for effect in shown if len(effect.columns) > 1]
+    deepest = max((float(np.max(np.abs(height))) for height in surfaces), default=0.0) or 1.0
     drawn = []
     for place, effect in enumerate(shown):
         title = "effect" if place % columns == 0 else None
         if len(effect.columns) > 1:
-            panel = _surface(effect)
+            panel = _surface(effect, deepest)
         elif isinstance(effect.points[0], list):
             panel = _levels(effect, domain, title)
         else:
@@ -148,11 +151,10 @@ def _levels(effect: Any, domain: list[Any], title: str | None) -> Any:
     return alt.layer(*layers, data=alt.Data(values=rows))
 
 
-def _surface(effect: Any) -> Any:
+def _surface(effect: Any, deepest: float) -> Any:
     alt = altair()
     a, b = (_cells(values) for values in effect.points[:2])
     height = np.asarray(effect.effect)
-    largest = float(np.max(np.abs(height))) or 1.0
     rows = records(
         left=a[1],
         right=a[2],
@@ -161,7 +163,7 @@ def _surface(effect: Any) -> Any:
         at=a[0],
         up=b[0],
         effect=height,
-        size=np.abs(height) / largest,
+        size=np.abs(height) / deepest,
         sign=[_SIGNS[0] if value >= 0 else _SIGNS[1] for value in height],
     )
     options = {"zero": False, "nice": False, "grid": False, "tickCount": 4, "labelOverlap": True}
