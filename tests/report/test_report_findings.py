@@ -221,6 +221,25 @@ def test_terms_without_coefficients_stay_in_their_order(regression):
     assert "The terms of Ridge" in render(comparison)
 
 
+def test_many_levels_do_not_hide_the_other_terms(regression):
+    comparison = regression()
+    found = comparison.explain()
+    levels = [f"factor(shop)[{i}]" for i in range(30)]
+    frame = pd.DataFrame(
+        {
+            "term": ["(Intercept)", *levels, "factor(shop)", "smooth(age)"],
+            "kind": ["intercept", *["level"] * 30, "factor", "smooth"],
+            "edf": [np.nan] * 31 + [29.0, 3.5],
+        }
+    )
+    found.terms = type(found.terms)(frame, kind="terms", notes=())
+    comparison.explain = lambda: found
+    terms = said(comparison)["explained"]["terms"]
+    assert [row[0] for row in terms["rows"]] == ["(Intercept)", "factor(shop)", "smooth(age)"]
+    assert terms["left_out"] == 0
+    assert terms["notes"] == ["The 30 levels of the factors are in its summary()."]
+
+
 def test_cures_are_told_in_the_words_of_the_call(regression):
     finding = SimpleNamespace(code="id", column="a", message="give kinds={'a': 'number'}")
     typed = regression()

@@ -154,6 +154,10 @@ def _terms(terms: Any) -> dict[str, Any] | None:
         frame = frame[kept, :]
         if zeros:
             notes.append(f"{zeros:,} further coefficient{'s are' if zeros > 1 else ' is'} zero.")
+    elif "kind" in frame.columns and len(frame) > _MOST_TERMS:
+        frame, levels = frame.filter(nw.col("kind") != "level"), len(frame)
+        if levels > len(frame):
+            notes.append(f"The {levels - len(frame):,} levels of the factors are in its summary().")
     table = _table(frame.to_native(), _MOST_TERMS, longest=_LONGEST_RULE)
     return {"kind": terms.kind, "notes": notes, **table}
 
