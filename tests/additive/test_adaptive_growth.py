@@ -99,6 +99,24 @@ def test_the_levels_found_are_the_best_of_all_subsets():
     assert grown.basis.terms[2].factors[0].levels == (1, 4)
 
 
+def test_levels_of_few_rows_are_one_level():
+    rng = np.random.default_rng(8)
+    n = 200
+    name = np.arange(n, dtype=float)
+    shop = np.where(name < 150, name % 3, 3 + name % 20)  # the shops from 3 on have 2 or 3 rows
+    X = np.column_stack([name, shop])
+    levels = np.array([n, 23])
+    y = 2.0 * (shop > 2) + 0.1 * rng.normal(size=n)
+    grown = grow(X, y, None, GrowthSettings(max_terms=2), n_levels=levels)
+    (factor,) = grown.basis.terms[1].factors
+    assert factor.variable == 1
+    chosen = set(factor.levels)
+    assert chosen in ({0, 1, 2}, set(range(3, 23)))
+    assert grown.basis.matrix(X) == pytest.approx(grown.matrix, abs=0)
+    alone = grow(X[:, :1], y, None, GrowthSettings(), n_levels=levels[:1])
+    assert len(alone.basis) == 1  # a name of each row says nothing
+
+
 def test_sums_over_levels_are_kept_from_step_to_step():
     rng = np.random.default_rng(6)
     g = rng.integers(0, 5, (400, 2)).astype(float)
@@ -299,3 +317,17 @@ def test_columns_that_nearly_repeat_each_other_do_not_make_coefficients_explode(
     # A term must keep 1e-7 of its square to itself: on one scale, thousands at most, never 1e13.
     assert np.abs(np.linalg.lstsq(B, np.sin(3 * x), rcond=None)[0]).max() < 1e5
     assert np.linalg.cond(B) < 1e7
+
+
+def test_levels_of_a_row_each_tell_nothing():
+    """Sorted by their responses they would reproduce these; together they are one level."""
+    rng = np.random.default_rng(5)
+    x, key = rng.normal(size=200), rng.permutation(200).astype(float)
+    y = np.abs(x) + 0.3 * rng.normal(size=200)
+    levels = np.array([200, 0])
+    grown = grow(np.column_stack([key, x]), y, None, GrowthSettings(), n_levels=levels)
+    assert {factor.variable for term in grown.basis.terms for factor in term.factors} == {1}
+    few = np.repeat([0.0, 1.0, 2.0, 3.0], [97, 97, 3, 3])  # two rare levels are one, with an effect
+    y = 5.0 * (few >= 2) + 0.1 * rng.normal(size=200)
+    grown = grow(few[:, None], y, None, GrowthSettings(), n_levels=np.array([4]))
+    assert [factor.levels for term in grown.basis.terms for factor in term.factors][0] == (2, 3)

@@ -14,6 +14,9 @@ _MIN_BINS = 32
 _STATE = 2**28  # bytes that the sums of all parents may take
 _THREADED = 200_000
 
+_RARE = 5  # rows: a level of fewer has no effect of its own
+_NO_POOL = np.empty(0, dtype=np.int64)
+
 
 @dataclass(frozen=True, eq=False)
 class BinnedInputs:
@@ -32,6 +35,8 @@ class BinnedInputs:
     n_bins, exact, missing, categorical : ndarray of shape (p,)
         Bins or levels; whether all values of a bin are equal; whether some are missing; which
         columns are categories.
+    pool : list of ndarray
+        The level that stands for each level of a category (see `_pooled`); empty for numbers.
     least, scale, fill : ndarray of shape (p,)
         Least value, a power of two near the range, and what stands for a missing value (see
         `Basis`).
@@ -45,6 +50,7 @@ class BinnedInputs:
     exact: BoolArray
     missing: BoolArray
     categorical: BoolArray
+    pool: list[IntArray]
     least: FloatArray
     scale: FloatArray
     fill: FloatArray
@@ -60,6 +66,7 @@ class _OneInput:
     least: float
     centre: float
     scale: float
+    pool: IntArray
 
 
 def binned(X: FloatArray, mass: FloatArray, n_levels: IntArray, n_parents: int) -> BinnedInputs:
@@ -90,6 +97,7 @@ def binned(X: FloatArray, mass: FloatArray, n_levels: IntArray, n_parents: int) 
         exact=np.array([each.exact for each in found]),
         missing=missing,
         categorical=categorical,
+        pool=[each.pool for each in found],
         least=np.array([each.least for each in found]),
         scale=np.array([each.scale for each in found]),
         fill=np.where(missing, np.nan, centre),
@@ -106,14 +114,16 @@ def _column(X: FloatArray, mass: FloatArray, n_levels: IntArray, most: int, j: i
     missing = bool(gone.any())
     if n_levels[j] > 0:
         code = np.where(gone, n_levels[j], values).astype(np.int32)
-        counts = np.bincount(code, weights=mass, minlength=n_levels[j] + 1)[: n_levels[j]]
-        return _OneInput(
-            values, code, np.empty(0), True, missing, 0.0, float(np.argmax(counts)), 1.0
-        )
+        counts: FloatArray = np.bincount(code, mass, n_levels[j] + 1)[: n_levels[j]].astype(float)
+        pool = _pooled(counts)
+        code = np.append(pool, n_levels[j])[code].astype(np.int32)
+        most_often = float(np.argmax(counts))
+        return _OneInput(values, code, np.empty(0), True, missing, 0.0, most_often, 1.0, pool)
     n_present = len(values) - int(gone.sum())
     if not n_present:
         code = np.zeros(len(values), dtype=np.int32)
-        return _OneInput(np.zeros(len(values)), code, np.empty(0), True, missing, 0.0, 0.0, 1.0)
+        x = np.zeros(len(values))
+        return _OneInput(x, code, np.empty(0), True, missing, 0.0, 0.0, 1.0, _NO_POOL)
     if mass.min() == mass.max():
         ordered = np.sort(values)[:n_present]  # missing values come last
         below = mass[0] * np.arange(1, n_present + 1)
@@ -135,4 +145,21 @@ def _column(X: FloatArray, mass: FloatArray, n_levels: IntArray, most: int, j: i
     x = values / scale - centre / scale
     if missing:
         code[gone], x[gone] = len(knot), 0.0
-    return _OneInput(x, code, knot, exact, missing, float(ordered[0]), centre, scale)
+    return _OneInput(x, code, knot, exact, missing, float(ordered[0]), centre, scale, _NO_POOL)
+
+
+def _pooled(counts: FloatArray) -> IntArray:
+    """Return the level that stands for each level; rare ones are one level together.
+
+    Levels sorted by their means and cut at the best place would otherwise reproduce the responses
+    of rows that have a level of their own, for what GCV charges for one term.
+    """
+    pool = np.arange(len(counts))
+    rare = np.flatnonzero((counts > 0) & (counts < _RARE))
+    if len(rare):
+        by_size = np.lexsort((pool, counts))
+        by_size = by_size[counts[by_size] > 0]
+        enough = int(np.searchsorted(np.cumsum(counts[by_size]), _RARE)) + 1
+        together = by_size[: max(len(rare), enough)]
+        pool[together] = together.min()
+    return pool
