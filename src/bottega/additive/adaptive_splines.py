@@ -116,9 +116,10 @@ class AdaptiveSplines(AdaptiveRegression):
     -----
     Candidate knots of an input are scanned in one pass with running sums, in coordinates that are
     orthogonal to the terms so far, so a step costs n for each parent and input, not a refit per
-    knot. A category enters by sets of its levels. An input with missing values has a term for being
-    missing, by which others are multiplied; where the rows of the fit had none, a missing value
-    takes the median (the most frequent level) of the rows.
+    knot. A category enters by sets of its levels; those with fewer than 5 rows count as one level.
+    An input with missing values has a term for being missing, by which others are multiplied; where
+    the rows of the fit had none, a missing value takes the median (the most frequent level) of the
+    rows.
 
     Several responses share their terms. `coef_` and `knots_` are in the units of the inputs.
 

@@ -1,7 +1,7 @@
 """Growth: terms are added where they lower the squares of the residuals most."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -23,7 +23,6 @@ Residual = Callable[[FloatArray], FloatArray]
 
 _WORST = -10.0  # generalised R squared at which the criterion has lost its meaning
 _OWN = 1e-4  # share of a hinge to the right, squared, that lies outside the span; else its mirror
-_FEW = 5  # rows of a level; levels with fewer are pooled, or a name of each row would fit anything
 _THREADED = 500_000  # rows times inputs; less is over before threads have started
 
 
@@ -102,13 +101,11 @@ def grow(
     """
     n, p = X.shape
     levels = np.zeros(p, dtype=np.int64) if n_levels is None else np.asarray(n_levels)
-    X, rare = _pooled(X, weight, levels)
     with one_thread():  # the products are short, and the searches have threads of their own
         grower = _HingeGrower(X, Y.reshape(n, -1), weight, settings, levels, residual)
         if start is not None:
             grower.resume(start)
-        grown = grower.run()
-    return replace(grown, basis=_with_all(grown.basis, rare)) if rare else grown
+        return grower.run()
 
 
 class _HingeGrower:
@@ -329,35 +326,3 @@ def _mass(weight: FloatArray) -> FloatArray:
     if np.all(weight == np.floor(weight)):
         return weight
     return weight * (len(weight) / weight.sum())
-
-
-def _pooled(
-    X: FloatArray, weight: FloatArray | None, n_levels: IntArray
-) -> tuple[FloatArray, dict[int, IntArray]]:
-    """Return X with rare levels under the code of the first of them, and their codes by column."""
-    rare: dict[int, IntArray] = {}
-    mass = np.ones(len(X)) if weight is None else _mass(weight)
-    for j in np.flatnonzero(n_levels):
-        here = ~np.isnan(X[:, j])
-        counts = np.bincount(X[here, j].astype(np.int64), mass[here], minlength=n_levels[j])
-        few = np.flatnonzero((counts > 0) & (counts < _FEW))
-        if len(few) > 1:
-            rare[int(j)] = few
-    if rare:
-        X = X.copy(order="K")
-        for column, few in rare.items():
-            X[np.isin(X[:, column], few), column] = few[0]
-    return X, rare
-
-
-def _with_all(basis: Basis, rare: dict[int, IntArray]) -> Basis:
-    """Return the terms with all rare levels in the sets that hold the first of them."""
-
-    def whole(factor: Factor) -> Factor:
-        few = rare.get(factor.variable)
-        if factor.kind != SUBSET or few is None or few[0] not in factor.levels:
-            return factor
-        return replace(factor, levels=tuple(sorted({*factor.levels, *few.tolist()})))
-
-    terms = tuple(Term(tuple(map(whole, term.factors))) for term in basis)
-    return Basis(terms, basis.fill)
