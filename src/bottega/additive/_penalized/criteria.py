@@ -47,6 +47,10 @@ class Setting:
     saturated: Saturated
     scale_known: bool
 
+    def above_zero(self, deviance: float) -> float:
+        """Return a deviance that has a logarithm: rows that are reproduced leave a little."""
+        return max(deviance, _TINY * self.problem.size / self.problem.n)
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
@@ -81,7 +85,7 @@ def evaluate(method: str, setting: Setting, state: State) -> Evaluation:
     """Return a criterion at a fit; its derivatives cost more and come when asked for."""
     if method == "reml":
         return _reml(setting, state)
-    D, df, n = max(state.deviance, _TINY), state.df, setting.problem.n
+    D, df, n = setting.above_zero(state.deviance), state.df, setting.problem.n
     rest = max(n - df, 1e-8 * n)
     scale = 1.0 if setting.scale_known else D / rest
     if method == "gcv":
@@ -90,7 +94,7 @@ def evaluate(method: str, setting: Setting, state: State) -> Evaluation:
     if method == "ubre":
         return _Ubre(D / 2 + df, (D + 2 * df) / n - 1, scale, state, setting)
     left = setting.problem.leave_one_out(state.beta, state.V)
-    out = max(left.deviance, _TINY)
+    out = setting.above_zero(left.deviance)
     value = out / 2 if setting.scale_known else n / 2 * np.log(out)
     return _Loo(value, out / n, scale, state, setting, left)
 
@@ -98,7 +102,9 @@ def evaluate(method: str, setting: Setting, state: State) -> Evaluation:
 def _reml(setting: Setting, state: State) -> Evaluation:
     total, free = state.deviance + state.penalty, setting.penalties.null_dim
     known, n = setting.scale_known, setting.problem.n
-    total = max(total, _TINY * n)  # rows that are reproduced have no noise to speak of
+    total = max(
+        total, _TINY * setting.problem.size
+    )  # rows that are reproduced have no noise to speak of
     scale = 1.0 if known else _reml_scale(total, n, free, setting.saturated)
     det = setting.penalties.determinant(state.rho)
     top = setting.saturated(scale)
@@ -159,7 +165,7 @@ def _error_slopes(at: Evaluation) -> tuple[FloatArray, FloatArray, FloatArray, F
 
 def _gcv_slopes(at: Evaluation) -> tuple[FloatArray, FloatArray]:
     D1, D2, df1, df2 = _error_slopes(at)
-    n, D = at.setting.problem.n, max(at.state.deviance, _TINY)
+    n, D = at.setting.problem.n, at.setting.above_zero(at.state.deviance)
     rest = max(n - at.state.df, 1e-8 * n)
     hessian = n / 2 * (D2 / D - np.outer(D1, D1) / D**2)
     hessian += n * (df2 / rest + np.outer(df1, df1) / rest**2)
@@ -197,9 +203,9 @@ class _Loo(Evaluation):
         change = self.left.direct @ U - penalties.traces(state.rho, M)
         change -= problem.trace(state.beta, M) @ U
         half = change / 2
-        return half if self.setting.scale_known else n * half / max(
-            self.left.deviance, _TINY
-        ), hessian
+        if self.setting.scale_known:
+            return half, hessian
+        return n * half / self.setting.above_zero(self.left.deviance), hessian
 
 
 def _symmetric(M: FloatArray) -> FloatArray:

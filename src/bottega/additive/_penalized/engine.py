@@ -20,7 +20,7 @@ from bottega.additive._penalized.criteria import Evaluation, Setting, evaluate
 from bottega.additive._penalized.design import CodedRows, Design
 from bottega.additive._penalized.fit import Fit
 from bottega.additive._penalized.gaussian import GaussianRows
-from bottega.additive._penalized.identify import determined
+from bottega.additive._penalized.identify import check_rows, determined
 from bottega.additive._penalized.newton import Optimum, minimise
 from bottega.additive._penalized.penalties import Penalties
 from bottega.additive._penalized.problem import LikelihoodProblem, RowProblem, null_deviance
@@ -28,7 +28,7 @@ from bottega.additive._penalized.restricted import Restricted
 from bottega.additive._penalized.rotation import Rotation
 from bottega.additive._penalized.state import Quadratic, State, inverse, solve
 from bottega.additive._terms.blocks import Block
-from bottega.core.errors import InputError, ParameterError
+from bottega.core.errors import ParameterError
 from bottega.core.families import Family
 from bottega.core.lazy import cached_property
 from bottega.core.threads import one_thread
@@ -119,11 +119,7 @@ class Engine:
         self._safe = self._constant()[self.kept]
         ridge = 0.0 if self.least_squares else self.ridge
         self.penalties = Penalties(every, self.kept, small.gram, shrink=self.shrink, ridge=ridge)
-        if not self.family.known_scale and self.rows.n <= self.penalties.null_dim:
-            raise InputError(
-                f"The model has {self.penalties.null_dim} coefficients without a penalty and only "
-                f"{self.rows.n:g} rows; leave out terms, or give more rows."
-            )
+        check_rows(self.family, self.rows, self.penalties.null_dim)
 
     def _determined(self, gram: FloatArray) -> BoolArray:
         return determined(self.blocks, gram, shrink=self.shrink)
@@ -235,10 +231,11 @@ class Engine:
         working = "gcv" if method == "loo" and not self.family.known_scale else method
         working = "ubre" if method == "loo" and self.family.known_scale else working
         work, p = self._first if beta is None else self.problem.working(beta), self.penalties.p
-        best = np.inf
+        best, size = np.inf, self.problem.size
+        row = size / self.problem.n
         for _ in range(_WARM_PASSES):
             # The first pass is at no coefficients: its pull is that of the working responses.
-            quadratic = Quadratic(np.zeros(p) if beta is None else beta, work, self.problem.n)
+            quadratic = Quadratic(np.zeros(p) if beta is None else beta, work, self.problem.n, size)
             found = self._minimise(quadratic, working, rho, None, tol=1e-3, max_iter=8, snap=False)
             new, step = found.at.state.beta, np.inf
             if beta is not None:
@@ -248,12 +245,12 @@ class Engine:
             S = found.at.state.S
             value = work.deviance + float(beta @ S @ beta)
             for _ in range(20):
-                if np.isfinite(value) and (before is None or value <= 1.5 * best + 1e-3):
+                if np.isfinite(value) and (before is None or value <= 1.5 * best + 1e-3 * row):
                     break
                 beta = (beta + (self._safe if before is None else before)) / 2
                 work = self.problem.working(beta)
                 value = work.deviance + float(beta @ S @ beta)
-            if step < 0.1 and abs(value - best) < 1e-4 * (abs(value) + 1):
+            if step < 0.1 and abs(value - best) < 1e-4 * (abs(value) + row):
                 break
             if self._separated(work.deviance):
                 break

@@ -54,10 +54,11 @@ class GaussianRows(Quadratic):
         self.unit = float(np.sqrt(spread)) * largest or largest
         self._rows = RowProblem(design, _Standardised(parts, self.middle, self.unit), GAUSSIAN)
         work = self._rows.working(np.zeros(design.p))
-        super().__init__(np.zeros(design.p), work, self._rows.n)
+        size = max(work.deviance, 1e-3 * self._rows.weight)
+        super().__init__(np.zeros(design.p), work, self._rows.n, size)
         self.passes = 1
         self.weight, self.rows = self._rows.weight, self._rows.rows
-        self._least = 1e-13 * max(work.deviance, 1e-3 * self._rows.n)
+        self._least = 1e-13 * size
 
     def working(self, beta: FloatArray | None) -> Working:
         """Return deviance, pull and gram at coefficients."""

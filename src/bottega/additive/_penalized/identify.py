@@ -1,16 +1,20 @@
 """Which coefficients of an additive model the rows and the penalties determine."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
 
 from bottega.additive._terms.blocks import Block
+from bottega.core.errors import InputError
+from bottega.core.families import Family
 from bottega.core.typing import BoolArray, FloatArray
 
-__all__ = ["determined"]
+__all__ = ["check_rows", "determined"]
 
 _UNSEEN = 1e-11
+_MOST_TRIALS = 1e14  # a row
 
 
 def determined(blocks: Sequence[Block], gram: FloatArray, *, shrink: bool) -> BoolArray:
@@ -35,3 +39,28 @@ def determined(blocks: Sequence[Block], gram: FloatArray, *, shrink: bool) -> Bo
     _, pivots, rank, _ = lapack.dpstrf(scaled, tol=_UNSEEN, lower=1)
     kept[where[pivots[rank:] - 1]] = False
     return kept
+
+
+def check_rows(family: Family, rows: Any, free: int) -> None:
+    """Raise where the rows are too few for the coefficients without a penalty, or too heavy.
+
+    Parameters
+    ----------
+    family : Family
+        Distribution of the responses.
+    rows : problem
+        Its number of rows, counted and not, and the sum of weights.
+    free : int
+        Coefficients without a penalty.
+    """
+    if family.known_scale and rows.weight > _MOST_TRIALS * rows.rows:
+        raise InputError(
+            f"sample_weight is {rows.weight / rows.rows:.3g} on average, and counts trials for "
+            f"family={family.name!r}: so many cannot be told from certainty. Rescale it to lie "
+            "about 1."
+        )
+    if not family.known_scale and rows.n <= free:
+        raise InputError(
+            f"The model has {free} coefficients without a penalty and only {rows.n:g} rows; leave "
+            "out terms, or give more rows."
+        )

@@ -80,6 +80,11 @@ class ClassRows:
         """Number of rows."""
         return self.rows
 
+    @property
+    def size(self) -> float:
+        """About what the deviance of a poor fit is, in the units of weights."""
+        return self.weight
+
     def greatest(self, scale: float) -> float:
         """Return zero: every row may have probability one."""
         return 0.0

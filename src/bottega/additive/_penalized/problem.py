@@ -19,6 +19,8 @@ from bottega.core.typing import FloatArray
 
 __all__ = ["LeftOut", "LikelihoodProblem", "RowProblem", "Working", "null_deviance", "row_terms"]
 
+_ALL_WHOLE = 2.0**52  # from here on every number is whole, counted or not
+
 
 # Far from the fit means may be impossible; the deviance is then infinite, and the step shorter.
 _QUIET = np.errstate(all="ignore")
@@ -68,6 +70,10 @@ class LikelihoodProblem(Protocol):
     @property
     def n(self) -> float:
         """Number of rows."""
+
+    @property
+    def size(self) -> float:
+        """About what the deviance of a poor fit is, in the units of weights and responses."""
 
     @property
     def passes(self) -> int:
@@ -124,6 +130,7 @@ class RowProblem:
         self.design, self.parts, self.family = design, parts, family
         self.passes = 0
         self.rows, self.weight, self.log_weights = 0, 0.0, 0.0  # after the first pass
+        self.squares = 0.0
         self.sum_y = self.sum_offset = 0.0
         self.counts = True
         self._saturated: dict[float, FloatArray] = {}  # of the last scale
@@ -189,8 +196,10 @@ class RowProblem:
         self.rows += len(part)
         self.weight += float(part.weight.sum())
         self.log_weights += float(np.sum(np.log(part.weight)))
-        self.counts = self.counts and not np.any(part.weight % 1)
+        whole = not np.any(part.weight % 1) and float(part.weight.max(initial=0)) < _ALL_WHOLE
+        self.counts = self.counts and whole
         self.sum_y += float(part.weight @ part.y)
+        self.squares += float(part.weight @ part.y**2)
         self.sum_offset += 0.0 if part.offset is None else float(part.weight @ part.offset)
 
     def constant(self) -> float:
@@ -202,6 +211,11 @@ class RowProblem:
     def n(self) -> float:
         """Number of rows: weights that are whole numbers count rows."""
         return self.weight if self.counts else self.rows
+
+    @property
+    def size(self) -> float:
+        """About what the deviance of a poor fit is, in the units of weights and responses."""
+        return (self.squares if self.family.name == "gaussian" else 0.0) or self.weight
 
     @_QUIET
     def trace(self, beta: FloatArray, M: FloatArray) -> FloatArray:

@@ -29,6 +29,11 @@ class Restricted:
         return self.problem.n
 
     @property
+    def size(self) -> float:
+        """About what the deviance of a poor fit is, in the units of weights and responses."""
+        return self.problem.size
+
+    @property
     def passes(self) -> int:
         """Passes over the rows so far."""
         return self.problem.passes

@@ -62,12 +62,14 @@ class Quadratic:
         Deviance, pull and gram there.
     n : float
         Number of rows.
+    size : float
+        About what the deviance of a poor fit is.
     """
 
     quadratic = True
 
-    def __init__(self, centre: FloatArray, work: Working, n: float) -> None:
-        self.centre, self.work, self.n, self.passes = centre, work, n, 0
+    def __init__(self, centre: FloatArray, work: Working, n: float, size: float) -> None:
+        self.centre, self.work, self.n, self.size, self.passes = centre, work, n, size, 0
 
     def working(self, beta: FloatArray | None) -> Working:
         """Return deviance, pull and gram at coefficients."""
@@ -141,10 +143,10 @@ def solve(
         pull = work.pull - S @ beta
         step = found.V @ pull
         decrement = float(pull @ step)
-        if decrement <= _DECREMENT * (abs(work.deviance) + 1e-3 * problem.n):
+        if decrement <= _DECREMENT * (abs(work.deviance) + 1e-3 * problem.size):
             converged = True
             break
-        if work.deviance <= _REPRODUCED * problem.n:  # separated: larger coefficients, no end
+        if work.deviance <= _REPRODUCED * problem.size:  # separated: larger coefficients, no end
             step, converged = np.zeros_like(step), True
             break
         best, before = value, beta
@@ -157,7 +159,7 @@ def solve(
             step = step / 2
         else:
             beta, work = before, problem.working(before)
-            converged = decrement <= 1e-6 * (abs(work.deviance) + 1)
+            converged = decrement <= 1e-6 * (abs(work.deviance) + problem.size / problem.n)
             step = np.zeros_like(step)
             break
         found = inverse(work.gram + S)
