@@ -14,6 +14,7 @@ from bottega.data import read
 from bottega.data.prepare import prepare
 from bottega.ensemble import RandomForestRegressor, StackingRegressor
 from bottega.explain import explain
+from bottega.kernel import KernelPerceptron, SupportVectorClassifier
 from bottega.linear import LeastSquares, Ridge
 from bottega.tree import TreeClassifier, TreeRegressor
 
@@ -81,6 +82,10 @@ def test_what_cannot_be_read_has_no_terms(mixed, fits_of):
     X, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20.0)
     stack = StackingRegressor([("a", LeastSquares())], final_estimator=LeastSquares()).fit(X, y)
     assert explain([(stack, X, y, None)]).terms is None
+    rows = KernelPerceptron().fit(X, y > 9)  # its coefficients are those of rows
+    assert explain([(rows, X, y > 9, None)]).terms is None
+    line = SupportVectorClassifier(kernel="linear").fit(X, y > 9)
+    assert explain([(line, X, y > 9, None)]).terms.kind == "coefficients"
 
 
 def test_nothing_is_computed_before_it_is_asked_for(mixed, fits_of, monkeypatch):

@@ -87,6 +87,8 @@ def terms_of(model: Any, like: Any = None) -> Terms | None:
     if callable(getattr(last, "rules", None)):
         note = "each row falls under exactly one rule"
         return Terms("rules", {"rule": list(last.rules())}, (note,), last, like)
+    if hasattr(last, "dual_coef_") and not hasattr(last, "coef_"):
+        return None  # coefficients of rows tell a reader nothing about the inputs
     try:
         if callable(getattr(last, "tidy", None)):
             frame = nw.from_native(last.tidy(), eager_only=True)
