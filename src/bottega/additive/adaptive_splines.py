@@ -58,7 +58,7 @@ class AdaptiveSplines(AdaptiveRegression):
         terms of least GCV, and is the last one if that does not fall.
     linear_features : sequence of str or int, optional
         Columns that enter without knots.
-    categorical_features : "auto" or sequence of str or int, default="auto"
+    categorical_features : "auto" or sequence of str, int or bool, default="auto"
         Columns of numbers that are categories, besides the texts and categories of a frame.
     family : {"gaussian", "binomial", "poisson", "gamma"}, default="gaussian"
         Distribution of the response. Terms are always found by least squares; for families other

@@ -60,7 +60,7 @@ class AdditiveModel(AdditiveRegression):
     n_terms : int or None, default=None
         How many of the terms a forward choice takes in, each by its score test; None for all. See
         `terms_path` for the whole curve.
-    categorical_features : "auto" or list of str or int, default="auto"
+    categorical_features : "auto" or sequence of str, int or bool, default="auto"
         Columns of numbers that are categories, besides the texts and categories of a frame.
     select : str, default="min"
         Rule that picks from the path: ``"min"`` or ``"one_se"`` of the leave-one-out error, or a

@@ -29,7 +29,7 @@ class MixedInputs:
 
     Parameters
     ----------
-    categorical : "auto" or sequence of str or int
+    categorical : "auto" or sequence of str, int or bool
         Columns of numbers that are categories, besides the texts and categories of a frame.
 
     Attributes

@@ -58,7 +58,7 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
         Most leaves of a tree; the best splits are then made first.
     min_impurity_decrease : float
         Least decrease of the mean impurity that a split must bring.
-    categorical_features : "auto" or sequence of str or int
+    categorical_features : "auto" or sequence of str, int or bool
         Columns that are categories besides the texts and categories of a frame.
     bootstrap : bool
         Draw rows with replacement. Without, each tree is grown on all rows, or on `max_samples` of

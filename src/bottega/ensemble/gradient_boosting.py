@@ -80,7 +80,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBase):
         Share of the columns that are drawn and tried at each split.
     max_bins : int
         Most values that a column is cut into, at most 255.
-    categorical_features : "auto" or sequence of str or int
+    categorical_features : "auto" or sequence of str, int or bool
         Columns that are categories besides the texts and categories of a frame.
     monotonic_cst : array-like of {-1, 0, 1} or dict, optional
         One entry per column, or a dict of names: the response may only fall (-1) or rise (1) with
