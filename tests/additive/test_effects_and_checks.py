@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from bottega.additive import AdditiveClassifier, AdditiveModel
+from bottega.additive import AdditiveClassifier, AdditiveModel, random, smooth
 from bottega.additive._inference.neighbours import neighbour_ratio
 from bottega.core.errors import DataWarning, InputError
 from bottega.core.results import GLANCE, TIDY
@@ -244,6 +244,16 @@ def test_concurvity_of_a_copy_is_one():
     assert frame.loc["smooth(x2)", "worst"] < 0.9
     assert "concurvity()" in str(fitted.summary())
     assert_allclose(fitted.predict(X), np.sin(6 * x), atol=0.15)
+
+
+def test_a_random_effect_of_many_levels_is_no_concurvity():
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"x": rng.uniform(size=120), "z": rng.uniform(size=120)})
+    frame["row"] = [f"r{i}" for i in rng.permutation(120) // 2 * 2 + rng.integers(0, 2, 120)]
+    y = np.sin(6 * frame["x"]) + 0.1 * rng.normal(size=120)
+    fitted = AdditiveModel([smooth("x"), smooth("z"), random("row")]).fit(frame, y)
+    assert fitted.concurvity().set_index("term").loc["smooth(x)", "observed"] > 0.5
+    assert not any("Concurvity" in note for note in fitted.summary().notes)
 
 
 def test_concurvity_lies_between_0_and_1():

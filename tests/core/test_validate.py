@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bottega.additive import AdditiveModel
 from bottega.core import BaselineRegressor
 from bottega.core.errors import DataWarning, InputError
 from bottega.linear import Lasso, LeastSquares, RecursiveLeastSquares
@@ -126,3 +127,17 @@ def test_predictions_and_inputs_beyond_all_numbers_get_a_word():
             model.predict(np.array([[10**400, 1.0]], dtype=object))
     with pytest.raises(InputError, match=r"list of \(X, y\).*got 5"):
         LeastSquares().fit_chunks(5)
+
+
+@pytest.mark.parametrize("y", [["yes", "no"] * 5, pd.Series(["yes", "no"] * 5)])
+@pytest.mark.parametrize("model", [LeastSquares(), AdditiveModel(family="binomial")])
+def test_a_regression_on_labels_names_classifiers(model, y):
+    X = np.arange(10.0)[:, None]
+    with pytest.raises(InputError, match=r"texts such as 'yes'.*use a classifier"):
+        model.fit(X, y)
+
+
+def test_numbers_among_objects_are_a_response():
+    X, y = np.arange(10.0)[:, None], np.arange(10.0)
+    fitted = LeastSquares().fit(X, y.astype(object))
+    np.testing.assert_allclose(fitted.predict(X), y, atol=1e-12)

@@ -36,6 +36,7 @@ from bottega.core.validate import (
     refuse_doubled_names,
     refuse_masked,
     refuse_missing_labels,
+    refuse_texts,
 )
 from bottega.core.words import unknown_word
 
@@ -207,6 +208,8 @@ class Estimator(BaseEstimator):
             return self._check_width(validate_data(self, X, **self._input_options())), None
         if is_classifier(self):
             refuse_missing_labels(y)
+        elif is_regressor(self):
+            refuse_texts(y)
         with naming_texts(X):
             X, y = validate_data(
                 self,

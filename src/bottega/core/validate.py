@@ -23,6 +23,7 @@ __all__ = [
     "refuse_doubled_names",
     "refuse_masked",
     "refuse_missing_labels",
+    "refuse_texts",
     "with_warning",
 ]
 
@@ -77,8 +78,8 @@ def naming_texts(X: Any) -> Iterator[None]:
                 except (TypeError, ValueError) as why:
                     raise InputError(
                         f"Column {series.name!r} of X does not hold numbers: {why}. Encode it "
-                        "(bottega.data.Encoder does), or take a method for categories, as trees "
-                        "and forests are."
+                        "(bottega.data.Encoder does), or use a method that takes categories, "
+                        "such as trees and forests."
                     ) from error
         raise
     except OverflowError as error:  # a whole number of Python's, of any length
@@ -141,6 +142,32 @@ def refuse_missing_labels(y: Any) -> None:
         )
 
 
+def refuse_texts(y: Any) -> None:
+    """Refuse texts as the response of a regression.
+
+    Examples
+    --------
+    >>> refuse_texts(["yes", "no"])
+    Traceback (most recent call last):
+        ...
+    bottega.core.errors.InputError: y holds texts such as 'yes', and the response of a regression \
+is a number; for classes use a classifier.
+    """
+    values = np.asarray(y)
+    if values.dtype.kind not in "OUT":
+        return
+    for value in values.ravel():
+        try:
+            float(value)
+        except ValueError:
+            raise InputError(
+                f"y holds texts such as {str(value)!r}, and the response of a regression is a "
+                "number; for classes use a classifier."
+            ) from None
+        except TypeError:
+            return  # neither number nor text: told where it is read
+
+
 def check_response(y: FloatArray) -> None:
     """Refuse responses of a regression whose squares vanish or overflow."""
     size = float(np.max(np.abs(y), initial=0.0))
@@ -160,6 +187,8 @@ def read_response(estimator: Any, y: Any) -> Array:
         raise TypeError("y is a sparse matrix, and an array is needed; use y.toarray().")
     if is_classifier(estimator):
         refuse_missing_labels(y)
+    elif is_regressor(estimator):
+        refuse_texts(y)
     several = get_tags(estimator).target_tags.multi_output
     how = {"y_numeric": is_regressor(estimator), "multi_output": several}
     y = validate_data(estimator, X="no_validation", y=y, **how)

@@ -15,7 +15,7 @@ _ROUNDING = 1e-12
 _RIDGE = 1e-11  # of columns of unit length: makes columns that others determine nearly so
 
 
-def concurvity_columns(fit: Fit, blocks: Sequence[Block]) -> dict[str, Any]:
+def concurvity_columns(fit: Fit, blocks: Sequence[Block], *, random: bool = True) -> dict[str, Any]:
     r"""Return three measures of concurvity of each term, between 0 and 1.
 
     A function f in the space of the term, less its mean, is the sum of its projection g on the
@@ -26,11 +26,18 @@ def concurvity_columns(fit: Fit, blocks: Sequence[Block]) -> dict[str, Any]:
     observed : the share of the fitted f,
     estimate : the share over all columns of the term together.
 
-    Only X'WX is needed: shares are ratios of quadratic forms in it.
+    Only X'WX is needed: shares are ratios of quadratic forms in it. Without `random`, random
+    effects make no other term: with many levels they could make any, but for their penalty.
     """
     found: dict[str, Any] = {"term": [], "worst": [], "observed": [], "estimate": []}
     size = sum(fit.sizes)
     gram = _centred(fit.gram[:size, :size], blocks, fit.slices)
+    for block, part in zip(blocks, fit.slices, strict=False):
+        if block.kind == "random" and not random:
+            own = gram[part, part].copy()
+            gram = gram.copy()
+            gram[part], gram[:, part] = 0.0, 0.0
+            gram[part, part] = own
     unit = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
     unit = np.where(unit > _ROUNDING * unit.max(initial=0.0), unit, 1.0)
     scaled = gram / unit[:, None] / unit

@@ -193,7 +193,7 @@ class AdditiveResults(CoefficientResults):
             ]
             if out:
                 notes.append(f"Selection took out {', '.join(out)}.")
-        near = concurvity_columns(fit, self.blocks_)
+        near = concurvity_columns(fit, self.blocks_, random=False)
         close = [
             term
             for term, share in zip(near["term"], near["observed"], strict=True)
