@@ -109,7 +109,7 @@ BAD = [
     (lambda: smooth("a", smoother=3), "bottega.smooth"),
     (lambda: smooth(1.5), "name or its position"),
     (lambda: tensor("a"), "2 to 3"),
-    (lambda: tensor("a", "b", n_splines=(5, 5, 5)), "one a column"),
+    (lambda: tensor("a", "b", n_splines=(5, 5, 5)), "one per column"),
     (lambda: local("a", degree=3), "0, 1 or 2"),
     (lambda: random("a", alpha=-1.0), "at least 0"),
 ]

@@ -106,7 +106,7 @@ class AdditiveModel(AdditiveRegression):
     Notes
     -----
     The penalised engine works on binned inputs: after one pass over the rows (one for each step of
-    the likelihood where the family is not gaussian) it costs p^3 a step, p being the number of
+    the likelihood where the family is not gaussian) it costs p^3 per step, p being the number of
     coefficients, about `n_splines` times the number of terms. Inputs with at most 4096 distinct
     values are exact.
 
@@ -157,7 +157,7 @@ class AdditiveModel(AdditiveRegression):
         strengths=STRENGTHS,
         weaknesses=WEAKNESSES,
         assumptions=ASSUMPTIONS,
-        cost="n p, and (p n_splines)^3 a step",
+        cost="n p, and (p n_splines)^3 per step",
         source="D127-D132",
         takes=frozenset({"number", "category", "missing"}),
     )
@@ -251,7 +251,7 @@ class AdditiveClassifier(AdditiveClassification):
         strengths=STRENGTHS,
         weaknesses=(*WEAKNESSES, "More than two classes cost the square of their number."),
         assumptions=ASSUMPTIONS,
-        cost="n p, and (K p n_splines)^3 a step",
+        cost="n p, and (K p n_splines)^3 per step",
         source="D171-D174",
         takes=frozenset({"number", "category", "missing"}),
     )

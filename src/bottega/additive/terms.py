@@ -302,7 +302,7 @@ def tensor(
         if isinstance(given, tuple | list) and len(given) != len(chosen):
             raise ParameterError(
                 f"tensor({name}={given!r}) has {len(given)} numbers for {len(chosen)} columns; "
-                "give one for all, or one a column."
+                "give one for all, or one per column."
             )
         for part in parts:
             if name == "alpha":
