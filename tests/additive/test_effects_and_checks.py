@@ -225,10 +225,16 @@ def test_shrinkage_of_several_classes():
     rng = np.random.default_rng(6)
     X = rng.uniform(size=(400, 2))
     y = (2 * X[:, 0] + 0.7 * rng.uniform(size=400)).astype(int)
-    frame = AdditiveClassifier(n_splines=6, shrink=True).fit(X, y).tidy()
+    fitted = AdditiveClassifier(n_splines=6, shrink=True).fit(X, y)
+    frame = fitted.tidy()
     whole = frame[frame["edf"].notna()].set_index(["response", "term"])["p_value"]
     assert np.all(whole.xs("smooth(x0)", level="term") < 1e-3)
     assert np.all(whole.xs("smooth(x1)", level="term") > 1e-3)
+    notes = fitted.summary().notes
+    assert notes[0] == "The statistic of a term is chi-square, that of a coefficient its z."
+    assert notes[-1] == "Effects on a class are log odds against the first, 0."
+    two = AdditiveClassifier(n_splines=6).fit(X, np.where(y > 0, "b", "a"))
+    assert two.summary().notes[-1] == "Effects are on the log odds of 'b'."
 
 
 def test_concurvity_of_a_copy_is_one():

@@ -175,8 +175,8 @@ class AdditiveResults(CoefficientResults):
         if isinstance(fit, BackfittedFit):
             return ("Backfitting gives no tests; compare models by deviance_test(small, big).",)
         notes = []
-        which = "chi-square" if fit.scale_known else "F"
-        notes.append(f"The statistic of a term is {which}, that of a coefficient its t.")
+        which, single = ("chi-square", "z") if fit.scale_known else ("F", "t")
+        notes.append(f"The statistic of a term is {which}, that of a coefficient its {single}.")
         if fit.method in _WORDS:
             notes.append(f"Smoothing parameters by {_WORDS[fit.method]}: {fit.score:.6g}.")
         if fit.method in _WORDS and fit.method != "reml":

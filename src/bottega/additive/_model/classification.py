@@ -20,6 +20,12 @@ class AdditiveClassification(ClassifierMixin, AdditiveEstimator):
         check_classes(self.classes_)
         return BINOMIAL if len(self.classes_) == 2 else len(self.classes_)
 
+    def _notes(self) -> tuple[str, ...]:
+        first, *others = self.classes_.tolist()
+        if len(others) == 1:
+            return (*super()._notes(), f"Effects are on the log odds of {others[0]!r}.")
+        return (*super()._notes(), f"Effects on a class are log odds against the first, {first!r}.")
+
     def decision_function(self, X: Any) -> FloatArray:
         """Return the log odds of the second class, or with more classes the score of each.
 
