@@ -68,6 +68,17 @@ def test_levels_stand_in_the_order_of_their_effects():
     assert (len(shown), shown[0], shown[-1]) == (20, "l49", "l0")  # both ends
 
 
+@pytest.mark.parametrize(("count", "overlap"), [(5, False), (15, "greedy")])
+def test_few_levels_all_have_their_name(count, overlap):
+    names = [f"a long name {k}" for k in range(count)]
+    effect = term("factor(g)", ("g",), (names,), np.arange(float(count)))
+    (panel,) = panels_of(additive_effects_chart([effect]))
+    axes = [
+        layer["encoding"]["x"].get("axis") for layer in panel["layer"] if "x" in layer["encoding"]
+    ]
+    assert overlap in [axis["labelOverlap"] for axis in axes if axis]
+
+
 def test_a_surface_is_drawn_by_colour():
     x, y = np.repeat([0.0, 1.0], 2), np.tile([5.0, 7.0], 2)
     surface = term("tensor(x, y)", ("x", "y"), (x, y), (-2.0, 0.0, 1.0, 2.0))

@@ -13,6 +13,7 @@ __all__ = ["additive_effects_chart"]
 
 _WIDTH, _HEIGHT = 200, 150
 _MOST_LEVELS = 20
+_MOST_NAMES = 10  # levels whose names all have room
 _SIGNS = ["above the mean", "below the mean"]
 
 
@@ -128,7 +129,8 @@ def _levels(effect: Any, domain: list[Any], title: str | None) -> Any:
         low=effect.lower[order],
         high=effect.upper[order],
     )
-    words = alt.Axis(labelAngle=-35, labelLimit=80, labelOverlap="greedy", ticks=False, grid=False)
+    fewer = "greedy" if len(names) > _MOST_NAMES else False
+    words = alt.Axis(labelAngle=-35, labelLimit=80, labelOverlap=fewer, ticks=False, grid=False)
     base = alt.Chart().encode(
         x=alt.X("level", type="nominal", sort=names, title=effect.columns[0], axis=words),
         tooltip=tips(
