@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from bottega.additive import AdditiveClassifier, AdditiveModel
+from bottega.additive import (
+    AdaptiveSplines,
+    AdaptiveSplinesClassifier,
+    AdditiveClassifier,
+    AdditiveModel,
+)
 from bottega.core.errors import InputError
+from bottega.core.rows import are_counts
 
 
 def _rows() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -36,3 +42,23 @@ def test_so_many_trials_are_refused() -> None:
     X, y, weight = _rows()
     with pytest.raises(InputError, match="counts trials"):
         AdditiveClassifier().fit(X, y > 1, sample_weight=1e20 * weight)
+
+
+@pytest.mark.parametrize("unit", [1e-20, 0.7, 1e60])
+def test_equal_weights_are_as_none_in_adaptive_splines(unit: float) -> None:
+    X, y, _ = _rows()
+    expected = AdaptiveSplines().fit(X, y).predict(X)
+    found = AdaptiveSplines().fit(X, y, sample_weight=np.full(90, unit)).predict(X)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_a_class_of_next_to_no_weight_is_refused() -> None:
+    X, y, _ = _rows()
+    with pytest.raises(InputError, match="weights of one class"):
+        AdaptiveSplinesClassifier(class_weight={False: 1e90}).fit(X, y > 1)
+
+
+def test_whole_numbers_count_as_long_as_they_can_be_counted() -> None:
+    assert are_counts(np.array([1.0, 3.0]))
+    assert not are_counts(np.array([1.0, 0.5]))
+    assert not are_counts(np.array([1.0, 1e17]))

@@ -253,4 +253,5 @@ def _near(word: str, known: Collection[str]) -> str:
 
 
 def _number(text: str) -> int | float:
-    return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+    whole = re.fullmatch(r"[+-]?\d{1,300}", text)
+    return int(text) if whole else float(text)

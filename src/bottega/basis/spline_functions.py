@@ -8,6 +8,7 @@ from scipy import sparse
 
 from bottega.basis._kernels import spline as kernels
 from bottega.core.errors import InputError
+from bottega.core.rows import are_counts
 from bottega.core.typing import FloatArray, IntArray
 
 __all__ = [
@@ -102,7 +103,7 @@ def place_knots(
         return np.quantile(x, inner)
     order = np.lexsort((weight, x))  # of equal x by weight: the order of the rows has no meaning
     at, mass = x[order], weight[order]
-    if np.any(mass % 1):
+    if not are_counts(mass):
         # Each row at the middle of its mass, the first at 0 and the last at 1.
         middle = np.cumsum(mass) - mass / 2
         return np.interp(inner, (middle - middle[0]) / (middle[-1] - middle[0]), at)

@@ -9,9 +9,10 @@ from bottega.core.errors import InputError
 from bottega.core.frames import take_rows
 from bottega.core.typing import Array, FloatArray, IntArray
 
-__all__ = ["Rows", "check_weight"]
+__all__ = ["Rows", "are_counts", "check_weight"]
 
 _EXTREME = 1e100
+_ALL_WHOLE = 2.0**52  # from here on every number is whole
 
 
 def check_weight(sample_weight: Any, n: int) -> FloatArray | None:
@@ -36,6 +37,11 @@ def check_weight(sample_weight: Any, n: int) -> FloatArray | None:
             f"of squares can hold; rescale it to lie between {1 / _EXTREME:g} and {_EXTREME:g}."
         )
     return None if np.all(weight == 1) else weight
+
+
+def are_counts(weight: FloatArray) -> bool:
+    """Return whether weights are whole numbers, which may count rows, and not just huge."""
+    return not np.any(weight % 1) and float(np.max(weight, initial=0.0)) < _ALL_WHOLE
 
 
 @dataclass(frozen=True)

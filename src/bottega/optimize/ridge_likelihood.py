@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, special
 
+from bottega.core.errors import InputError
 from bottega.core.likelihood import Family
 from bottega.core.typing import FloatArray, IntArray
 from bottega.optimize.quasi_newton import minimise_smooth
@@ -18,6 +19,7 @@ __all__ = ["LikelihoodFit", "fit_classes", "fit_family"]
 
 _HALVINGS = 40
 _LEAST = 1e-9  # ridge without which separated responses would have no answer
+_LEAST_SHARE = 1e-15
 _MOST_NEWTON = 600  # coefficients that have a matrix of second derivatives
 
 
@@ -207,6 +209,12 @@ class _Classes:
     ) -> None:
         self.D, self.codes, self.weight, self.K = D, codes, weight, K
         self.shares = np.bincount(codes, weight, K) / weight.sum()
+        if self.shares.min() < _LEAST_SHARE:
+            raise InputError(
+                f"The weights of one class are {self.shares.min():.3g} of the sum of all: beside "
+                "the others they are lost in floating point. Give its rows more weight, or leave "
+                "them out."
+            )
         information = float(weight.sum() * (1 - self.shares @ self.shares)) / K
         self.ridge = np.full((D.shape[1], 1), max(alpha, _LEAST) * information)
         self.ridge[0] = 0.0

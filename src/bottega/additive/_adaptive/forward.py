@@ -16,6 +16,7 @@ from bottega.additive._adaptive.span import Span
 from bottega.additive._kernels.adaptive_knots import TIED
 from bottega.core import progress
 from bottega.core.parallel import in_threads, spare_threads
+from bottega.core.rows import are_counts
 from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray, IntArray
 
@@ -23,6 +24,7 @@ Residual = Callable[[FloatArray], FloatArray]
 
 _WORST = -10.0  # generalised R squared at which the criterion has lost its meaning
 _OWN = 1e-4  # share of a hinge to the right, squared, that lies outside the span; else its mirror
+_STEPS = 2.0**30  # of the share of a row
 _THREADED = 500_000  # rows times inputs; less is over before threads have started
 
 
@@ -323,6 +325,7 @@ def _search_part(
 
 def _mass(weight: FloatArray) -> FloatArray:
     """Return how many rows each row counts for: its weight if all are whole, else its share."""
-    if np.all(weight == np.floor(weight)):
+    if are_counts(weight):
         return weight
-    return weight * (len(weight) / weight.sum())
+    # In steps of a power of two: sums are exact, and do not depend on the unit of the weights.
+    return np.round(weight * (len(weight) / weight.sum()) * _STEPS) / _STEPS

@@ -168,7 +168,7 @@ def backfit(
     scale = 1.0
     if not family.known_scale:
         pearson = float(weight @ ((y - mu) ** 2 / np.maximum(family.variance(mu), 1e-300)))
-        scale = pearson / left
+        scale = max(pearson / left, 1e-300)  # rows that are reproduced have no noise to speak of
     return BackfittedFit(
         beta=state.beta,
         pieces=tuple(state.pieces),

@@ -100,7 +100,7 @@ class BackfittedWork:
             )
             _, effects = term_effects(self.made, found, X, len(self.terms))
             varying = [self._varies(placed) for placed in self.terms]
-            centres = np.average(effects, axis=0, weights=self.rows.weight)
+            centres = self.rows.weights @ effects / self.rows.total_weight
             self.kept[1.0] = replace(found, centres=np.where(varying, 0.0, centres))
         return self.kept[1.0]
 

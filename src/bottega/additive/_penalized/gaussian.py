@@ -13,6 +13,8 @@ from bottega.core.typing import FloatArray
 
 __all__ = ["GaussianRows"]
 
+_SAME = 1e-20  # variance of responses that are all but one number, relative to its square
+
 
 class _Standardised:
     """Parts with responses about a middle, in a unit of their own, and without an offset."""
@@ -45,11 +47,13 @@ class GaussianRows(Quadratic):
     """
 
     def __init__(self, design: Design, parts: Iterable[CodedRows], intercept: int | None) -> None:
-        first = next(iter(parts))
-        y = first.y if first.offset is None else first.y - first.offset
-        largest = float(np.max(np.abs(y))) or 1.0
-        middle = float(first.weight @ (y / largest) / first.weight.sum())
-        spread = float(first.weight @ (y / largest - middle) ** 2 / first.weight.sum())
+        for first in parts:
+            y = first.y if first.offset is None else first.y - first.offset
+            largest = float(np.max(np.abs(y))) or 1.0
+            middle = float(first.weight @ (y / largest) / first.weight.sum())
+            spread = float(first.weight @ (y / largest - middle) ** 2 / first.weight.sum())
+            if spread > _SAME:  # else the unit of the responses is not to be seen here
+                break
         self.middle = 0.0 if intercept is None else middle * largest
         self.unit = float(np.sqrt(spread)) * largest or largest
         self._rows = RowProblem(design, _Standardised(parts, self.middle, self.unit), GAUSSIAN)

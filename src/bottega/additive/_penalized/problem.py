@@ -15,11 +15,10 @@ import numpy as np
 
 from bottega.additive._penalized.design import CodedRows, Design
 from bottega.core.families import Family
+from bottega.core.rows import are_counts
 from bottega.core.typing import FloatArray
 
 __all__ = ["LeftOut", "LikelihoodProblem", "RowProblem", "Working", "null_deviance", "row_terms"]
-
-_ALL_WHOLE = 2.0**52  # from here on every number is whole, counted or not
 
 
 # Far from the fit means may be impossible; the deviance is then infinite, and the step shorter.
@@ -196,8 +195,7 @@ class RowProblem:
         self.rows += len(part)
         self.weight += float(part.weight.sum())
         self.log_weights += float(np.sum(np.log(part.weight)))
-        whole = not np.any(part.weight % 1) and float(part.weight.max(initial=0)) < _ALL_WHOLE
-        self.counts = self.counts and whole
+        self.counts = self.counts and are_counts(part.weight)
         self.sum_y += float(part.weight @ part.y)
         self.squares += float(part.weight @ part.y**2)
         self.sum_offset += 0.0 if part.offset is None else float(part.weight @ part.offset)

@@ -10,7 +10,7 @@ from bottega.additive._pursuit.model import Pursuit, RidgeSum
 from bottega.additive._pursuit.parts import RidgeTerms, Scale, ridge_terms
 from bottega.additive._pursuit.starts import first_least
 from bottega.core.errors import InputError
-from bottega.core.rows import Rows
+from bottega.core.rows import Rows, are_counts
 from bottega.core.typing import FloatArray
 
 _WIDEST_WEIGHTS = 1e15  # ratio of the largest to the smallest
@@ -30,7 +30,7 @@ def row_weights(rows: Rows) -> tuple[FloatArray, float]:
             f"sample_weight ranges from {weight.min():.3g} to {weight.max():.3g}: beside the "
             "largest the smallest are lost in floating point. Give those rows weight zero."
         )
-    if np.any(weight % 1):
+    if not are_counts(weight):
         return weight * (n / weight.sum()), float(n)
     return weight, float(weight.sum())
 

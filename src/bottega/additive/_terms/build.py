@@ -5,6 +5,7 @@ an effect of mean zero is. For a term alone with crossproducts G (of the constra
 penalty S, the degrees of freedom beside the constant are tr{(G + alpha S)^-1 G}.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -48,6 +49,7 @@ __all__ = ["Building", "build_blocks"]
 
 _TENSOR = 5  # B-splines of each column of a tensor term
 _PLATE = 30  # functions of a thin-plate term
+_MOST = 10_000  # coefficients of a model: their matrices are held whole
 _NARROW = 0.25  # of the range: less holds nine tenths of the rows of a skewed column
 
 # The weighted crossproducts of the columns of a block, the column of ones before them.
@@ -74,8 +76,19 @@ def build_blocks(terms: Sequence[PlacedTerm], about: Building) -> tuple[Block, .
         if isinstance(placed.term, OffsetTerm):
             continue
         for block in _blocks(placed, about):
+            _check_size(placed, sum(each.size for each in (*found, block)))
             found.append(replace(_finished(block, placed, about), term=number))
     return (*found, *_indicators(found, about))
+
+
+def _check_size(placed: PlacedTerm, size: int) -> None:
+    """Refuse a model whose matrices would not fit into memory."""
+    if size > _MOST:
+        raise InputError(
+            f"With {placed.name} the model has {size:,} coefficients, and a fit holds matrices of "
+            f"so many rows and columns; {_MOST:,} are the most. Take fewer functions (n_splines=), "
+            "or columns of fewer levels."
+        )
 
 
 def _blocks(placed: PlacedTerm, about: Building) -> list[Block]:
@@ -123,6 +136,7 @@ def _levels(placed: PlacedTerm, about: Building) -> Block:
     levels, gaps = about.inputs.levels[j], about.facts[j].gaps
     assert levels is not None
     basis = LevelsBasis(len(levels), gaps)
+    _check_size(placed, basis.size)
     labels = (*map(str, levels), *(("(missing)",) if gaps else ()))
     term = placed.term
     if isinstance(term, FactorTerm):
@@ -239,6 +253,7 @@ def _tensor(placed: PlacedTerm, about: Building) -> Block:
             margin, penalty = Margin((j,), basis, Z), Z.T @ penalty @ Z
         margins.append(margin)
         penalties.append(penalty)
+    _check_size(placed, math.prod(each.size for each in margins))
     made = []
     for k, penalty in enumerate(penalties):
         factors: list[Any] = [

@@ -85,6 +85,7 @@ class TableFacts:
         for j in range(len(self.low)):
             constant = self.low[j] == self.high[j]
             spread = 1.0 if constant or sd[j] == 0 else float(sd[j] * self.unit[j])
+            spread = spread or float(self.high[j] - self.low[j])  # among the smallest numbers
             found.append(
                 ColumnFacts(
                     float(self.low[j]),

@@ -1,0 +1,55 @@
+"""Additive models at the ends: too many coefficients, nothing to explain, the smallest numbers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bottega.additive import AdditiveModel
+from bottega.core.errors import BottegaError, InputError
+
+ENGINES = ("penalized", "backfitting")
+
+
+def _rows() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    X = rng.uniform(size=(80, 3))
+    return X, np.sin(5 * X[:, 0]) + 0.1 * rng.normal(size=80)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nothing_to_explain(engine: str) -> None:
+    X, y = _rows()
+    np.testing.assert_array_equal(AdditiveModel(engine=engine).fit(X, 0 * y).predict(X), 0)
+    np.testing.assert_allclose(AdditiveModel(engine=engine).fit(0 * X, y).predict(X), y.mean())
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_inputs_among_the_smallest_numbers(engine: str) -> None:
+    X, y = _rows()
+    small = np.round(X) * 5e-324
+    found = AdditiveModel(engine=engine).fit(small, y).predict(small)
+    expected = AdditiveModel(engine=engine).fit(np.round(X), y).predict(np.round(X))
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_models_that_do_not_fit_into_memory_are_refused() -> None:
+    X, y = _rows()
+    with pytest.raises(InputError, match="coefficients"):
+        AdditiveModel("tensor(x0, x1, x2, n_splines=60)").fit(X, y)
+    frame = pd.DataFrame({"shop": [f"s{i}" for i in range(10_001)], "x": np.arange(10_001.0)})
+    with pytest.raises(InputError, match=r"random\(shop\).*10,00"):
+        AdditiveModel("random(shop) + x").fit(frame, np.arange(10_001.0) % 7)
+
+
+def test_a_number_of_many_digits() -> None:
+    X, y = _rows()
+    with pytest.raises(BottegaError, match="df"):
+        AdditiveModel(f"smooth(x0, df={'9' * 6000})").fit(X, y)
+
+
+def test_a_first_chunk_without_spread() -> None:
+    X, y = _rows()
+    small = 1e-9 * y
+    chunks = AdditiveModel().fit_chunks([(X, 0 * small), (X, small)])
+    whole = AdditiveModel().fit(np.vstack([X, X]), np.r_[0 * small, small])
+    np.testing.assert_allclose(chunks.predict(X), whole.predict(X), atol=1e-15)
