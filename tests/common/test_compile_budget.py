@@ -32,6 +32,8 @@ BUDGET = {
     "tree._kernels.prune": 9,
     "smooth._kernels.state_space": 10,
     "smooth._kernels.nearest": 9,
+    "additive._kernels.adaptive_knots": 9,
+    "additive._kernels.pursuit_cells": 9,
     "ensemble._kernels.words": 7,
     "basis._kernels.spline": 9,  # the first of a process, which makes the compiler ready
 }
