@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bottega.additive import AdditiveModel
 from bottega.core.errors import ModelFileError
 from bottega.ensemble import GradientBoostingRegressor
 from bottega.kernel import KernelPerceptron
@@ -92,6 +93,11 @@ EDITED = [
         Y,
         lambda m: m.trees_.model._bin_mapper.is_categorical_.fill(100),
     ),
+    (AdditiveModel(), 2, Y, lambda m: shorter(m.fit_, "coef")),
+    (AdditiveModel(), 2, Y, lambda m: narrower(m.fit_, "gram")),
+    (AdditiveModel(), 2, Y, lambda m: narrower(m.blocks_[1], "transform")),
+    (AdditiveModel(), 2, Y, lambda m: shorter(m.blocks_[1].margins[0].basis, "knots")),
+    (Loess(0.8), 1, Y, lambda m: m._rows.divisor.fill(np.nan)),
     (ExponentialWeights(), 2, X[:, 0], lambda m: shorter(m, "expert_losses_")),
 ]
 

@@ -13,6 +13,7 @@ from bottega.additive._terms.blocks import Block
 from bottega.additive._terms.resolve import PlacedTerm
 from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
+from bottega.core.loaded import insist
 from bottega.core.typing import FloatArray
 
 __all__ = ["AdditivePredictions"]
@@ -25,6 +26,13 @@ class AdditivePredictions:
     blocks_: Sequence[Block]
     terms_: Sequence[PlacedTerm]
     _pieces: BackfittedTerms | None
+
+    def check_loaded(self) -> None:
+        """Raise where what was read from a file does not fit together."""
+        fit = getattr(self, "fit_", None)
+        if isinstance(fit, Fit):
+            sizes = tuple(block.size for block in self.blocks_)
+            insist(tuple(fit.sizes) == sizes, "coefficients that do not fit the terms")
 
     def _predictors(self, X: FloatArray) -> FloatArray:
         """Return the predictors (n, D) at checked inputs."""

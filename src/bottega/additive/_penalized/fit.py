@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bottega.core.likelihood import Family
+from bottega.core.loaded import insist, insist_on_length, is_array
 from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 
@@ -117,6 +118,14 @@ class Fit:
     active: tuple[IntArray, ...] = ()
     n_predictors: int = 1
     engine: str = "penalized"
+
+    def check_loaded(self) -> None:
+        """Raise where what was read from a file does not fit together."""
+        p = sum(self.sizes) * self.n_predictors
+        insist_on_length(self, p, "coef", "edf", "dropped")
+        for name in ("penalty", "gram", "covariance", "covariance_freq", "covariance_corrected"):
+            found = getattr(self, name)
+            insist(found is None or is_array(found, np.float64, (p, p)), f"{name} does not fit")
 
     @property
     def slices(self) -> tuple[slice, ...]:

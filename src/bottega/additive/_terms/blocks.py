@@ -16,6 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
+from bottega.core.loaded import insist, is_array
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 
@@ -130,6 +131,15 @@ class Block:
     labels: tuple[str, ...] = field(default=())
     term: int = -1
     shrink: FloatArray | None = None
+
+    def check_loaded(self) -> None:
+        """Raise where what was read from a file does not fit together."""
+        wide = [(self.transform, self.raw_size)]
+        wide += [(margin.transform, margin.basis.size) for margin in self.margins]
+        for Z, size in wide:
+            fits = Z is None or is_array(Z, np.float64, (size, None))
+            insist(fits, f"the columns of {self.name} do not fit")
+        insist([column >= 0 for column in self.columns], f"{self.name} has no such column")
 
     @property
     def columns(self) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.loaded import insist_on_length
+from bottega.core.loaded import insist, insist_on_length
 from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.smooth._kernels import nearest as kernels
@@ -63,6 +63,7 @@ class NearestWindows:
     def check_loaded(self) -> None:
         """Raise where what was read from a file does not fit together."""
         insist_on_length(self, len(self.X), "weight", "mass")
+        insist(np.isfinite(self.X), "rows that are no numbers")
 
     @property
     def rows_inside(self) -> float:
@@ -108,6 +109,8 @@ class LocalRows:
         """Raise where what was read from a file does not fit together."""
         insist_on_length(self, len(self.X), "y", "weight", "square", "mass")
         insist_on_length(self, self.X.shape[1], "columns", "divisor")
+        insist(np.isfinite(self.divisor) & (self.divisor != 0), "inputs divided by no number")
+        insist(self.columns >= 0, "inputs that are not there")
 
     def scale(self, X: FloatArray) -> FloatArray:
         """Return inputs on the scale of the rows."""
