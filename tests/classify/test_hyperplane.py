@@ -151,3 +151,15 @@ def test_planes_of_linear_classifiers():
 def test_bad_input_is_refused(call, says):
     with pytest.raises(ValueError, match=says):
         call()
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-12, 1e12, 1e155, 1e300])
+def test_fewest_mistakes_do_not_depend_on_units(unit):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(15, 2)), rng.choice([-1, 1], 15)
+    expected = hyperplane.fewest_mistakes(X, y)
+    found = hyperplane.fewest_mistakes(X * [unit, 1.0], y)
+    assert found.mistakes == expected.mistakes
+    assert found.planes == expected.planes
+    both = hyperplane.fewest_mistakes(X * unit, y)
+    assert np.sum(both.predict(X * unit) != y) == expected.mistakes

@@ -96,10 +96,17 @@ def half_space_erm(
     classes = np.unique(y)
     if len(classes) != 2:
         raise InputError(f"A half space tells two classes apart; y has {len(classes)}.")
-    rows = np.column_stack([X, np.ones(len(X))]) if intercept else X
+    # In powers of two near the largest number of each column: the answer has no units.
+    exponent = np.frexp(np.max(np.abs(X), axis=0))[1]
+    rows = np.ldexp(X, -exponent)
+    rows = np.column_stack([rows, np.ones(len(X))]) if intercept else rows
     signed = np.where(y == classes[1], 1.0, -1.0)[:, np.newaxis] * rows
     w, seen = fewest_violations(signed, max_planes)
     mistakes = count_violations(signed, w)
+    # The longest of the coefficients keeps its size, so that none can overflow.
+    power = np.append(-exponent, 0) if intercept else -exponent
+    w = np.ldexp(w, power - np.max(power[w != 0], initial=np.min(power)))
+    w /= np.linalg.norm(w)
     return HalfSpace(
         w[: X.shape[1]],
         float(w[-1]) if intercept else 0.0,
