@@ -90,7 +90,8 @@ class _DenseColumns(InputColumns):
         self.A = np.subtract(X, self.shift, order="F")
         self.factor = np.ones(p)
         if standardize:
-            spread = np.sqrt(w @ self.A**2 / w.sum())
+            with np.errstate(over="ignore"):  # refused in the next line
+                spread = np.sqrt(w @ self.A**2 / w.sum())
             check_columns(spread**2, mean=self.shift)
             self.factor = 1 / np.where(spread > 0, spread, 1.0)
             self.A *= self.factor
