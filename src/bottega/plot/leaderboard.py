@@ -88,10 +88,10 @@ def leaderboard_chart(
         layers.append(line.mark_rule(style="reference").encode(x=x))
     for style, which, size in (("honest", "!datum.best", 90), ("picked", "datum.best", 140)):
         part = base.transform_filter(which)
-        layers += [
-            part.mark_rule(style=style, strokeWidth=2).encode(x="low:Q", x2="high"),
-            part.mark_point(style=style, filled=True, size=size, opacity=1).encode(x=x),
-        ]
+        # An error without spread (no row is wrong) has no bar.
+        if any(row["low"] is not None for row in rows if row["best"] == (style == "picked")):
+            layers.append(part.mark_rule(style=style, strokeWidth=2).encode(x="low:Q", x2="high"))
+        layers.append(part.mark_point(style=style, filled=True, size=size, opacity=1).encode(x=x))
     about = "the dashed line is the baseline" if reference is not None else "no baseline was run"
     return finish(
         alt.layer(*layers, data=alt.Data(values=rows)),
