@@ -312,10 +312,17 @@ class Anything(Parameter):
 
 @dataclass(frozen=True)
 class ClassWeight(Parameter):
-    """Weights of classes: None, the word 'balanced', or a dict by label."""
+    """Weights of classes: None, the word 'balanced', or a dict by label.
+
+    With `several` also a list of dicts, one for each response.
+    """
+
+    several: bool = False
 
     def accepts(self, value: Any) -> bool:
         """Return True for None, 'balanced' and a mapping."""
+        if self.several and isinstance(value, list | tuple):
+            return all(isinstance(each, Mapping) for each in value)
         return value is None or isinstance(value, Mapping) or self._is_word(value)
 
     @staticmethod
@@ -323,8 +330,9 @@ class ClassWeight(Parameter):
         return isinstance(value, str) and value == "balanced"
 
     def describe(self) -> str:
-        """Return the three forms in words."""
-        return "None, 'balanced', or a dict of a number for each class"
+        """Return the forms in words."""
+        more = "; for several responses a list of such dicts" if self.several else ""
+        return f"None, 'balanced', or a dict of a number for each class{more}"
 
     def schema(self) -> dict[str, Any]:
         """Return the forms as JSON schema; the keys of an object are strings."""

@@ -163,7 +163,7 @@ class RandomForestClassifier(ClassifierMixin, ForestReading):
         **GROWTH,
         "class_weight": AnyOf(
             Choice("balanced_subsample"),
-            ClassWeight(),
+            ClassWeight(several=True),
             help="weight of each class: a dict, 'balanced', or 'balanced_subsample'",
         ),
         **REST,

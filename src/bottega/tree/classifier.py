@@ -216,7 +216,9 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
         ),
         "prune_by": Choice("error", "impurity", help="risk that pruning weighs against leaves"),
         **parameters.GROWTH,
-        "class_weight": ClassWeight(help="weight of each class: a dict, or 'balanced'"),
+        "class_weight": ClassWeight(
+            help="weight of each class: a dict, or 'balanced'", several=True
+        ),
         "cost": Anything(help="cost matrix: rows are predictions, columns true classes"),
         "priors": Anything(help="probability of each class; the shares in the data by default"),
         "default_label": Anything(help="class that wins ties; the first class by default"),
