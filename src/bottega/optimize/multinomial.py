@@ -277,8 +277,12 @@ class MemoryRows(LikelihoodRows):
     def working(self) -> Iterator[None]:
         """Keep threads at hand for the time of the block, where the table is worth it.
 
-        Products of blocks are small: linear algebra would share each of them among threads.
+        Products of blocks are small: linear algebra would share each of them among threads. With
+        two classes most sums are over all rows at once, which it shares better than we do.
         """
+        if self.scores == 1:
+            yield
+            return
         size, threads = self.columns.A.shape[0] * self.columns.A.shape[1], spare_threads()
         with one_thread():
             if threads == 1 or size < _SHARED or is_sparse(self.columns.A):
