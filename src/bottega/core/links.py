@@ -1,5 +1,6 @@
 r"""Link functions: how a linear predictor becomes a mean."""
 
+from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from bottega.core.typing import FloatArray
 __all__ = ["LINKS", "Link", "get_link"]
 
 
-class Link:
+class Link(ABC):
     r"""A link :math:`\eta = g(\mu)`, its inverse, and the derivatives of the inverse.
 
     Attributes
@@ -37,17 +38,17 @@ class Link:
     def __repr__(self) -> str:
         return f"get_link({self.name!r})"
 
+    @abstractmethod
     def link(self, mu: FloatArray) -> FloatArray:
         """Return the linear predictor of a mean."""
-        raise NotImplementedError
 
+    @abstractmethod
     def mean(self, eta: FloatArray) -> FloatArray:
         """Return the mean of a linear predictor."""
-        raise NotImplementedError
 
+    @abstractmethod
     def slopes(self, eta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the first three derivatives of the mean in the linear predictor."""
-        raise NotImplementedError
 
 
 @stored

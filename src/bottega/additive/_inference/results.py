@@ -1,5 +1,6 @@
 """Results of the additive models: terms, effects, checks, as data and as pictures."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -57,9 +58,9 @@ class AdditiveResults(CoefficientResults):
     facts_: Sequence[ColumnFacts]
     columns_in_: MixedInputs
 
+    @abstractmethod
     def _predictors(self, X: FloatArray) -> FloatArray:
         """Return the linear predictors (n, D) of checked rows."""
-        raise NotImplementedError
 
     def _term_rows(self) -> list[TermRow]:
         if isinstance(self.fit_, BackfittedFit):

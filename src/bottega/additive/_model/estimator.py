@@ -1,5 +1,6 @@
 """What the additive models do with their rows: terms, fits, path, warnings."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -109,9 +110,9 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
         matrix: FloatArray = self.columns_in_.read(self, X)
         return matrix
 
+    @abstractmethod
     def _family_of(self) -> Any:
         """Return the family of the response, or the number of classes."""
-        raise NotImplementedError
 
     def _prepare(self, rows: Rows) -> Works:
         return self._work(self._source(rows))

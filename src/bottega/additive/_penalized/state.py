@@ -84,7 +84,7 @@ class Quadratic:
 
     def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeftOut:
         """Refuse: sums over rows do not know what rows say when left out."""
-        raise NotImplementedError
+        raise TypeError("Sums over rows do not know what a row would be predicted when left out.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ Each is known by few numbers, takes points in the units of its inputs, and has a
 a value is missing. Splines work on [0, 1], so that no unit is too large or too small for them.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,12 +48,12 @@ def _with_gaps(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     return (np.where(gone, 0.0, x) if np.any(gone) else x), gone
 
 
-class _Combining:
+class _Combining(ABC):
     """A basis whose combinations are found through its whole matrix."""
 
+    @abstractmethod
     def at(self, values: FloatArray) -> FloatArray:
         """Return the functions at points."""
-        raise NotImplementedError
 
     def combine(self, values: FloatArray, coef: FloatArray) -> FloatArray:
         """Return the functions at points times coefficients (size, D)."""
