@@ -34,6 +34,12 @@ EVERY = estimators()
 # Methods that predict a response for rows of inputs; what others do is tested with them.
 ALL = [each for each in EVERY if each.card.task in ("regression", "classification")]
 TUNED = [each for each in ALL if each.card.knob is not None]
+# Methods without responses that take tables of numbers.
+UNSUPERVISED = [
+    each
+    for each in EVERY
+    if each.card.task in ("clustering", "decomposition", "density") and "number" in each.card.takes
+]
 SMOOTHERS = [each for each in ALL if each.card.linear_smoother]
 
 
@@ -162,6 +168,17 @@ def test_scikit_learn_estimator_checks(estimator, check):
             # other's part is lost in rounding a method rightly warns.
             warnings.filterwarnings("ignore", "LogisticRegression: .* did not converge")
         check(estimator)
+
+
+@pytest.mark.slow
+# The checks' few rows give a method reasons to warn: clusters that become empty, few iterations.
+@pytest.mark.filterwarnings("ignore::bottega.core.errors.DataWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [small(each) for each in UNSUPERVISED], expected_failed_checks=expected_failures
+)
+def test_scikit_learn_estimator_checks_without_responses(estimator, check):
+    check(estimator)
 
 
 @pytest.mark.filterwarnings("ignore::bottega.core.errors.DataWarning")

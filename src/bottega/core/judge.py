@@ -117,9 +117,9 @@ class LossSums:
         return self.mean, self.unit * spread / self.weight
 
 
-def row_losses(loss: Loss, y: Array, predicted: Array) -> FloatArray:
+def row_losses(loss: Loss, y: Any, predicted: Array) -> FloatArray:
     """Return the losses of predictions (rows, settings, ...): several responses count alike."""
-    if y.ndim == 1:
+    if np.ndim(y) < 2:  # one response, or none
         return loss.of_rows(y, predicted)
     each = [loss.of_rows(column, predicted[:, :, q]) for q, column in enumerate(y.T)]
     return np.asarray(np.mean(each, axis=0))

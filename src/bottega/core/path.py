@@ -22,6 +22,9 @@ ESTIMATES = {
     "cv": "cross-validation",
     "oob": "out-of-bag rows",
     "validation": "validation rows",
+    "blocks": "blocks of rows and columns held out",
+    "entries": "entries held out",
+    "stability": "agreement between halves of the rows",
 }
 CRITERIA = ("aic", "aicc", "bic", "hq", "gcv", "cp")
 RULES = ("min", "one_se", *CRITERIA)
@@ -83,7 +86,7 @@ class Path:
         over the root of their number, whatever held the rows out. It exists for every estimate,
         does not depend on the number of folds, and is much less noisy than the spread of ten fold
         means. It takes the losses of different rows as independent, so it is a little too small.
-    estimate : {"loo", "gcv", "cv", "oob", "validation"} or None
+    estimate : {"loo", "gcv", "cv", "oob", "validation", "blocks", "entries", "stability"} or None
         How `error` was estimated; None where it was not (`error` is then NaN).
     loss : str
         Name of the loss that the errors average.
