@@ -1,4 +1,8 @@
 """Groups of rows: k-means, mixtures, trees of clusters."""
 
+from bottega.cluster.profile import ClusterProfiles, what_sets_apart
+
 __all__ = [  # made by docs/generate.py
+    "ClusterProfiles",
+    "what_sets_apart",
 ]
