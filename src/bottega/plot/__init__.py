@@ -10,6 +10,7 @@ from bottega.plot.boundaries import boundaries_chart
 from bottega.plot.bundle import javascript, to_json
 from bottega.plot.calibration import calibration_chart
 from bottega.plot.coefficients import coefficient_chart
+from bottega.plot.component_images import component_images_chart
 from bottega.plot.confusion import confusion_chart, confusion_table_chart
 from bottega.plot.contributions import contributions_chart
 from bottega.plot.costs import cost_curve_chart, threshold_cost_chart
@@ -21,6 +22,7 @@ from bottega.plot.dots import dots_chart
 from bottega.plot.effects import effects_chart
 from bottega.plot.importance import importance_chart
 from bottega.plot.intervals import intervals_chart, parts_chart
+from bottega.plot.latent_map import latent_map
 from bottega.plot.leaderboard import leaderboard_chart
 from bottega.plot.learning_curve import excess_chart, learning_curve_chart
 from bottega.plot.lift import lift_chart, lift_curve_chart
@@ -56,6 +58,7 @@ __all__ = [  # made by docs/generate.py
     "boundaries_chart",
     "calibration_chart",
     "coefficient_chart",
+    "component_images_chart",
     "config",
     "confusion_chart",
     "confusion_table_chart",
@@ -74,6 +77,7 @@ __all__ = [  # made by docs/generate.py
     "importance_chart",
     "intervals_chart",
     "javascript",
+    "latent_map",
     "leaderboard_chart",
     "learning_curve_chart",
     "lift_chart",
