@@ -4,6 +4,7 @@ Each function takes arrays or an object with the named attributes, never a data 
 """
 
 from bottega.plot.additive_effects import additive_effects_chart
+from bottega.plot.ascent import ascent_chart
 from bottega.plot.asymptotics import bias_variance_chart, curse_chart, rate_chart
 from bottega.plot.band import band_chart, smooth_chart, smooths_chart
 from bottega.plot.boundaries import boundaries_chart
@@ -53,6 +54,7 @@ __all__ = [  # made by docs/generate.py
     "DARK",
     "LIGHT",
     "additive_effects_chart",
+    "ascent_chart",
     "band_chart",
     "bias_variance_chart",
     "boundaries_chart",
