@@ -7,6 +7,7 @@ from bottega.plot.additive_effects import additive_effects_chart
 from bottega.plot.ascent import ascent_chart
 from bottega.plot.asymptotics import bias_variance_chart, curse_chart, rate_chart
 from bottega.plot.band import band_chart, smooth_chart, smooths_chart
+from bottega.plot.biplot import biplot_chart
 from bottega.plot.boundaries import boundaries_chart
 from bottega.plot.bundle import javascript, to_json
 from bottega.plot.calibration import calibration_chart
@@ -21,6 +22,7 @@ from bottega.plot.decomposition import decomposition_chart
 from bottega.plot.discriminant import discriminant_chart
 from bottega.plot.dots import dots_chart
 from bottega.plot.effects import effects_chart
+from bottega.plot.image_grid import image_grid_chart
 from bottega.plot.importance import importance_chart
 from bottega.plot.intervals import intervals_chart, parts_chart
 from bottega.plot.latent_map import latent_map
@@ -42,6 +44,7 @@ from bottega.plot.residuals import observed_chart, residual_chart
 from bottega.plot.ridge_functions import ridge_functions_chart
 from bottega.plot.roc import roc_chart, roc_curves_chart
 from bottega.plot.scatter_matrix import scatter_matrix_chart
+from bottega.plot.scree import scree_chart
 from bottega.plot.shrinkage import shrinkage_chart, threshold_chart
 from bottega.plot.staged_error import error_against_trees_chart
 from bottega.plot.target import target_chart
@@ -57,6 +60,7 @@ __all__ = [  # made by docs/generate.py
     "ascent_chart",
     "band_chart",
     "bias_variance_chart",
+    "biplot_chart",
     "boundaries_chart",
     "calibration_chart",
     "coefficient_chart",
@@ -76,6 +80,7 @@ __all__ = [  # made by docs/generate.py
     "effects_chart",
     "error_against_trees_chart",
     "excess_chart",
+    "image_grid_chart",
     "importance_chart",
     "intervals_chart",
     "javascript",
@@ -106,6 +111,7 @@ __all__ = [  # made by docs/generate.py
     "roc_curves_chart",
     "running_loss_chart",
     "scatter_matrix_chart",
+    "scree_chart",
     "shrinkage_chart",
     "smooth_chart",
     "smooths_chart",
