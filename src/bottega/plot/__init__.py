@@ -24,8 +24,10 @@ from bottega.plot.dots import dots_chart
 from bottega.plot.effects import effects_chart
 from bottega.plot.image_grid import image_grid_chart
 from bottega.plot.importance import importance_chart
+from bottega.plot.imputation import imputation_chart
 from bottega.plot.intervals import intervals_chart, parts_chart
 from bottega.plot.latent_map import latent_map
+from bottega.plot.latent_positions import latent_map_chart
 from bottega.plot.leaderboard import leaderboard_chart
 from bottega.plot.learning_curve import excess_chart, learning_curve_chart
 from bottega.plot.lift import lift_chart, lift_curve_chart
@@ -82,9 +84,11 @@ __all__ = [  # made by docs/generate.py
     "excess_chart",
     "image_grid_chart",
     "importance_chart",
+    "imputation_chart",
     "intervals_chart",
     "javascript",
     "latent_map",
+    "latent_map_chart",
     "leaderboard_chart",
     "learning_curve_chart",
     "lift_chart",
