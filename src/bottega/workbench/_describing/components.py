@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from sklearn.decomposition import PCA
 
 from bottega.core.interruption import raise_if_pressed
 from bottega.core.typing import FloatArray, IntArray
+from bottega.latent import PCA
 from bottega.workbench._describing.filling import Filling
 from bottega.workbench._describing.inputs import DescribedInputs
 
@@ -38,8 +38,8 @@ class FoundComponents:
         Encoded columns.
     owners : ndarray of int
         Which of `columns` each belongs to.
-    columns : tuple of str
-        Columns of the table.
+    columns, kinds : tuple of str
+        Columns of the table, and what they hold.
     correlations : ndarray of shape (p, m)
         Of each encoded column with each component.
     """
@@ -51,6 +51,7 @@ class FoundComponents:
     titles: tuple[str, ...]
     owners: IntArray = field(repr=False)
     columns: tuple[str, ...]
+    kinds: tuple[str, ...]
     correlations: FloatArray = field(repr=False)
 
     def carriers(self, component: int, most: int = _MOST_TOLD) -> list[tuple[str, float]]:
@@ -79,20 +80,16 @@ class FoundComponents:
 
     def sentence(self, k: int) -> str:
         """Return which columns carry a component, and how."""
-        told = self.carriers(k)
-        high = [_titled(title) for title, r in told if r > 0]
-        low = [_titled(title) for title, r in told if r < 0]
-        parts = []
-        if high:
-            parts.append(f"high where {_listed(high)} {'is' if len(high) == 1 else 'are'} high")
-        if low:
-            parts.append(f"{'low' if high else 'high'} where {_listed(low)} "
-                         f"{'is' if len(low) == 1 else 'are'} {'high' if high else 'low'}")
-        return f"Component {k + 1} ({100 * self.shares[k]:.0f}% of the variance): {' and '.join(parts)}."
-
-
-def _titled(title: str) -> str:
-    return title
+        told: dict[str, list[str]] = {}
+        places = {title: j for j, title in enumerate(self.titles)}
+        for title, r in self.carriers(k):
+            measured = self.kinds[self.owners[places[title]]] in ("number", "date")
+            side = ("larger", "smaller") if measured else ("more often", "less often")
+            told.setdefault(side[r < 0], []).append(title)
+        order = [side for side in ("larger", "smaller", "more often", "less often") if side in told]
+        parts = [f"{side} {_listed(told[side])}" for side in order]
+        share = f"{100 * self.shares[k]:.0f}% of the variance"
+        return f"Component {k + 1} ({share}) is high for rows with {'; '.join(parts)}."
 
 
 def _listed(names: list[str]) -> str:
@@ -104,7 +101,7 @@ def find_components(
 ) -> FoundComponents:
     """Find the components from some rows, and the scores of all."""
     X = inputs.matrix(rows)
-    filling = Filling.of(X, rng)
+    filling = Filling.of(X)
     X = filling.fill(X)
     most = int(min(X.shape[1], max(len(X) - 1, 1)))
     model = PCA(n_components=min(most, 50)).fit(X)
@@ -127,6 +124,7 @@ def find_components(
         tuple(inputs.titles),
         inputs.owners,
         tuple(block.name for block in inputs.blocks),
+        tuple(block.kind for block in inputs.blocks),
         np.clip(r, -1.0, 1.0),
     )
 
@@ -141,9 +139,7 @@ def _scores(model: PCA, inputs: DescribedInputs, filling: Filling, m: int) -> Fl
     return found
 
 
-def _by_chance(
-    X: FloatArray, owners: IntArray, q: int, rng: np.random.Generator
-) -> FloatArray:
+def _by_chance(X: FloatArray, owners: IntArray, q: int, rng: np.random.Generator) -> FloatArray:
     """Return the largest share of variance by rank where the columns of the table are shuffled.
 
     The encoded columns of one category are shuffled together.
@@ -156,7 +152,8 @@ def _by_chance(
         raise_if_pressed()
         shuffled = np.empty_like(X)
         for owner in np.unique(owners):
-            shuffled[:, owners == owner] = X[rng.permutation(n)][:, owners == owner]
+            its = owners == owner
+            shuffled[:, its] = X[:, its][rng.permutation(n)]
         shuffled -= shuffled.mean(axis=0)
         gram = shuffled.T @ shuffled if p <= n else shuffled @ shuffled.T
         values = np.sort(np.linalg.eigvalsh(gram))[::-1]
