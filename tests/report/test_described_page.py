@@ -77,8 +77,8 @@ def test_it_draws_in_a_browser(found, browser, tmp_path):
     page.goto(path.as_uri())
     page.wait_for_selector("html[data-charts=drawn]", timeout=60_000)
     assert troubles == []
-    for name in ("map", "scree", "apart", "criteria"):
-        assert page.locator(f".chart#{name} svg").count() == 1, name
+    for name in ("map", "plane", "scree", "apart", "criteria"):
+        assert page.locator(f".chart#{name}-chart svg").count() == 1, name
     page.set_viewport_size({"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.close()

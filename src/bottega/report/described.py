@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from bottega.plot import lines_chart, scree_chart
-from bottega.plot.theme import number
 from bottega.report import words
 from bottega.report.figures import Figure, Figures
 from bottega.report.overview import column_rows
@@ -28,7 +27,7 @@ def described(description: Any, date: datetime | None = None) -> dict[str, Any]:
     date = datetime.now().astimezone() if date is None else date
     figures, troubles = Figures(), list[str]()
     parts: dict[str, Any] = {
-        "map": _map(description, figures),
+        "maps": _maps(description, figures),
         "components": attempt(
             "The part on components", lambda: _components(description, figures), troubles
         ),
@@ -84,10 +83,13 @@ def _plural(kind: str, many: int) -> str:
     return kind if many == 1 else names.get(kind, f"{kind}s")
 
 
-def _map(description: Any, figures: Figures) -> Figure | None:
-    if description.components is None:
-        return None
-    return figures.make("map", description.plot)
+def _maps(description: Any, figures: Figures) -> list[Figure]:
+    shown: list[Figure | None] = []
+    if description.components is not None:
+        shown.append(figures.make("map-chart", description.plot))
+    if description.clusters is not None and description.clusters.plane is not None:
+        shown.append(figures.make("plane-chart", description.plot_clusters))
+    return [figure for figure in shown if figure is not None]
 
 
 def _components(description: Any, figures: Figures) -> dict[str, Any] | None:
@@ -98,7 +100,7 @@ def _components(description: Any, figures: Figures) -> dict[str, Any] | None:
     size = int(np.sum(np.isfinite(found.shares)))
     size = min(size, 20)
     scree = figures.make(
-        "scree",
+        "scree-chart",
         lambda: scree_chart(
             100 * found.shares[:size],
             limits=100 * found.chance[:size],
@@ -107,7 +109,7 @@ def _components(description: Any, figures: Figures) -> dict[str, Any] | None:
         ),
     )
     largest = np.max(np.abs(found.correlations[:, : max(shown, 1)]), axis=1)
-    rows = np.sort(np.argsort(-largest, kind="stable")[:_MOST_COLUMNS])
+    rows = np.argsort(-largest, kind="stable")[:_MOST_COLUMNS]
     table = None
     if shown:
         table = {
@@ -132,7 +134,7 @@ def _components(description: Any, figures: Figures) -> dict[str, Any] | None:
 
 
 def _correlation(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
+    return f"{value + 0.0:.2f}".replace("-0.00", "0.00").replace("-", "−")
 
 
 def _clusters(description: Any, figures: Figures) -> dict[str, Any] | None:
@@ -141,9 +143,9 @@ def _clusters(description: Any, figures: Figures) -> dict[str, Any] | None:
         return None
     shown: list[Figure | None] = []
     if found.count > 1:
-        shown.append(figures.make("apart", found.profiles.plot))
+        shown.append(figures.make("apart-chart", found.profiles.plot))
     if len(found.steps) > 1:
-        shown.append(figures.make("criteria", lambda: _criteria(found)))
+        shown.append(figures.make("criteria-chart", lambda: _criteria(found)))
     table = None
     if found.count > 1:
         told = [sentence.partition(": ")[2] for sentence in found.words()]
@@ -155,7 +157,7 @@ def _clusters(description: Any, figures: Figures) -> dict[str, Any] | None:
                 {"title": "What sets it apart from all other rows", "numeric": False},
             ],
             "rows": [
-                [f"cluster {k + 1}", f"{size:,}", number(found.silhouettes[k], 2), told[k]]
+                [f"cluster {k + 1}", f"{size:,}", _correlation(found.silhouettes[k]), told[k]]
                 for k, size in enumerate(found.sizes)
             ],
         }
@@ -173,7 +175,7 @@ def _clusters(description: Any, figures: Figures) -> dict[str, Any] | None:
 
 
 def _criteria(found: Any) -> Any:
-    sizes = [step.k for step in found.steps]
+    sizes = [str(step.k) for step in found.steps]
     best = min(step.icl for step in found.steps)
     return lines_chart(
         sizes,
@@ -193,7 +195,7 @@ def _silhouette_in_words(value: float | None) -> str:
     if value is None:
         return ""
     size = "well apart" if value >= 0.5 else "apart" if value >= 0.25 else "close together"
-    told = f"Mean silhouette {value:.2f}: by plain distance the clusters are {size}."
+    told = f"Mean silhouette {_correlation(value)}: by plain distance the clusters are {size}."
     if value < 0.25:
         told += (
             " Clusters that are long and lie side by side have a small silhouette and are found by "

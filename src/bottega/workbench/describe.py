@@ -92,7 +92,7 @@ def describe(
     halves of the rows have the same clusters. Tables with fewer than two usable numbers are
     clustered by k-means of all columns, against shuffled tables.
 
-    Of more than 20,000 rows a random 20,000 teach components and densities (4,000 the clusters);
+    Of more than 20,000 rows a random 20,000 teach components and densities (2,500 the clusters);
     all rows get their scores, clusters and outlier scores. Cost: seconds. Ctrl-C returns what is
     done.
 
@@ -144,7 +144,7 @@ def describe(
                 inputs, space, rows, max_clusters, np.random.default_rng(seeds[1])
             ),
             2,
-            "" if enough else few,
+            work.absent.get("clusters", "") if enough else few,
         )
         outliers = work.do(
             "outliers",

@@ -327,24 +327,54 @@ class Description(Shown):
             raise BottegaError(f"There is no map: {self.absent['components']}.")
         scores: FloatArray = self.components.scores
         shares = [f"{100 * share:.0f}% of the variance" for share in self.components.shares[:2]]
-        colours = None
-        if self.clusters is not None and self.clusters.count > 1:
-            colours = [f"cluster {label}" for label in self.clusters.labels]
-        names = self.names()
-        if self.outliers is not None:
-            flagged = self.outliers.flagged
-            names = [f"{n}, outlier" if out else n for n, out in zip(names, flagged, strict=True)]
         return latent_map(
             scores[:, :2],
-            names,
-            colours,
+            self._map_names(),
+            self._map_colours(),
             names=[f"component {k + 1} ({share})" for k, share in enumerate(shares)]
             if len(shares) > 1
             else ("component 1", ""),
             title="Map of the rows",
-            subtitle="Rows near one another are alike in all columns.",
+            subtitle="The first two components of all columns.",
             colour_title="cluster",
         )
+
+    def plot_clusters(self) -> Any:
+        """Draw the rows in the plane in which the clusters differ most.
+
+        Returns
+        -------
+        altair.LayerChart
+            In units of the spread within clusters.
+        """
+        from bottega.plot import latent_map
+
+        if self.clusters is None or self.clusters.plane is None:
+            raise BottegaError("There are not two clusters in two columns or more to draw.")
+        two = self.clusters.count == 2
+        return latent_map(
+            self.clusters.plane,
+            self._map_names(),
+            self._map_colours(),
+            names=("between the clusters", "within the clusters" if two else "second direction"),
+            title="Where the clusters differ most",
+            subtitle="In standard deviations within clusters.",
+            colour_title="cluster",
+        )
+
+    def _map_names(self) -> list[str]:
+        names = self.names()
+        if self.outliers is None:
+            return names
+        flagged = self.outliers.flagged
+        return [
+            f"{name}, outlier" if out else name for name, out in zip(names, flagged, strict=True)
+        ]
+
+    def _map_colours(self) -> list[str] | None:
+        if self.clusters is None or self.clusters.count == 1:
+            return None
+        return [f"cluster {label}" for label in self.clusters.labels]
 
     def report(self, path: Any) -> FilePath:
         """Write the HTML report, one file that works offline, and return its path."""

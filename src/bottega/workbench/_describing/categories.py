@@ -10,8 +10,9 @@ from bottega.core.typing import FloatArray, IntArray
 
 __all__ = ["ChosenMeans", "choose_means"]
 
-_REFERENCES = 19  # tables with each column shuffled: the data beyond all of them is 1 in 20
-_ROWS = 1_000
+_ROWS = 1_000  # that the number of clusters is chosen from
+_LEAST_ROWS = 8  # of a cluster,
+_LEAST_SHARE = 0.05  # and its share of all rows: rare levels make small clusters
 _HALVES = 10
 _STABLE = 0.6  # adjusted Rand index of random halves, on average
 _SILHOUETTE = 0.25  # below it there is no structure to speak of (Kaufman and Rousseeuw)
@@ -42,53 +43,44 @@ class ChosenMeans:
 def choose_means(
     X: FloatArray, fitted: IntArray, owners: IntArray, most: int, rng: np.random.Generator
 ) -> ChosenMeans:
-    """Choose the number of clusters by the gap to tables whose columns are unrelated.
+    """Choose the number of clusters by the silhouette, against tables whose columns are unrelated.
 
-    For each number of clusters the sum of squares within them is compared with that in 19 tables
-    in which each column was shuffled by itself. Clusters are claimed if the gap is beyond that of
-    all of these, the mean silhouette is at least 0.25, and random halves of the rows have the
-    clusters too.
+    Of the numbers whose clusters all have 5 % of the rows the one with the largest mean silhouette
+    is looked at. Its clusters are claimed if the silhouette is at least 0.25, rows are closer to
+    the centres than in all of 19 tables in which each column was shuffled by itself, and random
+    halves of the rows have the clusters too.
     """
-    n = len(X)
     seed = int(rng.integers(2**31))
-    some = fitted if len(fitted) <= _ROWS else rng.choice(fitted, _ROWS, replace=False)
+    some = fitted if len(fitted) <= _ROWS else np.sort(rng.choice(fitted, _ROWS, replace=False))
     Y = X[some]
-    sizes = range(1, max(2, min(most, len(np.unique(Y, axis=0)) - 1)) + 1)
-    here = np.array([_within(Y, k, seed) for k in sizes])
-    there = []
-    for _ in range(_REFERENCES):
+    different = len(np.unique(Y, axis=0))
+    best, k = -1.0, 1
+    for size in range(2, min(most, different - 1, len(Y) // (2 * _LEAST_ROWS)) + 1):
         raise_if_pressed()
-        shuffled = np.empty_like(Y)
-        for owner in np.unique(owners):
-            its = owners == owner
-            shuffled[:, its] = Y[:, its][rng.permutation(len(Y))]
-        there.append([_within(shuffled, k, seed) for k in sizes])
-    logs = np.log(np.maximum(np.array(there), 1e-300))
-    gap = logs.mean(axis=0) - np.log(np.maximum(here, 1e-300))
-    error = logs.std(axis=0) * np.sqrt(1 + 1 / _REFERENCES)
-    better = [k for k in range(1, len(gap)) if gap[k - 1] >= gap[k] - error[k]]
-    k = better[0] if better else len(gap)
-    one = np.zeros(n, dtype=np.int64)
-    if k == 1 or not np.all(np.log(max(here[k - 1], 1e-300)) < logs[:, k - 1]):
-        return ChosenMeans(
-            1,
-            one,
-            (
-                "There is no evidence of more than one cluster: rows are no "
-                "closer to cluster centres than in tables whose columns are unrelated.",
-            ),
-            None,
-        )
+        labels = _means(size, seed).fit(Y).labels_
+        if np.bincount(labels, minlength=size).min() < max(_LEAST_ROWS, _LEAST_SHARE * len(Y)):
+            continue
+        value = float(silhouette_score(Y, labels))
+        if value > best:
+            best, k = value, size
+    one = np.zeros(len(X), dtype=np.int64)
+    none = "There is no evidence of more than one cluster."
+    if k == 1:
+        return ChosenMeans(1, one, (none,), None)
+    here = float(_means(k, seed).fit(Y).inertia_)
+    there = [float(_means(k, seed).fit(_shuffled(Y, owners, rng)).inertia_) for _ in range(19)]
+    if here >= min(there):
+        why = "rows are no closer to cluster centres than in tables whose columns are unrelated"
+        return ChosenMeans(1, one, (none, f"By k-means, {why}."), None)
     model = _means(k, seed).fit(X[fitted])
     labels = np.asarray(model.predict(X), dtype=np.int64)
-    silhouette = float(silhouette_score(Y, labels[some])) if len(set(labels[some])) > 1 else 0.0
     stability = _stability(X[fitted], labels[fitted], k, seed, rng)
     told = (
-        f"Rows are closer to the centres of {k} clusters than in any of {_REFERENCES} tables whose "
-        "columns were shuffled"
+        f"Rows are closer to the centres of {k} clusters than in any of 19 tables whose columns "
+        "were shuffled"
     )
-    if silhouette < _SILHOUETTE:
-        why = f"the clusters run into one another (mean silhouette {silhouette:.2f})"
+    if best < _SILHOUETTE:
+        why = f"the clusters run into one another (mean silhouette {best:.2f})"
     elif stability < _STABLE:
         why = "random halves of the rows do not give the same clusters"
     else:
@@ -97,20 +89,23 @@ def choose_means(
             "(adjusted Rand index; 1 is perfect, 0 is chance)."
         )
         return ChosenMeans(k, labels, (f"{told}.", agree), stability)
-    none = "There is no evidence of more than one cluster."
     return ChosenMeans(1, one, (none, f"{told}: the columns are related. But {why}."), stability)
+
+
+def _shuffled(X: FloatArray, owners: IntArray, rng: np.random.Generator) -> FloatArray:
+    """Return the rows with each column of the table shuffled by itself."""
+    raise_if_pressed()
+    found = np.empty_like(X)
+    for owner in np.unique(owners):
+        its = owners == owner
+        found[:, its] = X[:, its][rng.permutation(len(X))]
+    return found
 
 
 def _means(k: int, seed: int):
     from sklearn.cluster import KMeans
 
     return KMeans(k, n_init=5, random_state=seed)
-
-
-def _within(X: FloatArray, k: int, seed: int) -> float:
-    if k == 1:
-        return float(np.sum((X - X.mean(axis=0)) ** 2))
-    return float(_means(k, seed).fit(X).inertia_)
 
 
 def _stability(

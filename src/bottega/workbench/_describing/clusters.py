@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigh
 from sklearn.metrics import silhouette_samples
 
 from bottega.cluster import ClusterProfiles, GaussianMixture, what_sets_apart
@@ -16,7 +17,7 @@ from bottega.workbench._describing.space import NumberSpace
 
 __all__ = ["FoundClusters", "find_clusters"]
 
-_ROWS = 4_000  # that the clusters are found in
+_ROWS = 2_500  # that the clusters are found in
 _SHOWN_ROWS = 2_000  # that the silhouette is taken from
 
 
@@ -47,6 +48,8 @@ class FoundClusters:
         Of each cluster.
     profiles : ClusterProfiles or None
         What sets each apart; None where there is one.
+    plane : ndarray of shape (n, 2) or None
+        The rows in the plane in which the clusters differ most, where there are several.
     n_fitted : int
         Rows that the clusters were found in; the others were assigned to them.
     mixture : ChosenMixture or None
@@ -65,6 +68,7 @@ class FoundClusters:
     silhouette: float | None
     silhouettes: tuple[float, ...]
     profiles: ClusterProfiles | None = field(repr=False)
+    plane: FloatArray | None = field(repr=False)
     n_fitted: int
     mixture: ChosenMixture | None = field(repr=False)
 
@@ -89,7 +93,8 @@ def find_clusters(
     fitted = rows if len(rows) <= _ROWS else np.sort(rng.choice(rows, _ROWS, replace=False))
     if space is not None and (len(space.columns) > 1 or len(inputs.blocks) < 3):
         points = space.points()
-        chosen = choose_mixture(points[fitted], most, rng)
+        known = fitted[~np.all(np.isnan(points[fitted]), axis=1)]
+        chosen = choose_mixture(points[known], most, rng)
         shares = _responsibilities(chosen.model, points)
         labels = _by_size(np.argmax(shares, axis=1), chosen.k)
         points = np.where(np.isnan(points), 0.0, points)
@@ -140,7 +145,7 @@ def _finished(
     sizes = np.bincount(labels)[1:]
     sizes = sizes[sizes > 0]
     silhouette, each = None, ()
-    profiles = None
+    profiles, plane = None, None
     if len(sizes) > 1:
         shown = fitted
         if len(shown) > _SHOWN_ROWS:
@@ -153,6 +158,7 @@ def _finished(
             for label in range(1, len(sizes) + 1)
         )  # fmt: skip
         profiles = what_sets_apart(inputs.table.X, labels)
+        plane = _plane(points, labels, fitted)
     return FoundClusters(
         labels=labels,
         certainty=certainty,
@@ -162,9 +168,32 @@ def _finished(
         silhouette=silhouette,
         silhouettes=each,
         profiles=profiles,
+        plane=plane,
         n_fitted=len(fitted),
         **found,
     )
+
+
+def _plane(points: FloatArray, labels: IntArray, fitted: IntArray) -> FloatArray | None:
+    """Return the rows in the two directions in which clusters differ most, within them round.
+
+    With two clusters the second direction is the one of largest variance within them.
+    """
+    X, codes = points[fitted], labels[fitted] - 1
+    if X.shape[1] < 2:
+        return None
+    counts = np.bincount(codes)
+    means = np.stack([X[codes == k].mean(axis=0) for k in np.flatnonzero(counts)])
+    inner = X - means[np.unique(codes, return_inverse=True)[1]]
+    within = inner.T @ inner / len(X) + 1e-6 * np.eye(X.shape[1])
+    gap = (means - X.mean(axis=0)) * np.sqrt(counts[counts > 0] / len(X))[:, None]
+    _, vectors = eigh(gap.T @ gap, within)
+    first = vectors[:, ::-1][:, :2]
+    if len(means) == 2:
+        spread = np.linalg.eigh(within)[1][:, -1]
+        first = np.column_stack([first[:, 0], spread / np.sqrt(spread @ within @ spread)])
+    first = first * np.sign(first[np.argmax(np.abs(first), axis=0), [0, 1]])
+    return np.asarray((points - X.mean(axis=0)) @ first)
 
 
 def _of_mixture(chosen: ChosenMixture) -> tuple[str, ...]:

@@ -83,7 +83,8 @@ class DescribedInputs:
                 share = 100 * column.missing / table.n_rows
                 skipped[name] = f"missing in {share:.0f}% of the rows"
                 continue
-            block = _block(table, name, kind)
+            values = _numbers(table, name, kind) if kind in ("number", "date") else None
+            block = _block(table, name, kind) if values is None else _scaled(name, kind, values)
             if block is None:
                 skipped[name] = (
                     f"no level has {max(_LEAST_LEVEL, round(_LEAST_SHARE * table.n_rows)):,} rows"
@@ -96,8 +97,7 @@ class DescribedInputs:
                 continue
             width += len(block.titles)
             blocks.append(block)
-            if block.scale is not None:
-                values = _numbers(table, name, kind)
+            if values is not None:
                 raw[name] = values
                 reason = _not_dense(values)
                 if reason:
@@ -159,15 +159,17 @@ def _numbers(table: Table, name: str, kind: str) -> FloatArray:
     return np.where(np.isfinite(values), values, np.nan)
 
 
+def _scaled(name: str, kind: str, values: FloatArray) -> Block | None:
+    """Return a number column with variance one; None where it does not vary."""
+    scale = ColumnScale.of(values)
+    scaled = scale.forward(values)
+    if not np.nanstd(scaled) > 1e-3:  # about one, unless all are alike
+        return None
+    return Block(name, kind, (name,), scaled[:, None], scale)
+
+
 def _block(table: Table, name: str, kind: str) -> Block | None:
-    """Return a column as columns of total variance one; None where it does not vary."""
-    if kind in ("number", "date"):
-        values = _numbers(table, name, kind)
-        scale = ColumnScale.of(values)
-        scaled = scale.forward(values)
-        if not np.nanstd(scaled) > 1e-3:  # about one, unless all are alike
-            return None
-        return Block(name, kind, (name,), scaled[:, None], scale)
+    """Return a category or a boolean as columns of total variance one; None where it is constant."""
     least = max(_LEAST_LEVEL, int(np.ceil(_LEAST_SHARE * table.n_rows)))
     encoder = Encoder(
         standardize=False,
@@ -176,7 +178,7 @@ def _block(table: Table, name: str, kind: str) -> Block | None:
         handle_unknown="infrequent_if_exist",
         min_frequency=least if kind == "category" else None,
     )
-    frame = table._data.select([name]).to_native()
+    frame = table.series(name).to_frame().to_native()
     found = np.asarray(encoder.fit_transform(frame), dtype=np.float64)
     titles = tuple(str(title) for title in encoder.get_feature_names_out())
     found = found - np.nanmean(found, axis=0)

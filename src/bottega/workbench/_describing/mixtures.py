@@ -20,9 +20,10 @@ _LEAST_ROWS = 8  # of a cluster,
 _LEAST_SHARE = 0.02  # and its share of all rows
 _APART = 2.0  # standard deviations between means: less, and two normal clouds have one summit
 _HALVES = 10  # random halves that the clusters are found in again
-_STABLE = 0.6  # adjusted Rand index with them, on average
+_STABLE = 0.5  # adjusted Rand index with them, on average
 _STRONG = 10.0  # difference of criteria that is very strong evidence
 _TRIED = 8  # mixtures, the best first, that are looked at more closely
+_LATER = 3  # further numbers of clusters, none of them better, after which no more are tried
 _FLOOR = 1e-3  # least variance of a cluster, as a share of the table's
 
 
@@ -130,6 +131,8 @@ def _walk(
             bic, icl = float(criteria["bic"][i]), float(criteria["icl"][i])
             if np.isfinite(icl):
                 found.append(MixtureStep(k, setting["covariance_type"], bic, icl))
+        if min(found, key=lambda step: step.icl).k <= k - _LATER:
+            break
     ranked = sorted(found, key=lambda step: (step.icl, step.k, step.family))
     sizes = sorted({step.k for step in found})
     steps = tuple(next(step for step in ranked if step.k == k) for k in sizes)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.interruption import raise_if_pressed
@@ -180,5 +181,5 @@ def _ratio(codes: IntArray, values: FloatArray) -> float:
 def _repeated(table: Any) -> int:
     """Return how many rows repeat an earlier one in all columns but keys."""
     names = [column.name for column in table.columns if column.kind != "id"]
-    data = table._data.select(names)
+    data = nw.from_native(table.frame, eager_only=True).select(names)
     return int(len(data) - len(data.unique()))
