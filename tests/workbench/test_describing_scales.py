@@ -44,9 +44,9 @@ def test_it_follows_units_and_goes_back(shift, factor):
     values = SKEWED[:100]
     here, there = ColumnScale.of(values), ColumnScale.of(values * factor + shift)
     assert there.side == here.side == 1
-    # Cancellation in `values * factor + shift` costs up to six digits.
+    # Rounding of `values * factor + shift` costs up to six digits.
     np.testing.assert_allclose(
-        there.forward(values * factor + shift), here.forward(values), atol=1e-5
+        there.forward(values * factor + shift), here.forward(values), atol=1e-6
     )
     wide = np.r_[values, -5.0, 0.0, 1e4]
     np.testing.assert_allclose(here.backward(here.forward(wide)), wide, rtol=1e-9, atol=1e-9)

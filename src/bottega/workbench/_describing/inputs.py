@@ -169,7 +169,7 @@ def _scaled(name: str, kind: str, values: FloatArray) -> Block | None:
 
 
 def _block(table: Table, name: str, kind: str) -> Block | None:
-    """Return a category or a boolean as columns of total variance one; None where it is constant."""
+    """Return a category or a boolean with total variance one; None where it does not vary."""
     least = max(_LEAST_LEVEL, int(np.ceil(_LEAST_SHARE * table.n_rows)))
     encoder = Encoder(
         standardize=False,

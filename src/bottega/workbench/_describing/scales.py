@@ -1,6 +1,6 @@
 """A number column on a scale of its own: symmetric where it was skewed, in standard deviations."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr
@@ -30,8 +30,8 @@ class ColumnScale:
         A power of two near the largest absolute value, by which values are divided first.
     side : int
         0 for a linear scale; 1 or -1 for the logarithm of a column with a long upper or lower tail.
-    shift : float
-        What is added before the logarithm, in units.
+    origin, shift : float
+        What is subtracted and then added before the logarithm, in units: the median, and a length.
     edge : float
         Argument of the logarithm below which it goes on as its tangent.
     center, width : float
@@ -41,6 +41,7 @@ class ColumnScale:
 
     unit: float
     side: int
+    origin: float
     shift: float
     edge: float
     center: float
@@ -53,7 +54,7 @@ class ColumnScale:
         largest = float(np.max(np.abs(known))) if known.size else 0.0
         unit = 2.0 ** np.clip(np.frexp(largest)[1], -1000, 1000) if largest > 0 else 1.0
         scaled = known / unit
-        linear = cls._finished(cls(unit, 0, 0.0, 0.0, 0.0, 1.0), scaled)
+        linear = cls._finished(cls(unit, 0, 0.0, 0.0, 0.0, 0.0, 1.0), scaled)
         if known.size < 20:
             return linear
         low, middle, high = (float(q) for q in np.quantile(scaled, (0.1, 0.5, 0.9)))
@@ -61,13 +62,14 @@ class ColumnScale:
         if not high > low or abs(bend) < _SKEWED * (high - low):
             return linear
         side = 1 if bend > 0 else -1
+        below, above = middle - low, high - middle
         if side < 0:
-            low, middle, high = -high, -middle, -low
-        if not low < middle < high:  # many equal values
+            below, above = above, below
+        if not 0 < below < above:  # many equal values
             return linear
-        shift = (low * high - middle**2) / (2 * middle - low - high)
-        bent = cls(unit, side, shift, _EDGE * (low + shift), 0.0, 1.0)
-        bent = cls._finished(bent, scaled)
+        shift = below * above / (above - below)
+        edge = _EDGE * (shift - below)
+        bent = cls._finished(cls(unit, side, middle, shift, edge, 0.0, 1.0), scaled)
         before, after = _from_normal(scaled), _from_normal(bent._bend(scaled))
         return bent if after <= min(_NEARER * before, _NEAR) else linear
 
@@ -77,14 +79,12 @@ class ColumnScale:
         center = float(np.mean(values)) if values.size else 0.0
         width = float(np.std(values)) if values.size else 1.0
         steady = not width > 10 * np.finfo(float).eps * max(abs(center), 1.0)
-        return cls(
-            scale.unit, scale.side, scale.shift, scale.edge, center, 1.0 if steady else width
-        )
+        return replace(scale, center=center, width=1.0 if steady else width)
 
     def _bend(self, scaled: FloatArray) -> FloatArray:
         if self.side == 0:
             return scaled
-        moved = self.side * scaled + self.shift
+        moved = self.side * (scaled - self.origin) + self.shift
         above = np.log(np.maximum(moved, self.edge))
         below = np.minimum(moved - self.edge, 0.0) / self.edge
         return self.side * (above + below)
@@ -103,7 +103,7 @@ class ColumnScale:
         moved = np.where(
             logs >= edge, np.exp(np.minimum(logs, 700.0)), self.edge * (1 + logs - edge)
         )
-        return self.side * (moved - self.shift) * self.unit
+        return (self.side * (moved - self.shift) + self.origin) * self.unit
 
 
 def _within_reach(values: FloatArray) -> FloatArray:
