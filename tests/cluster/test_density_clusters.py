@@ -18,8 +18,8 @@ def rings():
 
 
 def test_it_is_scikit_learns(rings):
-    ours = DensityClusters(eps=0.5, min_samples=4).fit(rings)
-    theirs = DBSCAN(eps=0.5, min_samples=4).fit(rings)
+    ours = DensityClusters(eps=0.8, min_samples=4).fit(rings)
+    theirs = DBSCAN(eps=0.8, min_samples=4).fit(rings)
     assert np.array_equal(ours.labels_, theirs.labels_)
     assert np.array_equal(ours.core_sample_indices_, theirs.core_sample_indices_)
     assert (ours.n_clusters_, ours.n_noise_) == (2, 2)
@@ -65,7 +65,7 @@ def test_units_do_not_matter(rings, factor):
 
 def test_order_does_not_matter_but_for_names(rings):
     order = np.random.default_rng(0).permutation(len(rings))
-    a, b = (DensityClusters(eps=0.5, min_samples=4).fit(X).labels_ for X in (rings, rings[order]))
+    a, b = (DensityClusters(eps=0.8, min_samples=4).fit(X).labels_ for X in (rings, rings[order]))
     pairs = set(zip(a[order].tolist(), b.tolist(), strict=True))
     assert len(pairs) == 3  # two clusters and noise
 

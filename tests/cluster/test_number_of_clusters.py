@@ -24,11 +24,11 @@ def test_the_path_has_all_that_judges_it(curve):
     assert curve.values.tolist() == [1, 2, 3, 4, 5, 6]
     assert curve.estimate == "stability"
     assert set(curve.criteria) == {"silhouette", "gap", "stability"}
-    assert np.isnan(curve.error[0])
-    assert np.all(np.isfinite(curve.error[1:]))
-    assert np.all(curve.error_se[1:] >= 0)
+    assert curve.error[0] == 0  # one cluster: all pairs are together
+    assert np.all((curve.error >= 0) & (curve.error <= 1))
+    assert np.all(curve.error_se >= 0)
     assert np.all(np.diff(curve.train_error) <= 0)  # one more cluster never fits worse
-    for rule in ("silhouette", "gap", "stability", "min"):
+    for rule in ("silhouette", "gap", "stability"):
         assert curve.values[curve.best(rule)] == 3, rule
     assert curve.at(2).n_clusters_ == 3
     assert curve.train_error[0] == pytest.approx(curve.at(0).inertia_ / 120)

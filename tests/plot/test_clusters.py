@@ -64,7 +64,7 @@ def test_the_path_shows_every_criterion(X):
     rows = values_of(cluster_path_chart(curve).to_dict())
     assert len({row["criterion"] for row in rows}) == 4
     assert [row["n"] for row in rows if row["picked"]] == [3, 3, 3]
-    for select in ("silhouette", "gap", "stability", "one_se"):
+    for select in ("silhouette", "gap", "stability"):
         assert curve.plot(select=select).to_dict()
     fitted = KMeans("auto", max_clusters=4, random_state=0).fit(X)
     assert fitted.path_.plot().to_dict()

@@ -6,8 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClusterMixin
-from sklearn.cluster import DBSCAN, HDBSCAN
-from sklearn.neighbors import NearestNeighbors
 
 from bottega.cluster.silhouette import silhouette
 from bottega.core.cards import Card
@@ -192,6 +190,8 @@ class DensityClusters(ClusterMixin, Unweighted, Tuned):
             if self.standardize:
                 constant = X.min(axis=0) == X.max(axis=0)
                 X, unit = X / np.where(constant, 1.0, X.std(axis=0)), 1.0
+        from sklearn.neighbors import NearestNeighbors
+
         k = min(self.min_samples, len(X))
         search = NearestNeighbors(n_neighbors=k, metric=self.metric, n_jobs=self.n_jobs).fit(X)
         return _Neighborhoods(X, unit, np.sort(search.kneighbors(X)[0][:, -1]))
@@ -228,11 +228,14 @@ class DensityClusters(ClusterMixin, Unweighted, Tuned):
     def _grid(self, work: _Neighborhoods) -> FloatArray:
         """Return radii along the k-distance curve, from the largest."""
         places = np.linspace(0, len(work.reach) - 1, _GRID).round().astype(np.int64)
-        found = np.unique(work.reach[places])
+        knee = work.reach[np.argmin(_knee(work.reach, work.reach))]
+        found = np.unique([*work.reach[places], knee])
         found = found[found > 0]
         return (found[::-1] if len(found) else np.ones(1)) * work.unit
 
     def _dbscan(self, work: _Neighborhoods, eps: float) -> Any:
+        from sklearn.cluster import DBSCAN
+
         # Rounding of the scale must not push a neighbour just outside of the radius.
         radius = eps / work.unit * (1 + 1e-12)
         model = DBSCAN(
@@ -248,6 +251,8 @@ class DensityClusters(ClusterMixin, Unweighted, Tuned):
             labels = found.labels_
             self.probabilities_ = (labels >= 0).astype(np.float64)
         else:
+            from sklearn.cluster import HDBSCAN
+
             size = max(self.min_cluster_size or self.min_samples, 2)
             most = min(self.min_samples, len(work.X))
             found = HDBSCAN(

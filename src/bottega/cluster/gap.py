@@ -112,7 +112,7 @@ def gap_statistic(
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> X = np.vstack([rng.normal(m, 0.3, size=(40, 2)) for m in (0, 3, 6)])
+    >>> X = np.vstack([rng.normal(m, 0.4, size=(40, 2)) for m in ([0, 0], [4, 0], [2, 4])])
     >>> gap_statistic(X, n_clusters=5).best()
     3
     """

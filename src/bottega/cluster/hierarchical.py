@@ -30,7 +30,7 @@ _MOST_ROWS = 30_000  # whose distances take 3.6 GB
 
 
 @dataclass
-class _Tree:
+class _MergeTree:
     """The tree of a table, and the distances it was made of."""
 
     distances: FloatArray  # of all pairs, condensed
@@ -85,7 +85,7 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        The cluster of each row, numbered in the order of the leaves.
+        The cluster of each row, numbered in the order of their first rows.
     n_clusters_ : int
         Number of clusters.
     merges_ : ndarray of shape (n - 1, 4)
@@ -202,7 +202,7 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
                 f"n_clusters={self.n_clusters} and height={self.height} cut it twice: give one."
             )
 
-    def _prepare(self, rows: Rows) -> _Tree:
+    def _prepare(self, rows: Rows) -> _MergeTree:
         X = rows.X
         if len(X) > _MOST_ROWS:
             raise InputError(
@@ -213,7 +213,7 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
         merges = linkage(distances, self.method)
         if self.optimal_order:
             merges = optimal_leaf_ordering(merges, distances)
-        return _Tree(distances, np.asarray(merges), unit)
+        return _MergeTree(distances, np.asarray(merges), unit)
 
     def _distances(self, X: FloatArray) -> tuple[FloatArray, float]:
         """Return the distances of all pairs, and the unit in which they are."""
@@ -246,7 +246,7 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
     def _own_loss(self, work: Any) -> Loss | None:
         return None
 
-    def _path(self, work: _Tree, values: Any, loss: Loss | None) -> Path:
+    def _path(self, work: _MergeTree, values: Any, loss: Loss | None) -> Path:
         most = min(self.max_clusters, work.n - 1)
         counts = np.arange(min(2, most), most + 1) if values is None else np.unique(values)
         _check_count(int(counts[-1]), work.n)
@@ -269,7 +269,7 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
             return {"n_clusters": 2}  # nothing to choose among
         return super()._choose(work, rows, walk)
 
-    def _settle(self, work: _Tree, setting: Mapping[str, Any]) -> None:
+    def _settle(self, work: _MergeTree, setting: Mapping[str, Any]) -> None:
         K = int(setting["n_clusters"])
         _check_count(K, work.n)
         self.n_clusters_ = K
@@ -316,16 +316,15 @@ def _check_count(K: int, n: int) -> None:
 
 
 def _cut(merges: FloatArray, K: int) -> IntArray:
-    """Return the clusters before the last K - 1 joins, numbered in the order of the leaves."""
+    """Return the clusters before the last K - 1 joins, numbered by their first rows."""
     n = len(merges) + 1
     # The joins are numbered, so that equal heights and inversions do not matter.
     numbered = merges.copy()
     numbered[:, 2] = np.arange(1, n)
     labels = np.asarray(fcluster(numbered, n - K + 0.5, "distance"))
-    along_leaves = labels[leaves_list(merges)]
-    first = np.sort(np.unique(along_leaves, return_index=True)[1])
+    first = np.sort(np.unique(labels, return_index=True)[1])
     place = np.empty(labels.max() + 1, dtype=np.int64)
-    place[along_leaves[first]] = np.arange(len(first))
+    place[labels[first]] = np.arange(len(first))
     return place[labels]
 
 

@@ -10,9 +10,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from bottega.cluster._kmeans.chunk_sample import ChunkSample
 from bottega.cluster._kmeans.declared import KMEANS_PARAMS
 from bottega.cluster._kmeans.distances import distances_to
-from bottega.cluster._kmeans.judging import gaps, instability, mean_silhouettes
+from bottega.cluster._kmeans.judging import gaps, instability, mean_silhouettes, unstable
 from bottega.cluster._kmeans.lloyd import Clustering
-from bottega.cluster._kmeans.problem import How, Problem, RowMap, nearest
+from bottega.cluster._kmeans.problem import ClusterProblem, KMeansHow, RowMap, nearest
 from bottega.cluster._kmeans.source import ArraySource, ChunkSource
 from bottega.cluster._kmeans.stream import CenterStream
 from bottega.cluster._kmeans.warnings import warn_about
@@ -83,10 +83,10 @@ class KMeans(
     standardize : bool, default=False
         Whether columns are divided by their standard deviations first. Inertia is then that of the
         scaled columns; centres are in the units of the data.
-    select : {"silhouette", "gap", "stability", "min", "one_se"}, default="silhouette"
-        Rule that picks the number of clusters: the largest mean silhouette; the rule of the gap
-        statistic (which alone may pick one cluster); the best agreement between halves of the rows
-        (also ``"min"``, and ``"one_se"`` the fewest clusters within its standard error).
+    select : {"silhouette", "gap", "stability"}, default="silhouette"
+        Rule that picks the number of clusters: the largest mean silhouette (at least two); the rule
+        of the gap statistic; or the most clusters that halves of the rows agree on, with a
+        prediction strength of at least 0.8.
     max_clusters : int, default=10
         The largest number of clusters of the path.
     batch_size : int, default=1024
@@ -140,6 +140,8 @@ class KMeans(
        Symposium on Discrete Algorithms, 1027-1035.
     .. [3] Hamerly, G. (2010). Making k-means even faster. SIAM International Conference on Data
        Mining, 130-140.
+    .. [4] Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength. Journal
+       of Computational and Graphical Statistics 14, 511-528.
 
     Examples
     --------
@@ -148,7 +150,7 @@ class KMeans(
     >>> X = np.vstack([rng.normal(m, 0.3, size=(40, 2)) for m in (0, 3, 6)])
     >>> model = KMeans("auto", random_state=0).fit(X)
     >>> model.n_clusters_, np.sort(model.cluster_centers_[:, 0]).round(1)
-    (3, array([0. , 3. , 6. ]))
+    (3, array([0. , 2.9, 5.9]))
     """
 
     knob: ClassVar[str] = "n_clusters"
@@ -224,11 +226,11 @@ class KMeans(
         if self.n_clusters == "auto" and not isinstance(self.init, str) and not callable(self.init):
             raise ParameterError("init gives one number of centres; give n_clusters= that number.")
 
-    def _how(self) -> How:
+    def _how(self) -> KMeansHow:
         several = 10 if callable(self.init) or np.array_equal(self.init, "random") else 1
         given = not isinstance(self.init, str) and not callable(self.init)
         n_init = several if isinstance(self.n_init, str) else (1 if given else self.n_init)
-        return How(
+        return KMeansHow(
             norm=self.norm,
             init=self.init,
             n_init=n_init,
@@ -238,17 +240,16 @@ class KMeans(
             batch_size=self.batch_size,
             device=self.device,
             seed=seed_of(self.random_state),
-            random_state=self.random_state,
         )
 
     def _map_of(self, X: FloatArray, w: FloatArray | None) -> RowMap:
         sphere = self.norm == "cosine"
         return RowMap.of(X, w, standardize=self.standardize, sphere=sphere)
 
-    def _prepare(self, rows: Rows) -> Problem:
+    def _prepare(self, rows: Rows) -> ClusterProblem:
         row_map = self._map_of(rows.X, rows.weight)
         source = ArraySource(row_map.to(rows.X), rows.weight)
-        return Problem(source, source, self._how(), row_map)
+        return ClusterProblem(source, source, self._how(), row_map)
 
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> ChunkSample:
         if self.norm == 1 or self.algorithm == "minibatch" or self.device is not None:
@@ -258,7 +259,7 @@ class KMeans(
             )
         return ChunkSample().update(X, None, w)
 
-    def _prepare_merged(self, statistics: ChunkSample, chunks: CheckedChunks) -> Problem:
+    def _prepare_merged(self, statistics: ChunkSample, chunks: CheckedChunks) -> ClusterProblem:
         row_map = self._map_of(statistics.X, statistics.w)
         source = ChunkSource(chunks, statistics.count, row_map.to)
         if self.standardize and row_map.scale is not None:  # that of all rows
@@ -267,14 +268,14 @@ class KMeans(
             source = ChunkSource(chunks, statistics.count, row_map.to)
         weight = statistics.w if statistics.weighted else None
         sample = ArraySource(row_map.to(statistics.X), weight)
-        return Problem(source, sample, self._how(), row_map)
+        return ClusterProblem(source, sample, self._how(), row_map)
 
     def _choose(self, work: Any, rows: Rows | None, walk: Walk) -> dict[str, Any]:
         rule = walk.select or self.select
         work.wanted = (rule if rule in ("silhouette", "gap") else "stability",)
         return super()._choose(work, rows, walk)
 
-    def _path(self, work: Problem, values: Any, loss: Loss | None) -> Path:
+    def _path(self, work: ClusterProblem, values: Any, loss: Loss | None) -> Path:
         most = min(self.max_clusters, work.source.n)
         counts = np.arange(1, most + 1) if values is None else np.unique(values)
         runs = work.walk(counts)
@@ -285,18 +286,18 @@ class KMeans(
             criteria["gap"] = gaps(work, counts).excess
         if "stability" in work.wanted and loss is not None:
             error, se = instability(work, counts)
-            criteria["stability"] = error
+            criteria["stability"] = unstable(error, counts)
             judged = {"error": error, "error_se": se, "estimate": "stability"}
         return Path(
             along("n_clusters", counts),
             train_error=self._mean_losses(work, runs),
-            loss=self.row_loss if not judged else "disagreement (1 - adjusted Rand index)",
+            loss=self.row_loss if not judged else "disagreement (1 - prediction strength)",
             complexity=counts,
             criteria=criteria,
             **judged,
         )
 
-    def _mean_losses(self, work: Problem, runs: list[Clustering]) -> FloatArray:
+    def _mean_losses(self, work: ClusterProblem, runs: list[Clustering]) -> FloatArray:
         unit = work.row_map.unit ** (1 if self.norm == 1 else 2)
         return np.array([run.inertia for run in runs]) * unit / work.source.scaling.weight
 
@@ -306,7 +307,7 @@ class KMeans(
         work.how = replace(work.how, n_init=2)
         return np.array([run.inertia for run in work.walk(counts)])
 
-    def _settle(self, work: Problem, setting: Mapping[str, Any]) -> None:
+    def _settle(self, work: ClusterProblem, setting: Mapping[str, Any]) -> None:
         found: Clustering = work.solve(int(setting["n_clusters"]))
         warn_about(self, found)
         self._keep(found, work.row_map)

@@ -89,7 +89,7 @@ KMEANS_PARAMS: Mapping[str, Parameter] = {
     "norm": Norm(help="what distances are"),
     "standardize": Boolean(help="divide columns by their standard deviations first"),
     "select": Choice(
-        *("silhouette", "gap", "stability", "min", "one_se"),
+        *("silhouette", "gap", "stability"),
         help="rule that picks the number of clusters",
     ),
     "max_clusters": Integer(2, help="the largest number of clusters of the path"),

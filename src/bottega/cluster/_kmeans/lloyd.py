@@ -7,10 +7,10 @@ import numpy as np
 
 from bottega.cluster._kernels.lloyd import in_question, settle
 from bottega.cluster._kernels.rows import own_distances, sums_by_label
-from bottega.cluster._kmeans.source import Part, RowSource
+from bottega.cluster._kmeans.source import BlockSource, RowPart
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = ["Assigned", "Clustering", "assign", "lloyd"]
+__all__ = ["AssignedRows", "Clustering", "assign", "lloyd"]
 
 _BUFFER = 2**17  # numbers in the buffer of distances
 _KEPT = 2**25  # rows for which bounds are kept (12 bytes each); further ones have none
@@ -46,7 +46,7 @@ class Clustering:
 
 
 @dataclass(frozen=True)
-class Assigned:
+class AssignedRows:
     """What a pass over one part of the rows gave: changes of the sums, by centre."""
 
     changed: int
@@ -59,7 +59,7 @@ class Assigned:
 class _Passes:
     """The state between passes: labels and bounds of the rows, for as many as are kept."""
 
-    def __init__(self, source: RowSource, K: int, *, kept: int = _KEPT) -> None:
+    def __init__(self, source: BlockSource, K: int, *, kept: int = _KEPT) -> None:
         self.source, self.K = source, K
         self.kept = min(source.n, kept)
         self.label = np.full(self.kept, -1, dtype=np.int32)
@@ -67,7 +67,7 @@ class _Passes:
         self.lower = np.zeros(self.kept, dtype=np.float32)
         self.tighten = False
 
-    def views(self, part: Part) -> tuple[Any, Any, Any, bool]:
+    def views(self, part: RowPart) -> tuple[Any, Any, Any, bool]:
         """Return labels and bounds of a part, and whether they are forgotten afterwards."""
         stop = part.start + len(part)
         if stop > self.kept:
@@ -76,11 +76,13 @@ class _Passes:
         cut = slice(part.start, stop)
         return self.label[cut], self.upper[cut], self.lower[cut], False
 
-    def assign(self, C: FloatArray, steps: FloatArray) -> list[Assigned]:
+    def assign(self, C: FloatArray, steps: FloatArray) -> list[AssignedRows]:
         """Give each row its nearest centre."""
         return list(self.source.passed(lambda part: self._assign(part, C, steps)[0]))
 
-    def _assign(self, part: Part, C: FloatArray, steps: FloatArray) -> tuple[Assigned, IntArray]:
+    def _assign(
+        self, part: RowPart, C: FloatArray, steps: FloatArray
+    ) -> tuple[AssignedRows, IntArray]:
         """Return what the pass over a part gave, and the labels of its rows."""
         (K, p), n = C.shape, len(part)
         scaling = self.source.scaling
@@ -100,13 +102,13 @@ class _Passes:
                 np.dot(G[:m], D, out=P[:m])
                 changed += settle(X, w, shift, C, scale, rows, m, G, P, label, upper, lower, S, N)
                 listed += m
-        return Assigned(changed, listed, S, N, fresh), label
+        return AssignedRows(changed, listed, S, N, fresh), label
 
     def sums(self) -> tuple[FloatArray, IntArray]:
         """Return the sums of all rows whose labels are kept, made anew."""
         S, N = np.zeros((self.K, self.source.p + 1)), np.zeros(self.K, dtype=np.int64)
 
-        def of(part: Part) -> Any:
+        def of(part: RowPart) -> Any:
             label, _, _, fresh = self.views(part)
             sums, count = np.zeros_like(S), np.zeros_like(N)
             if not fresh:
@@ -122,7 +124,7 @@ class _Passes:
     def farthest(self, C: FloatArray, most: int) -> list[tuple[float, int, int, float, FloatArray]]:
         """Return the rows farthest from their centres: (distance, row, centre, weight, x)."""
 
-        def of(part: Part) -> list[tuple[float, int, int, float, FloatArray]]:
+        def of(part: RowPart) -> list[tuple[float, int, int, float, FloatArray]]:
             label, _, _, fresh = self.views(part)
             if fresh:
                 label = self._assign(part, C, np.zeros((3, len(C))))[1]
@@ -149,7 +151,7 @@ class _Passes:
         Labels are those of the nearest centres afterwards.
         """
 
-        def of(part: Part) -> tuple[float, IntArray]:
+        def of(part: RowPart) -> tuple[float, IntArray]:
             label = self._assign(part, C, np.zeros((3, len(C))))[1]
             far = np.empty(len(part))
             own_distances(part.X, self.source.scaling.shift, C, label, far)
@@ -163,7 +165,7 @@ class _Passes:
 
 
 def lloyd(
-    source: RowSource,
+    source: BlockSource,
     start: FloatArray,
     *,
     max_iter: int = 300,
@@ -177,7 +179,7 @@ def lloyd(
 
     Parameters
     ----------
-    source : RowSource
+    source : BlockSource
         The rows.
     start : ndarray of shape (K, p)
         The first centres.
@@ -307,14 +309,14 @@ def _reseed(
     return filled
 
 
-def assign(source: RowSource, centers: FloatArray) -> tuple[IntArray, FloatArray]:
+def assign(source: BlockSource, centers: FloatArray) -> tuple[IntArray, FloatArray]:
     """Return the nearest centre of each row, and the squared distance to it."""
     C = centers - source.scaling.shift
     passes = _Passes(source, len(C), kept=source.n)
     passes.assign(C, np.zeros((3, len(C))))
     far = np.empty(source.n)
 
-    def of(part: Part) -> None:
+    def of(part: RowPart) -> None:
         cut = slice(part.start, part.start + len(part))
         own_distances(part.X, source.scaling.shift, C, passes.label[cut], far[cut])
 

@@ -8,13 +8,13 @@ import numpy as np
 from bottega.cluster._kmeans.lloyd import Clustering, assign, lloyd
 from bottega.cluster._kmeans.medians import lloyd_medians, nearest_median
 from bottega.cluster._kmeans.minibatch import minibatch
-from bottega.cluster._kmeans.source import ArraySource, RowSource
-from bottega.cluster._kmeans.starts import Draws, given_start, plus_plus, random_rows
+from bottega.cluster._kmeans.source import ArraySource, BlockSource
+from bottega.cluster._kmeans.starts import RowDraws, given_start, plus_plus, random_rows
 from bottega.core.errors import InputError
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = ["How", "Problem", "RowMap", "nearest"]
+__all__ = ["ClusterProblem", "KMeansHow", "RowMap", "nearest"]
 
 _HUGE = 1e100  # beyond this, squares and their sums may overflow (or vanish)
 
@@ -78,7 +78,7 @@ def _spread(X: FloatArray, w: FloatArray | None) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class How:
+class KMeansHow:
     """How clusters are looked for: the parameters of `KMeans` that matter, and the seed."""
 
     norm: Any
@@ -90,7 +90,6 @@ class How:
     batch_size: int
     device: str | None
     seed: int
-    random_state: Any = None
 
     @property
     def sphere(self) -> bool:
@@ -99,16 +98,16 @@ class How:
 
 
 @dataclass
-class Problem:
+class ClusterProblem:
     """Rows, the rows that starts are drawn from, and what was found.
 
     Attributes
     ----------
-    source : RowSource
+    source : BlockSource
         The rows, scaled.
     sample : ArraySource
         Rows to draw starts from, and to judge by: the same, or some of the chunks' rows.
-    how : How
+    how : KMeansHow
         How clusters are looked for.
     row_map : RowMap
         How rows were scaled.
@@ -118,15 +117,15 @@ class Problem:
         Criteria that the path is to have.
     """
 
-    source: RowSource
+    source: BlockSource
     sample: ArraySource
-    how: How
+    how: KMeansHow
     row_map: RowMap
     found: dict[int, Clustering] = field(default_factory=dict)
     wanted: tuple[str, ...] = ("silhouette", "gap", "stability")
 
     def __post_init__(self) -> None:
-        self.draws = Draws(self.sample)
+        self.draws = RowDraws(self.sample)
 
     def solve(self, K: int, before: FloatArray | None = None) -> Clustering:
         """Return the best of several runs, one of them from the centres `before`, if given."""
@@ -154,10 +153,8 @@ class Problem:
         init, rng = self.how.init, self._rng(K, run)
         if isinstance(init, str):
             return (plus_plus if init == "k-means++" else random_rows)(self.draws, K, rng)
-        seed = int(rng.integers(2**31))
-        state = self.how.random_state if callable(init) else None
-        X = self.row_map.back(self.sample.X)
-        given = given_start(init, X, K, seed if state is None else state)
+        seed = int(rng.integers(2**31))  # a function gets another one for each start
+        given = given_start(init, self.row_map.back(self.sample.X), K, seed)
         return self.row_map.to(given)
 
     @property
@@ -206,12 +203,14 @@ class Problem:
             before = self.found[int(K)].centers
         return [self.found[int(K)] for K in counts]
 
-    def like(self, X: FloatArray, w: FloatArray | None = None, *, n_init: int = 1) -> "Problem":
+    def like(
+        self, X: FloatArray, w: FloatArray | None = None, *, n_init: int = 1
+    ) -> "ClusterProblem":
         """Return the same problem of other (scaled) rows, in memory and from random starts."""
         source = ArraySource(X, w)
         init = self.how.init if isinstance(self.how.init, str) else "k-means++"
         how = replace(self.how, init=init, n_init=n_init, algorithm="lloyd", device=None)
-        return Problem(source, source, how, replace(self.row_map, scale=None))
+        return ClusterProblem(source, source, how, replace(self.row_map, scale=None))
 
 
 def nearest(X: FloatArray, centers: FloatArray, norm: Any) -> tuple[IntArray, FloatArray]:

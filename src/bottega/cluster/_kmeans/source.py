@@ -14,7 +14,7 @@ from bottega.core.parallel import run_tasks, spare_threads
 from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray
 
-__all__ = ["NO_WEIGHTS", "ArraySource", "ChunkSource", "Part", "RowSource", "Scaling"]
+__all__ = ["NO_WEIGHTS", "ArraySource", "BlockSource", "ChunkSource", "RowPart", "RowScale"]
 
 NO_WEIGHTS: FloatArray = np.empty(0)
 _PART = 2**18  # numbers that are summed up together; sums do not depend on the number of threads
@@ -22,7 +22,7 @@ _LARGE = 2**19  # numbers in a block from which on its parts are worth threads o
 
 
 @dataclass(frozen=True)
-class Part:
+class RowPart:
     """Some rows: their place among all, their values and weights (none: all one)."""
 
     start: int
@@ -34,7 +34,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Scaling:
+class RowScale:
     """Where the rows are, and how far apart.
 
     Attributes
@@ -55,23 +55,23 @@ class Scaling:
     weight: float
 
 
-class RowSource(ABC):
+class BlockSource(ABC):
     """Rows of numbers to pass over, block by block."""
 
     n: int
     p: int
-    scaling: Scaling
+    scaling: RowScale
 
     @abstractmethod
     def blocks(self) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield the rows with their weights (an empty array where all are one)."""
 
-    def passed(self, work: Callable[[Part], Any]) -> Iterator[Any]:
+    def passed(self, work: Callable[[RowPart], Any]) -> Iterator[Any]:
         """Yield what `work` makes of the parts of all rows, in their order."""
         start = 0
         for X, w in self.blocks():
             cuts = split_rows(len(X), max(_PART // self.p, 1024))
-            parts = [Part(start + cut.start, X[cut], w[cut] if len(w) else w) for cut in cuts]
+            parts = [RowPart(start + cut.start, X[cut], w[cut] if len(w) else w) for cut in cuts]
             if X.size < _LARGE or len(parts) == 1 or spare_threads() == 1:
                 with one_thread():  # the products are small
                     found = [work(part) for part in parts]
@@ -88,13 +88,13 @@ class RowSource(ABC):
                     yield from answers[i]
             start += len(X)
 
-    def _find_scaling(self) -> Scaling:
+    def _find_scaling(self) -> RowScale:
         """Return where the rows are, from one pass (two, where they are far from the first)."""
         first = next(iter(self.blocks()))[0][0].copy()
         shift, sums, weight = first, None, 0.0
         for _ in range(2):
 
-            def sums_of(part: Part, shift: FloatArray = shift) -> tuple[FloatArray, float]:
+            def sums_of(part: RowPart, shift: FloatArray = shift) -> tuple[FloatArray, float]:
                 out = np.zeros((3, part.X.shape[1]))
                 column_sums(part.X, part.w, shift, out)
                 return out, float(part.w.sum()) if len(part.w) else float(len(part))
@@ -115,14 +115,14 @@ class RowSource(ABC):
         reach = float(np.sqrt(np.sum((sums[2] + np.abs(mean)) ** 2)))
         constant = sums[2] <= 0
         variance = np.where(constant, 0.0, np.maximum(variance, 0.0))
-        return Scaling(shift + mean, variance, 1.0 / reach if reach > 0 else 1.0, weight)
+        return RowScale(shift + mean, variance, 1.0 / reach if reach > 0 else 1.0, weight)
 
 
-def _each(work: Callable[[Part], Any], parts: list[Part]) -> list[Any]:
+def _each(work: Callable[[RowPart], Any], parts: list[RowPart]) -> list[Any]:
     return [work(part) for part in parts]
 
 
-class ArraySource(RowSource):
+class ArraySource(BlockSource):
     """Rows in memory."""
 
     def __init__(self, X: FloatArray, weight: FloatArray | None = None) -> None:
@@ -136,7 +136,7 @@ class ArraySource(RowSource):
         yield self.X, self.w
 
 
-class ChunkSource(RowSource):
+class ChunkSource(BlockSource):
     """Rows in chunks, which were checked once and are the same each time.
 
     `change` is what is done to each block first: scaling of its columns.

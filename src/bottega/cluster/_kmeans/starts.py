@@ -5,16 +5,16 @@ from typing import Any
 import numpy as np
 
 from bottega.cluster._kernels.rows import nearer, potentials
-from bottega.cluster._kmeans.source import ArraySource, Part
+from bottega.cluster._kmeans.source import ArraySource, RowPart
 from bottega.core.deal import MOST_ORDERED
 from bottega.core.errors import InputError
 from bottega.core.row_order import own_order
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = ["Draws", "given_start", "plus_plus", "random_rows"]
+__all__ = ["RowDraws", "given_start", "plus_plus", "random_rows"]
 
 
-class Draws:
+class RowDraws:
     """Draws rows with given chances, along an order that depends on what is in the rows alone.
 
     So neither the order of the rows nor the difference between a row of weight two and two rows
@@ -51,7 +51,7 @@ class Draws:
 
 
 def plus_plus(
-    draws: Draws, K: int, rng: np.random.Generator, first: FloatArray | None = None
+    draws: RowDraws, K: int, rng: np.random.Generator, first: FloatArray | None = None
 ) -> FloatArray:
     """Return K centres by greedy k-means++, the `first` ones given.
 
@@ -84,7 +84,7 @@ def _add(source: ArraySource, center: FloatArray, closest: FloatArray) -> None:
     shift = source.scaling.shift
     c = center - shift
 
-    def of(part: Part) -> None:
+    def of(part: RowPart) -> None:
         nearer(part.X, shift, c, closest[part.start : part.start + len(part)])
 
     list(source.passed(of))
@@ -94,7 +94,7 @@ def _potentials(source: ArraySource, rows: FloatArray, closest: FloatArray) -> F
     shift = source.scaling.shift
     CT = np.ascontiguousarray((rows - shift).T)
 
-    def of(part: Part) -> FloatArray:
+    def of(part: RowPart) -> FloatArray:
         out = np.zeros(CT.shape[1])
         near = closest[part.start : part.start + len(part)]
         potentials(part.X, part.w, shift, CT, near, out)
@@ -103,7 +103,7 @@ def _potentials(source: ArraySource, rows: FloatArray, closest: FloatArray) -> F
     return np.asarray(sum(source.passed(of)))
 
 
-def random_rows(draws: Draws, K: int, rng: np.random.Generator) -> FloatArray:
+def random_rows(draws: RowDraws, K: int, rng: np.random.Generator) -> FloatArray:
     """Return K rows drawn at random, distinct as far as there are distinct rows."""
     X = draws.source.X
     found: list[FloatArray] = []
