@@ -221,7 +221,7 @@ class DensityClusters(ClusterMixin, Unweighted, Tuned):
             along("eps", radii),
             train_error=noise,
             loss="share of noise",
-            complexity=np.arange(len(radii)),
+            complexity=np.arange(len(radii), dtype=np.float64),
             criteria=criteria,
         )
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from scipy.cluster.hierarchy import cophenet, fcluster, leaves_list, linkage, optimal_leaf_ordering
@@ -210,7 +210,7 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
                 f"most {_MOST_ROWS:,}. Cluster a sample, or use KMeans."
             )
         distances, unit = self._distances(X)
-        merges = linkage(distances, self.method)
+        merges = linkage(distances, cast(Any, self.method))
         if self.optimal_order:
             merges = optimal_leaf_ordering(merges, distances)
         return _MergeTree(distances, np.asarray(merges), unit)
@@ -220,7 +220,7 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
         if self.metric == "precomputed":
             return _checked_distances(X), 1.0
         if self.metric in ("cosine", "correlation"):
-            found = np.asarray(pdist(X, self.metric))
+            found = np.asarray(pdist(X, cast(Any, self.metric)))
             if not np.all(np.isfinite(found)):
                 raise InputError(
                     f"A row that is constant has no direction, which metric={self.metric!r} "
@@ -235,7 +235,7 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
             spread = scaled.std(axis=0)
             constant = X.min(axis=0) == X.max(axis=0)
             scaled, unit = scaled / np.where(constant, 1.0, spread), 1.0
-        return np.asarray(pdist(scaled, self.metric)), unit
+        return np.asarray(pdist(scaled, cast(Any, self.metric))), unit
 
     def _given(self, work: Any) -> dict[str, Any] | None:
         if self.height is not None:
@@ -260,7 +260,7 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
             along("n_clusters", counts),
             train_error=within,
             loss="mean distance to the rows of the same cluster",
-            complexity=counts,
+            complexity=counts.astype(np.float64),
             criteria={"silhouette": judged},
         )
 

@@ -279,7 +279,8 @@ class KMeans(
         most = min(self.max_clusters, work.source.n)
         counts = np.arange(1, most + 1) if values is None else np.unique(values)
         runs = work.walk(counts)
-        criteria, judged = {}, {}
+        criteria: dict[str, FloatArray] = {}
+        judged: dict[str, Any] = {}
         if "silhouette" in work.wanted:
             criteria["silhouette"] = 1 - mean_silhouettes(work, counts)
         if "gap" in work.wanted and len(counts) > 1 and np.all(np.diff(counts) == 1):
@@ -292,7 +293,7 @@ class KMeans(
             along("n_clusters", counts),
             train_error=self._mean_losses(work, runs),
             loss=self.row_loss if not judged else "disagreement (1 - prediction strength)",
-            complexity=counts,
+            complexity=counts.astype(np.float64),
             criteria=criteria,
             **judged,
         )
@@ -337,8 +338,11 @@ class KMeans(
         return len(self.cluster_centers_)
 
     def _row_losses(self, X: Any) -> FloatArray:
-        losses = nearest(self._row_map.to(self._check_new(X)), self._centers, self.norm)[1]
-        return losses * self._loss_unit
+        return self._nearest(X)[1] * self._loss_unit
+
+    def _nearest(self, X: Any) -> tuple[Array, FloatArray]:
+        checked = self._check_new(X)
+        return nearest(self._row_map.to(checked), self._centers, self.norm)
 
     def predict(self, X: Any) -> Array:
         """Return the cluster of each row: its nearest centre, the first among equals.
@@ -348,7 +352,7 @@ class KMeans(
         X : array-like or data frame of shape (m, p)
             Inputs.
         """
-        return nearest(self._row_map.to(self._check_new(X)), self._centers, self.norm)[0]
+        return self._nearest(X)[0]
 
     def transform(self, X: Any) -> FloatArray:
         """Return the distance of each row to each centre.
@@ -360,8 +364,9 @@ class KMeans(
         X : array-like or data frame of shape (m, p)
             Inputs.
         """
-        rows = self._row_map.to(self._check_new(X))
-        return distances_to(rows, self._centers, self.norm) * self._row_map.unit
+        checked = self._check_new(X)
+        found = distances_to(self._row_map.to(checked), self._centers, self.norm)
+        return found * self._row_map.unit
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the objective of rows: minus their weighted sum of squared distances."""

@@ -1,7 +1,7 @@
 """Silhouettes: how much nearer each row is to its own cluster than to the next one."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -63,7 +63,7 @@ class Silhouettes(Shown):
     def summary(self) -> Summary:
         """Return the clusters with their sizes and mean silhouettes."""
         means = self.by_cluster()
-        columns = {
+        columns: dict[str, Any] = {
             "cluster": [str(label) for label in means],
             "rows": [int(np.sum(self.labels == label)) for label in means],
             "silhouette": list(means.values()),
@@ -173,7 +173,7 @@ def _values(X: FloatArray, codes: IntArray, w: FloatArray, metric: str) -> Float
     mass = member.sum(axis=0)
     values = np.zeros(n)
     for cut in split_rows(n, max(_BLOCK // n, 1)):
-        far = X[cut] if metric == "precomputed" else cdist(X[cut], X, metric)
+        far = X[cut] if metric == "precomputed" else cdist(X[cut], X, cast(Any, metric))
         sums = far @ member
         here = np.arange(len(sums))
         own = codes[cut]

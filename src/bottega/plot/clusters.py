@@ -291,7 +291,7 @@ def k_distance_chart(distances: Any, *, eps: float | None = None, min_samples: i
 
 def _crosses(centers: FloatArray, axes: Any) -> Any:
     data = altair().Data(values=records(x=centers[:, 0], y=centers[:, 1]))
-    cross = {"shape": "cross", "size": 220, "filled": True, "opacity": 1, "style": "picked"}
+    cross = {"shape": "cross", "size": 220, "filled": True, "opacity": 1, "style": "label"}
     return altair().Chart(data).mark_point(**cross).encode(**axes("x", "y"))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.typing import FloatArray
-from bottega.plot._parts import apart, tips, y_axis
+from bottega.plot._parts import colors, tips, y_axis
 from bottega.plot.theme import altair, finish, number, plain
 
 __all__ = ["dendrogram_chart"]
@@ -47,13 +47,6 @@ def dendrogram_chart(
     leaves, lines = _lines(joins, min(most, n), clusters)
     spelled = [_leaf(leaf, joins, n, names) for leaf in leaves]
     kinds = sorted({line["cluster"] for line in lines} - {"joined"}, key=lambda k: (len(k), k))
-    domain = [*kinds, "joined"]
-    color = alt.Color(
-        "cluster",
-        type="nominal",
-        scale=alt.Scale(domain=domain, range="category") if kinds else alt.Undefined,
-        legend=alt.Legend(title=None, values=kinds, columns=8) if kinds else None,
-    )
     words = "datum.value % 1 == 0 ? " + str([str(each) for each in spelled]) + "[datum.value] : ''"
     axis = alt.Axis(
         values=list(range(len(leaves))),
@@ -71,11 +64,14 @@ def dendrogram_chart(
         y=y_axis("y", "height of the join", zero=True),
         detail="join:N",
         order="step:Q",
-        strokeDash=apart(alt.StrokeDash, "cluster", domain, [[1, 0]] * len(domain)),
-        color=color,
         tooltip=tips(("height:Q", "height", ".4~g"), ("rows:Q", "rows"), ("cluster:N", "cluster")),
     )
-    layers = [base.mark_line(strokeWidth=1.6, interpolate="linear")]
+    above = base.transform_filter("datum.cluster == 'joined'")
+    layers = [above.mark_line(style="faint", strokeWidth=1.6)]
+    if kinds:
+        within = base.transform_filter("datum.cluster != 'joined'")
+        by_cluster = colors("cluster", kinds, columns=8, symbolType="stroke")
+        layers.append(within.mark_line(strokeWidth=1.6).encode(color=by_cluster))
     if cut is not None:
         data = alt.Data(values=[{"cut": plain(float(cut))}])
         layers.append(alt.Chart(data).mark_rule(style="reference").encode(y="cut:Q"))

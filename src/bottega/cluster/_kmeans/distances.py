@@ -9,7 +9,7 @@ from bottega.core.typing import FloatArray
 
 __all__ = ["METRICS", "distances_to"]
 
-METRICS = {2: "euclidean", 1: "cityblock", "cosine": "cosine"}
+METRICS: dict[Any, Any] = {2: "euclidean", 1: "cityblock", "cosine": "cosine"}
 
 
 def distances_to(X: FloatArray, centers: FloatArray, norm: Any) -> FloatArray:

@@ -62,7 +62,7 @@ class _Passes:
     def __init__(self, source: BlockSource, K: int, *, kept: int = _KEPT) -> None:
         self.source, self.K = source, K
         self.kept = min(source.n, kept)
-        self.label = np.full(self.kept, -1, dtype=np.int32)
+        self.label: Any = np.full(self.kept, -1, dtype=np.int32)
         self.upper = np.zeros(self.kept, dtype=np.float32)
         self.lower = np.zeros(self.kept, dtype=np.float32)
         self.tighten = False

@@ -1,5 +1,7 @@
 """Clusters around medians: Lloyd's algorithm for sums of absolute differences."""
 
+from typing import Any
+
 import numpy as np
 
 from bottega.cluster._kernels.medians import nearest_by_sum
@@ -30,7 +32,8 @@ def weighted_medians(X: FloatArray, w: FloatArray) -> FloatArray:
 
 def nearest_median(X: FloatArray, centers: FloatArray) -> tuple[IntArray, FloatArray]:
     """Return the nearest centre of each row by the sum of absolute differences, and that sum."""
-    label, far = np.full(len(X), -1, dtype=np.int32), np.empty(len(X))
+    label: Any = np.full(len(X), -1, dtype=np.int32)
+    far = np.empty(len(X))
     nearest_by_sum(X, centers, label, far)
     return label, far
 
@@ -44,7 +47,8 @@ def lloyd_medians(
     moves of the centres sum to at most `tol`.
     """
     C, K = start.copy(), len(start)
-    label, far = np.full(len(X), -1, dtype=np.int32), np.empty(len(X))
+    label: Any = np.full(len(X), -1, dtype=np.int32)
+    far = np.empty(len(X))
     n_iter = reseeded = 0
     converged = False
     while n_iter < max_iter and not converged:
