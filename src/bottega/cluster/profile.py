@@ -90,7 +90,7 @@ class ClusterProfiles(Shown):
     def summary(self) -> Summary:
         """Return the clusters with their sizes and what sets them apart."""
         said = [sentence.partition(": ")[2] for sentence in self.words()]
-        columns = {
+        columns: dict[str, Any] = {
             "cluster": [str(label) for label in self.labels],
             "rows": list(self.counts),
             "what sets it apart from all other rows": said,
@@ -260,11 +260,11 @@ def _traits(
     name: str, kind: str, values: Array, codes: IntArray, weights: FloatArray, n_clusters: int
 ) -> Iterator[tuple[int, _Trait]]:
     """Yield each cluster with its trait in one column."""
-    absent = np.isnan(values) if kind == "number" else np.equal(values, None)
-    absent = absent.astype(bool)
+    number = kind == "number"
+    absent = np.isnan(values) if number else np.array([value is None for value in values])
     present = ~absent
     here_codes, here_weights = codes[present], weights[present]
-    if kind == "number" and np.any(present):
+    if number and np.any(present):
         for found in _differences(values[present], here_codes, here_weights, n_clusters):
             yield found[0], _Trait(name, "number", None, *found[1:])
     if kind == "level" and np.any(present):

@@ -11,6 +11,13 @@ from bottega.plot.biplot import biplot_chart
 from bottega.plot.boundaries import boundaries_chart
 from bottega.plot.bundle import javascript, to_json
 from bottega.plot.calibration import calibration_chart
+from bottega.plot.clusters import (
+    cluster_path_chart,
+    cluster_steps_chart,
+    clusters_chart,
+    gap_chart,
+    k_distance_chart,
+)
 from bottega.plot.coefficients import coefficient_chart
 from bottega.plot.component_images import component_images_chart
 from bottega.plot.confusion import confusion_chart, confusion_table_chart
@@ -19,6 +26,7 @@ from bottega.plot.costs import cost_curve_chart, threshold_cost_chart
 from bottega.plot.criteria import criteria_chart
 from bottega.plot.curvature import curvature_chart
 from bottega.plot.decomposition import decomposition_chart
+from bottega.plot.dendrogram import dendrogram_chart
 from bottega.plot.discriminant import discriminant_chart
 from bottega.plot.dots import dots_chart
 from bottega.plot.effects import effects_chart
@@ -48,6 +56,7 @@ from bottega.plot.roc import roc_chart, roc_curves_chart
 from bottega.plot.scatter_matrix import scatter_matrix_chart
 from bottega.plot.scree import scree_chart
 from bottega.plot.shrinkage import shrinkage_chart, threshold_chart
+from bottega.plot.silhouette import silhouette_chart
 from bottega.plot.staged_error import error_against_trees_chart
 from bottega.plot.target import target_chart
 from bottega.plot.terms import terms_chart
@@ -65,6 +74,9 @@ __all__ = [  # made by docs/generate.py
     "biplot_chart",
     "boundaries_chart",
     "calibration_chart",
+    "cluster_path_chart",
+    "cluster_steps_chart",
+    "clusters_chart",
     "coefficient_chart",
     "component_images_chart",
     "config",
@@ -76,17 +88,20 @@ __all__ = [  # made by docs/generate.py
     "curse_chart",
     "curvature_chart",
     "decomposition_chart",
+    "dendrogram_chart",
     "discriminant_chart",
     "dots_chart",
     "effect_chart",
     "effects_chart",
     "error_against_trees_chart",
     "excess_chart",
+    "gap_chart",
     "image_grid_chart",
     "importance_chart",
     "imputation_chart",
     "intervals_chart",
     "javascript",
+    "k_distance_chart",
     "latent_map",
     "latent_map_chart",
     "leaderboard_chart",
@@ -117,6 +132,7 @@ __all__ = [  # made by docs/generate.py
     "scatter_matrix_chart",
     "scree_chart",
     "shrinkage_chart",
+    "silhouette_chart",
     "smooth_chart",
     "smooths_chart",
     "step_chart",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
+from bottega.cluster import KMeans
 from bottega.core.interruption import raise_if_pressed
 from bottega.core.typing import FloatArray, IntArray
 
@@ -102,9 +103,7 @@ def _shuffled(X: FloatArray, owners: IntArray, rng: np.random.Generator) -> Floa
     return found
 
 
-def _means(k: int, seed: int):
-    from sklearn.cluster import KMeans
-
+def _means(k: int, seed: int) -> KMeans:
     return KMeans(k, n_init=5, random_state=seed)
 
 
