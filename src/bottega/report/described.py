@@ -144,11 +144,13 @@ def _clusters(description: Any, figures: Figures) -> dict[str, Any] | None:
     shown: list[Figure | None] = []
     if found.count > 1:
         shown.append(figures.make("apart-chart", found.profiles.plot))
+        shown.append(figures.make("silhouette-chart", found.silhouettes.plot))
     if len(found.steps) > 1:
         shown.append(figures.make("criteria-chart", lambda: _criteria(found)))
     table = None
     if found.count > 1:
         told = [sentence.partition(": ")[2] for sentence in found.words()]
+        judged = found.silhouettes.by_cluster()
         table = {
             "columns": [
                 {"title": "Cluster", "numeric": False},
@@ -157,7 +159,7 @@ def _clusters(description: Any, figures: Figures) -> dict[str, Any] | None:
                 {"title": "What sets it apart from all other rows", "numeric": False},
             ],
             "rows": [
-                [f"cluster {k + 1}", f"{size:,}", _correlation(found.silhouettes[k]), told[k]]
+                [f"cluster {k + 1}", f"{size:,}", _correlation(judged.get(k + 1, np.nan)), told[k]]
                 for k, size in enumerate(found.sizes)
             ],
         }

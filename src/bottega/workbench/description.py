@@ -285,7 +285,9 @@ class Description(Shown):
             "evidence": list(found.evidence),
             "words": found.words(),
             "silhouette": found.silhouette,
-            "silhouettes": list(found.silhouettes),
+            "silhouettes": []
+            if found.silhouettes is None
+            else list(found.silhouettes.by_cluster().values()),
             "stability": found.stability,
             "separation": found.separation,
             "criteria": [dict(vars(step)) for step in found.steps],

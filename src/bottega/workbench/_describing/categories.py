@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.metrics import adjusted_rand_score
 
-from bottega.cluster import KMeans
+from bottega.cluster import KMeans, silhouette
 from bottega.core.interruption import raise_if_pressed
 from bottega.core.typing import FloatArray, IntArray
 
@@ -61,7 +61,7 @@ def choose_means(
         labels = _means(size, seed).fit(Y).labels_
         if np.bincount(labels, minlength=size).min() < max(_LEAST_ROWS, _LEAST_SHARE * len(Y)):
             continue
-        value = float(silhouette_score(Y, labels))
+        value = silhouette(Y, labels).mean
         if value > best:
             best, k = value, size
     one = np.zeros(len(X), dtype=np.int64)

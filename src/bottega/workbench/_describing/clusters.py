@@ -5,9 +5,14 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.metrics import silhouette_samples
 
-from bottega.cluster import ClusterProfiles, GaussianMixture, what_sets_apart
+from bottega.cluster import (
+    ClusterProfiles,
+    GaussianMixture,
+    Silhouettes,
+    silhouette,
+    what_sets_apart,
+)
 from bottega.core.typing import FloatArray, IntArray
 from bottega.workbench._describing.categories import choose_means
 from bottega.workbench._describing.filling import Filling
@@ -41,11 +46,11 @@ class FoundClusters:
         Why there are as many, in sentences.
     steps : tuple of MixtureStep
         Criteria by number of clusters; empty for "means".
-    stability, separation, silhouette : float or None
-        Agreement of clusters in random halves (adjusted Rand index), least distance of two centres
-        in standard deviations, mean silhouette.
-    silhouettes : tuple of float
-        Of each cluster.
+    stability, separation : float or None
+        Agreement of clusters in random halves (adjusted Rand index), and least distance of two
+        centres in standard deviations.
+    silhouettes : Silhouettes or None
+        Of some rows; None where there is one cluster.
     profiles : ClusterProfiles or None
         What sets each apart; None where there is one.
     plane : ndarray of shape (n, 2) or None
@@ -65,8 +70,7 @@ class FoundClusters:
     steps: tuple[MixtureStep, ...]
     stability: float | None
     separation: float | None
-    silhouette: float | None
-    silhouettes: tuple[float, ...]
+    silhouettes: Silhouettes | None = field(repr=False)
     profiles: ClusterProfiles | None = field(repr=False)
     plane: FloatArray | None = field(repr=False)
     n_fitted: int
@@ -76,6 +80,11 @@ class FoundClusters:
     def count(self) -> int:
         """Number of clusters."""
         return len(self.sizes)
+
+    @property
+    def silhouette(self) -> float | None:
+        """Mean silhouette."""
+        return None if self.silhouettes is None else self.silhouettes.mean
 
     def words(self) -> list[str]:
         """Return one sentence per cluster: its size, and what sets it apart."""
@@ -99,7 +108,7 @@ def find_clusters(
         labels = _by_size(np.argmax(shares, axis=1), chosen.k)
         points = np.where(np.isnan(points), 0.0, points)
         return _finished(
-            inputs, labels, shares.max(axis=1), points, "mixture", space.columns, fitted, rng,
+            inputs, labels, shares.max(axis=1), points, "mixture", space.columns, fitted,
             evidence=_of_mixture(chosen), steps=chosen.steps, stability=chosen.stability,
             separation=chosen.separation, mixture=chosen,
         )  # fmt: skip
@@ -109,7 +118,7 @@ def find_clusters(
     labels = _by_size(found.labels, found.k)
     return _finished(
         inputs, labels, np.full(len(X), np.nan), X, "means",
-        tuple(block.name for block in inputs.blocks), fitted, rng,
+        tuple(block.name for block in inputs.blocks), fitted,
         evidence=found.evidence, steps=(), stability=found.stability, separation=None, mixture=None,
     )  # fmt: skip
 
@@ -139,24 +148,13 @@ def _finished(
     by: str,
     columns: tuple[str, ...],
     fitted: IntArray,
-    rng: np.random.Generator,
     **found: Any,
 ) -> FoundClusters:
     sizes = np.bincount(labels)[1:]
     sizes = sizes[sizes > 0]
-    silhouette, each = None, ()
-    profiles, plane = None, None
+    judged, profiles, plane = None, None, None
     if len(sizes) > 1:
-        shown = fitted
-        if len(shown) > _SHOWN_ROWS:
-            shown = rng.choice(shown, _SHOWN_ROWS, replace=False)
-        values = silhouette_samples(points[shown], labels[shown])
-        silhouette = float(np.mean(values))
-        each = tuple(
-            float(np.mean(values[labels[shown] == label])) if np.any(labels[shown] == label)
-            else np.nan
-            for label in range(1, len(sizes) + 1)
-        )  # fmt: skip
+        judged = silhouette(points[fitted], labels[fitted], most_rows=_SHOWN_ROWS)
         profiles = what_sets_apart(inputs.table.X, labels)
         plane = _plane(points, labels, fitted)
     return FoundClusters(
@@ -165,8 +163,7 @@ def _finished(
         sizes=tuple(int(size) for size in sizes),
         by=by,
         columns=columns,
-        silhouette=silhouette,
-        silhouettes=each,
+        silhouettes=judged,
         profiles=profiles,
         plane=plane,
         n_fitted=len(fitted),
