@@ -74,9 +74,7 @@ def evidence(variances: FloatArray, n: float) -> FloatArray:
     lam = variances / variances[0]  # the unit adds the same to all
     tiny = np.finfo(np.float64).eps
     i = np.arange(1, most + 1)
-    sphere = np.cumsum(
-        -np.log(2) + gammaln((d - i + 1) / 2) - np.log(np.pi) * (d - i + 1) / 2
-    )
+    sphere = np.cumsum(-np.log(2) + gammaln((d - i + 1) / 2) - np.log(np.pi) * (d - i + 1) / 2)
     gaps = np.maximum(lam[:most, None] - lam[None, :], tiny)
     beyond = np.triu(np.ones((most, d), dtype=bool), 1)
     spread = np.cumsum(np.sum(np.log(gaps), axis=1, where=beyond) + np.log(n) * (d - i))
