@@ -75,7 +75,7 @@ class PCA(ComponentDensity, ComponentStream, Unsupervised):
     standardize : bool, default=False
         Divide columns by their standard deviations first: components of the correlation matrix.
         Without it a column counts by its spread, so its units matter.
-    select : {"min", "one_se", "share", "parallel", "mle"}, default="min"
+    select : {"one_se", "min", "share", "parallel", "mle"}, default="one_se"
         Rule that picks K where `n_components` is ``"auto"``: the least error on blocks of cells
         held out (``"min"``), or the fewest components within one standard error of it
         (``"one_se"``); the fewest with 90 % of the variance (``"share"``); the eigenvalues above
@@ -242,7 +242,7 @@ class PCA(ComponentDensity, ComponentStream, Unsupervised):
         power_iteration_normalizer: str = "auto",
         random_state: Any = None,
         standardize: bool = False,
-        select: str = "min",
+        select: str = "one_se",
         cv: Any = 5,
         device: str | None = None,
     ) -> None:
@@ -358,9 +358,7 @@ class PCA(ComponentDensity, ComponentStream, Unsupervised):
             work.discarded(counts) * work.divisor / work.weight,
             self.row_loss,
             complexity=counts.astype(np.float64),
-            criteria=criteria_of(
-                work, counts, correlation=self.standardize, parallel=parallel, seed=seed
-            ),
+            criteria=criteria_of(work, counts, parallel=parallel, seed=seed),
         )
 
     def _counts(self, values: Any) -> IntArray:

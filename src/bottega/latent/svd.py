@@ -39,8 +39,9 @@ class SingularDecomposition(Shown):
     Vt : ndarray of shape (k, p)
         Right singular vectors: how much each column has of each concept. The entry of largest size
         is positive; the signs of u and v are fixed together.
-    total : float
-        Sum of squares of the matrix: the sum of all squared singular values.
+    norm : float
+        Root of the sum of squares of the matrix (Frobenius norm), and of all squared singular
+        values.
     names : tuple of str
         Names of the columns.
 
@@ -55,7 +56,7 @@ class SingularDecomposition(Shown):
     U: FloatArray
     singular_values: FloatArray
     Vt: FloatArray
-    total: float
+    norm: float
     names: tuple[str, ...]
     frame: str | None = None
 
@@ -67,7 +68,7 @@ class SingularDecomposition(Shown):
     @property
     def share(self) -> FloatArray:
         """Shares of the concepts in the sum of squares of the matrix."""
-        return np.asarray(self.singular_values**2 / (self.total if self.total > 0 else 1.0))
+        return np.asarray((self.singular_values / (self.norm if self.norm > 0 else 1.0)) ** 2)
 
     @property
     def scores(self) -> FloatArray:
@@ -226,9 +227,8 @@ def svd(
     kept = rank if k is None else min(k, rank)
     U, s, Vt = U[:, :kept], s[:kept], Vt[:kept]
     flip = signs(np.ascontiguousarray(Vt.T))
-    square = table.data if sparse else table
-    total = float(np.sum(np.square(square))) * unit**2
-    return SingularDecomposition(U * flip, s * unit, Vt * flip[:, None], total, words, frame)
+    norm = unit * float(np.linalg.norm(table.data if sparse else table))
+    return SingularDecomposition(U * flip, s * unit, Vt * flip[:, None], norm, words, frame)
 
 
 def low_rank(A: Any, k: int) -> LowRank:

@@ -71,6 +71,7 @@ def biplot_chart(
     stretch = _REACH * size / (float(np.max(np.abs(V), initial=0.0)) or 1.0)
     tip = V * stretch
     edge = plain(1.12 * size)
+    words = _apart(tip * 1.07, 0.075 * size)
     options = {"domain": [-edge, edge], "nice": False, "grid": False}
     shown: dict[str, Any] = {"x": Z[kept, 0], "y": Z[kept, 1]}
     if groups is not None:
@@ -81,8 +82,8 @@ def biplot_chart(
         name=[str(names[j]) for j in longest],
         tx=tip[:, 0],
         ty=tip[:, 1],
-        lx=tip[:, 0] * 1.07,
-        ly=tip[:, 1] * 1.07,
+        lx=words[:, 0],
+        ly=words[:, 1],
         angle=90 - np.degrees(np.arctan2(tip[:, 1], tip[:, 0])),
     )
 
@@ -103,8 +104,9 @@ def biplot_chart(
     layers = [
         points,
         drawn.mark_rule(style="label", strokeWidth=1.4).encode(**axes("tx", "ty"), **start),
-        drawn.mark_point(style="label", shape="triangle-up", filled=True, size=60, opacity=1)
-        .encode(**axes("tx", "ty"), angle=alt.Angle("angle:Q", scale=None)),
+        drawn.mark_point(
+            style="label", shape="triangle-up", filled=True, size=60, opacity=1
+        ).encode(**axes("tx", "ty"), angle=alt.Angle("angle:Q", scale=None)),
         drawn.mark_text(style="label", fontWeight=600).encode(**axes("lx", "ly"), text="name:N"),
     ]
     more = "" if len(longest) == len(names) else f" The {_ARROWS} longest of {len(names)} arrows."
@@ -119,3 +121,19 @@ def biplot_chart(
         width=_SIZE,
         height=_SIZE,
     )
+
+
+def _apart(places: Any, gap: float) -> Any:
+    """Return places of words on the same side moved up or down until they are a line apart."""
+    found = places.copy()
+    for side in (found[:, 0] >= 0, found[:, 0] < 0):
+        members = np.flatnonzero(side)
+        members = members[np.argsort(found[members, 1], kind="stable")]
+        if not len(members):
+            continue
+        heights = found[members, 1].copy()
+        for i in range(1, len(heights)):
+            heights[i] = max(heights[i], heights[i - 1] + gap)
+        # What was pushed up moves back by half, so that both words of a pair move.
+        found[members, 1] = heights - (heights - found[members, 1]).max() / 2
+    return found

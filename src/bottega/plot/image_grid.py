@@ -77,7 +77,7 @@ def image_grid_chart(
         for i, image in enumerate(table)
         for d, a, v in zip(down, across, image, strict=True)
     ]
-    side = _PANEL / max(height, width)
+    side = max(1, round(_PANEL / max(height, width)))  # whole: no seams between pixels
     hidden = alt.Axis(labels=False, ticks=False, domain=False, title=None, grid=False)
     order = [str(name) for name in titles]
     head = alt.Header(title=None, labelAnchor="middle")

@@ -41,8 +41,9 @@ def moments_of(X: Any, w: FloatArray | None) -> Moments:
     if is_sparse(X):
         weighted = X if w is None else X.multiply(w[:, None]).tocsc()
         found.mean = np.asarray(weighted.sum(axis=0)).ravel() / found.weight
-        raw = (X.T @ weighted).toarray()
-        found.scatter = raw - found.weight * np.outer(found.mean, found.mean)
+        with np.errstate(over="ignore", invalid="ignore"):  # told where columns are checked
+            level = found.weight * np.outer(found.mean, found.mean)
+            found.scatter = (X.T @ weighted).toarray() - level
         return found
     rows = CentredRows.about_mean(X, w)
     scatter, left = np.zeros((p, p), order="F"), np.zeros(p)

@@ -11,6 +11,7 @@ from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
 from bottega.core.sparse import is_sparse, small_as_dense
 from bottega.core.typing import FloatArray
+from bottega.core.validate import check_columns
 from bottega.latent._pca.centred import (
     CentredRows,
     column_squares,
@@ -32,6 +33,9 @@ from bottega.latent._pca.solvers import (
 )
 
 __all__ = ["Directions", "Solver", "check_count", "divisor_of", "from_moments", "from_rows"]
+
+
+_LARGE = 1000  # columns from which on only the eigenvectors that are needed are computed
 
 
 @dataclass(frozen=True)
@@ -93,8 +97,8 @@ class Directions:
         check_count(k, self.n, self.p)
         if k > len(self.variances):
             raise InputError(
-                f"n_components={k} is more than the {len(self.variances)} components that "
-                f"svd_solver={self.solver!r} was asked for; use 'full' or 'covariance_eigh'."
+                f"n_components={k} is more than the {len(self.variances)} components that the "
+                f"estimator was asked for (svd_solver={self.solver!r}); give it n_components=None."
             )
         return k
 
@@ -157,8 +161,16 @@ def from_rows(rows: Rows, standardize: bool, how: Solver) -> Directions:
         check_count(how.k, n, p)
     name = _named(how, X)
     if how.device is None and name == "covariance_eigh" and p <= n:
-        return from_moments(moments_of(X, w), standardize, how.k)
-    centred = CentredRows.about_mean(X, w, standardize)
+        return from_moments(moments_of(X, w), standardize, how.k if p > _LARGE else None)
+    if how.device is not None and is_sparse(X):
+        raise ParameterError(
+            f"device={how.device!r} would make this large sparse table dense; use device=None."
+        )
+    weight = rows.total_weight
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred = CentredRows.about_mean(X, w, standardize)
+        squares = column_squares(centred)
+        check_columns(squares * centred.scale**2 / weight, mean=centred.mean)
     taken = None
     if how.device is not None:
         from bottega.latent._pca.torch import decompose_on
@@ -171,18 +183,16 @@ def from_rows(rows: Rows, standardize: bool, how: Solver) -> Directions:
         lam, V = by_dual(centred)
     else:
         lam, V, taken = _iterated(name, centred, how)
-    unit = divisor_of(n, float(n) if w is None else float(w.sum()))
-    spread = column_squares(centred) / unit
-    most = small if how.k is None or name in ("full", "covariance_eigh") else how.k
+    unit = divisor_of(n, weight)
     return Directions(
-        lam[:most] / unit,
-        signed(V[:, :most]),
-        float(spread.sum()),
+        lam[:small] / unit,
+        signed(V[:, :small]),
+        float(squares.sum()) / unit,
         centred.mean,
         centred.scale,
-        spread,
+        squares / unit,
         n,
-        float(n) if w is None else float(w.sum()),
+        weight,
         name,
         taken,
     )

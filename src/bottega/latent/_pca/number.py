@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
+from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
 from bottega.latent._pca.decomposed import Directions
@@ -22,6 +23,7 @@ SHARE = 0.9  # the rule of 90 %
 MOST_SIMULATED = 200  # directions up to which parallel analysis comes with every path
 _ROUNDING = 1e-12  # of a share
 _LEVEL = 0.95
+_AT_ONCE = 1e6  # numbers that are simulated at once
 
 
 def reaching_share(variances: FloatArray, total: float, share: float) -> int:
@@ -74,9 +76,7 @@ def evidence(variances: FloatArray, n: float) -> FloatArray:
     lam = variances / variances[0]  # the unit adds the same to all
     tiny = np.finfo(np.float64).eps
     i = np.arange(1, most + 1)
-    sphere = np.cumsum(
-        -np.log(2) + gammaln((d - i + 1) / 2) - np.log(np.pi) * (d - i + 1) / 2
-    )
+    sphere = np.cumsum(-np.log(2) + gammaln((d - i + 1) / 2) - np.log(np.pi) * (d - i + 1) / 2)
     gaps = np.maximum(lam[:most, None] - lam[None, :], tiny)
     beyond = np.triu(np.ones((most, d), dtype=bool), 1)
     spread = np.cumsum(np.sum(np.log(gaps), axis=1, where=beyond) + np.log(n) * (d - i))
@@ -100,9 +100,12 @@ def evidence(variances: FloatArray, n: float) -> FloatArray:
 
 
 def parallel_limits(
-    n: int, column_variances: FloatArray, *, correlation: bool, count: int, seed: int = 0
+    n: int, column_variances: FloatArray, *, count: int, seed: int = 0
 ) -> FloatArray:
     """Return what eigenvalues of independent normal columns seldom exceed (parallel analysis).
+
+    Simulated columns get the variances of the data exactly, as if the values of each column had
+    been shuffled.
 
     Parameters
     ----------
@@ -110,8 +113,6 @@ def parallel_limits(
         Number of rows.
     column_variances : ndarray of shape (p,)
         Variances of the columns, which are independent under the null hypothesis.
-    correlation : bool
-        Whether the columns are scaled to variance one.
     count : int
         How many of the eigenvalues.
     seed : int
@@ -125,31 +126,33 @@ def parallel_limits(
     p, df = len(column_variances), n - 1
     root = np.sqrt(column_variances)
     small = min(p, df)
-    times = int(np.clip(2e8 / max(small, 1) ** 3, 20, 200))
+    times = int(np.clip(4e7 / max(small, 1) ** 3, 20, 1000))
+    at_once = max(1, int(_AT_ONCE / max(small * p, 1)))
     rng = np.random.default_rng(seed)
     limits = np.zeros((times, count))
-    for each in limits:
-        Z = _wishart_root(rng, p, df) * root
-        if correlation:
-            size = np.sqrt(np.einsum("ij,ij->j", Z, Z) / df)
-            Z = Z / np.where(size > 0, size, 1.0) * root
-        gram = Z @ Z.T if len(Z) < p else Z.T @ Z
-        found = np.linalg.eigvalsh(gram)[::-1] / df
-        each[: min(count, small)] = found[: min(count, small)]
+    for part in split_rows(times, at_once):
+        Z = _wishart_roots(rng, part.stop - part.start, p, df)
+        size = np.sqrt(np.einsum("tij,tij->tj", Z, Z))
+        Z *= (root / np.where(size > 0, size, 1.0))[:, None, :]
+        turned = np.swapaxes(Z, 1, 2)
+        found = np.linalg.eigvalsh(Z @ turned if Z.shape[1] < p else turned @ Z)[:, ::-1]
+        shown = min(count, found.shape[1])
+        limits[part, :shown] = found[:, :shown]
     return np.asarray(np.quantile(limits, _LEVEL, axis=0))
 
 
-def _wishart_root(rng: np.random.Generator, p: int, df: int) -> FloatArray:
-    """Return Z, Z'Z of the law of df normal rows: triangular (Bartlett) where df >= p."""
+def _wishart_roots(rng: np.random.Generator, times: int, p: int, df: int) -> FloatArray:
+    """Return matrices Z, Z'Z of the law of df normal rows: triangular (Bartlett) where df >= p."""
     if df < p:
-        return rng.normal(size=(df, p))
-    Z = np.triu(rng.normal(size=(p, p)), 1)
-    Z[np.diag_indices(p)] = np.sqrt(rng.chisquare(df - np.arange(p)))
+        return rng.normal(size=(times, df, p))
+    Z = np.triu(rng.normal(size=(times, p, p)), 1)
+    place = np.arange(p)
+    Z[:, place, place] = np.sqrt(rng.chisquare(df - place, size=(times, p)))
     return Z
 
 
 def criteria_of(
-    found: Directions, counts: Any, *, correlation: bool, parallel: bool, seed: int
+    found: Directions, counts: Any, *, parallel: bool, seed: int
 ) -> dict[str, FloatArray]:
     """Return criteria to be minimised over numbers of components.
 
@@ -160,9 +163,7 @@ def criteria_of(
     m = len(found.variances)
     columns = {"share": shortfall(found, SHARE)}
     if parallel:
-        limits = parallel_limits(
-            found.n, found.column_variances, correlation=correlation, count=m, seed=seed
-        )
+        limits = parallel_limits(found.n, found.column_variances, count=m, seed=seed)
         columns["parallel"] = 0.0 - np.concatenate([[0.0], excess(found.variances, limits)])
     if found.complete and found.n > found.p:
         columns["mle"] = -evidence(found.variances, found.weight)

@@ -37,6 +37,7 @@ Solved = tuple[FloatArray, FloatArray]
 _SMALL = 3e7
 # Eigenvalues of a product A'A below this share of the largest have lost all of their digits.
 _LOST = 1e-13
+_EPS = np.finfo(np.float64).eps
 _TIE = 1e-8  # loadings that differ by less are equal: the first of them decides the sign
 _POWER_STEPS = 10_000
 _POWER_TOL = 1e-10
@@ -116,6 +117,7 @@ def by_full_svd(rows: CentredRows) -> Solved:
     A = rows.dense()
     with _threads(min(A.shape)):
         _, d, Vt = np.linalg.svd(A, full_matrices=False)
+    d[d <= d[0] * max(A.shape) * _EPS] = 0.0  # rounding, of rows that vary in fewer directions
     return d**2, np.ascontiguousarray(Vt.T)
 
 
@@ -127,7 +129,8 @@ def by_scatter(scatter: FloatArray, k: int | None = None) -> Solved:
             lam, V = np.linalg.eigh(scatter)
         else:
             lam, V = eigh(scatter, subset_by_index=(p - k, p - 1), driver="evr")
-    return np.maximum(lam[::-1], 0.0), np.ascontiguousarray(V[:, ::-1])
+    lam = lam[::-1]
+    return np.where(lam > lam[0] * p * _EPS, lam, 0.0), np.ascontiguousarray(V[:, ::-1])
 
 
 def by_dual(rows: CentredRows) -> Solved:

@@ -175,9 +175,7 @@ class ComponentViews(ComponentMap):
         limits = None
         m = min(most, len(self.eigenvalues_))
         if parallel:
-            limits = parallel_limits(
-                self.n_samples_, self.column_variance_, correlation=self.standardize, count=m
-            )
+            limits = parallel_limits(self.n_samples_, self.column_variance_, count=m)
         return scree_chart(
             self.eigenvalues_[:m],
             total=self._total_variance,
