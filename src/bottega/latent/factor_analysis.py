@@ -31,6 +31,7 @@ from bottega.latent._factors.likelihood import FactorSolution, maximise
 from bottega.latent._factors.reading import FactorReading
 from bottega.latent._factors.work import FactorWork, degrees_of_freedom
 from bottega.latent._ppca.latent_normal import with_signs
+from bottega.latent._reading.sizes import check_sizes
 from bottega.latent._rotation.orthomax import orthomax
 from bottega.latent._rotation.promax import promax
 
@@ -241,9 +242,11 @@ class FactorAnalysis(FactorReading, Unsupervised, Chunked):
         self.cv = cv
 
     def _prepare(self, rows: Rows) -> FactorWork:
-        return FactorWork.of(Moments().update(rows.X, w=rows.weight), type(self).__name__)
+        moments = self._statistics(rows.X, None, rows.weight, None)
+        return FactorWork.of(moments, type(self).__name__)
 
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> Moments:
+        check_sizes(X, each=True)
         return Moments().update(X, w=w)
 
     def _prepare_merged(self, statistics: Moments, chunks: CheckedChunks) -> FactorWork:

@@ -21,7 +21,7 @@ from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
 from bottega.latent._mixture.fit import DistinctRows, MixtureFit, fit_mixture
 from bottega.latent._ppca.packed import unpacked
-from bottega.latent._ppca.work import check_sizes
+from bottega.latent._reading.sizes import check_sizes
 
 __all__ = ["MixtureOfPPCA"]
 

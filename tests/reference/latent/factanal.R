@@ -6,7 +6,7 @@ here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value =
 
 X <- unname(as.matrix(mtcars[, c("mpg", "cyl", "disp", "hp", "drat", "wt", "qsec", "gear", "carb")]))
 # A tight optimum, and a rotation carried to its end: R's own default stops at 1e-5.
-tight <- list(opt = list(factr = 10, pgtol = 0, maxit = 10000))
+tight <- list(opt = list(factr = 1e4, maxit = 10000))
 
 numbers <- function(K) {
   fit <- factanal(X, K, rotation = "none", control = tight)

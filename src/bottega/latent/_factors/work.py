@@ -27,12 +27,7 @@ class FactorWork:
     @classmethod
     def of(cls, moments: Moments, owner: str) -> "FactorWork":
         """Return the work from the moments of the rows."""
-        with np.errstate(over="ignore"):
-            scale = np.sqrt(np.diag(moments.scatter) / moments.weight)
-        if not np.all(np.isfinite(scale)):
-            raise InputError(
-                "The squares of these numbers overflow: measure the columns in larger units."
-            )
+        scale = np.sqrt(np.diag(moments.scatter) / moments.weight)
         still = np.flatnonzero(scale <= _CONSTANT * np.abs(moments.mean))
         if len(still):
             raise InputError(

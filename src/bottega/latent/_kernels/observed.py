@@ -8,7 +8,7 @@ __all__ = ["column_sums", "fill"]
 
 
 @kernel
-def column_sums(X, weight, shift):  # type: ignore[no-untyped-def]
+def column_sums(X, weight, shift):
     """Return the weighted sum of each column less `shift`, and the weight of its observed entries.
 
     A weight for each row, or none at all for ones.
@@ -26,7 +26,7 @@ def column_sums(X, weight, shift):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def fill(X, center, keys, filled, mask, facts, code):  # type: ignore[no-untyped-def]
+def fill(X, center, keys, filled, mask, facts, code):
     """Put X less the centre into `filled`, zero where missing, and what is observed into `mask`.
 
     `facts` gets the squared size of each row and the number of its observed entries, `code` the

@@ -1,8 +1,9 @@
 """Posteriors of the latent variables of many rows, side by side.
 
 Symbols: K latent variables; T = K (K + 1) / 2 entries of a symmetric matrix, its lower triangle by
-rows; M = W_o'W_o + noise I of the observed columns o of a row; z the latent variables, m their mean.
-The last axis of every array is rows, of which LANES go through each step together.
+rows; M = W_o'W_o + noise I of the observed columns o of a row; z the latent
+variables, m their mean. The last axis of every array is rows, of which LANES go through each step
+together.
 """
 
 import math
@@ -17,7 +18,7 @@ LANES = 64
 
 
 @kernel
-def _factor(by_mask, at, lanes, noise, L, log_det):  # type: ignore[no-untyped-def]
+def _factor(by_mask, at, lanes, noise, L, log_det):
     """Put the Cholesky factors of M into L, with inverted diagonals, and log det (M / noise)."""
     K = L.shape[0]
     product = np.ones(lanes)
@@ -46,7 +47,7 @@ def _factor(by_mask, at, lanes, noise, L, log_det):  # type: ignore[no-untyped-d
 
 
 @kernel
-def _invert(L, R, lanes):  # type: ignore[no-untyped-def]
+def _invert(L, R, lanes):
     """Put the inverses of the lower triangles L, whose diagonals are inverted, into R."""
     K = L.shape[0]
     for a in range(K):
@@ -63,7 +64,7 @@ def _invert(L, R, lanes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _means(by_mask, by_value, at, lanes, R, half, m):  # type: ignore[no-untyped-def]
+def _means(by_mask, by_value, at, lanes, R, half, m):
     """Put R W_o'(x_o - mu_o) into `half` and m into m."""
     K = R.shape[0]
     T = K * (K + 1) // 2
@@ -81,7 +82,7 @@ def _means(by_mask, by_value, at, lanes, R, half, m):  # type: ignore[no-untyped
 
 
 @kernel
-def posteriors(by_mask, by_value, facts, noise, moments, out):  # type: ignore[no-untyped-def]
+def posteriors(by_mask, by_value, facts, noise, moments, out):
     """Put the posterior of each row into `out` and its log-likelihood into `facts`.
 
     `by_mask` has per row W_o'W_o (packed), W_o'mu_o and mu_o'mu_o; `by_value` W_o'x_o and mu_o'x_o;

@@ -33,8 +33,9 @@ class Ascent:
 class _Coordinates:
     """Parameters as one vector of comparable entries: loadings and mean in units of the data."""
 
-    def __init__(self, p: int, K: int, unit: float) -> None:
-        self.p, self.K, self.unit = p, K, unit
+    def __init__(self, start: LatentNormal) -> None:
+        self.p, self.K = start.W.shape
+        self.unit = float(np.sqrt(start.noise))
 
     def vector(self, model: LatentNormal) -> FloatArray:
         parts = [model.W.ravel() / self.unit, model.mean / self.unit]
@@ -62,7 +63,7 @@ def climb_by_em(
     taken instead, so the likelihood never falls. It stops when the slope along the step, per
     row, is at most `tol`: that is the gain the step still promises.
     """
-    at = _Coordinates(*start.W.shape, float(np.sqrt(start.noise)))
+    at = _Coordinates(start)
     model, sums = start, expect(start)
     trace = [sums.log_likelihood]
     points: list[FloatArray] = []
@@ -111,7 +112,7 @@ def climb_by_gradient(
     expect: Expect, start: LatentNormal, *, floor: float, tol: float, max_iter: int
 ) -> Ascent:
     """Return the maximum that L-BFGS finds on the marginal likelihood; its trace only rises."""
-    at = _Coordinates(*start.W.shape, float(np.sqrt(start.noise)))
+    at = _Coordinates(start)
     least = np.sqrt(at.p) * np.log(floor)
     weight = expect(start).weight
     best: dict[str, Any] = {"value": np.inf, "model": start}

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from bottega.core.chunks import Moments
+from bottega.latent._reading.sizes import check_sizes
 
 __all__ = ["GappedMoments"]
 
@@ -17,6 +18,7 @@ class GappedMoments:
 
     def update(self, X: Any, y: Any = None, w: Any = None) -> Self:
         """Take in a block of rows."""
+        check_sizes(X)
         if self.moments is not None:
             self.moments = None if np.isnan(X).any() else self.moments.update(X, w=w)
         return self

@@ -70,13 +70,14 @@ class LatentSums:
         coef = np.linalg.solve(self._systems(), self.cross[:, :, None])[:, :, 0]
         left = float(np.sum(self.squares) - np.sum(coef * self.cross))
         noise = max(left / float(np.sum(self.by_column[:, -1])), floor)
-        W, mean = coef[:, :K], coef[:, K]
+        W: FloatArray = coef[:, :K]
+        mean: FloatArray = coef[:, K]
         if K:
             center = self.total[T : T + K] / self.weight
             spread = unpacked(self.total[:T], K) / self.weight - np.outer(center, center)
             values, axes = np.linalg.eigh(spread)
             root = (axes * np.sqrt(np.maximum(values, 0.0))) @ axes.T
-            mean, W = mean + W @ center, W @ root
+            mean, W = np.asarray(mean + W @ center), np.asarray(W @ root)
         return LatentNormal(mean, W, noise)
 
     def gradient(self, model: LatentNormal) -> tuple[FloatArray, FloatArray, float]:

@@ -15,11 +15,9 @@ from bottega.latent._ppca.axes import PrincipalAxes
 from bottega.latent._ppca.latent_normal import LatentNormal
 from bottega.latent._ppca.observed import ObservedRows, column_means
 from bottega.latent._ppca.sums import LatentSums
+from bottega.latent._reading.sizes import check_sizes
 
-__all__ = ["LatentWork", "check_sizes", "prepared", "prepared_chunks"]
-
-_LARGEST = 1e145  # its square, summed over many rows, is an ordinary number
-_SMALLEST = 1e-145
+__all__ = ["LatentWork", "prepared", "prepared_chunks"]
 
 
 @dataclass(frozen=True)
@@ -143,18 +141,6 @@ def _pairwise_axes(
     together = np.outer(share, share)
     together[np.diag_indices_from(together)] = share
     return PrincipalAxes.of_covariance(center, products / (weight * together), weight)
-
-
-def check_sizes(X: FloatArray) -> None:
-    """Refuse numbers whose squares overflow or vanish."""
-    size = float(np.nanmax(np.abs(X))) if not np.isnan(X).all() else 0.0
-    if size > _LARGEST or 0 < size < _SMALLEST:
-        high = size > _LARGEST
-        raise InputError(
-            f"X is up to {size:.3g} in size, and the squares of such numbers "
-            f"{'overflow' if high else 'vanish'}: measure it in "
-            f"{'larger' if high else 'smaller'} units."
-        )
 
 
 def _check_columns(center: FloatArray, owner: str) -> None:

@@ -37,7 +37,7 @@ def orthomax(
     >>> np.abs(mixed @ orthomax(mixed, 1.0)).round(3).tolist()
     [[0.849, 0.0], [0.707, 0.0], [0.0, 0.849], [0.0, 0.566]]
     """
-    p, K = loadings.shape
+    K = loadings.shape[1]
     T = np.eye(K)
     if K < 2:
         return T
