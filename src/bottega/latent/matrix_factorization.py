@@ -27,16 +27,16 @@ from bottega.core.path import Path
 from bottega.core.rows import Rows
 from bottega.core.unsupervised import Unsupervised
 from bottega.latent._ratings.answers import FactorAnswers
-from bottega.latent._ratings.held_out import Grid, judge_entries, training_errors
+from bottega.latent._ratings.held_out import RankGrid, judge_entries, training_errors
 from bottega.latent._ratings.parameters import ColumnNames, RatingScale
-from bottega.latent._ratings.problem import Penalty, Problem
-from bottega.latent._ratings.search import Search
-from bottega.latent._ratings.start import Start
-from bottega.latent._ratings.work import Work, canonical, check_together, warn_unfinished
+from bottega.latent._ratings.problem import FactorPenalty, FactorProblem
+from bottega.latent._ratings.search import FactorSearch
+from bottega.latent._ratings.start import FactorStart
+from bottega.latent._ratings.work import RatingsWork, canonical, check_together, warn_unfinished
 
 __all__ = ["MatrixFactorization"]
 
-_PENALTIES = 6  # on the path
+_PENALTIES = 7  # on the path
 _STEP = {False: 2.0, True: 4.0}  # between them, without and with implicit feedback
 
 
@@ -179,7 +179,7 @@ class MatrixFactorization(
     >>> ratings = [[5, 4, nan, 1], [4, nan, 1, 1], [nan, 1, 5, 4], [1, 2, 4, 5]]
     >>> model = MatrixFactorization(1, alpha=0.5).fit(ratings)
     >>> model.predict_pairs([0, 2], [2, 0]).round(1)
-    array([1.4, 1.5])
+    array([1.2, 1.1])
     >>> model.recommend([0], n=1)[["user", "item"]].to_numpy()
     array([[0, 2]])
     """
@@ -298,44 +298,44 @@ class MatrixFactorization(
             return self._of_triples(X), None
         return self._of_matrix(X, super()._check_rows(X, None)[0]), None
 
-    def _prepare(self, rows: Rows) -> Work:
-        return Work.of(rows.X, self._problem, self.random_state)
+    def _prepare(self, rows: Rows) -> RatingsWork:
+        return RatingsWork.of(rows.X, self._problem, self.random_state)
 
-    def _penalty(self, alpha: float, unit: float) -> Penalty:
+    def _penalty(self, alpha: float, unit: float) -> FactorPenalty:
         users, items = self._alphas(alpha)
-        return Penalty(users / unit, items / unit, float(self.alpha_biases))
+        return FactorPenalty(users / unit, items / unit, float(self.alpha_biases))
 
     def _alphas(self, alpha: float) -> tuple[float, float]:
         given = (self.alpha_users, self.alpha_items)
         users, items = (float(alpha if each is None else each) for each in given)
         return users, items
 
-    def _starting(self, problem: Problem, rank: int, seed: int) -> Start:
-        return Start.of(problem, rank, float(self.alpha_biases), self.init, seed)
+    def _starting(self, problem: FactorProblem, rank: int, seed: int) -> FactorStart:
+        return FactorStart.of(problem, rank, float(self.alpha_biases), self.init, seed)
 
-    def _search(self, seed: int) -> Search:
+    def _search(self, seed: int) -> FactorSearch:
         rate, sweeps = float(self.learning_rate), int(self.max_iter)
-        return Search(self.solver, sweeps, float(self.tol), rate, seed, self.device)
+        return FactorSearch(self.solver, sweeps, float(self.tol), rate, seed, self.device)
 
-    def _grid(self, work: Work, ranks: Sequence[int], alphas: Sequence[float]) -> Grid:
-        return Grid(
+    def _grid(self, work: RatingsWork, ranks: Sequence[int], alphas: Sequence[float]) -> RankGrid:
+        return RankGrid(
             ranks=ranks,
             alphas=alphas,
             search=self._search(work.seed),
             start_of=lambda problem, rank: self._starting(problem, rank, work.seed),
             problem_of=self._problem,
             penalty_of=self._penalty,
-            scale=tuple(self.scale) if self.clip else None,  # type: ignore[arg-type]
+            scale=tuple(self.scale) if self.clip else None,
         )
 
-    def _path(self, work: Work, values: Any, loss: Loss | None) -> Path:
-        fixed = None if self.n_components == "auto" else [self.n_components]
+    def _path(self, work: RatingsWork, values: Any, loss: Loss | None) -> Path:
+        fixed: Any = None if self.n_components == "auto" else [self.n_components]
         ranks = work.ranks(fixed if values is None else values)
         start = self._starting(work.problem, max(ranks), work.seed)
         if self.alpha_users is not None and self.alpha_items is not None:
             alphas = [float(np.sqrt(self.alpha_users * self.alpha_items))]
         elif self.alpha == "auto":
-            largest = (start.largest or 1.0) * work.problem.unit
+            largest = (start.largest() or 1.0) * work.problem.unit
             step = _STEP[bool(self.implicit)]
             alphas = [largest / step**k for k in range(1, _PENALTIES + 1)]
         else:
@@ -352,7 +352,7 @@ class MatrixFactorization(
             complexity=np.array([each["n_components"] for each in settings]) - shrunk,
         )
 
-    def _judge(self, curve: Path, work: Work, rows: Rows, cv: Any, loss: Loss) -> Path:
+    def _judge(self, curve: Path, work: RatingsWork, rows: Rows, cv: Any, loss: Loss) -> Path:
         ranks = sorted({each["n_components"] for each in curve.settings})
         alphas = sorted({each["alpha"] for each in curve.settings}, reverse=True)
         grid = self._grid(work, ranks, alphas)
@@ -366,7 +366,7 @@ class MatrixFactorization(
             criteria={} if self.implicit else {"rmse": np.sqrt(error)},
         )
 
-    def _settle(self, work: Work, setting: Mapping[str, Any]) -> None:
+    def _settle(self, work: RatingsWork, setting: Mapping[str, Any]) -> None:
         problem, ratings = work.problem, work.ratings
         (rank,) = work.ranks([setting["n_components"]])
         self.n_components_, self.alpha_ = rank, float(setting["alpha"])

@@ -4,6 +4,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.chunks import split_rows
@@ -11,7 +12,7 @@ from bottega.core.errors import DataWarning, InputError, ParameterError, did_you
 from bottega.core.estimator import Unweighted
 from bottega.core.frames import is_frame
 from bottega.core.params import Integer
-from bottega.core.tables import Section, Summary
+from bottega.core.tables import Summary
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.latent._ratings.observed import (
     Ratings,
@@ -22,14 +23,23 @@ from bottega.latent._ratings.observed import (
     ratings_of_matrix,
     ratings_of_triples,
 )
-from bottega.latent._ratings.problem import Problem, fitted_pairs
+from bottega.latent._ratings.problem import FactorProblem, fitted_pairs
+from bottega.latent._ratings.summary import summary_of
 from bottega.plot import error_grid_chart, ratings_chart
 
 __all__ = ["FactorAnswers"]
 
 _SCORES = 2**22  # of pairs at a time
 _SHOWN = 12  # users and items in a picture
-_NAMED = 3  # items that a component is described by, at each end
+
+
+def _takes_pairs(model: Any) -> bool:
+    if model.columns is None:
+        raise AttributeError(
+            f"This {type(model).__name__} is of a matrix (columns=None): use predict_pairs(users, "
+            "items), or complete(X) for whole rows."
+        )
+    return True
 
 
 class FactorAnswers(Unweighted):
@@ -105,9 +115,9 @@ class FactorAnswers(Unweighted):
             ratings = ratings.joined(counts=self.implicit)
         return ratings.counted() if self.implicit else ratings
 
-    def _problem(self, ratings: Ratings, center: Any = None) -> Problem:
+    def _problem(self, ratings: Ratings, center: Any = None) -> FactorProblem:
         confidence = float(self.confidence) if self.implicit else None
-        return Problem.of(ratings, biased=self.biases, confidence=confidence, center=center)
+        return FactorProblem.of(ratings, biased=self.biases, confidence=confidence, center=center)
 
     def _new_ratings(self, X: Any) -> Ratings:
         check_is_fitted(self)
@@ -145,28 +155,39 @@ class FactorAnswers(Unweighted):
         """
         return self._fold_in(self._new_ratings(X))[0]
 
-    def predict(self, X: Any) -> FloatArray:
-        """Return predicted ratings.
+    def complete(self, X: Any) -> FloatArray:
+        """Return predictions of all items for users, who may be new.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame
-            For a model of a matrix: rows of such a matrix, whose users may be new. For a model of a
-            list of ratings (`columns`): the pairs to predict, as a frame with the columns of users
-            and items, or a table that has them at the same positions (a table of two columns: user
-            and item).
+            As in `transform`.
 
         Returns
         -------
-        ndarray
-            The completed rows, of shape (n, n_items), or one number per pair. With ``implicit`` a
-            prediction is a preference, near 1 for what a user is likely to choose. A user or item
-            that is not known is predicted by what is left: the bias of the other, and the mean.
+        ndarray of shape (n_users, n_items)
+            Predicted ratings, of known entries too. With ``implicit`` a prediction is a preference,
+            near 1 for what a user is likely to choose.
+        """
+        factors, biases = self._fold_in(self._new_ratings(X))
+        return self._clipped(self._scores(factors, biases))
+
+    @available_if(_takes_pairs)
+    def predict(self, X: Any) -> FloatArray:
+        """Return the predicted rating of each pair; for a model of a list of ratings (`columns`).
+
+        Parameters
+        ----------
+        X : data frame or array-like
+            The pairs: a frame with the columns of users and items, a table that has them at the
+            same positions, or a table of two columns, user and item.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            As of `predict_pairs`.
         """
         check_is_fitted(self)
-        if self.columns is None:
-            factors, biases = self._fold_in(self._new_ratings(X))
-            return self._clipped(self._scores(factors, biases))
         places = self.columns[:2]
         if not is_frame(X) and np.ndim(X) == 2 and np.shape(X)[1] == 2:
             places = (0, 1)
@@ -314,26 +335,7 @@ class FactorAnswers(Unweighted):
     def summary(self) -> Summary:
         """Return the components with the items at their ends, and what the fit found."""
         check_is_fitted(self)
-        factors, names = self.item_factors_, [str(label) for label in self.items_.tolist()]
-        few = min(_NAMED, len(names) // 2) or 1
-        order = np.argsort(-factors, axis=0, kind="stable")
-        size = np.linalg.norm(self.user_factors_, axis=0) * np.linalg.norm(factors, axis=0)
-        columns = {
-            "component": list(range(factors.shape[1])),
-            "size": size.tolist(),
-            "items at its upper end": [", ".join(names[i] for i in c[:few]) for c in order.T],
-            "items at its lower end": [", ".join(names[i] for i in c[::-1][:few]) for c in order.T],
-        }
-        entries, (n, m) = len(self._seen_items), (len(self.users_), len(self.items_))
-        notes = [
-            f"{entries:,} {'counts' if self.implicit else 'ratings'} of {n:,} users and {m:,} "
-            f"items: {entries / (n * m):.2%} of all pairs"
-        ]
-        if not self.implicit:
-            notes.append(
-                f"mean rating {self.mean_:.4g}, root mean squared residual {self.rmse_:.4g}"
-            )
-        return Summary("Factors of ratings", (Section("", columns),), tuple(notes))
+        return summary_of(self)
 
     def plot(self, users: Any = None, items: Any = None) -> Any:
         """Draw observed ratings beside the predicted ones.

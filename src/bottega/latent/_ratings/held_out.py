@@ -11,18 +11,18 @@ from bottega.core.judge import LossSums
 from bottega.core.parallel import in_threads, spare_threads
 from bottega.core.typing import FloatArray
 from bottega.latent._ratings.observed import Ratings
-from bottega.latent._ratings.problem import Factors, Penalty, Problem, fitted_pairs
-from bottega.latent._ratings.search import Search
-from bottega.latent._ratings.start import Start
+from bottega.latent._ratings.problem import FactorPair, FactorPenalty, FactorProblem, fitted_pairs
+from bottega.latent._ratings.search import FactorSearch
+from bottega.latent._ratings.start import FactorStart
 
-__all__ = ["Grid", "judge_entries", "percentile_ranks", "training_errors"]
+__all__ = ["RankGrid", "judge_entries", "percentile_ranks", "training_errors"]
 
 _SCORES = 2**22  # of pairs that are compared at a time
 _MOST_RANKED = 20_000  # known entries whose ranks are looked at
 
 
 @dataclass(frozen=True)
-class Grid:
+class RankGrid:
     """Ranks and penalties to try, and how.
 
     Attributes
@@ -31,24 +31,24 @@ class Grid:
         Rising.
     alphas : sequence of float
         Falling.
-    search : Search
+    search : FactorSearch
         How factors are found.
     start_of : callable
-        Makes a `Start` from a problem and a rank.
+        Makes a `FactorStart` from a problem and a rank.
     problem_of : callable
-        Makes a `Problem` from ratings.
+        Makes a `FactorProblem` from ratings.
     penalty_of : callable
-        Makes a `Penalty` from an alpha and the unit of a problem.
+        Makes a `FactorPenalty` from an alpha and the unit of a problem.
     scale : tuple of float or None
         Ends that predictions are clipped to.
     """
 
     ranks: Sequence[int]
     alphas: Sequence[float]
-    search: Search
-    start_of: Callable[[Problem, int], Start]
-    problem_of: Callable[[Ratings], Problem]
-    penalty_of: Callable[[float, float], Penalty]
+    search: FactorSearch
+    start_of: Callable[[FactorProblem, int], FactorStart]
+    problem_of: Callable[[Ratings], FactorProblem]
+    penalty_of: Callable[[float, float], FactorPenalty]
     scale: tuple[float, float] | None
 
     def __len__(self) -> int:
@@ -58,14 +58,16 @@ class Grid:
         """Return the settings, rank by rank, each from the largest penalty to the smallest."""
         return [{"n_components": k, "alpha": a} for k in self.ranks for a in self.alphas]
 
-    def walk(self, start: Start, look: Callable[[int, Factors], None]) -> None:
+    def walk(self, start: FactorStart, look: Callable[[int, FactorPair], None]) -> None:
         """Call `look` with the position of each setting and its factors."""
         penalties = [self.penalty_of(alpha, start.problem.unit) for alpha in self.alphas]
         for row, rank in enumerate(self.ranks):
             for k, found in self.search.along(start, rank, penalties):
                 look(row * len(self.alphas) + k, found.factors)
 
-    def predicted(self, problem: Problem, factors: Factors, entries: Ratings) -> FloatArray:
+    def predicted(
+        self, problem: FactorProblem, factors: FactorPair, entries: Ratings
+    ) -> FloatArray:
         """Return the predicted ratings of entries."""
         x, i = entries.user, entries.item
         size = factors.users.shape[1] - problem.biased
@@ -76,7 +78,7 @@ class Grid:
         return found if self.scale is None else np.clip(found, *self.scale)
 
 
-def training_errors(grid: Grid, start: Start, ratings: Ratings) -> FloatArray:
+def training_errors(grid: RankGrid, start: FactorStart, ratings: Ratings) -> FloatArray:
     """Return the mean loss on the entries that each setting was fitted to."""
     found = np.empty(len(grid))
     problem = start.problem
@@ -85,7 +87,7 @@ def training_errors(grid: Grid, start: Start, ratings: Ratings) -> FloatArray:
         places = np.linspace(0, ratings.size - 1, _MOST_RANKED).astype(np.intp)
         looked = ratings.entries(places)
 
-    def look(place: int, factors: Factors) -> None:
+    def look(place: int, factors: FactorPair) -> None:
         if problem.implicit:
             losses = percentile_ranks(factors, looked, None)
         else:
@@ -97,7 +99,7 @@ def training_errors(grid: Grid, start: Start, ratings: Ratings) -> FloatArray:
 
 
 def judge_entries(
-    grid: Grid, ratings: Ratings, folds: Sequence[Any]
+    grid: RankGrid, ratings: Ratings, folds: Sequence[Any]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the mean loss of held-out entries, its standard error, and the mean in each fold."""
 
@@ -106,7 +108,7 @@ def judge_entries(
         problem = grid.problem_of(known)
         losses = np.empty((held.size, len(grid)))
 
-        def look(place: int, factors: Factors) -> None:
+        def look(place: int, factors: FactorPair) -> None:
             if problem.implicit:
                 losses[:, place] = percentile_ranks(factors, held, known)
             else:
@@ -126,7 +128,7 @@ def judge_entries(
     return *sums.mean_and_se(), np.array(fold_error)
 
 
-def percentile_ranks(factors: Factors, entries: Ratings, known: Ratings | None) -> FloatArray:
+def percentile_ranks(factors: FactorPair, entries: Ratings, known: Ratings | None) -> FloatArray:
     """Return the share of items that are recommended before that of each entry, ties half.
 
     Items that the user has among the `known` entries are not recommended.

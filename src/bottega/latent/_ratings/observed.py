@@ -102,8 +102,8 @@ class Ratings:
     def joined(self, *, counts: bool) -> "Ratings":
         """Return one entry per pair: the sum of its counts, or the mean of its ratings."""
         pair, place = np.unique(self.user * len(self.items) + self.item, return_inverse=True)
-        weight = np.bincount(place).astype(np.float64)
-        value = np.bincount(place, weights=self.value)
+        weight: FloatArray = np.bincount(place).astype(np.float64)
+        value: FloatArray = np.asarray(np.bincount(place, weights=self.value), dtype=np.float64)
         if counts:
             weight = np.ones(len(pair))
         elif len(pair) < self.size:

@@ -1,10 +1,9 @@
 """Kinds of parameters that only factors of ratings have."""
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
-from bottega.core.params import Parameter, Real
+from bottega.core.params import Integer, Parameter, Real
 
 __all__ = ["ColumnNames", "RatingScale"]
 
@@ -42,7 +41,7 @@ class ColumnNames(Parameter):
         if not isinstance(value, tuple | list) or len(value) not in (2, 3):
             return False
         named = all(isinstance(each, str) for each in value)
-        placed = all(isinstance(e, Integral) and not isinstance(e, bool) and e >= 0 for e in value)
+        placed = all(Integer(0).accepts(each) for each in value)
         return (named or placed) and len(set(value)) == len(value)
 
     def describe(self) -> str:

@@ -8,20 +8,20 @@ import numpy as np
 
 from bottega.core.chunks import split_rows
 from bottega.core.parallel import in_threads, spare_threads
-from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.core.typing import FloatArray, IntArray
 from bottega.latent._kernels.ratings_descent import fitted_entries
 from bottega.latent._kernels.ratings_exact import solve_rows
 from bottega.latent._kernels.ratings_gradient import step_rows
 from bottega.latent._ratings.observed import Ratings
 
-__all__ = ["Factors", "Penalty", "Problem", "Side"]
+__all__ = ["FactorPair", "FactorPenalty", "FactorProblem", "RatingsSide"]
 
 _THREADED = 10**6  # products of one half sweep from which on threads are worth their start
 
 
 @dataclass(frozen=True)
-class Penalty:
-    """What the squares of factors and biases cost, in the units of a `Problem`."""
+class FactorPenalty:
+    """What the squares of factors and biases cost, in the units of a `FactorProblem`."""
 
     users: float
     items: float
@@ -39,29 +39,31 @@ class Penalty:
 
 
 @dataclass
-class Factors:
+class FactorPair:
     """Factors of users and items, one row each; the last column is a bias where there are any."""
 
     users: FloatArray
     items: FloatArray
 
-    def copy(self) -> "Factors":
+    def copy(self) -> "FactorPair":
         """Return factors that can be changed without changing these."""
-        return Factors(self.users.copy(), self.items.copy())
+        return FactorPair(self.users.copy(), self.items.copy())
 
 
 @dataclass(frozen=True)
-class Side:
+class RatingsSide:
     """The entries, sorted by the rows of one side: those of row x from ``start[x]`` on."""
 
     name: str
     start: IntArray
     column: IntArray
-    order: Array  # positions of the entries among those sorted by user
+    order: Any  # positions of the entries among those sorted by user
     weight: FloatArray
 
     @classmethod
-    def of(cls, name: str, rows: IntArray, column: IntArray, count: int, weight: Any) -> "Side":
+    def of(
+        cls, name: str, rows: IntArray, column: IntArray, count: int, weight: Any
+    ) -> "RatingsSide":
         """Sort entries by their rows."""
         order = slice(None) if name == "users" else np.argsort(rows, kind="stable")
         start = np.zeros(count + 1, dtype=np.int64)
@@ -84,12 +86,12 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Problem:
+class FactorProblem:
     """Weighted least squares over known entries, or over all with `implicit` feedback.
 
     Attributes
     ----------
-    users, items : Side
+    users, items : RatingsSide
         The entries sorted by user and by item.
     user, item : ndarray of int
         Row and column of each entry, sorted by user.
@@ -105,8 +107,8 @@ class Problem:
         Whether entries that are not known are zeros of weight one.
     """
 
-    users: Side
-    items: Side
+    users: RatingsSide
+    items: RatingsSide
     user: IntArray
     item: IntArray
     weight: FloatArray
@@ -124,20 +126,20 @@ class Problem:
         biased: bool,
         confidence: float | None = None,
         center: tuple[float, float] | None = None,
-    ) -> "Problem":
+    ) -> "FactorProblem":
         """Return the problem of ratings, or of counts with a `confidence`; `center`: mean, unit."""
         n, m = ratings.shape
         implicit = confidence is not None
         weight, target = ratings.weight, ratings.value
         mean, unit = 0.0, 1.0
-        if implicit:
+        if confidence is not None:
             weight, target = confidence * ratings.value, np.ones(ratings.size)
         else:
             mean, unit = _center(ratings, biased) if center is None else center
             target = (ratings.value - mean) / unit
         user, item = ratings.user.astype(np.int64), ratings.item.astype(np.int64)
-        by_user = Side.of("users", user, item, n, weight)
-        by_item = Side.of("items", item, user, m, weight)
+        by_user = RatingsSide.of("users", user, item, n, weight)
+        by_item = RatingsSide.of("items", item, user, m, weight)
         biased = biased and not implicit
         return cls(by_user, by_item, user, item, weight, target, mean, unit, biased, implicit)
 
@@ -147,7 +149,12 @@ class Problem:
         return len(self.users.start) - 1, len(self.items.start) - 1
 
     def solve(
-        self, side: Side, rows: FloatArray, other: FloatArray, penalty: FloatArray, steps: int = 0
+        self,
+        side: RatingsSide,
+        rows: FloatArray,
+        other: FloatArray,
+        penalty: FloatArray,
+        steps: int = 0,
     ) -> tuple[float, int]:
         """Set the factors `rows` of a side to the best ones, given those of the other side.
 
@@ -183,11 +190,11 @@ class Problem:
         singular = [work(spans[0])] if len(spans) == 1 else in_threads(work, spans)
         return constant - float(gain.sum()), sum(singular)
 
-    def fitted(self, factors: Factors) -> FloatArray:
+    def fitted(self, factors: FactorPair) -> FloatArray:
         """Return what factors say of each known entry, in the units of the problem."""
         return fitted_entries(self.user, self.item, factors.users, factors.items, self.biased)
 
-    def objective(self, factors: Factors, penalty: Penalty) -> float:
+    def objective(self, factors: FactorPair, penalty: FactorPenalty) -> float:
         """Return the penalised sum of squares, in the units of the problem."""
         gap = self.target - self.fitted(factors)
         total = penalty.of("users", factors.users, self.biased)

@@ -8,10 +8,10 @@ import numpy as np
 from bottega.core import progress
 from bottega.core.typing import FloatArray
 from bottega.latent._kernels.ratings_descent import descend
-from bottega.latent._ratings.problem import Factors, Penalty, Problem
-from bottega.latent._ratings.start import Start
+from bottega.latent._ratings.problem import FactorPair, FactorPenalty, FactorProblem
+from bottega.latent._ratings.start import FactorStart
 
-__all__ = ["Found", "Search"]
+__all__ = ["FactorSearch", "FactorsFound"]
 
 CONJUGATE_STEPS = 3
 _SLOWING = 10  # epochs after which the rate of gradient descent is half of what it was
@@ -19,12 +19,12 @@ _SMALLEST_RATE = 1e-8
 
 
 @dataclass
-class Found:
+class FactorsFound:
     """Factors and how they were found.
 
     Attributes
     ----------
-    factors : Factors
+    factors : FactorPair
         In the units of the problem.
     objective : list of float
         After the start and after each sweep, in those units.
@@ -34,14 +34,14 @@ class Found:
         Users and items whose entries, at the last sweep, did not determine their factors.
     """
 
-    factors: Factors
+    factors: FactorPair
     objective: list[float]
     converged: bool
     singular: int = 0
 
 
 @dataclass(frozen=True)
-class Search:
+class FactorSearch:
     """How factors are searched for.
 
     Attributes
@@ -67,7 +67,9 @@ class Search:
     seed: int
     device: str | None = None
 
-    def run(self, problem: Problem, start: Factors, penalty: Penalty) -> Found:
+    def run(
+        self, problem: FactorProblem, start: FactorPair, penalty: FactorPenalty
+    ) -> FactorsFound:
         """Return the factors that a search from `start` leads to; its arrays are used up."""
         if self.device is not None:
             from bottega.latent._ratings.torch import alternate_on
@@ -82,7 +84,9 @@ class Search:
         before, after = objective[-2:]
         return self.tol > 0 and before - after <= self.tol * max(before, 0.0)
 
-    def _alternate(self, problem: Problem, factors: Factors, penalty: Penalty) -> Found:
+    def _alternate(
+        self, problem: FactorProblem, factors: FactorPair, penalty: FactorPenalty
+    ) -> FactorsFound:
         size = factors.users.shape[1]
         steps = CONJUGATE_STEPS if self.solver == "cg" else 0
         of_users = penalty.columns("users", size, problem.biased)
@@ -105,9 +109,11 @@ class Search:
         if steps:
             found, singular = problem.solve(problem.users, factors.users, factors.items, of_users)
             objective[-1] = found + penalty.of("items", factors.items, problem.biased)
-        return Found(factors, objective, converged, singular)
+        return FactorsFound(factors, objective, converged, singular)
 
-    def _descend(self, problem: Problem, factors: Factors, penalty: Penalty) -> Found:
+    def _descend(
+        self, problem: FactorProblem, factors: FactorPair, penalty: FactorPenalty
+    ) -> FactorsFound:
         rng = np.random.default_rng(self.seed)
         shrinks = _per_entry(problem, penalty)
         objective = [problem.objective(factors, penalty)]
@@ -132,11 +138,11 @@ class Search:
         of_users = penalty.columns("users", factors.users.shape[1], problem.biased)
         found, singular = problem.solve(problem.users, factors.users, factors.items, of_users)
         objective[-1] = found + penalty.of("items", factors.items, problem.biased)
-        return Found(factors, objective, converged, singular)
+        return FactorsFound(factors, objective, converged, singular)
 
     def along(
-        self, start: Start, rank: int, penalties: Sequence[Penalty]
-    ) -> Iterator[tuple[int, Found]]:
+        self, start: FactorStart, rank: int, penalties: Sequence[FactorPenalty]
+    ) -> Iterator[tuple[int, FactorsFound]]:
         """Yield positions and factors of a rank for penalties, the smallest first.
 
         Each search starts where the one before ended: factors shrink as the penalty grows, while
@@ -150,7 +156,7 @@ class Search:
             factors = found.factors
 
 
-def _per_entry(problem: Problem, penalty: Penalty) -> FloatArray:
+def _per_entry(problem: FactorProblem, penalty: FactorPenalty) -> FloatArray:
     """Return the penalties of factors and biases of users, then of items, per entry of each."""
     width = max(problem.shape)
     found = np.zeros((4, width))

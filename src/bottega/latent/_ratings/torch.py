@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bottega.core.errors import ParameterError, require
-from bottega.latent._ratings.problem import Factors, Penalty, Problem, Side
+from bottega.latent._ratings.problem import FactorPair, FactorPenalty, FactorProblem, RatingsSide
 
 if TYPE_CHECKING:
-    from bottega.latent._ratings.search import Found, Search
+    from bottega.latent._ratings.search import FactorSearch, FactorsFound
 
 __all__ = ["alternate_on", "check_device"]
 
@@ -29,9 +29,11 @@ def check_device(device: str) -> Any:
     return torch
 
 
-def alternate_on(search: "Search", problem: Problem, factors: Factors, penalty: Penalty) -> "Found":
-    """Do as `Search.run` with exact solutions, on the device of the search."""
-    from bottega.latent._ratings.search import Found
+def alternate_on(
+    search: "FactorSearch", problem: FactorProblem, factors: FactorPair, penalty: FactorPenalty
+) -> "FactorsFound":
+    """Do as `FactorSearch.run` with exact solutions, on the device of the search."""
+    from bottega.latent._ratings.search import FactorsFound
 
     torch, device = check_device(str(search.device)), search.device
     real = torch.float32 if str(device).startswith("mps") else torch.float64
@@ -43,7 +45,7 @@ def alternate_on(search: "Search", problem: Problem, factors: Factors, penalty: 
     users, items = there(factors.users), there(factors.items)
     size = int(users.shape[1])
     prepared = {
-        side.name: _Prepared(torch, there, problem, side, penalty, size)
+        side.name: _SideOnDevice(torch, there, problem, side, penalty, size)
         for side in (problem.users, problem.items)
     }
     objective = [problem.objective(factors, penalty)]
@@ -57,14 +59,20 @@ def alternate_on(search: "Search", problem: Problem, factors: Factors, penalty: 
             converged = True
             break
     here = [np.asarray(each.cpu().numpy(), dtype=np.float64) for each in (users, items)]
-    return Found(Factors(*here), objective, converged)
+    return FactorsFound(FactorPair(*here), objective, converged)
 
 
-class _Prepared:
+class _SideOnDevice:
     """The entries of one side on the device, in blocks of rows whose products fit into memory."""
 
     def __init__(
-        self, torch: Any, there: Any, problem: Problem, side: Side, penalty: Penalty, size: int
+        self,
+        torch: Any,
+        there: Any,
+        problem: FactorProblem,
+        side: RatingsSide,
+        penalty: FactorPenalty,
+        size: int,
     ) -> None:
         self.torch, self.problem = torch, problem
         self.penalty = there(penalty.columns(side.name, size, problem.biased))

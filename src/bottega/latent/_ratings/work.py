@@ -18,27 +18,27 @@ from bottega.core.folds import Fold, make_folds
 from bottega.core.seeds import seed_of
 from bottega.core.typing import FloatArray
 from bottega.latent._ratings.observed import Ratings
-from bottega.latent._ratings.problem import Factors, Problem
-from bottega.latent._ratings.search import Found
+from bottega.latent._ratings.problem import FactorPair, FactorProblem
+from bottega.latent._ratings.search import FactorsFound
 from bottega.latent._ratings.torch import check_device
 
-__all__ = ["Work", "canonical", "check_together", "warn_unfinished"]
+__all__ = ["RatingsWork", "canonical", "check_together", "warn_unfinished"]
 
 _RANKS = (1, 2, 4, 8, 16, 32)
 
 
 @dataclass(frozen=True)
-class Work:
+class RatingsWork:
     """Checked ratings, their least squares problem, and the seed of all that is random."""
 
     ratings: Ratings
-    problem: Problem
+    problem: FactorProblem
     seed: int
 
     @classmethod
     def of(
-        cls, ratings: Ratings, problem_of: Callable[[Ratings], Problem], random_state: Any
-    ) -> "Work":
+        cls, ratings: Ratings, problem_of: Callable[[Ratings], FactorProblem], random_state: Any
+    ) -> "RatingsWork":
         """Check the ratings as a whole; warn of users and items without any."""
         ratings.refuse_extremes()
         empty = [
@@ -81,7 +81,7 @@ class Work:
         return make_folds(cv, size, random_state=self.seed)
 
 
-def canonical(factors: Factors, rank: int) -> tuple[FloatArray, FloatArray]:
+def canonical(factors: FactorPair, rank: int) -> tuple[FloatArray, FloatArray]:
     """Return the factors turned so that those of the items are orthogonal, the longest first.
 
     Neither products nor penalties change. The largest factor of each component is positive.
@@ -130,7 +130,7 @@ def check_together(model: Any) -> None:
         check_device(model.device)
 
 
-def warn_unfinished(model: Any, found: Found, work: Work) -> None:
+def warn_unfinished(model: Any, found: FactorsFound, work: RatingsWork) -> None:
     """Warn where the search stopped early, or factors are not determined."""
     owner = type(model).__name__
     if not found.converged and model.tol > 0:
