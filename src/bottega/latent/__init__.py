@@ -2,6 +2,7 @@
 
 from bottega.latent.correlation_filter import CorrelationFilter
 from bottega.latent.factor_analysis import FactorAnalysis
+from bottega.latent.matrix_factorization import MatrixFactorization
 from bottega.latent.mixture_of_ppca import MixtureOfPPCA
 from bottega.latent.pca import PCA
 from bottega.latent.probabilistic_pca import ProbabilisticPCA
@@ -13,6 +14,7 @@ __all__ = [  # made by docs/generate.py
     "CorrelationFilter",
     "FactorAnalysis",
     "LowRank",
+    "MatrixFactorization",
     "MixtureOfPPCA",
     "ProbabilisticPCA",
     "SingularDecomposition",

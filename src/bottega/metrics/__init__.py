@@ -12,6 +12,7 @@ from bottega.metrics.precision_recall import PrecisionRecallPath, precision_reca
 from bottega.metrics.precision_recall_curve import PrecisionRecallCurve, precision_recall
 from bottega.metrics.probability_scores import ProbabilityScore, ScoreParts, brier, log_loss
 from bottega.metrics.rates import Rates
+from bottega.metrics.recommendations import RecommendationScores, recommendations, rmse
 from bottega.metrics.roc import ROC, roc
 
 __all__ = [  # made by docs/generate.py
@@ -28,6 +29,7 @@ __all__ = [  # made by docs/generate.py
     "PrecisionRecallPath",
     "ProbabilityScore",
     "Rates",
+    "RecommendationScores",
     "ScoreParts",
     "ThresholdCosts",
     "VersusMajority",
@@ -43,6 +45,8 @@ __all__ = [  # made by docs/generate.py
     "per_class",
     "precision_recall",
     "precision_recall_path",
+    "recommendations",
+    "rmse",
     "roc",
     "threshold_costs",
 ]

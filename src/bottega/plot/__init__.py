@@ -50,6 +50,7 @@ from bottega.plot.penalty_region import region_chart
 from bottega.plot.posterior import posterior_chart
 from bottega.plot.posterior_surface import posterior_surface_chart
 from bottega.plot.precision_recall import precision_recall_chart, precision_recall_curve_chart
+from bottega.plot.ratings import error_grid_chart, ratings_chart
 from bottega.plot.residuals import observed_chart, residual_chart
 from bottega.plot.ridge_functions import ridge_functions_chart
 from bottega.plot.roc import roc_chart, roc_curves_chart
@@ -94,6 +95,7 @@ __all__ = [  # made by docs/generate.py
     "effect_chart",
     "effects_chart",
     "error_against_trees_chart",
+    "error_grid_chart",
     "excess_chart",
     "gap_chart",
     "image_grid_chart",
@@ -122,6 +124,7 @@ __all__ = [  # made by docs/generate.py
     "precision_recall_chart",
     "precision_recall_curve_chart",
     "rate_chart",
+    "ratings_chart",
     "region_chart",
     "regret_chart",
     "residual_chart",

@@ -1,0 +1,107 @@
+"""Where the search for factors starts: biases alone, then the singular vectors of what is left."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.utils.extmath import randomized_svd
+
+from bottega.core.threads import one_thread
+from bottega.core.typing import FloatArray
+from bottega.latent._ratings.problem import FactorPair, FactorPenalty, FactorProblem
+
+__all__ = ["FactorStart"]
+
+_BIAS_SWEEPS = 20
+_DENSE = 200  # rows or columns up to which all singular values are computed
+_POWER = 3  # steps of power iteration of the randomised decomposition
+_RANDOM_SIZE = 0.1  # of a product of random factors
+
+
+@dataclass(frozen=True)
+class FactorStart:
+    """Starting values of any rank, up to that of the decomposition.
+
+    Attributes
+    ----------
+    problem : FactorProblem
+        What is to be solved.
+    users, items : ndarray
+        Factors of users and items, the most important first.
+    biases : tuple of ndarray
+        Biases of users and items, fitted without factors; empty columns where there are none.
+    rest : csr_matrix
+        The ratings less biases, with zeros for what is unknown.
+    """
+
+    problem: FactorProblem
+    users: FloatArray
+    items: FloatArray
+    biases: tuple[FloatArray, FloatArray]
+    rest: csr_matrix
+    seed: int
+
+    @classmethod
+    def of(
+        cls, problem: FactorProblem, rank: int, biases: float, init: str, seed: int
+    ) -> "FactorStart":
+        """Decompose what the biases leave of the ratings, or draw factors at random."""
+        n, m = problem.shape
+        fitted = _biases_alone(problem, biases)
+        rest = problem.weight * (problem.target - problem.fitted(fitted))
+        if problem.implicit:
+            rest = 1.0 + problem.weight
+        table = csr_matrix((rest, (problem.user, problem.item)), shape=(n, m))
+        users, items = np.zeros((n, rank)), np.zeros((m, rank))
+        if init == "svd":
+            left, values, right = _decomposition(table, min(rank, n, m), seed)
+            root = np.sqrt(values)
+            users[:, : len(root)], items[:, : len(root)] = left * root, right.T * root
+        else:
+            rng = np.random.default_rng(seed)
+            spread = np.sqrt(_RANDOM_SIZE / np.sqrt(rank))
+            users[:], items[:] = (spread * rng.normal(size=(rows, rank)) for rows in (n, m))
+        users[problem.users.counts == 0] = 0.0
+        items[problem.items.counts == 0] = 0.0
+        return cls(problem, users, items, (fitted.users, fitted.items), table, seed)
+
+    def largest(self) -> float:
+        """Return the largest singular value of the rest.
+
+        A penalty above it (the geometric mean of those of users and items) lets factors vanish.
+        """
+        return float(_decomposition(self.rest, 1, self.seed)[1][0])
+
+    def factors(self, rank: int) -> FactorPair:
+        """Return the starting values of a rank."""
+        return FactorPair(
+            np.column_stack([self.users[:, :rank], self.biases[0]]),
+            np.column_stack([self.items[:, :rank], self.biases[1]]),
+        )
+
+
+def _biases_alone(problem: FactorProblem, biases: float) -> FactorPair:
+    n, m = problem.shape
+    size = int(problem.biased)
+    found = FactorPair(np.zeros((n, size)), np.zeros((m, size)))
+    if problem.biased:
+        penalty = FactorPenalty(0.0, 0.0, biases)
+        for _ in range(_BIAS_SWEEPS):
+            for side, rows, other in (
+                (problem.items, found.items, found.users),
+                (problem.users, found.users, found.items),
+            ):
+                problem.solve(side, rows, other, penalty.columns(side.name, 1, True))
+    return found
+
+
+def _decomposition(table: csr_matrix, rank: int, seed: int) -> tuple[FloatArray, ...]:
+    if min(table.shape) <= _DENSE and table.shape[0] * table.shape[1] <= 2**22:
+        with one_thread():
+            left, values, right = np.linalg.svd(table.toarray(), full_matrices=False)
+        return left[:, :rank], values[:rank], right[:rank]
+    with one_thread():
+        found: tuple[FloatArray, ...] = randomized_svd(
+            table, n_components=rank, n_iter=_POWER, random_state=seed
+        )
+    return found
