@@ -1,0 +1,1 @@
+"""Loops of the latent methods, compiled."""
