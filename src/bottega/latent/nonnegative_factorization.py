@@ -1,16 +1,15 @@
 """Nonnegative matrix factorisation: a table as sums of parts."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
-from bottega.core.errors import ConvergenceWarning, InputError, ParameterError, warn_caller
+from bottega.core.errors import ConvergenceWarning, ParameterError, warn_caller
 from bottega.core.estimator import Unweighted
 from bottega.core.losses import Loss
 from bottega.core.params import (
@@ -27,15 +26,15 @@ from bottega.core.params import (
 from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
-from bottega.core.sparse import is_sparse
-from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
 from bottega.latent._entries.held_out import judge_entries
 from bottega.latent._nonnegative.checks import refuse_empty, refuse_negative
 from bottega.latent._nonnegative.coordinate import descend, solve
 from bottega.latent._nonnegative.gradient import project_gradients
-from bottega.latent._nonnegative.multiplicative import divergence_codes, divergences, multiply
+from bottega.latent._nonnegative.losses import PreparedTable, entry_losses, mean_losses
+from bottega.latent._nonnegative.multiplicative import divergence_codes, multiply
+from bottega.latent._nonnegative.parts import Parts
 from bottega.latent._nonnegative.problem import Factors, Penalty
 from bottega.latent._nonnegative.start import start_from
 from bottega.latent._nonnegative.table import NonnegativeTable
@@ -47,7 +46,7 @@ _SWEEPS = 5_000  # of the codes of one row
 
 
 class NonnegativeFactorization(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted, Unsupervised
+    Parts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted, Unsupervised
 ):
     r"""Nonnegative matrix factorisation: rows as sums of parts, nothing taken away.
 
@@ -67,7 +66,7 @@ class NonnegativeFactorization(
         Number of components k. More fit the table more closely. ``"auto"`` walks the path from 1
         to 10 and chooses by entries held out.
     init : {"nndsvd", "nndsvda", "nndsvdar", "random"}, pair of arrays or None, default=None
-        Start: parts of singular vectors (``"nndsvd"``; with zeros filled by the mean of X,
+        Start: parts of singular vectors (``"nndsvd"``; with zeros filled by the mean of the factor,
         ``"nndsvda"``, or by small random numbers, ``"nndsvdar"``), random numbers, or the factors
         (W, H) themselves. None is ``"nndsvda"``, or ``"random"`` with more components than rows or
         columns.
@@ -239,6 +238,9 @@ class NonnegativeFactorization(
         tags.transformer_tags.preserves_dtype = []
         return tags
 
+    def _input_options(self, new: bool = False) -> dict[str, Any]:
+        return {**super()._input_options(new), "accept_sparse": ("csr", "csc")}
+
     def _check_params(self) -> None:
         super()._check_params()
         if self.beta_loss != "frobenius" and self.solver != "mu":
@@ -251,12 +253,14 @@ class NonnegativeFactorization(
     def _by_divergence(self) -> bool:
         return bool(self.beta_loss == "kullback-leibler")
 
-    def _prepare(self, rows: Rows) -> "_Tables":
+    def _prepare(self, rows: Rows) -> PreparedTable:
         refuse_negative(rows.X, type(self).__name__)
         refuse_empty(rows.X)
         seed = 0 if self.random_state is None and self.init != "random" else None
         seed = seed_of(self.random_state) if seed is None else seed
-        return _Tables(rows.X, NonnegativeTable.of(rows.X), seed)
+        table = NonnegativeTable.of(rows.X)
+        fit = partial(self._factors, table, seed=seed)
+        return PreparedTable(rows.X, table, seed, self._by_divergence, fit)
 
     def _penalty(self, table: NonnegativeTable) -> Penalty:
         """Return the penalties of the factors of the table as it is scaled."""
@@ -278,14 +282,14 @@ class NonnegativeFactorization(
             return multiply(*how, self._by_divergence)
         return (descend if self.solver == "cd" else project_gradients)(*how)
 
-    def _settle(self, work: "_Tables", setting: Mapping[str, Any]) -> None:
+    def _settle(self, work: PreparedTable, setting: Mapping[str, Any]) -> None:
         k = int(setting["n_components"])
-        table, found = work.table, work.fit(self, k)
+        table, found = work.table, work.fit(k)
         self.n_components_ = k
         unit = table.scale if self._by_divergence else table.scale**2
         self.components_ = np.ascontiguousarray(found.Z.T) * np.sqrt(table.scale)
         self._n_rows = table.shape[0]
-        self.reconstruction_err_ = np.sqrt(2 * work.loss(self, found)) * np.sqrt(unit)
+        self.reconstruction_err_ = np.sqrt(2 * work.loss(found)) * np.sqrt(unit)
         self.objective_ = np.array(found.objective) * unit
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         if not found.converged:
@@ -295,10 +299,10 @@ class NonnegativeFactorization(
                 ConvergenceWarning,
             )
 
-    def _path(self, work: "_Tables", values: Any, loss: Loss | None) -> Path:
+    def _path(self, work: PreparedTable, values: Any, loss: Loss | None) -> Path:
         most = min(_MOST_COMPONENTS, *work.table.shape)
         counts = np.arange(1, most + 1) if values is None else np.unique(values)
-        errors = [work.loss(self, work.fit(self, int(k))) for k in counts]
+        errors = [work.loss(work.fit(int(k))) for k in counts]
         factor = (1 if self._by_divergence else 2) / max(work.table.observed, 1)
         unit = work.table.scale if self._by_divergence else work.table.scale**2
         title = "Kullback-Leibler divergence" if self._by_divergence else "squared error"
@@ -309,40 +313,20 @@ class NonnegativeFactorization(
             complexity=counts,
         )
 
-    def _judge(self, curve: Path, work: "_Tables", rows: Rows, cv: Any, loss: Loss) -> Path:
+    def _judge(self, curve: Path, work: PreparedTable, rows: Rows, cv: Any, loss: Loss) -> Path:
         def losses(rest: Any, k: int, at: IntArray, columns: IntArray) -> FloatArray:
             table = NonnegativeTable.of(rest)
             found = self._factors(table, k, work.seed)
             fitted = np.einsum("ij,ij->i", found.W[at], found.Z[columns]) * table.scale
             true = np.asarray(work.X[at, columns]).ravel()
-            return self._entry_losses(true, fitted)
+            return entry_losses(true, fitted, self._by_divergence)
 
         return judge_entries(curve, work.X, cv, work.seed, losses)
 
-    def _entry_losses(self, true: FloatArray, fitted: FloatArray) -> FloatArray:
-        if not self._by_divergence:
-            return (true - fitted) ** 2
-        fitted = np.maximum(fitted, np.finfo(float).tiny)
-        some = np.where(true > 0, true, 1.0)
-        return np.where(true > 0, true * np.log(some / fitted), 0.0) - true + fitted
-
     def _row_losses(self, X: Any) -> FloatArray:
         table = NonnegativeTable.of(X)
-        codes, Z = self._codes(table), self.components_.T / np.sqrt(table.scale)
-        seen = table.shape[1] - np.diff(table.rows.starts)
-        if self._by_divergence:
-            return divergences(table.rows, codes, Z) * table.scale / seen
-        P, G = table.rows.times(Z), Z.T @ Z
-        square = table.rows.matrix.multiply(table.rows.matrix) if is_sparse(X) else None
-        if square is None:
-            square = table.rows.matrix**2
-        total = np.asarray(square.sum(axis=1)).ravel() + np.sum(codes * (codes @ G - 2 * P), axis=1)
-        if not table.rows.complete:
-            gone = table.rows.at_gaps(codes, Z) ** 2
-            total -= np.add.reduceat(np.append(gone, 0.0), table.rows.starts[:-1]) * (
-                np.diff(table.rows.starts) > 0
-            )
-        return np.maximum(total, 0.0) * table.scale**2 / seen
+        Z = np.ascontiguousarray(self.components_.T) / np.sqrt(table.scale)
+        return mean_losses(table, self._codes(table), Z, self._by_divergence)
 
     def _codes(self, table: NonnegativeTable) -> FloatArray:
         """Return the codes of rows of a table, in its scale."""
@@ -379,109 +363,3 @@ class NonnegativeFactorization(
         refuse_empty(X, columns=False)
         table = NonnegativeTable.of(X)
         return self._codes(table) * np.sqrt(table.scale)
-
-    def inverse_transform(self, X: Any) -> FloatArray:
-        """Return the rows that codes stand for.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n_components_)
-            Codes.
-
-        Returns
-        -------
-        ndarray of shape (m, p)
-            Codes times components.
-        """
-        check_is_fitted(self)
-        codes = X.toarray() if is_sparse(X) else np.asarray(X, dtype=np.float64)
-        if codes.ndim != 2 or codes.shape[1] != self.n_components_:
-            raise InputError(
-                f"Codes have shape {codes.shape}; give one column per component: "
-                f"{self.n_components_}."
-            )
-        return np.asarray(codes @ self.components_)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
-
-    def summary(self) -> Summary:
-        """Return the components in words: the columns in which each is largest."""
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        names = [f"x{j}" for j in range(self.n_features_in_)] if names is None else names
-        size = self.components_.sum(axis=1)
-        words = []
-        for row, total in zip(self.components_, size, strict=True):
-            first = [j for j in np.argsort(-row, kind="stable")[:5] if row[j] > 0]
-            words.append(", ".join(f"{names[j]} {row[j] / total:.0%}" for j in first))
-        columns = {"component": np.arange(1, len(size) + 1), "largest columns": words}
-        zeros = float(np.mean(self.components_ == 0))
-        notes = (
-            f"error {self.reconstruction_err_:.6g} after {self.n_iter_} iterations of "
-            f"{self.solver}; {zeros:.0%} of the entries of the components are zero",
-        )
-        return Summary(self.card.title, (Section("", columns),), notes)
-
-    def plot(self, shape: Sequence[int] | None = None) -> Any:
-        """Draw the components as images.
-
-        Parameters
-        ----------
-        shape : (int, int), optional
-            Rows and columns of each image; see `bottega.plot.component_images_chart`.
-
-        Returns
-        -------
-        altair.FacetChart
-            One image per component.
-        """
-        from bottega.plot import component_images_chart
-
-        check_is_fitted(self)
-        note = "Rows are sums of these parts; each has a scale of its own."
-        return component_images_chart(self.components_, shape, title="Parts", subtitle=note)
-
-    def plot_objective(self) -> Any:
-        """Draw the objective against the iterations.
-
-        Returns
-        -------
-        altair.LayerChart
-            A line that never rises.
-        """
-        from bottega.plot import lines_chart
-
-        check_is_fitted(self)
-        return lines_chart(
-            np.arange(len(self.objective_)),
-            {"objective": self.objective_},
-            x_title="iterations that lowered it",
-            y_title="objective",
-            title="The objective never rises",
-            log_y=bool(np.all(self.objective_ > 0)),
-            points=False,
-        )
-
-
-@dataclass
-class _Tables:
-    """The table of a fit, and the factors of each number of components."""
-
-    X: Any
-    table: NonnegativeTable
-    seed: int
-    fits: dict[int, Factors] = field(default_factory=dict)
-
-    def fit(self, model: NonnegativeFactorization, k: int) -> Factors:
-        """Return the factors, computed once."""
-        if k not in self.fits:
-            self.fits[k] = model._factors(self.table, k, self.seed)
-        return self.fits[k]
-
-    def loss(self, model: NonnegativeFactorization, found: Factors) -> float:
-        """Return half the squared error, or the divergence, in the scale of the table."""
-        if model._by_divergence:
-            return max(float(divergences(self.table.rows, found.W, found.Z).sum()), 0.0)
-        return 0.5 * self.table.squared_error(found.W, found.Z)

@@ -18,6 +18,7 @@ from bottega.latent._kernels.boolean_flips import flip_codes, flip_components
 __all__ = ["Cover", "best_covers", "candidates", "codes_of"]
 
 THRESHOLDS = (0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
+PENALTIES = (1, 2, 5)  # of a wrong entry in greedy choices
 _ROWS = 512  # different rows that are candidates, too
 _MOST = 4_096  # candidates
 _ROUNDS = 50
@@ -62,10 +63,14 @@ class Cover:
             np.count_nonzero((self.value < 0) & said)
         )
 
-    def with_component(self, component: Any) -> "Cover":
+    def left(self, penalty: int) -> FloatArray:
+        """Return what covering each entry is worth: a wrong one costs the penalty."""
+        worth = np.where(self.value < 0, -penalty, self.value)
+        return np.where(self.covers > 0, 0, worth).astype(np.float32)
+
+    def with_component(self, component: Any, penalty: int = 1) -> "Cover":
         """Return the factors with one more component, used in the rows in which it helps."""
-        left = np.where(self.covers > 0, 0, self.value)
-        used = (left @ component.astype(np.int32) > 0).astype(np.int8)
+        used = (self.left(penalty) @ component.astype(np.float32) > 0).astype(np.int8)
         codes = np.ascontiguousarray(np.column_stack([self.codes, used]))
         components = np.ascontiguousarray(np.vstack([self.components, component[None]]))
         covers = self.covers + np.outer(used, component).astype(np.int32)
@@ -109,39 +114,54 @@ def candidates(value: Any) -> Any:
     return every[np.sort(first)][:_MOST].astype(np.int8)
 
 
-def _gains(cover: Cover, pool: Any) -> FloatArray:
-    """Return how many entries more would agree with each candidate in the rows where it helps."""
-    left = np.where(cover.covers > 0, 0, cover.value).astype(np.float32)
-    return np.asarray(
-        np.maximum(left @ pool.T.astype(np.float32), 0.0).sum(axis=0, dtype=np.float64)
-    )
+def _best(cover: Cover, pool: Any, penalty: int, tries: int) -> IntArray:
+    """Return the candidates that would cover most, each used in the rows where it helps."""
+    worth = cover.left(penalty) @ pool.T.astype(np.float32)
+    gains = np.maximum(worth, 0.0).sum(axis=0, dtype=np.float64)
+    return np.argsort(-gains, kind="stable")[:tries]
 
 
 def best_covers(value: Any, most: int, tries: int = 3) -> list[Cover]:
     """Return factors of 1, 2, ... components, the errors of which never rise.
 
-    The greedy choice, each of the best few candidates followed by flips, and then components that
-    are taken out and chosen afresh as long as that helps.
+    For each number of components the better of two: one more component for the factors before, and
+    greedy choices for which a wrong entry costs more. Then components are taken out and chosen
+    afresh as long as that helps.
     """
     pool = candidates(value)
     found: list[Cover] = []
     cover = Cover.empty(value)
+    greedy = [(penalty, cover) for penalty in PENALTIES]
     for k in range(1, most + 1):
-        cover = _extended(cover, pool, tries)
-        cover = _renewed(cover, pool, tries)
+        greedy = [
+            (penalty, each.with_component(pool[_best(each, pool, penalty, 1)[0]], penalty))
+            for penalty, each in greedy
+        ]
+        starts = [_extended(cover, pool, tries)]
+        if starts[0].error:
+            starts += [_renewed(_copied(each).mend(), pool, tries) for _, each in greedy]
+            starts[0] = _renewed(starts[0], pool, tries)
+        best = min(starts, key=lambda each: each.error)  # the first of equals
+        best.errors[:] = [*cover.errors, best.error]
+        cover = best
         found.append(cover)
         progress.report("components", k, most)
     return found
 
 
+def _copied(cover: Cover) -> Cover:
+    parts = (cover.codes.copy(), cover.components.copy(), cover.covers.copy())
+    return Cover(cover.value, *parts, list(cover.errors))
+
+
 def _extended(cover: Cover, pool: Any, tries: int) -> Cover:
     """Return the factors with one more component, the best of a few after flips."""
-    gains = _gains(cover, pool)
-    order = np.argsort(-gains, kind="stable")[:tries]
-    tried = [cover.with_component(pool[c]).mend() for c in order]
-    best = min(tried, key=lambda each: each.error)  # the first of equals
-    best.errors.append(best.error)
-    return best
+    tried = [
+        cover.with_component(pool[c], penalty).mend()
+        for penalty in (1, PENALTIES[-1])
+        for c in _best(cover, pool, penalty, tries)
+    ]
+    return min(tried, key=lambda each: each.error)  # the first of equals
 
 
 def _renewed(cover: Cover, pool: Any, tries: int) -> Cover:

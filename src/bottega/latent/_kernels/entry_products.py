@@ -30,6 +30,15 @@ def _add(total, x, Z, j):
         total[s] += x * Z[j, s]
 
 
+@summing_kernel
+def _add_four(total, values, columns, t, Z):
+    """Add four entries at a time: what is summed is read and written once for them."""
+    a, b, c, d = values[t], values[t + 1], values[t + 2], values[t + 3]
+    i, j, k, m = columns[t], columns[t + 1], columns[t + 2], columns[t + 3]
+    for s in range(Z.shape[1]):
+        total[s] += a * Z[i, s] + b * Z[j, s] + c * Z[k, s] + d * Z[m, s]
+
+
 @kernel
 def rows_times(starts, columns, values, Z, found, first, last):
     """Set rows `first` to `last` of `found` to those of a sparse table times Z."""
@@ -38,7 +47,27 @@ def rows_times(starts, columns, values, Z, found, first, last):
     for i in range(first, last):
         for s in range(k):
             total[s] = 0.0
-        for t in range(starts[i], starts[i + 1]):
+        t = starts[i]
+        while t + 4 <= starts[i + 1]:
+            _add_four(total, values, columns, t, Z)
+            t += 4
+        while t < starts[i + 1]:
             _add(total, values[t], Z, columns[t])
+            t += 1
         for s in range(k):
             found[i, s] = total[s]
+
+
+@summing_kernel
+def _add_to_row(found, j, x, row):
+    for s in range(len(row)):
+        found[j, s] += x * row[s]
+
+
+@kernel
+def columns_times(starts, columns, values, Z, found, first, last):
+    """Add to `found` the transpose of rows `first` to `last` of a sparse table times their Z."""
+    for i in range(first, last):
+        row = Z[i]
+        for t in range(starts[i], starts[i + 1]):
+            _add_to_row(found, columns[t], values[t], row)

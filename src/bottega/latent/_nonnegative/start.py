@@ -47,11 +47,11 @@ def start_from(
         )
     U, size, V = _decomposition(table, k, seed)
     W, Z = _positive_parts(U, size, V)
-    if word == "nndsvda":
-        W[W == 0], Z[Z == 0] = mean, mean
-    elif word == "nndsvdar":
+    if word in ("nndsvda", "nndsvdar"):
         for F in (W, Z):
-            F[F == 0] = np.abs(rng.normal(size=int(np.sum(F == 0)))) * mean / 100
+            empty, mean = F == 0, F.mean()  # of the factor: so units of the table do not matter
+            share = 1.0 if word == "nndsvda" else 0.01 * np.abs(rng.normal(size=int(empty.sum())))
+            F[empty] = mean * share
     return W, Z
 
 

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from bottega.core.parallel import in_threads, spare_threads
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray, IntArray
-from bottega.latent._kernels.entry_products import products_at, rows_times
+from bottega.latent._kernels.entry_products import columns_times, products_at, rows_times
 
 __all__ = ["NonnegativeTable", "Side"]
 
@@ -25,15 +25,18 @@ class Side:
 
     Attributes
     ----------
-    matrix : ndarray or csr_array of shape (m, q)
-        The table, or its transpose.
+    matrix : ndarray or csr_array
+        The table, or its transpose; of a sparse table the table itself.
     starts, gaps : ndarray of int
         The columns that are missing in row i are ``gaps[starts[i]:starts[i + 1]]``.
+    turned : bool
+        Whether it is the transpose of `matrix` that is meant.
     """
 
     matrix: Any
     starts: IntArray
     gaps: IntArray
+    turned: bool = False
 
     @property
     def complete(self) -> bool:
@@ -44,7 +47,8 @@ class Side:
         """Return the table times a factor of its columns."""
         if not is_sparse(self.matrix):
             return np.asarray(self.matrix @ Z)
-        return _sparse_times(self.matrix.indptr, self.matrix.indices, self.matrix.data, Z)
+        parts = (self.matrix.indptr, self.matrix.indices, self.matrix.data)
+        return _sparse_times(*parts, Z, self.matrix.shape[1] if self.turned else None)
 
     def at_gaps(self, F: FloatArray, Z: FloatArray) -> FloatArray:
         """Return what the factors give for the missing entries."""
@@ -59,26 +63,34 @@ class Side:
     @cached_property
     def positive(self) -> tuple[IntArray, IntArray, FloatArray]:
         """The positive entries by rows: starts, columns, values."""
-        table = csr_array(self.matrix)
+        table = csr_array(self.matrix.T if self.turned else self.matrix)
         return table.indptr, table.indices, table.data
 
 
-def _sparse_times(starts: Any, columns: Any, values: Any, Z: FloatArray) -> FloatArray:
+def _sparse_times(
+    starts: Any, columns: Any, values: Any, Z: FloatArray, turned: int | None = None
+) -> FloatArray:
+    """Return a sparse table times Z, or (with its number of columns) its transpose times Z."""
     Z = np.ascontiguousarray(Z)
     m = len(starts) - 1
-    found = np.empty((m, Z.shape[1]))
     threads = spare_threads() if len(columns) * Z.shape[1] >= _THREADED else 1
     # Each thread has as many entries as another.
     marks = np.searchsorted(starts, np.linspace(0, len(columns), threads + 1)[1:-1])
     limits = [0, *np.minimum(marks, m).tolist(), m]
+    found = np.empty((m, Z.shape[1])) if turned is None else np.zeros((turned, Z.shape[1]))
 
-    def part(k: int) -> None:
-        rows_times(starts, columns, values, Z, found, limits[k], limits[k + 1])
+    def part(k: int) -> FloatArray:
+        if turned is None:
+            rows_times(starts, columns, values, Z, found, limits[k], limits[k + 1])
+            return found
+        own = np.zeros_like(found) if k else found
+        columns_times(starts, columns, values, Z, own, limits[k], limits[k + 1])
+        return own
 
-    if threads == 1:
-        part(0)
-    else:
-        in_threads(part, range(threads))
+    parts = in_threads(part, range(threads)) if threads > 1 else [part(0)]
+    if turned is not None:
+        for own in parts[1:]:
+            found += own
     return found
 
 
@@ -109,16 +121,7 @@ class NonnegativeTable:
         """Read a dense or sparse table, in which NaN is missing."""
         n, p = X.shape
         if is_sparse(X):
-            table = csr_array(X)
-            table.sum_duplicates()
-            lost = np.isnan(table.data)
-            gaps = csr_array(
-                (np.ones(int(lost.sum())), table.indices[lost], _starts(table, lost)), shape=(n, p)
-            )
-            matrix = csr_array(
-                (table.data[~lost], table.indices[~lost], _starts(table, ~lost)), shape=(n, p)
-            )
-            matrix.eliminate_zeros()
+            matrix, gaps = _without_gaps(csr_array(X))
             largest = float(matrix.data.max(initial=0.0))
         else:
             lost = np.isnan(X)
@@ -130,14 +133,14 @@ class NonnegativeTable:
         if largest and not 1 / _PLAIN < largest < _PLAIN:
             scale = 2.0 ** np.round(np.log2(largest))
             matrix = matrix / scale
-        data = matrix.data if is_sparse(matrix) else matrix
-        other = csr_array(matrix.T) if is_sparse(matrix) else matrix.T
+        data = (matrix.data if is_sparse(matrix) else matrix).ravel()
+        sparse = is_sparse(matrix)
         turned = csr_array(gaps.T)
         for each in (gaps, turned):
             each.sort_indices()
         return cls(
             Side(matrix, gaps.indptr, gaps.indices),
-            Side(other, turned.indptr, turned.indices),
+            Side(matrix if sparse else matrix.T, turned.indptr, turned.indices, sparse),
             float(scale),
             float(np.vdot(data, data)),
             n * p - gaps.nnz,
@@ -168,6 +171,20 @@ class NonnegativeTable:
         return max(total, 0.0)
 
 
-def _starts(table: Any, kept: Any) -> IntArray:
-    """Return where the kept entries of each row of a sparse table start."""
-    return np.concatenate([[0], np.cumsum(kept)])[table.indptr].astype(table.indptr.dtype)
+def _without_gaps(table: Any) -> tuple[Any, Any]:
+    """Return a sparse table without its missing entries, and ones in their places."""
+    table.sum_duplicates()
+    lost = np.isnan(table.data)
+    gaps = csr_array(table.shape)
+    if lost.any():
+        parts = []
+        for kept in (~lost, lost):
+            starts = np.concatenate([[0], np.cumsum(kept)])[table.indptr]
+            here = (table.data[kept], table.indices[kept], starts.astype(table.indptr.dtype))
+            parts.append(csr_array(here, shape=table.shape))
+        table, gaps = parts
+        gaps.data[:] = 1.0
+    if not table.data.all():
+        table = table.copy()
+        table.eliminate_zeros()
+    return table, gaps
