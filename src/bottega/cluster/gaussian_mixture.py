@@ -16,6 +16,7 @@ from bottega.core.cards import Card
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.lists import Listed
+from bottega.core.parallel import in_threads
 from bottega.core.params import (
     AnyOf,
     Anything,
@@ -29,7 +30,6 @@ from bottega.core.params import (
     Seed,
     Text,
 )
-from bottega.core.parallel import in_threads
 from bottega.core.path import Path
 from bottega.core.rows import Rows
 from bottega.core.seeds import seeds_of

@@ -20,6 +20,7 @@ from bottega.plot.decomposition import decomposition_chart
 from bottega.plot.discriminant import discriminant_chart
 from bottega.plot.dots import dots_chart
 from bottega.plot.effects import effects_chart
+from bottega.plot.families import family_chart
 from bottega.plot.importance import importance_chart
 from bottega.plot.intervals import intervals_chart, parts_chart
 from bottega.plot.leaderboard import leaderboard_chart
@@ -27,6 +28,7 @@ from bottega.plot.learning_curve import excess_chart, learning_curve_chart
 from bottega.plot.lift import lift_chart, lift_curve_chart
 from bottega.plot.lines import lines_chart
 from bottega.plot.margins import margin_chart
+from bottega.plot.mixture import mixture_chart, mixture_steps_chart
 from bottega.plot.model_check import model_check_chart
 from bottega.plot.online import mistakes_chart, regret_chart, running_loss_chart
 from bottega.plot.partial_effects import effect_chart, partial_effects_chart
@@ -73,6 +75,7 @@ __all__ = [  # made by docs/generate.py
     "effects_chart",
     "error_against_trees_chart",
     "excess_chart",
+    "family_chart",
     "importance_chart",
     "intervals_chart",
     "javascript",
@@ -83,6 +86,8 @@ __all__ = [  # made by docs/generate.py
     "lines_chart",
     "margin_chart",
     "mistakes_chart",
+    "mixture_chart",
+    "mixture_steps_chart",
     "model_check_chart",
     "observed_chart",
     "partial_effects_chart",
