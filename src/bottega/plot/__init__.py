@@ -31,6 +31,7 @@ from bottega.plot.discriminant import discriminant_chart
 from bottega.plot.dots import dots_chart
 from bottega.plot.effects import effects_chart
 from bottega.plot.image_grid import image_grid_chart
+from bottega.plot.families import family_chart
 from bottega.plot.importance import importance_chart
 from bottega.plot.imputation import imputation_chart
 from bottega.plot.intervals import intervals_chart, parts_chart
@@ -41,6 +42,7 @@ from bottega.plot.learning_curve import excess_chart, learning_curve_chart
 from bottega.plot.lift import lift_chart, lift_curve_chart
 from bottega.plot.lines import lines_chart
 from bottega.plot.margins import margin_chart
+from bottega.plot.mixture import mixture_chart, mixture_steps_chart
 from bottega.plot.model_check import model_check_chart
 from bottega.plot.online import mistakes_chart, regret_chart, running_loss_chart
 from bottega.plot.partial_effects import effect_chart, partial_effects_chart
@@ -99,6 +101,7 @@ __all__ = [  # made by docs/generate.py
     "excess_chart",
     "gap_chart",
     "image_grid_chart",
+    "family_chart",
     "importance_chart",
     "imputation_chart",
     "intervals_chart",
@@ -113,6 +116,8 @@ __all__ = [  # made by docs/generate.py
     "lines_chart",
     "margin_chart",
     "mistakes_chart",
+    "mixture_chart",
+    "mixture_steps_chart",
     "model_check_chart",
     "observed_chart",
     "partial_effects_chart",

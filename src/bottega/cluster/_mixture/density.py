@@ -118,7 +118,7 @@ class Expanded:
             q, here = responsibilities(self.coefficients @ features, w)
             collected += q @ features.T
             totals += here
-        return self._unfold(collected, totals)
+        return self.unfold(collected, totals)
 
     def sums_given(self, Z: FloatArray, q: FloatArray) -> MixtureSums:
         """Return the sums under responsibilities that are given, weights included."""
@@ -128,9 +128,10 @@ class Expanded:
         for start in range(0, n, self.rows):
             part = slice(start, start + self.rows)
             collected += q[:, part] @ self.features(Z[:, part], room).T
-        return self._unfold(collected, np.zeros(3))
+        return self.unfold(collected, np.zeros(3))
 
-    def _unfold(self, collected: FloatArray, totals: FloatArray) -> MixtureSums:
+    def unfold(self, collected: FloatArray, totals: FloatArray) -> MixtureSums:
+        """Return sums of the features under responsibilities as sums of rows and products."""
         k, p = self.k, self.p
         pairs = self.width - p - 1
         if self.diagonal:

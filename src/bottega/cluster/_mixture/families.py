@@ -83,7 +83,11 @@ def covariances_of(
         Directions in which no row varies: there every component is at the floor.
     """
     mass = np.maximum(mass, _TINY)
-    values, vectors = _MAXIMA[family](mass, scatter, before)
+    if family in ("EVE", "VVE"):
+        shapes = _one_volume if family == "EVE" else _own_volumes
+        values, vectors = _common_axes(mass, scatter, before, shapes)
+    else:
+        values, vectors = _MAXIMA[family](mass, scatter)
     floored = np.sum(values < floor, axis=1) > flat
     values = np.maximum(values, floor)
     if before is not None and family not in _EXACT:
@@ -115,31 +119,31 @@ def _eigen(scatter: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.maximum(values, _TINY), vectors
 
 
-# ---- diagonal families: the scatter is that of the columns, (k, p) --------------------------------
+# ---- diagonal families: the scatter is that of the columns, (k, p) -------------------------------
 
 
-def _eii(mass: Any, scatter: Any, before: Any) -> tuple[FloatArray, None]:
+def _eii(mass: Any, scatter: Any) -> tuple[FloatArray, None]:
     return np.full(scatter.shape, scatter.sum() / (mass.sum() * scatter.shape[1])), None
 
 
-def _vii(mass: Any, scatter: Any, before: Any) -> tuple[FloatArray, None]:
+def _vii(mass: Any, scatter: Any) -> tuple[FloatArray, None]:
     found = scatter.mean(axis=1) / mass
     return np.repeat(found[:, None], scatter.shape[1], axis=1), None
 
 
-def _eei(mass: Any, scatter: Any, before: Any) -> tuple[FloatArray, None]:
+def _eei(mass: Any, scatter: Any) -> tuple[FloatArray, None]:
     return _spread(scatter.sum(axis=0) / mass.sum(), len(mass)), None
 
 
-def _vei(mass: Any, scatter: Any, before: Any) -> tuple[FloatArray, None]:
+def _vei(mass: Any, scatter: Any) -> tuple[FloatArray, None]:
     return _volumes_and_one_shape(mass, np.maximum(scatter, _TINY)), None
 
 
-def _evi(mass: Any, scatter: Any, before: Any) -> tuple[FloatArray, None]:
+def _evi(mass: Any, scatter: Any) -> tuple[FloatArray, None]:
     return _one_volume(mass, np.maximum(scatter, _TINY)), None
 
 
-def _vvi(mass: Any, scatter: Any, before: Any) -> tuple[FloatArray, None]:
+def _vvi(mass: Any, scatter: Any) -> tuple[FloatArray, None]:
     return scatter / mass[:, None], None
 
 
@@ -162,6 +166,11 @@ def _one_volume(mass: FloatArray, along: FloatArray) -> FloatArray:
     return found
 
 
+def _own_volumes(mass: FloatArray, along: FloatArray) -> FloatArray:
+    """Return lambda_k A_k for scatters along axes, (k, p)."""
+    return along / mass[:, None]
+
+
 def _unit_product(shape: FloatArray) -> FloatArray:
     found: FloatArray = shape / np.exp(np.mean(np.log(shape)))
     return found
@@ -170,12 +179,12 @@ def _unit_product(shape: FloatArray) -> FloatArray:
 # ---- families with an orientation: the scatter is (k, p, p) --------------------------------------
 
 
-def _eee(mass: Any, scatter: Any, before: Any) -> tuple[FloatArray, FloatArray]:
+def _eee(mass: Any, scatter: Any) -> tuple[FloatArray, FloatArray]:
     values, vectors = _eigen(scatter.sum(axis=0) / mass.sum())
     return _spread(values, len(mass)), _spread(vectors, len(mass))
 
 
-def _vee(mass: Any, scatter: Any, before: Any) -> tuple[FloatArray, FloatArray]:
+def _vee(mass: Any, scatter: Any) -> tuple[FloatArray, FloatArray]:
     """Volumes and one matrix of determinant one, by turns."""
     k, p = len(mass), scatter.shape[1]
     values, vectors = _eigen(scatter.sum(axis=0))
@@ -191,31 +200,23 @@ def _vee(mass: Any, scatter: Any, before: Any) -> tuple[FloatArray, FloatArray]:
     return volume[:, None] * values, _spread(vectors, k)
 
 
-def _eev(mass: Any, scatter: Any, before: Any) -> tuple[FloatArray, FloatArray]:
+def _eev(mass: Any, scatter: Any) -> tuple[FloatArray, FloatArray]:
     values, vectors = _eigen(scatter)
     return _spread(values.sum(axis=0) / mass.sum(), len(mass)), vectors
 
 
-def _vev(mass: Any, scatter: Any, before: Any) -> tuple[FloatArray, FloatArray]:
+def _vev(mass: Any, scatter: Any) -> tuple[FloatArray, FloatArray]:
     values, vectors = _eigen(scatter)
     return _volumes_and_one_shape(mass, values), vectors
 
 
-def _evv(mass: Any, scatter: Any, before: Any) -> tuple[FloatArray, FloatArray]:
+def _evv(mass: Any, scatter: Any) -> tuple[FloatArray, FloatArray]:
     values, vectors = _eigen(scatter)
     return _one_volume(mass, values), vectors
 
 
-def _vvv(mass: Any, scatter: Any, before: Any) -> tuple[FloatArray, FloatArray]:
+def _vvv(mass: Any, scatter: Any) -> tuple[FloatArray, FloatArray]:
     return _eigen(scatter / mass[:, None, None])
-
-
-def _eve(mass: Any, scatter: Any, before: Any) -> tuple[FloatArray, FloatArray]:
-    return _common_axes(mass, scatter, before, _one_volume)
-
-
-def _vve(mass: Any, scatter: Any, before: Any) -> tuple[FloatArray, FloatArray]:
-    return _common_axes(mass, scatter, before, lambda mass, along: along / mass[:, None])
 
 
 def _common_axes(
@@ -230,8 +231,8 @@ def _common_axes(
     turned in their plane, where the best angle is known.
     """
     p = scatter.shape[1]
-    start = before is None or before.vectors is None
-    axes = _eigen(scatter.sum(axis=0))[1] if start else before.vectors[0].copy()  # type: ignore[union-attr,index]
+    axes = None if before is None else before.vectors
+    axes = _eigen(scatter.sum(axis=0))[1] if axes is None else axes[0].copy()
     turned = axes.T @ scatter @ axes
     last = np.inf
     values = np.empty((len(mass), p))
@@ -268,8 +269,6 @@ _MAXIMA: dict[str, Callable[..., tuple[FloatArray, FloatArray | None]]] = {
     "VVI": _vvi,
     "EEE": _eee,
     "VEE": _vee,
-    "EVE": _eve,
-    "VVE": _vve,
     "EEV": _eev,
     "VEV": _vev,
     "EVV": _evv,

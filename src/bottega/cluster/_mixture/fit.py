@@ -201,7 +201,7 @@ class MixtureWork:
         if all(part is None for part in given):
             return found
         weights, means, precisions = self._check_given(k, family)
-        whole = _from_user(
+        return _from_user(
             family,
             units,
             found.weights if weights is None else weights,
@@ -209,7 +209,6 @@ class MixtureWork:
             _to_user(units, found)[1] if precisions is None else np.linalg.inv(precisions),
             self._floor,
         )
-        return whole
 
     def _from_responsibilities(self, q: FloatArray, family: str) -> MixtureParameters:
         k, p = len(q), self.p

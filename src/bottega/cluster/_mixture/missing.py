@@ -71,8 +71,7 @@ def _logs_and_fills(
     Z: FloatArray, parameters: MixtureParameters, groups: list[_Patterns]
 ) -> tuple[FloatArray, FloatArray, list[list[_Conditional]]]:
     """Return log densities (k, n), completed rows (k, p, n), and the conditionals."""
-    k, p = parameters.means.shape
-    n = Z.shape[1]
+    k, n = len(parameters.means), Z.shape[1]
     logs = np.empty((k, n))
     full = np.repeat(Z[None], k, axis=0)
     covariances = parameters.covariances

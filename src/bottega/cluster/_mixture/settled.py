@@ -26,7 +26,7 @@ def as_declared(model: Any, fit: MixtureFit, name: str) -> None:
     model.covariances_ = in_shape(name, covariances)
     lower = np.linalg.cholesky(found.covariances)
     roots = np.swapaxes(np.linalg.inv(lower), 1, 2) / scale[:, None]
-    model.precisions_cholesky_ = in_shape(name, np.triu(roots), root=True)
+    model.precisions_cholesky_ = in_shape(name, np.triu(roots))
     model.precisions_ = in_shape(name, roots @ np.swapaxes(roots, 1, 2))
     first = fit.start
     inside = first.covariances * scale[:, None] * scale
@@ -43,7 +43,7 @@ def as_declared(model: Any, fit: MixtureFit, name: str) -> None:
     model.trace_ = replace(fit.ascent, parameters=None)
 
 
-def in_shape(name: str, matrices: FloatArray, root: bool = False) -> FloatArray:
+def in_shape(name: str, matrices: FloatArray) -> FloatArray:
     """Return one matrix per component as scikit-learn keeps those of a covariance type."""
     if name == "tied":
         return matrices[0]
