@@ -17,11 +17,6 @@ def test_map_has_every_row_and_its_uncertainty(rows_of):
     assert [row["label"] for row in rows] == ["a", "b"]
 
 
-def test_map_of_one_latent_variable_is_in_the_order_of_the_rows(rows_of):
-    rows = rows_of(latent_map_chart([[3.0], [1.0]]))
-    assert [(row["x"], row["y"]) for row in rows] == [(0, 3.0), (1, 1.0)]
-
-
 def test_imputed_values_are_sorted_with_limits(rows_of):
     rows = rows_of(imputation_chart([3.0, 1.0], [0.5, 0.1], [2.0, 0.0], name="age"))
     imputed = [row for row in rows if row["kind"].startswith("imputed")]
@@ -57,7 +52,5 @@ def test_wrong_shapes_are_refused():
         latent_map_chart([[0.0, 1.0]], std=[[1.0]])
     with pytest.raises(InputError, match="labels has shape"):
         latent_map_chart([[0.0, 1.0]], labels=["a", "b"])
-    with pytest.raises(InputError, match="positions has shape"):
-        latent_map_chart([1.0])
     with pytest.raises(InputError, match="one of each per value"):
         imputation_chart([1.0], [1.0, 2.0], [])

@@ -6,6 +6,7 @@ import shlex
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -95,7 +96,7 @@ def compare(
             "Give --group or --time, not both: rows are held out by whole groups, or by what comes "
             "later; leave the other column out with --ignore."
         )
-    with stopped_by_terminate(), interruption.remembered():
+    with stopped_by_terminate(), interruption.remembered(), _warnings_as_notes(quiet):
         table = read(data, **reading)
         if comparing["class_weight"] is not None and table.task == "regression":
             raise InputError(
@@ -172,6 +173,20 @@ def _calibrate(found: Comparison) -> None:
     if not calibrated and not found.interrupted and found.n_train <= SMALL:
         with suppress(BottegaError):  # a method without probabilities, for one
             _ = found.intervals
+
+
+@contextmanager
+def _warnings_as_notes(quiet: bool) -> Iterator[None]:
+    """Say what users are warned of in notes, each once, without the files of the code.
+
+    What numerical libraries warn developers of is nothing that a user could act on.
+    """
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        yield
+    told = [str(each.message) for each in warned if issubclass(each.category, UserWarning)]
+    for message in dict.fromkeys(told):
+        say(f"note: {in_words_of_the_command_line(message)}", quiet)
 
 
 @contextmanager

@@ -280,18 +280,18 @@ default="classical_mds"
         Parameters
         ----------
         labels, colours : array-like of shape (n,), optional
-            See `bottega.plot.latent_map`.
+            See `bottega.plot.latent_map_chart`.
 
         Returns
         -------
         altair.LayerChart
             A point per row.
         """
-        from bottega.plot import latent_map
+        from bottega.plot import latent_map_chart
 
         check_is_fitted(self)
         note = f"Multidimensional scaling, stress {self.stress_:.4g}."
-        return latent_map(self.embedding_, labels, colours, subtitle=note)
+        return latent_map_chart(self.embedding_, labels, colours, subtitle=note)
 
 
 def _stress(D: FloatArray, points: FloatArray, relative: bool) -> float:

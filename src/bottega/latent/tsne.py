@@ -259,15 +259,15 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
         Parameters
         ----------
         labels, colours : array-like of shape (n,), optional
-            See `bottega.plot.latent_map`.
+            See `bottega.plot.latent_map_chart`.
 
         Returns
         -------
         altair.LayerChart
             A point per row.
         """
-        from bottega.plot import latent_map
+        from bottega.plot import latent_map_chart
 
         check_is_fitted(self)
         note = f"t-SNE, perplexity {self.perplexity:g}: only who is near whom means something."
-        return latent_map(self.embedding_, labels, colours, subtitle=note)
+        return latent_map_chart(self.embedding_, labels, colours, subtitle=note)

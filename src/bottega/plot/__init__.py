@@ -35,8 +35,7 @@ from bottega.plot.families import family_chart
 from bottega.plot.importance import importance_chart
 from bottega.plot.imputation import imputation_chart
 from bottega.plot.intervals import intervals_chart, parts_chart
-from bottega.plot.latent_map import latent_map
-from bottega.plot.latent_positions import latent_map_chart
+from bottega.plot.latent_map import latent_map_chart
 from bottega.plot.leaderboard import leaderboard_chart
 from bottega.plot.learning_curve import excess_chart, learning_curve_chart
 from bottega.plot.lift import lift_chart, lift_curve_chart
@@ -107,7 +106,6 @@ __all__ = [  # made by docs/generate.py
     "intervals_chart",
     "javascript",
     "k_distance_chart",
-    "latent_map",
     "latent_map_chart",
     "leaderboard_chart",
     "learning_curve_chart",

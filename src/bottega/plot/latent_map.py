@@ -10,15 +10,16 @@ from bottega.core.typing import Array
 from bottega.plot._parts import colors, frame_of, plane, records, shade, thinned, tips
 from bottega.plot.theme import altair, finish, number
 
-__all__ = ["latent_map"]
+__all__ = ["latent_map_chart"]
 
 _MOST = 2_000  # points; more only darken the picture
 _NAMED = 30  # points up to which each has its label beside it
 _CLASSES = 20  # different whole numbers up to which they are taken as classes
+_BARS = 150  # rows whose uncertainty can still be seen
 _SIDE = 440
 
 
-def latent_map(
+def latent_map_chart(
     points: Any,
     labels: Any = None,
     colours: Any = None,
@@ -28,6 +29,7 @@ def latent_map(
     subtitle: str | Sequence[str] = (),
     colour_title: str = "colour",
     show_labels: bool | None = None,
+    std: Any = None,
 ) -> Any:
     """Draw rows as points in two dimensions, coloured by a class, a cluster or a number.
 
@@ -51,6 +53,8 @@ def latent_map(
         What the colours show, in words.
     show_labels : bool, optional
         Whether labels stand beside their points; where there are at most 30 by default.
+    std : array-like of shape (n, d), optional
+        Standard deviations of the coordinates: bars of one each way, for some 150 rows at most.
 
     Returns
     -------
@@ -59,7 +63,7 @@ def latent_map(
 
     Examples
     --------
-    >>> chart = latent_map([[0.0, 1.0], [2.0, 0.0]], ["Rome", "Oslo"], ["south", "north"])
+    >>> chart = latent_map_chart([[0.0, 1.0], [2.0, 0.0]], ["Rome", "Oslo"], ["south", "north"])
     >>> [row["label"] for row in chart.to_dict()["data"]["values"]]
     ['Rome', 'Oslo']
     """
@@ -109,9 +113,17 @@ def latent_map(
     low_corner, high_corner = frame_of(Z[kept], 0.06)
     channels = plane(low_corner, high_corner, names, tickCount=5)
     base = alt.Chart()
-    layers = [
+    layers = []
+    if std is not None:
+        columns |= _bars(std, Z, kept, np.asarray(points).shape)
+        look = {name: encoding[name] for name in ("color",) if name in encoding}
+        bar = base.transform_filter("isValid(datum.low)").mark_rule(opacity=0.35)
+        layers.append(bar.encode(**channels("x", "low"), y2="high", **look))
+        layers.append(bar.encode(**channels("left", "y"), x2="right", **look))
+        notes.append("Bars: one standard deviation.")
+    layers.append(
         base.mark_point(**mark).encode(**channels("x", "y"), **encoding, tooltip=tips(*hints))
-    ]
+    )
     beside = len(kept) <= _NAMED if show_labels is None else show_labels
     if text is not None and beside:
         words_beside = base.mark_text(style="label", align="left", dx=7)
@@ -124,6 +136,23 @@ def latent_map(
         width=_SIDE,
         height=_SIDE,
     )
+
+
+def _bars(std: Any, Z: Array, kept: Array, shape: tuple[int, ...]) -> dict[str, Any]:
+    """Return the ends of the bars of the rows that have some; a single dimension lies across."""
+    spread = np.asarray(std, dtype=np.float64)
+    if spread.shape != shape:
+        raise InputError(f"std has shape {spread.shape}; the points have {shape}.")
+    spread = spread.reshape(len(Z), -1)
+    few = np.isin(kept, kept[thinned(len(kept), _BARS)])
+    across = np.where(few, spread[kept, 0], np.nan)
+    up = np.where(few, spread[kept, 1], np.nan) if spread.shape[1] > 1 else 0 * across
+    return {
+        "left": Z[kept, 0] - across,
+        "right": Z[kept, 0] + across,
+        "low": Z[kept, 1] - up,
+        "high": Z[kept, 1] + up,
+    }
 
 
 def _column(name: str, given: Any, n: int) -> Array | None:

@@ -323,13 +323,13 @@ class Description(Shown):
         altair.LayerChart
             Pointing at a row shows its number, and its key if the table has one.
         """
-        from bottega.plot import latent_map
+        from bottega.plot import latent_map_chart
 
         if self.components is None:
             raise BottegaError(f"There is no map: {self.absent['components']}.")
         scores: FloatArray = self.components.scores
         shares = [f"{100 * share:.0f}% of the variance" for share in self.components.shares[:2]]
-        return latent_map(
+        return latent_map_chart(
             scores[:, :2],
             self._map_names(),
             self._map_colours(),
@@ -349,12 +349,12 @@ class Description(Shown):
         altair.LayerChart
             In units of the spread within clusters.
         """
-        from bottega.plot import latent_map
+        from bottega.plot import latent_map_chart
 
         if self.clusters is None or self.clusters.plane is None:
             raise BottegaError("There are not two clusters in two columns or more to draw.")
         two = self.clusters.count == 2
-        return latent_map(
+        return latent_map_chart(
             self.clusters.plane,
             self._map_names(),
             self._map_colours(),

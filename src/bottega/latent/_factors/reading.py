@@ -129,4 +129,4 @@ class FactorReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         """
         from bottega.plot import latent_map_chart
 
-        return latent_map_chart(self.transform(X), labels=labels)
+        return latent_map_chart(self.transform(X), colours=labels, names=("factor 1", "factor 2"))

@@ -170,7 +170,9 @@ class LatentReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
 
         mean, covariance = self.posterior(X)
         std = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
-        return latent_map_chart(mean, std=std, labels=labels)
+        return latent_map_chart(
+            mean, std=std, colours=labels, names=("latent variable 1", "latent variable 2")
+        )
 
     def plot_imputed(self, X: Any, *, column: int | str | None = None) -> Any:
         """Draw the missing values of a column as imputed, with 95 % limits, sorted.
