@@ -1,7 +1,7 @@
 """Groups of rows: k-means, mixtures, trees of clusters."""
 
 from bottega.cluster.density_clusters import DensityClusters
-from bottega.cluster.gap import GapStatistic, gap_statistic
+from bottega.cluster.gap import GapStatistic, gap_statistic, uniform_reference
 from bottega.cluster.gaussian_mixture import GaussianMixture
 from bottega.cluster.hierarchical import Hierarchical
 from bottega.cluster.kmeans import KMeans
@@ -18,5 +18,6 @@ __all__ = [  # made by docs/generate.py
     "Silhouettes",
     "gap_statistic",
     "silhouette",
+    "uniform_reference",
     "what_sets_apart",
 ]

@@ -30,8 +30,8 @@ from bottega.plot.dendrogram import dendrogram_chart
 from bottega.plot.discriminant import discriminant_chart
 from bottega.plot.dots import dots_chart
 from bottega.plot.effects import effects_chart
-from bottega.plot.image_grid import image_grid_chart
 from bottega.plot.families import family_chart
+from bottega.plot.image_grid import image_grid_chart
 from bottega.plot.importance import importance_chart
 from bottega.plot.imputation import imputation_chart
 from bottega.plot.intervals import intervals_chart, parts_chart
@@ -98,9 +98,9 @@ __all__ = [  # made by docs/generate.py
     "error_against_trees_chart",
     "error_grid_chart",
     "excess_chart",
+    "family_chart",
     "gap_chart",
     "image_grid_chart",
-    "family_chart",
     "importance_chart",
     "imputation_chart",
     "intervals_chart",
