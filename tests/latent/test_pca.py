@@ -206,7 +206,11 @@ def test_a_stream_may_come_row_by_row():
     assert_same(stream, PCA(3).fit(X), 1e-9)
     again = pickle.loads(pickle.dumps(stream)).partial_fit(X)
     assert_same(again, PCA(3).fit(np.vstack([X, X])), 1e-9)
-    with pytest.raises(InputError, match="start the stream"):
+    # A fit that kept all directions knows the sums that rows are added to; others do not.
+    for table in (X, X[:3]):
+        grown = PCA(standardize=True).fit(table).partial_fit(X)
+        assert_same(grown, PCA(standardize=True).fit(np.vstack([table, X])), 1e-8)
+    with pytest.raises(InputError, match="Start the stream"):
         PCA(3).fit(X).partial_fit(X)
 
 

@@ -19,7 +19,7 @@ from bottega.core.seeds import seed_of
 from bottega.core.sparse import is_large_sparse, small_as_dense
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
-from bottega.latent._pca.decomposed import Directions, Solver, from_moments, from_rows
+from bottega.latent._pca.decomposed import ComponentSolver, Directions, from_moments, from_rows
 from bottega.latent._pca.density import ComponentDensity
 from bottega.latent._pca.gabriel import block_losses, column_blocks
 from bottega.latent._pca.number import MOST_SIMULATED, by_evidence, criteria_of, reaching_share
@@ -271,7 +271,7 @@ class PCA(ComponentDensity, ComponentStream, Unsupervised):
 
     # ---- fit ------------------------------------------------------------------------------------
 
-    def _solver(self, size: int | None) -> Solver:
+    def _solver(self, size: int | None) -> ComponentSolver:
         """Return how components are found among `size` directions (None: from moments)."""
         k: int | None = None
         if isinstance(self.n_components, Integral):
@@ -284,7 +284,7 @@ class PCA(ComponentDensity, ComponentStream, Unsupervised):
                 f"and svd_solver={self.svd_solver!r} finds the first ones; give a whole number, or "
                 "use svd_solver='full' or 'covariance_eigh'."
             )
-        return Solver(
+        return ComponentSolver(
             self.svd_solver,
             k,
             self.tol,
@@ -342,7 +342,7 @@ class PCA(ComponentDensity, ComponentStream, Unsupervised):
         self.noise_variance_ = left / (work.size - k) if k < work.size else 0.0
         self.reconstruction_error_ = left * work.divisor / work.weight
         self.solver_ = work.solver
-        self._total_variance = work.total
+        self._total_variance, self._weight = work.total, work.weight
         if work.n_iter is not None:
             self.n_iter_ = work.n_iter[:k]
 

@@ -162,7 +162,11 @@ class LowRank(Shown):
 
     def summary(self) -> Summary:
         """Return the approximation in numbers."""
-        columns = {"rank": [self.k], "error": [self.error], "share of squares": [self.share]}
+        columns: dict[str, list[Any]] = {
+            "rank": [self.k],
+            "error": [self.error],
+            "share of squares": [self.share],
+        }
         n, p = self.matrix.shape
         title = f"Low-rank approximation of a {n:,} by {p:,} matrix"
         return Summary(title, (Section("", columns),))
@@ -216,7 +220,7 @@ def svd(
     unit = float(np.max(np.abs(table.data if sparse else table), initial=0.0)) or 1.0
     table = table / unit
     few = k is not None and 0 < k <= _ITERATED * small and float(n) * p * small > _LARGE
-    if sparse or few:
+    if k is not None and (sparse or few):
         start = np.random.default_rng(0).uniform(-1, 1, size=small)
         U, s, Vt = svds(table, k, v0=start, solver="arpack")
         order = np.argsort(-s, kind="stable")
@@ -228,7 +232,8 @@ def svd(
     U, s, Vt = U[:, :kept], s[:kept], Vt[:kept]
     flip = signs(np.ascontiguousarray(Vt.T))
     norm = unit * float(np.linalg.norm(table.data if sparse else table))
-    return SingularDecomposition(U * flip, s * unit, Vt * flip[:, None], norm, words, frame)
+    strength = np.asarray(s * unit, dtype=np.float64)
+    return SingularDecomposition(U * flip, strength, Vt * flip[:, None], norm, words, frame)
 
 
 def low_rank(A: Any, k: int) -> LowRank:

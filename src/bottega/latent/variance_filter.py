@@ -77,6 +77,8 @@ class VarianceFilter(SelectorMixin, Estimator):
         wide=True,
     )
 
+    _least_rows: ClassVar[int] = 2
+
     def __init__(self, threshold: float = 0.0) -> None:
         self.threshold = threshold
 

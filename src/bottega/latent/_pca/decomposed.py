@@ -32,14 +32,21 @@ from bottega.latent._pca.solvers import (
     warn_slow_power,
 )
 
-__all__ = ["Directions", "Solver", "check_count", "divisor_of", "from_moments", "from_rows"]
+__all__ = [
+    "ComponentSolver",
+    "Directions",
+    "check_count",
+    "divisor_of",
+    "from_moments",
+    "from_rows",
+]
 
 
 _LARGE = 1000  # columns from which on only the eigenvectors that are needed are computed
 
 
 @dataclass(frozen=True)
-class Solver:
+class ComponentSolver:
     """How the directions are found: parameters of the estimator."""
 
     name: str
@@ -152,7 +159,7 @@ def from_moments(
     )
 
 
-def from_rows(rows: Rows, standardize: bool, how: Solver) -> Directions:
+def from_rows(rows: Rows, standardize: bool, how: ComponentSolver) -> Directions:
     """Return the directions of rows in memory."""
     X, w = small_as_dense(rows.X), rows.weight
     n, p = X.shape
@@ -198,7 +205,7 @@ def from_rows(rows: Rows, standardize: bool, how: Solver) -> Directions:
     )
 
 
-def _named(how: Solver, X: Any) -> str:
+def _named(how: ComponentSolver, X: Any) -> str:
     n, p = X.shape
     name = how.name
     if name == "auto":
@@ -216,7 +223,9 @@ def _named(how: Solver, X: Any) -> str:
     return name
 
 
-def _iterated(name: str, centred: CentredRows, how: Solver) -> tuple[Any, Any, list[int] | None]:
+def _iterated(
+    name: str, centred: CentredRows, how: ComponentSolver
+) -> tuple[Any, Any, list[int] | None]:
     n, p = centred.shape
     k = min(n, p) if how.k is None else how.k
     seed = seed_of(how.random_state)

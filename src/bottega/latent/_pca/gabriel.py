@@ -63,20 +63,19 @@ def block_losses(
     T = (X[test] - frame.mean) / frame.scale
     n, p = A.shape
     wide = n < p - max(len(block) for block in blocks)
-    scatter = None if wide else A.T @ A
-    gram = A @ A.T if wide else None
-    cross = T @ A.T if wide else None
+    products = A @ A.T if wide else A.T @ A
+    cross = T @ A.T if wide else T
     losses = np.zeros((len(test), most + 1))
     for hidden in blocks:
         seen = np.setdiff1d(np.arange(p), hidden)
-        if scatter is not None:
-            lam, V = np.linalg.eigh(scatter[np.ix_(seen, seen)])
+        if not wide:
+            lam, V = np.linalg.eigh(products[np.ix_(seen, seen)])
             lam, V = lam[::-1], V[:, ::-1]
             rank = int(np.count_nonzero(lam > _LOST * max(lam[0], 0.0)))
             scores = T[:, seen] @ V[:, :rank]
-            slopes = (V[:, :rank].T @ scatter[np.ix_(seen, hidden)]) / lam[:rank, None]
+            slopes = (V[:, :rank].T @ products[np.ix_(seen, hidden)]) / lam[:rank, None]
         else:
-            lam, U = np.linalg.eigh(gram - A[:, hidden] @ A[:, hidden].T)
+            lam, U = np.linalg.eigh(products - A[:, hidden] @ A[:, hidden].T)
             lam, U = lam[::-1], U[:, ::-1]
             rank = int(np.count_nonzero(lam > _LOST * max(lam[0], 0.0)))
             U = U[:, :rank]
