@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 
 from bottega.core.cards import Card
@@ -40,9 +39,7 @@ _PENALTIES = 7  # on the path
 _STEP = {False: 2.0, True: 4.0}  # between them, without and with implicit feedback
 
 
-class MatrixFactorization(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, FactorAnswers, Unsupervised
-):
+class MatrixFactorization(FactorAnswers, Unsupervised):
     r"""Factors of the entries that are known: what users would think of items they have not rated.
 
     Minimises, over factors :math:`p_x` of users, :math:`q_i` of items and their biases,

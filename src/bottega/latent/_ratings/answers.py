@@ -4,6 +4,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -42,7 +43,7 @@ def _takes_pairs(model: Any) -> bool:
     return True
 
 
-class FactorAnswers(Unweighted):
+class FactorAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
     """Answers of a fitted `MatrixFactorization`, and how it reads ratings."""
 
     columns: Any

@@ -31,7 +31,7 @@ class FactorStart:
     biases : tuple of ndarray
         Biases of users and items, fitted without factors; empty columns where there are none.
     rest : csr_matrix
-        The ratings less biases, with zeros for what is unknown.
+        The ratings less biases times their weights, with zeros for what is unknown.
     """
 
     problem: FactorProblem
@@ -48,13 +48,14 @@ class FactorStart:
         """Decompose what the biases leave of the ratings, or draw factors at random."""
         n, m = problem.shape
         fitted = _biases_alone(problem, biases)
-        rest = problem.weight * (problem.target - problem.fitted(fitted))
-        if problem.implicit:
-            rest = 1.0 + problem.weight
-        table = csr_matrix((rest, (problem.user, problem.item)), shape=(n, m))
+        gap = problem.target - problem.fitted(fitted)
+        weight = 1.0 + problem.weight if problem.implicit else problem.weight
+        places = (problem.user, problem.item)
+        table = csr_matrix((weight * gap, places), shape=(n, m))
         users, items = np.zeros((n, rank)), np.zeros((m, rank))
         if init == "svd":
-            left, values, right = _decomposition(table, min(rank, n, m), seed)
+            known = csr_matrix((gap, places), shape=(n, m))
+            left, values, right = _decomposition(known, min(rank, n, m), seed)
             root = np.sqrt(values)
             users[:, : len(root)], items[:, : len(root)] = left * root, right.T * root
         else:
