@@ -60,7 +60,7 @@ def test_planted_patterns_are_found_again(seed):
     assert np.array_equal(model.inverse_transform(model.transform(X)), X)
 
 
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 2))
 def test_error_is_near_the_least_of_all(seed, k):
     X = (np.random.default_rng(seed).random((6, 4)) < 0.5).astype(int)
@@ -70,7 +70,7 @@ def test_error_is_near_the_least_of_all(seed, k):
     assert least <= model.reconstruction_err_ <= least + 1
 
 
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 20), st.integers(1, 12), st.integers(1, 5))
 def test_error_never_rises_and_is_the_number_of_differing_entries(seed, n, p, k):
     rng = np.random.default_rng(seed)

@@ -132,7 +132,7 @@ class BooleanFactorization(
         ),
         cost="k n p squared",
         source="N168",
-        takes=frozenset({"number", "missing"}),
+        takes=frozenset({"missing"}),  # zeros and ones, not any number
         wide=True,
     )
 
@@ -154,7 +154,6 @@ class BooleanFactorization(
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = []
         return tags
 
@@ -179,7 +178,7 @@ class BooleanFactorization(
             along("n_components", counts),
             train_error=np.array([covers[k - 1].error / seen for k in counts]),
             loss="share of entries that differ",
-            complexity=counts,
+            complexity=counts.astype(np.float64),
         )
 
     def _judge(self, curve: Path, work: "_Bits", rows: Rows, cv: Any, loss: Loss) -> Path:
@@ -257,8 +256,8 @@ class BooleanFactorization(
         names = getattr(self, "feature_names_in_", None)
         names = [f"x{j}" for j in range(self.n_features_in_)] if names is None else names
         words = [", ".join(str(names[j]) for j in np.flatnonzero(row)) for row in self.components_]
-        sizes = self.components_.sum(axis=1)
-        columns = {"component": np.arange(1, len(words) + 1), "size": sizes, "columns": words}
+        sizes = self.components_.sum(axis=1).tolist()
+        columns = {"component": list(range(1, len(words) + 1)), "size": sizes, "columns": words}
         notes = (f"{self.reconstruction_err_} observed entries differ",)
         return Summary(self.card.title, (Section("", columns),), notes)
 

@@ -52,9 +52,8 @@ class MDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
         Whether distances themselves are to be met, or their order alone (nonmetric).
     n_init : int, default=1
         Starts, of which the one with the least stress is kept, where `init` is ``"random"``.
-    init : {"classical_mds", "random"} or ndarray of shape (n, n_components), \
-default="classical_mds"
-        Start of ``"smacof"``.
+    init : {"classical_mds", "random"} or ndarray, default="classical_mds"
+        Start of ``"smacof"``; an array has shape (n, n_components).
     max_iter : int, default=300
         The most iterations.
     verbose : bool or int, default=0

@@ -35,13 +35,14 @@ from bottega.latent._nonnegative.gradient import project_gradients
 from bottega.latent._nonnegative.losses import PreparedTable, entry_losses, mean_losses
 from bottega.latent._nonnegative.multiplicative import divergence_codes, multiply
 from bottega.latent._nonnegative.parts import Parts
-from bottega.latent._nonnegative.problem import Factors, Penalty
+from bottega.latent._nonnegative.problem import FactorPenalty, Factors
 from bottega.latent._nonnegative.start import start_from
 from bottega.latent._nonnegative.table import NonnegativeTable
 
 __all__ = ["NonnegativeFactorization"]
 
 _MOST_COMPONENTS = 10  # of the path that chooses
+_STARTS = Choice("nndsvd", "nndsvda", "nndsvdar", "random")
 _SWEEPS = 5_000  # of the codes of one row
 
 
@@ -85,9 +86,9 @@ class NonnegativeFactorization(
         Seed of random starts. The entries held out along the path, and singular vectors of large
         tables, are the same at every call where it is None.
     alpha_W : float, default=0.0
-        Penalty of the codes; larger makes them smaller.
+        FactorPenalty of the codes; larger makes them smaller.
     alpha_H : float or "same", default="same"
-        Penalty of the components; that of the codes by default.
+        FactorPenalty of the components; that of the codes by default.
     l1_ratio : float, default=0.0
         Share of the penalties that is lasso; larger gives more zeros.
     select : str, default="one_se"
@@ -155,7 +156,7 @@ class NonnegativeFactorization(
     params: ClassVar[Mapping[str, Parameter]] = {
         "n_components": Auto(Integer(1), help="number of components"),
         "init": AnyOf(
-            OrNone(Choice("nndsvd", "nndsvda", "nndsvdar", "random")),
+            OrNone(_STARTS),
             Anything(),
             help="start of the factors, or the factors (W, H) to start from",
         ),
@@ -243,6 +244,8 @@ class NonnegativeFactorization(
 
     def _check_params(self) -> None:
         super()._check_params()
+        if isinstance(self.init, str):
+            _STARTS.check(type(self).__name__, "init", self.init)
         if self.beta_loss != "frobenius" and self.solver != "mu":
             raise ParameterError(
                 f"NonnegativeFactorization: solver={self.solver!r} minimises squared error; with "
@@ -262,7 +265,7 @@ class NonnegativeFactorization(
         fit = partial(self._factors, table, seed=seed)
         return PreparedTable(rows.X, table, seed, self._by_divergence, fit)
 
-    def _penalty(self, table: NonnegativeTable) -> Penalty:
+    def _penalty(self, table: NonnegativeTable) -> FactorPenalty:
         """Return the penalties of the factors of the table as it is scaled."""
         n, p = table.shape
         alpha_H = self.alpha_W if self.alpha_H == "same" else self.alpha_H
@@ -271,7 +274,7 @@ class NonnegativeFactorization(
         one, two = np.sqrt(table.scale) / loss, table.scale / loss
         lasso, ridge = self.l1_ratio, 1 - self.l1_ratio
         sizes = (p * self.alpha_W, n * alpha_H)
-        return Penalty(
+        return FactorPenalty(
             *(size * lasso * one for size in sizes), *(size * ridge * two for size in sizes)
         )
 
@@ -310,7 +313,7 @@ class NonnegativeFactorization(
             along("n_components", counts),
             train_error=np.array(errors) * factor * unit,
             loss=f"{title} of an entry",
-            complexity=counts,
+            complexity=counts.astype(np.float64),
         )
 
     def _judge(self, curve: Path, work: PreparedTable, rows: Rows, cv: Any, loss: Loss) -> Path:

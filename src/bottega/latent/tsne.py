@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
-from bottega.core.errors import InputError, ParameterError
+from bottega.core.errors import DataWarning, InputError, ParameterError, warn_caller
 from bottega.core.estimator import Unweighted
 from bottega.core.params import (
     AnyOf,
@@ -82,6 +82,8 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
         The map, a point per row.
     kl_divergence_ : float
         The divergence that is left.
+    perplexity_ : float
+        The perplexity that was used: a third of the other rows, where the one given is too large.
     learning_rate_ : float
         Length of the steps that was used.
     n_iter_ : int
@@ -202,15 +204,19 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
 
     def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
         X = work.X
+        self.perplexity_ = float(self.perplexity)
         if self.perplexity >= len(work):
-            raise InputError(
-                f"perplexity={self.perplexity:g} must be less than n_samples = {len(work)}: lower "
-                "it, to a third of the rows at most, or give more rows."
+            self.perplexity_ = (len(work) - 1) / 3
+            warn_caller(
+                f"TSNE: perplexity={self.perplexity:g} must be less than the number of rows, "
+                f"{len(work)}; {self.perplexity_:.3g} is used, a third of the other rows.",
+                DataWarning,
             )
         size = float(np.max(np.abs(X), initial=0.0))
         if size and not 1 / _LARGE < size < _LARGE:  # some squares are in single precision
             X = X / size
         words = {**self.get_params(deep=False), "verbose": int(self.verbose)}
+        words["perplexity"] = self.perplexity_
         words["random_state"] = 0 if self.random_state is None else self._plain_seed()
         precomputed = isinstance(self.metric, str) and self.metric == "precomputed"
         start = self.init
@@ -269,5 +275,5 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
         from bottega.plot import latent_map_chart
 
         check_is_fitted(self)
-        note = f"t-SNE, perplexity {self.perplexity:g}: only who is near whom means something."
+        note = f"t-SNE, perplexity {self.perplexity_:.3g}: only who is near whom means something."
         return latent_map_chart(self.embedding_, labels, colours, subtitle=note)

@@ -181,7 +181,7 @@ def _renewed(cover: Cover, pool: Any, tries: int) -> Cover:
     return cover
 
 
-def codes_of(value: Any, components: Any) -> IntArray:
+def codes_of(value: Any, components: Any) -> Any:
     """Return the codes of rows for given components: flips from no component at all."""
     n = len(value)
     codes = np.zeros((n, len(components)), dtype=np.int8)

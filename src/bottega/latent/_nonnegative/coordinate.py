@@ -19,7 +19,7 @@ from bottega.core import progress
 from bottega.core.typing import FloatArray
 from bottega.latent._kernels.nonnegative_rows import solve_rows
 from bottega.latent._kernels.nonnegative_sweeps import sweep_blocks
-from bottega.latent._nonnegative.problem import Factors, Penalty, gram_of, quadratic
+from bottega.latent._nonnegative.problem import FactorPenalty, Factors, gram_of, quadratic
 from bottega.latent._nonnegative.table import NonnegativeTable, Side
 
 __all__ = ["descend", "solve"]
@@ -34,7 +34,7 @@ def descend(
     table: NonnegativeTable,
     W: FloatArray,
     Z: FloatArray,
-    penalty: Penalty,
+    penalty: FactorPenalty,
     tol: float,
     max_iter: int,
 ) -> Factors:
@@ -55,9 +55,9 @@ def descend(
         violation = left + right
         first = first or violation
         progress.report("iterations", found.n_iter, max_iter)
-        if not value <= best:
+        if not value < best:
             W_from, Z_from, before_W, before_Z = found.W, found.Z, found.W, found.Z
-            if plain:  # a plain iteration only raises it by rounding: there is no way further down
+            if plain:  # then only rounding raises it: there is no way further down
                 found.converged = True
                 break
             limit, size, plain = size, size / _SHRINKING, True

@@ -10,7 +10,7 @@ import numpy as np
 
 from bottega.core import progress
 from bottega.core.typing import FloatArray
-from bottega.latent._nonnegative.problem import Factors, Penalty, gram_of, quadratic
+from bottega.latent._nonnegative.problem import FactorPenalty, Factors, gram_of, quadratic
 from bottega.latent._nonnegative.table import NonnegativeTable, Side
 
 __all__ = ["project_gradients"]
@@ -24,7 +24,7 @@ def project_gradients(
     table: NonnegativeTable,
     W: FloatArray,
     Z: FloatArray,
-    penalty: Penalty,
+    penalty: FactorPenalty,
     tol: float,
     max_iter: int,
 ) -> Factors:
@@ -51,7 +51,7 @@ def project_gradients(
         value += penalty.of(W_new, Z_new)
         found.n_iter += 1
         progress.report("iterations", found.n_iter, max_iter)
-        if not value <= found.objective[-1]:  # by rounding: there is no way further down
+        if not value < found.objective[-1]:  # by rounding: there is no way further down
             found.converged = True
             break
         found.W, found.Z = W_new, Z_new

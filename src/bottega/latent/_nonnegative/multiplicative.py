@@ -9,12 +9,14 @@ References
    Advances in Neural Information Processing Systems 13, 556-562.
 """
 
+from typing import Any
+
 import numpy as np
 
 from bottega.core import progress
-from bottega.core.typing import FloatArray
+from bottega.core.typing import Array, FloatArray
 from bottega.latent._kernels.divergence_steps import divergence_step
-from bottega.latent._nonnegative.problem import Factors, Penalty, gram_of, quadratic
+from bottega.latent._nonnegative.problem import FactorPenalty, Factors, gram_of, quadratic
 from bottega.latent._nonnegative.table import NonnegativeTable, Side
 
 __all__ = ["divergence_codes", "divergences", "multiply"]
@@ -28,7 +30,7 @@ def multiply(
     table: NonnegativeTable,
     W: FloatArray,
     Z: FloatArray,
-    penalty: Penalty,
+    penalty: FactorPenalty,
     tol: float,
     max_iter: int,
     kullback_leibler: bool,
@@ -43,7 +45,7 @@ def multiply(
         ahead = step(table, W_new, Z_new, penalty, floor)  # its value is that before the step
         found.n_iter += 1
         progress.report("iterations", found.n_iter, max_iter)
-        if not ahead[0] <= found.objective[-1]:  # by rounding: there is no way further down
+        if not ahead[0] < found.objective[-1]:  # by rounding: there is no way further down
             found.converged = True
             break
         found.W, found.Z = W_new, Z_new
@@ -57,7 +59,7 @@ def multiply(
 
 
 def _square_steps(
-    table: NonnegativeTable, W: FloatArray, Z: FloatArray, penalty: Penalty, floor: float
+    table: NonnegativeTable, W: FloatArray, Z: FloatArray, penalty: FactorPenalty, floor: float
 ) -> tuple[float, FloatArray, FloatArray]:
     """Return the objective, and both factors after a step of each."""
     P = table.rows.times(Z)
@@ -78,7 +80,7 @@ def _square_step(
 
 
 def _divergence_steps(
-    table: NonnegativeTable, W: FloatArray, Z: FloatArray, penalty: Penalty, floor: float
+    table: NonnegativeTable, W: FloatArray, Z: FloatArray, penalty: FactorPenalty, floor: float
 ) -> tuple[float, FloatArray, FloatArray]:
     """Return the objective, and both factors after a step of each."""
     rates = _rates(table.rows, Z)
@@ -117,8 +119,10 @@ def divergence_codes(
     for _ in range(max_iter):
         old = F[left]
         new = old.copy()
-        some = _rows_of(starts, columns, values, left)
-        divergence_step(*some, new, Z, rates if len(rates) == 1 else rates[left], l1, l2, floor)
+        at = _rows_of(starts, columns, values, left)
+        divergence_step(
+            at[0], at[1], at[2], new, Z, rates if len(rates) == 1 else rates[left], l1, l2, floor
+        )
         F[left] = new
         moved = np.max(np.abs(new - old), axis=1) > tol * np.max(new, axis=1)
         left = left[moved]
@@ -128,7 +132,7 @@ def divergence_codes(
     return F, len(left)
 
 
-def _rows_of(starts: FloatArray, columns: FloatArray, values: FloatArray, rows: FloatArray):
+def _rows_of(starts: Array, columns: Array, values: Array, rows: Array) -> tuple[Any, Any, Any]:
     """Return the entries of some rows of a sparse table."""
     counts = starts[rows + 1] - starts[rows]
     own = np.concatenate([[0], np.cumsum(counts)])

@@ -1,7 +1,7 @@
 """What can be read from components that only add up."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -17,7 +17,7 @@ __all__ = ["Parts"]
 class Parts:
     """The results of an estimator with `components_` and a trace of its objective."""
 
-    card: Any
+    card: ClassVar[Any]
     components_: FloatArray
     n_components_: int
     n_features_in_: int
@@ -62,7 +62,8 @@ class Parts:
         for row, total in zip(self.components_, size, strict=True):
             first = [j for j in np.argsort(-row, kind="stable")[:5] if row[j] > 0]
             words.append(", ".join(f"{names[j]} {row[j] / total:.0%}" for j in first))
-        columns = {"component": np.arange(1, len(size) + 1), "largest columns": words}
+        numbers = list(range(1, len(size) + 1))
+        columns: dict[str, list[Any]] = {"component": numbers, "largest columns": words}
         zeros = float(np.mean(self.components_ == 0))
         notes = (
             f"error {self.reconstruction_err_:.6g} after {self.n_iter_} iterations of "

@@ -7,11 +7,11 @@ import numpy as np
 from bottega.core.typing import FloatArray
 from bottega.latent._nonnegative.table import NonnegativeTable, Side
 
-__all__ = ["Factors", "Penalty", "gram_of", "quadratic"]
+__all__ = ["FactorPenalty", "Factors", "gram_of", "quadratic"]
 
 
 @dataclass(frozen=True)
-class Penalty:
+class FactorPenalty:
     """Lasso and ridge penalties of the two factors, in the scale of the table."""
 
     l1_codes: float = 0.0

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from bottega.core.parallel import in_threads, spare_threads
 from bottega.core.sparse import is_sparse
-from bottega.core.typing import FloatArray, IntArray
+from bottega.core.typing import Array, FloatArray
 from bottega.latent._kernels.entry_products import columns_times, products_at, rows_times
 
 __all__ = ["NonnegativeTable", "Side"]
@@ -34,8 +34,8 @@ class Side:
     """
 
     matrix: Any
-    starts: IntArray
-    gaps: IntArray
+    starts: Array
+    gaps: Array
     turned: bool = False
 
     @property
@@ -61,7 +61,7 @@ class Side:
         return _sparse_times(self.starts, self.gaps, values, Z)
 
     @cached_property
-    def positive(self) -> tuple[IntArray, IntArray, FloatArray]:
+    def positive(self) -> tuple[Array, Array, Array]:
         """The positive entries by rows: starts, columns, values."""
         table = csr_array(self.matrix.T if self.turned else self.matrix)
         return table.indptr, table.indices, table.data
@@ -131,7 +131,7 @@ class NonnegativeTable:
             largest = float(matrix.max(initial=0.0))
         scale = 1.0
         if largest and not 1 / _PLAIN < largest < _PLAIN:
-            scale = 2.0 ** np.round(np.log2(largest))
+            scale = float(2.0 ** np.round(np.log2(largest)))
             matrix = matrix / scale
         data = (matrix.data if is_sparse(matrix) else matrix).ravel()
         sparse = is_sparse(matrix)
@@ -141,7 +141,7 @@ class NonnegativeTable:
         return cls(
             Side(matrix, gaps.indptr, gaps.indices),
             Side(matrix if sparse else matrix.T, turned.indptr, turned.indices, sparse),
-            float(scale),
+            scale,
             float(np.vdot(data, data)),
             n * p - gaps.nnz,
         )
