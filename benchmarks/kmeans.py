@@ -119,7 +119,7 @@ def chunked(n, passes=60) -> Iterator[Result]:
 
     quiet = "import warnings\nwarnings.simplefilter('ignore')\n"
     setup = quiet + _SETUP.format(n=n, passes=passes)
-    found = {"memory": [], "chunks": []}
+    found: dict[str, list[list[float]]] = {"memory": [], "chunks": []}
     try:
         for _ in range(2):
             for name, code in (("memory", _MEMORY), ("chunks", _CHUNKS)):

@@ -227,6 +227,14 @@ def test_standardize_is_scaling_beforehand():
     assert np.array_equal(inside.predict(X), inside.labels_)
 
 
+def test_new_rows_far_beyond_the_others():
+    X = blobs(100)
+    model = KMeans(3, random_state=0).fit(X)
+    far = np.array([[1e155, 0.0, 0.0], [-1e300, 0.0, 0.0]])
+    assert model.transform(far) == pytest.approx(np.array([[1e155] * 3, [1e300] * 3]))
+    assert set(model.predict(far)) <= {0, 1, 2}
+
+
 def test_an_empty_cluster_starts_again_at_the_farthest_row_and_it_is_said():
     X = np.array([[0.0], [1.0], [2.0], [10.0], [30.0]])
     start = np.array([[1.0], [12.0], [500.0]])

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.cluster._kmeans.distances import shared_unit
 from bottega.cluster._kmeans.lloyd import Clustering, assign, lloyd
 from bottega.cluster._kmeans.medians import lloyd_medians, nearest_median
 from bottega.cluster._kmeans.minibatch import minibatch
@@ -220,5 +221,7 @@ def nearest(X: FloatArray, centers: FloatArray, norm: Any) -> tuple[IntArray, Fl
     """
     if norm == 1:
         return nearest_median(np.ascontiguousarray(X), centers)
-    label, far = assign(ArraySource(X), centers)
-    return label, far / 2 if norm == "cosine" else far
+    unit = shared_unit(X, centers)
+    label, far = assign(ArraySource(X if unit == 1.0 else X / unit), centers / unit)
+    with np.errstate(over="ignore"):  # a loss beyond all numbers is infinite
+        return label, far / 2 if norm == "cosine" else far * unit * unit
