@@ -54,6 +54,17 @@ def test_setosa_stands_apart_from_the_other_irises():
     assert found.clusters.silhouette > 0.5
 
 
+def test_a_few_far_rows_do_not_hide_the_clusters():
+    rng = np.random.default_rng(0)
+    group = np.arange(120) % 2
+    rows = rng.normal(size=(120, 2)) + 9 * group[:, None]
+    rows[3, 1] = 60.0
+    found = bottega.describe(pd.DataFrame(rows, columns=["a", "b"]))
+    assert found.clusters.count == 2
+    assert adjusted_rand_score(group, found.clusters.labels) > 0.95
+    assert 3 in {each.row for each in found.outliers.rows}
+
+
 def test_pure_noise_is_one_cluster_without_components(noise):
     assert noise.clusters.count == 1
     assert noise.components.kept == 0

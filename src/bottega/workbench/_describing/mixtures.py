@@ -18,6 +18,7 @@ _FAMILIES = ("EII", "VII", "EEI", "VVI", "EEE", "EEV", "VEV", "VVV")
 _DIAGONAL = ("EII", "VII", "EEI", "VVI")
 _LEAST_ROWS = 8  # of a cluster,
 _LEAST_SHARE = 0.02  # and its share of all rows
+_FEW = 0.05  # share of the rows that may be in clusters of a few rows
 _APART = 2.0  # standard deviations between means: less, and two normal clouds have one summit
 _HALVES = 10  # random halves that the clusters are found in again
 _STABLE = 0.55  # adjusted Rand index with them, on average
@@ -67,13 +68,16 @@ class ChosenMixture:
         return int(self.model.n_components_)
 
 
-def choose_mixture(X: FloatArray, most: int, rng: np.random.Generator) -> ChosenMixture:
+def choose_mixture(
+    X: FloatArray, most: int, rng: np.random.Generator, rounds: int = 2
+) -> ChosenMixture:
     """Choose the number of clusters by the integrated classification likelihood (ICL).
 
     ICL is BIC and a penalty for rows that could belong to several components: a skewed cloud is
     described well by overlapping components, and has no clusters all the same. Clusters are claimed
     if ICL prefers them to one by 10 or more, their means are at least two standard deviations
-    apart, and random halves of the rows have them too. Values may be missing (NaN).
+    apart, and random halves of the rows have them too. Values may be missing (NaN). Clusters of a
+    few rows are outliers: the choice is made again without them, up to `rounds` times.
     """
     n, p = X.shape
     families = _FAMILIES if n > 3 * p else _DIAGONAL
@@ -92,8 +96,12 @@ def choose_mixture(X: FloatArray, most: int, rng: np.random.Generator) -> Chosen
             labels = model.predict(X)
             apart = separation(model)
             stability, why = None, ""
-            if np.bincount(labels, minlength=step.k).min() < max(_LEAST_ROWS, _LEAST_SHARE * n):
+            small = np.bincount(labels, minlength=step.k) < max(_LEAST_ROWS, _LEAST_SHARE * n)
+            if small.any():
                 why = "one of them has very few rows"
+                few = small[labels]
+                if rounds and 0 < few.sum() <= _FEW * n:
+                    return choose_mixture(X[~few], most, rng, rounds - 1)
             elif apart < _APART:
                 why = "they overlap: their centres are less than two standard deviations apart"
             else:
