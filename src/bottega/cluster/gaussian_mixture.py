@@ -9,6 +9,7 @@ from scipy.special import logsumexp
 from bottega.cluster._mixture.families import FAMILIES, WORDS
 from bottega.cluster._mixture.fit import MixtureOptions, MixtureWork
 from bottega.cluster._mixture.fitted import FittedMixture, log_joint
+from bottega.cluster._mixture.given import GivenArray
 from bottega.cluster._mixture.settled import as_declared, say
 from bottega.cluster._mixture.source import ColumnMoments
 from bottega.cluster._mixture.starts import STARTS
@@ -92,7 +93,7 @@ class GaussianMixture(Chunked, FittedMixture):
         Without effect: progress is written about once a second.
     select : {"bic", "icl", "aic", "min", "one_se"}, default="bic"
         Rule that picks from the path: a criterion, or the log-likelihood of rows held out.
-    cv : int, default=5
+    cv : int, float, splitter or list of (train, test), default=5
         Folds that hold rows out for ``"min"`` and ``"one_se"``.
     device : str, optional
         A device of PyTorch, such as ``"cuda"``, that the E steps run on; None for this processor
@@ -179,19 +180,18 @@ class GaussianMixture(Chunked, FittedMixture):
         "n_init": Integer(1, help="starts, of which the best is kept"),
         "init_params": AnyOf(
             Choice(*STARTS),
-            Listed(AnyOf(Integer(0), Text())),
-            Anything(),
+            GivenArray(),
             help="where to start: a word, labels, or responsibilities",
         ),
         "weights_init": OrNone(Listed(Real(0)), help="weights to start from"),
-        "means_init": Anything(help="means to start from"),
-        "precisions_init": Anything(help="inverse covariances to start from"),
+        "means_init": OrNone(GivenArray(), help="means to start from"),
+        "precisions_init": OrNone(GivenArray(), help="inverse covariances to start from"),
         "random_state": Seed(help="seed of the starts and of samples"),
         "warm_start": Boolean(help="start where the last fit ended"),
         "verbose": Integer(0, help="write the progress of the fit"),
         "verbose_interval": Integer(1, help="without effect"),
         "select": Choice("bic", "icl", "aic", "min", "one_se", help="rule that picks"),
-        "cv": Integer(2, help="folds that hold rows out"),
+        "cv": Anything(help="folds that hold rows out: how many, a splitter, or a list of them"),
         "device": OrNone(Text(), help="device of PyTorch for the E steps"),
     }
     card: ClassVar[Card] = Card(
@@ -241,7 +241,7 @@ class GaussianMixture(Chunked, FittedMixture):
         verbose: int = 0,
         verbose_interval: int = 10,
         select: str = "bic",
-        cv: int = 5,
+        cv: Any = 5,
         device: str | None = None,
     ) -> None:
         self.n_components = n_components

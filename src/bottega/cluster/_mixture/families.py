@@ -84,11 +84,17 @@ def covariances_of(
     """
     mass = np.maximum(mass, _TINY)
     if family in ("EVE", "VVE"):
-        shapes = _one_volume if family == "EVE" else _own_volumes
-        values, vectors = _common_axes(mass, scatter, before, shapes)
+        values, vectors = _common_axes(mass, scatter, before, family == "EVE", floor)
+    elif family in ("EVI", "EVV"):
+        along, vectors = (scatter, None) if family == "EVI" else _eigen(scatter)
+        values = _one_volume(mass, along, floor)
     else:
         values, vectors = _MAXIMA[family](mass, scatter)
-    floored = np.sum(values < floor, axis=1) > flat
+    low = values < floor
+    if family.startswith("EV"):  # a flat component is blown up to the volume that all share
+        raw = scatter if vectors is None else _diagonal_along(scatter, vectors)
+        low |= raw < floor * mass[:, None]
+    floored = np.sum(low, axis=1) > flat
     values = np.maximum(values, floor)
     if before is not None and family not in _EXACT:
         new = _likelihood(mass, scatter, values, vectors)
@@ -139,10 +145,6 @@ def _vei(mass: Any, scatter: Any) -> tuple[FloatArray, None]:
     return _volumes_and_one_shape(mass, np.maximum(scatter, _TINY)), None
 
 
-def _evi(mass: Any, scatter: Any) -> tuple[FloatArray, None]:
-    return _one_volume(mass, np.maximum(scatter, _TINY)), None
-
-
 def _vvi(mass: Any, scatter: Any) -> tuple[FloatArray, None]:
     return scatter / mass[:, None], None
 
@@ -159,16 +161,12 @@ def _volumes_and_one_shape(mass: FloatArray, along: FloatArray) -> FloatArray:
     return volume[:, None] * shape
 
 
-def _one_volume(mass: FloatArray, along: FloatArray) -> FloatArray:
-    """Return lambda A_k for scatters along axes, (k, p)."""
+def _one_volume(mass: FloatArray, along: FloatArray, floor: float) -> FloatArray:
+    """Return lambda A_k for scatters along axes, (k, p), none of them below a floor."""
+    along = np.maximum(along, floor * mass[:, None])
     size = np.exp(np.mean(np.log(along), axis=1))
     found: FloatArray = along * (size.sum() / mass.sum() / size)[:, None]
     return found
-
-
-def _own_volumes(mass: FloatArray, along: FloatArray) -> FloatArray:
-    """Return lambda_k A_k for scatters along axes, (k, p)."""
-    return along / mass[:, None]
 
 
 def _unit_product(shape: FloatArray) -> FloatArray:
@@ -210,11 +208,6 @@ def _vev(mass: Any, scatter: Any) -> tuple[FloatArray, FloatArray]:
     return _volumes_and_one_shape(mass, values), vectors
 
 
-def _evv(mass: Any, scatter: Any) -> tuple[FloatArray, FloatArray]:
-    values, vectors = _eigen(scatter)
-    return _one_volume(mass, values), vectors
-
-
 def _vvv(mass: Any, scatter: Any) -> tuple[FloatArray, FloatArray]:
     return _eigen(scatter / mass[:, None, None])
 
@@ -223,7 +216,8 @@ def _common_axes(
     mass: FloatArray,
     scatter: FloatArray,
     before: MixtureParameters | None,
-    shapes: Callable[[FloatArray, FloatArray], FloatArray],
+    one_volume: bool,
+    floor: float,
 ) -> tuple[FloatArray, FloatArray]:
     """Return shapes along axes that all components share; axes and shapes by turns.
 
@@ -238,7 +232,7 @@ def _common_axes(
     values = np.empty((len(mass), p))
     for _ in range(_ROUNDS):
         along = np.maximum(np.diagonal(turned, axis1=1, axis2=2), _TINY)
-        values = shapes(mass, along)
+        values = _one_volume(mass, along, floor) if one_volume else along / mass[:, None]
         height = float(np.sum(mass[:, None] * np.log(values) + along / values))
         if last - height <= _CLOSE * (1 + abs(height)):
             break
@@ -265,12 +259,10 @@ _MAXIMA: dict[str, Callable[..., tuple[FloatArray, FloatArray | None]]] = {
     "VII": _vii,
     "EEI": _eei,
     "VEI": _vei,
-    "EVI": _evi,
     "VVI": _vvi,
     "EEE": _eee,
     "VEE": _vee,
     "EEV": _eev,
     "VEV": _vev,
-    "EVV": _evv,
     "VVV": _vvv,
 }

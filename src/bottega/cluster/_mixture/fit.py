@@ -7,7 +7,7 @@ import numpy as np
 
 from bottega.cluster._mixture.density import Expanded
 from bottega.cluster._mixture.families import is_diagonal, n_parameters, own_scales
-from bottega.cluster._mixture.parameters import MixtureParameters, Units
+from bottega.cluster._mixture.parameters import MixtureParameters, MixtureUnits
 from bottega.cluster._mixture.source import ArraySource, ChunkSource, ColumnMoments, sample_places
 from bottega.cluster._mixture.starts import Starts, check_given
 from bottega.cluster._mixture.sums import MixtureSums, bound_of, maximise
@@ -41,7 +41,7 @@ class MixtureFit:
     """A fitted mixture, its start, and how it got there."""
 
     family: str
-    units: Units
+    units: MixtureUnits
     start: MixtureParameters
     ascent: Ascent
     last: MixtureSums
@@ -183,7 +183,7 @@ class MixtureWork:
     def _floor(self) -> float:
         return max(self.options.reg_covar, 1e-14)
 
-    def _shift(self, units: Units) -> float:
+    def _shift(self, units: MixtureUnits) -> float:
         """Return what the logarithms of the densities lose in the units of the data."""
         return float(self.moments.mass @ np.log(units.scale))
 
@@ -259,14 +259,14 @@ def _shaped(name: str, given: Any, shapes: list[tuple[int, ...]]) -> Any:
     return found
 
 
-def _to_user(units: Units, parameters: MixtureParameters) -> tuple[FloatArray, FloatArray]:
+def _to_user(units: MixtureUnits, parameters: MixtureParameters) -> tuple[FloatArray, FloatArray]:
     """Return means and covariances in the units of the data."""
     means = units.center + units.scale * parameters.means
     return means, parameters.covariances * units.scale[:, None] * units.scale
 
 
 def _from_user(
-    family: str, units: Units, weights: Any, means: Any, covariances: Any, floor: float
+    family: str, units: MixtureUnits, weights: Any, means: Any, covariances: Any, floor: float
 ) -> MixtureParameters:
     """Return parameters in the units of the work."""
     inside = (means - units.center) / units.scale

@@ -6,11 +6,12 @@ import numpy as np
 from scipy import stats
 from scipy.special import logsumexp
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from bottega.cluster._mixture.density import density_of
 from bottega.cluster._mixture.families import WORDS
 from bottega.cluster._mixture.missing import filled, logs_of_observed, squares_of_observed
-from bottega.cluster._mixture.parameters import MixtureParameters, Units
+from bottega.cluster._mixture.parameters import MixtureParameters, MixtureUnits
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.seeds import seed_of
 from bottega.core.tables import Section, Summary
@@ -23,7 +24,7 @@ __all__ = ["FittedMixture", "log_joint"]
 _ROWS = 65_536  # of a block
 
 
-def log_joint(X: FloatArray, units: Units, parameters: MixtureParameters) -> FloatArray:
+def log_joint(X: FloatArray, units: MixtureUnits, parameters: MixtureParameters) -> FloatArray:
     """Return log of weight times density of each row and component, (n, k), in the data's units."""
     found = np.empty((len(X), len(parameters.weights)))
     density = density_of(parameters)
@@ -55,7 +56,7 @@ class FittedMixture(Unsupervised):
     n_parameters_: int
     log_likelihood_: float
     trace_: Ascent
-    _units: Units
+    _units: MixtureUnits
     _parameters: MixtureParameters
 
     # ---- densities -------------------------------------------------------------------------------
@@ -80,6 +81,12 @@ class FittedMixture(Unsupervised):
         logs = self._joint(X)
         found: FloatArray = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
         return found / found.sum(axis=1, keepdims=True)
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return the logarithms of the responsibilities, finite however small they are."""
+        logs = self._joint(X)
+        found: FloatArray = logs - logsumexp(logs, axis=1, keepdims=True)
+        return found
 
     def predict(self, X: Any) -> Array:
         """Return the most likely component of each row; of equals the first."""
@@ -135,7 +142,7 @@ class FittedMixture(Unsupervised):
         y : ndarray of shape (n_samples,)
             Their components.
         """
-        self._check_new(np.zeros((1, self.n_features_in_)))
+        check_is_fitted(self)
         if n_samples < 1:
             raise ParameterError(f"n_samples={n_samples} is not allowed; draw at least one row.")
         rng = np.random.default_rng(seed_of(self.random_state))
@@ -171,7 +178,7 @@ class FittedMixture(Unsupervised):
 
     def summary(self) -> Summary:
         """Return the components as a table that shows itself as text, HTML and Markdown."""
-        self._check_new(np.zeros((1, self.n_features_in_)))
+        check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         names = [f"x{j + 1}" for j in range(self.n_features_in_)] if names is None else names
         columns: dict[str, Any] = {

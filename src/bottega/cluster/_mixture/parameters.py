@@ -8,14 +8,14 @@ import numpy as np
 from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray
 
-__all__ = ["MixtureParameters", "Units"]
+__all__ = ["MixtureParameters", "MixtureUnits"]
 
 _LEAST = 1e-300  # share of a component that no row belongs to: its logarithm is finite
 
 
 @stored
 @dataclass(frozen=True, eq=False)
-class Units:
+class MixtureUnits:
     """Origin and unit of each column that the work is done in.
 
     Attributes

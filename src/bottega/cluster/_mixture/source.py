@@ -8,7 +8,7 @@ import numpy as np
 
 from bottega.cluster._mixture.density import density_of
 from bottega.cluster._mixture.missing import sums_of_observed
-from bottega.cluster._mixture.parameters import MixtureParameters, Units
+from bottega.cluster._mixture.parameters import MixtureParameters, MixtureUnits
 from bottega.cluster._mixture.sums import MixtureSums
 from bottega.core.errors import InputError
 from bottega.core.parallel import in_threads
@@ -94,7 +94,7 @@ class ColumnMoments:
         self.missing = self.missing or other.missing
         return self
 
-    def units(self, own_scales: bool) -> Units:
+    def units(self, own_scales: bool) -> MixtureUnits:
         """Return units of one deviation of each column, or one for all columns.
 
         A column without variation gets the unit of the others.
@@ -102,8 +102,10 @@ class ColumnMoments:
         varies, variance = self.varies, self.square / self.mass
         common = float(np.sqrt(np.mean(variance[varies]))) if varies.any() else 1.0
         if not own_scales:
-            return Units(self.mean, np.full(len(variance), common))
-        return Units(self.mean, np.where(varies, np.sqrt(np.where(varies, variance, 1.0)), common))
+            return MixtureUnits(self.mean, np.full(len(variance), common))
+        return MixtureUnits(
+            self.mean, np.where(varies, np.sqrt(np.where(varies, variance, 1.0)), common)
+        )
 
     @property
     def varies(self) -> Any:
@@ -119,7 +121,7 @@ class ColumnMoments:
 class ArraySource:
     """Rows in memory, in the units of the work: complete rows first, then those with gaps."""
 
-    def __init__(self, X: FloatArray, weight: Any, units: Units) -> None:
+    def __init__(self, X: FloatArray, weight: Any, units: MixtureUnits) -> None:
         self.units = units
         gaps = np.isnan(X).any(axis=1)
         self.n, self.p = X.shape
@@ -157,7 +159,7 @@ class ArraySource:
 class ChunkSource:
     """Rows that are read from chunks in each pass."""
 
-    def __init__(self, chunks: Any, moments: ColumnMoments, units: Units) -> None:
+    def __init__(self, chunks: Any, moments: ColumnMoments, units: MixtureUnits) -> None:
         self.chunks = chunks
         self.n, self.p = moments.count, len(moments.mean)
         self.units = units

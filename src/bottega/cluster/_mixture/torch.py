@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.cluster._mixture.density import Expanded
-from bottega.cluster._mixture.parameters import MixtureParameters, Units
+from bottega.cluster._mixture.parameters import MixtureParameters, MixtureUnits
 from bottega.cluster._mixture.sums import MixtureSums
 from bottega.core.errors import InputError, ParameterError, require
 from bottega.core.typing import FloatArray
@@ -19,7 +19,7 @@ _NUMBERS = 2**26  # of a block of features
 class TorchSource:
     """Rows on a device, in the units of the work."""
 
-    def __init__(self, X: FloatArray, weight: Any, units: Units, device: str) -> None:
+    def __init__(self, X: FloatArray, weight: Any, units: MixtureUnits, device: str) -> None:
         torch: Any = require("torch", "gpu")
         self.torch = torch
         self.units = units
