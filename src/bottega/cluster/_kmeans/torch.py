@@ -5,26 +5,12 @@ from typing import Any
 import numpy as np
 
 from bottega.cluster._kmeans.lloyd import Clustering
-from bottega.core.errors import InputError, require
+from bottega.core.devices import torch_on
 from bottega.core.typing import FloatArray
 
-__all__ = ["device_of", "lloyd_on_device"]
+__all__ = ["lloyd_on_device"]
 
 _BUFFER = 2**27  # distances that are held at a time
-
-
-def device_of(device: str) -> Any:
-    """Return the device of torch that a user named, or say that it is absent."""
-    torch = require("torch", "deep")
-    try:
-        found = torch.device(device)
-        torch.zeros(1, device=found)
-    except (RuntimeError, AssertionError) as error:
-        raise InputError(
-            f"device={device!r} is not available: {str(error).splitlines()[0]} Leave device=None "
-            "for the processor."
-        ) from error
-    return found
 
 
 def lloyd_on_device(
@@ -42,8 +28,7 @@ def lloyd_on_device(
     Rows and distances are in double precision. An empty cluster starts again at the row farthest
     from its centre.
     """
-    where = device_of(device)
-    torch = require("torch", "deep")
+    torch, where = torch_on(device)
     rows = torch.as_tensor(X, device=where) - torch.as_tensor(shift, device=where)
     weight = torch.as_tensor(w if len(w) else np.ones(len(X)), device=where)
     C = torch.as_tensor(start - shift, device=where)

@@ -8,7 +8,8 @@ import numpy as np
 from bottega.cluster._mixture.density import Expanded
 from bottega.cluster._mixture.parameters import MixtureParameters, MixtureUnits
 from bottega.cluster._mixture.sums import MixtureSums
-from bottega.core.errors import InputError, ParameterError, require
+from bottega.core.devices import torch_on
+from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
 
 __all__ = ["TorchSource"]
@@ -20,7 +21,7 @@ class TorchSource:
     """Rows on a device, in the units of the work."""
 
     def __init__(self, X: FloatArray, weight: Any, units: MixtureUnits, device: str) -> None:
-        torch: Any = require("torch", "gpu")
+        torch, place = torch_on(device)
         self.torch = torch
         self.units = units
         self.n, self.p = X.shape
@@ -28,15 +29,7 @@ class TorchSource:
             raise InputError(
                 f"device={device!r} does not take missing values; use device=None for them."
             )
-        try:
-            place = torch.device(device)
-            rows = torch.as_tensor(np.ascontiguousarray(units.into(X)), device=place)
-        except (RuntimeError, AssertionError) as error:
-            raise ParameterError(
-                f"device={device!r} cannot be used here ({error}); use device=None, or one of "
-                "those that PyTorch has."
-            ) from error
-        self.Z = rows
+        self.Z = torch.as_tensor(np.ascontiguousarray(units.into(X)), device=place)
         self.weight = None if weight is None else torch.as_tensor(weight, device=place)
         first, second = np.triu_indices(self.p)
         self.pairs = torch.as_tensor(first, device=place), torch.as_tensor(second, device=place)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bottega.core.errors import InputError, require
+from bottega.core.devices import torch_on
 from bottega.core.typing import FloatArray
 from bottega.latent._pca.centred import CentredRows
 
@@ -14,15 +14,7 @@ def decompose_on(device: str, rows: CentredRows) -> tuple[FloatArray, FloatArray
 
     The smaller of A'A and AA' is decomposed, in double precision where the device has it.
     """
-    torch = require("torch", "deep")
-    try:
-        place = torch.device(device)
-        torch.zeros(1, device=place)
-    except (RuntimeError, AssertionError) as error:
-        raise InputError(
-            f"device={device!r} is not available here ({str(error).splitlines()[0]}); use "
-            "device=None for this machine's processor."
-        ) from error
+    torch, place = torch_on(device)
     exact = torch.float32 if place.type == "mps" else torch.float64
     A = torch.as_tensor(rows.dense()).to(place, exact)
     n, p = A.shape
