@@ -409,7 +409,7 @@ def test_a_device_that_is_absent_is_said():
             KMeans(2, device="cuda").fit(X)
         return
     if not torch.cuda.is_available():
-        with pytest.raises(InputError, match="device='cuda' is not available"):
+        with pytest.raises(InputError, match="device='cuda' cannot be used here"):
             KMeans(2, device="cuda").fit(X)
 
 
