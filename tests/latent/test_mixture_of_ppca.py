@@ -1,6 +1,9 @@
 """Mixtures of probabilistic principal components."""
 
+import json
 import pickle
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +13,8 @@ from sklearn.mixture import GaussianMixture
 from bottega.core.errors import ConvergenceWarning, DataWarning, InputError
 from bottega.latent import MixtureOfPPCA, ProbabilisticPCA
 from bottega.workbench import trusted_types
+
+REFERENCE = json.loads((Path(__file__).parents[1] / "reference/latent/mclust_vvv.json").read_text())
 
 
 def clusters(n=150, seed=0, p=4):
@@ -53,13 +58,23 @@ def test_the_ends_are_scikit_learn_s_gaussian_mixtures(X, K, covariance_type):
     assert ours.means_ == pytest.approx(theirs.means_[order], abs=1e-3)
 
 
+def test_full_clusters_of_iris_are_those_of_mclust():
+    """With p - 1 directions every covariance is possible: mclust's model VVV."""
+    X = np.array(REFERENCE["X"])
+    model = MixtureOfPPCA(2, 3, tol=1e-12, random_state=0).fit(X)
+    # mclust stops at a relative gain of 1e-5.
+    assert model.log_likelihood_ == pytest.approx(REFERENCE["loglik"], abs=1e-3)
+    curve = MixtureOfPPCA(n_components=3, random_state=0).path(X, values=[2])
+    assert curve.df[0] == REFERENCE["df"]
+    assert curve.criteria["bic"][0] == pytest.approx(-REFERENCE["bic"], abs=2e-2)
+    assert np.sort(model.weights_) == pytest.approx(np.sort(REFERENCE["pro"]), abs=1e-4)
+
+
 def test_the_likelihood_never_decreases_and_responsibilities_sum_to_one():
     for seed in range(25):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(int(rng.integers(20, 60)), 4)) ** 3
         model = MixtureOfPPCA(3, 1, tol=1e-9, max_iter=2000, random_state=seed)
-        import warnings
-
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)
             model.fit(X)

@@ -1,6 +1,7 @@
 """Probabilistic principal components with missing values: exact marginal likelihood."""
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -81,8 +82,6 @@ class _quiet:  # noqa: N801
         self.model = model
 
     def fit(self, X):
-        import warnings
-
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return self.model.fit(X)

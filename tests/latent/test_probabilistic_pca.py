@@ -232,7 +232,7 @@ def test_extremes_are_refused_or_survived(X):
 
 def test_rows_in_a_plane_are_said():
     X = table(n=2, p=3)
-    with pytest.warns(DataWarning, match="plane of 1 dimensions"):
+    with pytest.warns(DataWarning, match="plane of n_components=1 dimensions"):
         model = ProbabilisticPCA(1).fit(X)
     assert np.all(np.isfinite(model.score_samples(X)))
     assert ProbabilisticPCA(0).fit(X).noise_variance_ == pytest.approx(X.var(axis=0).mean())

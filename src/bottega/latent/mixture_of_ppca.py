@@ -51,7 +51,7 @@ class MixtureOfPPCA(DensityMixin, Unsupervised):
         Folds that hold rows out, where the rule asks for their likelihood.
     n_init : int, default=5
         Starts of k-means, of which that with the least distances is where EM starts.
-    tol : float, default=1e-6
+    tol : float, default=1e-5
         EM stops when an iteration gains no more than this in log-likelihood per row.
     max_iter : int, default=500
         The most iterations of EM.
@@ -157,7 +157,7 @@ class MixtureOfPPCA(DensityMixin, Unsupervised):
         select: str = "bic",
         cv: Any = 5,
         n_init: int = 5,
-        tol: float = 1e-6,
+        tol: float = 1e-5,
         max_iter: int = 500,
         random_state: Any = None,
     ) -> None:
@@ -191,8 +191,8 @@ class MixtureOfPPCA(DensityMixin, Unsupervised):
             )
         if p - 1 < K:
             raise InputError(
-                f"n_components={K} leaves no direction of {p} columns to the noise: give at most "
-                f"{p - 1}."
+                f"n_components={K} leaves no direction to the noise (n_features = {p}): give at "
+                f"most {p - 1}."
             )
         return fit_mixture(
             work, C, K, seed=self._seed, n_init=int(self.n_init), tol=float(self.tol),
@@ -209,7 +209,7 @@ class MixtureOfPPCA(DensityMixin, Unsupervised):
         self.loadings_ = np.stack([model.W for model in found.mixture.models])
         self.noise_variances_ = np.array([model.noise for model in found.mixture.models])
         self.log_likelihood_, self.trace_ = found.log_likelihood, found.trace
-        self.n_iter_, self.converged_ = len(found.trace) - 1, found.converged
+        self.n_iter_, self.converged_ = max(len(found.trace) - 1, 1), found.converged
         if not found.converged:
             warn_caller(
                 f"MixtureOfPPCA: EM did not converge in max_iter={self.max_iter} iterations; raise "

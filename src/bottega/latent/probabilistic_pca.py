@@ -84,7 +84,7 @@ class ProbabilisticPCA(LatentReading, Unsupervised, Chunked):
     method_ : str
         How the maximum was found.
     n_iter_ : int
-        Iterations taken; 0 for the closed form.
+        Iterations taken; 1 for the closed form.
     converged_ : bool
         Whether `tol` was reached.
 
@@ -232,8 +232,8 @@ class ProbabilisticPCA(LatentReading, Unsupervised, Chunked):
             )
         if found.model.noise <= work.axes.floor * (1 + 1e-9):
             warn_caller(
-                f"ProbabilisticPCA: the rows lie in a plane of {self.n_components_} dimensions "
-                f"(n_components={self.n_components_}), so the noise variance is zero and the "
+                f"ProbabilisticPCA: the rows lie in a plane of n_components="
+                f"{self.n_components_} dimensions, so the noise variance is zero and the "
                 "likelihood has no maximum; the noise is held at 1e-10 of the mean variance of a "
                 "column. Give fewer components, or more rows.",
                 DataWarning,
@@ -289,8 +289,8 @@ def _check_counts(values: Any, p: int) -> IntArray:
     counts = np.sort(np.asarray(values))
     if counts[-1] > p - 1:
         raise InputError(
-            f"n_components={counts[-1]} leaves no direction of {p} columns to the noise: give at "
-            f"most {p - 1}."
+            f"n_components={counts[-1]} leaves no direction to the noise (n_features = {p}): give "
+            f"at most {p - 1}."
         )
     return counts
 

@@ -42,7 +42,7 @@ def maximise(
     p = len(R)
     if K == 0:
         ones = np.ones(p)
-        return FactorSolution(np.zeros((p, 0)), ones, float(p), ones < 0, 0, True)
+        return FactorSolution(np.zeros((p, 0)), ones, float(p), ones < 0, 1, True)
     known = _start(R, K) if start is None else np.asarray(start, dtype=np.float64)
     known = np.log(np.clip(known, lower, 1.0))
 
@@ -66,7 +66,7 @@ def maximise(
     _, loadings = _best_loadings(R, u, K)
     # Near the minimum rounding ends the line search before the slope is as small as asked.
     converged = bool(np.max(np.abs(free)) <= max(tol, 1e-5))
-    return FactorSolution(loadings, u, value, at_bound, int(found.nit), converged)
+    return FactorSolution(loadings, u, value, at_bound, max(int(found.nit), 1), converged)
 
 
 def _start(R: FloatArray, K: int) -> FloatArray:

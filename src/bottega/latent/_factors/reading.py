@@ -103,15 +103,16 @@ class FactorReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         table: dict[str, Any] = {"column": [str(name) for name in names]}
         table |= {f"factor {k + 1}": self.loadings_[:, k].tolist() for k in range(K)}
         table["uniqueness"] = self.uniquenesses_.tolist()
+        factors = f"{K} factor{'s' * (K != 1)}"
         notes = [f"loadings of standardised columns; rotation: {self.rotation or 'none'}"]
         if np.isfinite(self.p_value_):
             notes.append(
-                f"test that {K} factors are enough: chi-square {self.statistic_:.4g} on "
+                f"test that {factors} {'is' if K == 1 else 'are'} enough: chi-square {self.statistic_:.4g} on "
                 f"{self.dof_} degrees of freedom, p-value {self.p_value_:.3g}"
             )
         if len(self.heywood_):
-            notes.append(f"{len(self.heywood_)} uniquenesses are at the bound {self.lower}")
-        return Summary(f"Factor analysis: {K} factors", (Section("", table),), tuple(notes))
+            notes.append(f"uniquenesses at the bound {self.lower}: {len(self.heywood_)}")
+        return Summary(f"Factor analysis: {factors}", (Section("", table),), tuple(notes))
 
     def plot(self, X: Any, *, labels: Any = None) -> Any:
         """Draw the rows at their scores of the first two factors.

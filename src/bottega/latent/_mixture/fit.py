@@ -1,6 +1,7 @@
 """EM of a mixture of normals with few directions each."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
@@ -23,6 +24,7 @@ class DistinctRows:
     X: FloatArray
     weight: FloatArray
     floor: float
+    starts: dict[Any, FloatArray] = field(default_factory=dict, repr=False)  # by their setting
 
     @classmethod
     def of(cls, X: FloatArray, weight: FloatArray | None) -> "DistinctRows":
@@ -87,7 +89,10 @@ def fit_mixture(
     Every maximisation is exact, by the eigendecomposition of the covariance of each cluster, so
     the likelihood never decreases. It stops when the gain per row is at most `tol`.
     """
-    share = _start(rows, clusters, seed, n_init)
+    key = clusters, seed, n_init
+    if key not in rows.starts:  # numbers of components share it
+        rows.starts[key] = _start(rows, clusters, seed, n_init)
+    share = rows.starts[key]
     mixture = _maximised(rows, share, components)
     trace: list[float] = []
     converged = clusters == 1

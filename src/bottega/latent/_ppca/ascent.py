@@ -14,6 +14,7 @@ from bottega.optimize.quasi_newton import minimise_smooth
 __all__ = ["Ascent", "climb_by_em", "climb_by_gradient"]
 
 _MEMORY = 6  # steps that an extrapolation looks at
+_ROUNDED = 1e-5  # slope per row below which a line search may end by rounding
 _RIDGE = 1e-10  # relative; keeps extrapolations from dividing by rounding
 
 Expect = Callable[[LatentNormal], LatentSums]
@@ -30,7 +31,7 @@ class Ascent:
     converged: bool
 
 
-class _Coordinates:
+class _ParameterVector:
     """Parameters as one vector of comparable entries: loadings and mean in units of the data."""
 
     def __init__(self, start: LatentNormal) -> None:
@@ -63,7 +64,7 @@ def climb_by_em(
     taken instead, so the likelihood never falls. It stops when the slope along the step, per
     row, is at most `tol`: that is the gain the step still promises.
     """
-    at = _Coordinates(start)
+    at = _ParameterVector(start)
     model, sums = start, expect(start)
     trace = [sums.log_likelihood]
     points: list[FloatArray] = []
@@ -93,7 +94,7 @@ def climb_by_em(
                 break
         sums = tried
         trace.append(sums.log_likelihood)
-    return Ascent(model, trace[-1], np.array(trace), len(trace) - 1, converged)
+    return Ascent(model, trace[-1], np.array(trace), max(len(trace) - 1, 1), converged)
 
 
 def _extrapolated(points: list[FloatArray], steps: list[FloatArray]) -> FloatArray:
@@ -112,7 +113,7 @@ def climb_by_gradient(
     expect: Expect, start: LatentNormal, *, floor: float, tol: float, max_iter: int
 ) -> Ascent:
     """Return the maximum that L-BFGS finds on the marginal likelihood; its trace only rises."""
-    at = _Coordinates(start)
+    at = _ParameterVector(start)
     least = np.sqrt(at.p) * np.log(floor)
     weight = expect(start).weight
     best: dict[str, Any] = {"value": np.inf, "model": start}
@@ -132,5 +133,7 @@ def climb_by_gradient(
 
     # The gain that a slope g still promises is of the order of g^2.
     _, n_iter = minimise_smooth(objective, at.vector(start), np.sqrt(tol), max_iter)
-    converged = best["slope"] <= np.sqrt(tol) or n_iter < max_iter
-    return Ascent(best["model"], trace[-1], np.array(trace), n_iter, bool(converged))
+    # Where rounding ends the line search first, the slope is small but not as small as asked.
+    limit = np.sqrt(tol) if n_iter >= max_iter else max(np.sqrt(tol), _ROUNDED)
+    converged = best["slope"] <= limit
+    return Ascent(best["model"], trace[-1], np.array(trace), max(n_iter, 1), bool(converged))

@@ -150,7 +150,9 @@ class LatentReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
             f"noise variance {self.noise_variance_:.4g} in each of {p} columns",
             f"log-likelihood {self.log_likelihood_:.6g}; {self.method_}, {self.n_iter_} iterations",
         )
-        return Summary(f"Probabilistic PCA: {K} components", (Section("", table),), notes)
+        return Summary(
+            f"Probabilistic PCA: {K} component{'s' * (K != 1)}", (Section("", table),), notes
+        )
 
     def plot(self, X: Any, *, labels: Any = None) -> Any:
         """Draw the rows at their first two latent variables, with the uncertainty of each.

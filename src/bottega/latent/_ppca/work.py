@@ -49,7 +49,7 @@ class LatentWork:
         start = self.axes.model(count)
         if method == "closed" or (count == 0 and self.complete):
             value = float(self.axes.log_likelihoods(np.array([count]))[0])
-            return Ascent(start, value, np.array([value]), 0, True)
+            return Ascent(start, value, np.array([value]), 1, True)
         climb = climb_by_gradient if method == "gradient" else climb_by_em
         spread = self.axes.total / len(self.center)
         if self.complete:
