@@ -12,11 +12,13 @@ __version__ = "0.1.0"
 _HOME_OF = {
     "Certificate": "bottega.core.certificate",
     "Comparison": "bottega.workbench",
+    "Description": "bottega.workbench",
     "Path": "bottega.core.path",
     "Table": "bottega.data",
     "cards": "bottega.registry",
     "catalogue": "bottega.registry",
     "compare": "bottega.workbench",
+    "describe": "bottega.workbench",
     "load": "bottega.workbench",
     "read": "bottega.data",
 }

@@ -121,7 +121,7 @@ def test_too_many_columns_for_the_best():
 def test_collinear_columns_are_left_out_and_said(method):
     X, y = draw(6)
     doubled = np.hstack([X, X[:, [1]], np.full((60, 1), 5.0)])
-    with pytest.warns(DataWarning, match=r"Columns \[6\] are linear combinations"):
+    with pytest.warns(DataWarning, match=r"Collinear inputs: 'x6' can"):
         model = SubsetSelection(method=method).fit(doubled, y)
     alone = SubsetSelection(method=method).fit(X, y)
     assert model.collinear_.tolist() == [6]

@@ -24,7 +24,7 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="bottega",
-    help="Compare methods on a table honestly, and predict with the best.",
+    help="Compare methods on a table honestly and predict with the best; describe a table.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -218,6 +218,78 @@ def compare(
 
 
 @app.command()
+def describe(
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="CSV, TSV, Parquet, JSON lines, a folder or glob of them, a DuckDB file, "
+            "or diabetes, iris, wine, breast_cancer."
+        ),
+    ],
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns to describe, separated by commas (repeatable); all by default."),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--exclude",
+            "--ignore",
+            help="Columns to leave out, separated by commas (repeatable).",
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the HTML report here.")] = None,
+    rows_out: Annotated[
+        Path | None,
+        typer.Option(help="Write cluster, outlier score and components of each row here as CSV."),
+    ] = None,
+    max_clusters: Annotated[int, typer.Option(help="The most clusters to look for.")] = 8,
+    false_alarm: Annotated[
+        float, typer.Option(help="Share of ordinary rows that may be called outliers.")
+    ] = 0.001,
+    random_state: Annotated[
+        int, typer.Option("--seed", "--random-state", help="Seed of shuffles and samples.")
+    ] = 0,
+    kind: Annotated[
+        list[str] | None, typer.Option(help="NAME=KIND: read a column as this kind (repeatable).")
+    ] = None,
+    table: Annotated[str | None, typer.Option(help="Table of a DuckDB file.")] = None,
+    query: Annotated[str | None, typer.Option(help="SQL query on a DuckDB file.")] = None,
+    encoding: Encoding = "utf-8",
+    decimal: Decimal = None,
+    jobs: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Write the whole result to standard output as JSON.")
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Describe a table without a target: components, clusters, outliers, repeated columns."""
+    with _one_sentence():
+        from bottega.cli import commands, describing
+
+        describing.describe(
+            data,
+            reading={
+                "kinds": commands.parse_kinds(kind or []),
+                "table": table,
+                "query": query,
+                "encoding": encoding,
+                "decimal": decimal,
+            },
+            columns=columns,
+            exclude=exclude or [],
+            describing={
+                "max_clusters": max_clusters,
+                "false_alarm": false_alarm,
+                "random_state": random_state,
+                "n_jobs": jobs,
+            },
+            asked=describing.Asked(out, rows_out, as_json),
+            quiet=quiet,
+        )
+
+
+@app.command()
 def predict(
     model: Annotated[Path, typer.Argument(help="Model file written by compare --save.")],
     data: Annotated[str, typer.Argument(help="New rows, in any format that compare reads.")],
@@ -301,7 +373,7 @@ def options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Say which.")
     ] = False,
 ) -> None:
-    """Compare methods on a table honestly, and predict with the best."""
+    """Compare methods on a table honestly and predict with the best; describe a table."""
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ import shlex
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from bottega.workbench import Comparison
 from bottega.workbench import compare as compare_methods
 from bottega.workbench.sizes import SMALL
 
-__all__ = ["Wanted", "compare"]
+__all__ = ["Wanted", "compare", "plain", "stopped_by_terminate"]
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def compare(
             "Give --group or --time, not both: rows are held out by whole groups, or by what comes "
             "later; leave the other column out with --ignore."
         )
-    with _stopped_by_terminate(), interruption.remembered():
+    with stopped_by_terminate(), interruption.remembered(), _warnings_as_notes(quiet):
         table = read(data, **reading)
         if comparing["class_weight"] is not None and table.task == "regression":
             raise InputError(
@@ -175,7 +176,21 @@ def _calibrate(found: Comparison) -> None:
 
 
 @contextmanager
-def _stopped_by_terminate() -> Iterator[None]:
+def _warnings_as_notes(quiet: bool) -> Iterator[None]:
+    """Say what users are warned of in notes, each once, without the files of the code.
+
+    What numerical libraries warn developers of is nothing that a user could act on.
+    """
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        yield
+    told = [str(each.message) for each in warned if issubclass(each.category, UserWarning)]
+    for message in dict.fromkeys(told):
+        say(f"note: {in_words_of_the_command_line(message)}", quiet)
+
+
+@contextmanager
+def stopped_by_terminate() -> Iterator[None]:
     """Let SIGTERM stop the work as Ctrl-C does, so that what is there is written."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -192,14 +207,15 @@ def as_json(found: Comparison) -> Any:
     """Return the comparison as plain values, with null for what is not a number."""
     told = found.to_dict()
     told["findings"] = [in_words_of_the_command_line(message) for message in told["findings"]]
-    return _plain(told)
+    return plain(told)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return a value as JSON can hold it, with null for what is not a number."""
     if isinstance(value, dict):
-        return {str(name): _plain(each) for name, each in value.items()}
+        return {str(name): plain(each) for name, each in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, float) and not math.isfinite(value):
         return None

@@ -15,6 +15,7 @@ from bottega.core.deal import MOST_ORDERED, FoldDealer, deal_rows
 from bottega.core.errors import InputError
 from bottega.core.frames import is_frame
 from bottega.core.rows import check_weight
+from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.validate import refuse_masked
 
@@ -34,6 +35,7 @@ class Mergeable(Protocol):
         """Take in what another block of rows gave."""
 
 
+@stored
 class Moments:
     """Count, weight, mean and scatter of the columns of ``[X, y]``.
 

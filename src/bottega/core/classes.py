@@ -111,10 +111,11 @@ def codes_in_stream(y: Array, known: Array, classes: Any = None) -> IntArray:
         )
     try:
         if len(known) == 2:  # faster than to search
-            codes = np.asarray(y == known[1], dtype=np.intp)
+            upper = np.asarray(y == known[1])
+            codes, right = upper.astype(np.intp), upper | np.asarray(y == known[0])
         else:
             codes = np.minimum(np.searchsorted(known, y), len(known) - 1)
-        right = np.asarray(known[codes] == y)
+            right = np.asarray(known[codes] == y)
     except TypeError:  # labels that cannot be put in one order
         codes, right = np.zeros(len(y), dtype=np.intp), np.zeros(len(y), dtype=bool)
     if not right.all():

@@ -9,6 +9,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from bottega.core.matrix_columns import current_columns
+
 if TYPE_CHECKING:
     from sklearn.exceptions import ConvergenceWarning
 
@@ -100,6 +102,11 @@ def require(module: str, extra: str) -> ModuleType:
 
 def warn_caller(message: str, category: type[Warning]) -> None:
     """Warn at the line outside of bottega that led here: a place the user knows."""
+    columns = current_columns()
+    if columns is not None:
+        if columns.silent and issubclass(category, DataWarning):
+            return
+        message = columns.in_words(message)
     level = 2
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):

@@ -13,7 +13,7 @@ from bottega.data._inspect.examine import dates_of
 from bottega.data.encoder import Encoder
 from bottega.data.table import Table
 
-__all__ = ["encoder_for", "prepare", "without_slips"]
+__all__ = ["encoder_for", "implied_names", "prepare", "without_slips"]
 
 
 MIN_FREQUENCY = 2  # a level of one row says nothing beside that row's own response
@@ -43,6 +43,30 @@ def encoder_for(card: Card, table: Table) -> Encoder | None:
         min_frequency=MIN_FREQUENCY,
         **policy,
     )
+
+
+def implied_names(encoder: Encoder) -> list[str]:
+    """Return the encoded columns that follow from the others and an intercept.
+
+    They are the last level of each category that has one column per level.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        A fitted encoder.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"size": [1.0, 2.0, 3.0], "colour": ["red", "blue", "red"]})
+    >>> implied_names(Encoder().fit(X))
+    ['colour=red']
+    """
+    if not encoder.one_hot or encoder.keep_categories:
+        return []
+    names = encoder._names_out(encoder._names_in())
+    pairs = zip(names, encoder.kinds_, strict=True)
+    return [columns[-1] for columns, kind in pairs if kind == "category" and columns]
 
 
 def prepare(estimator: Any, table: Table) -> Pipeline:

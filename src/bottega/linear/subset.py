@@ -14,6 +14,7 @@ from bottega.core.errors import DataWarning, InputError, warn_caller
 from bottega.core.folds import Folds
 from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import Loss
+from bottega.core.matrix_columns import beyond_encoding
 from bottega.core.params import Anything, Auto, Boolean, Choice, Integer, OrNone, Parameter
 from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
@@ -21,7 +22,7 @@ from bottega.core.threads import one_thread
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array
 from bottega.linear._decomposition.centering import Centering
-from bottega.linear._decomposition.rank import independent_columns
+from bottega.linear._decomposition.rank import independent_columns, names_of
 from bottega.linear._kernels.subset_walks import COLLINEAR
 from bottega.linear._selected.coefficients import (
     SelectedCoefficients,
@@ -276,11 +277,14 @@ class SubsetSelection(SelectedCoefficients, RegressorMixin, Tuned):
         self.collinear_ = found.left_out
         df = self.n_features_to_select_ + self.fit_intercept
         self._keep_totals(totals_of(work.rows), rss=found.rss[place], df=df)
-        if len(found.left_out) and self.method_ in ("best", "backward"):
+        left_out = np.zeros(self.n_features_in_, dtype=np.bool_)
+        left_out[found.left_out] = True
+        left_out = beyond_encoding(left_out)
+        if left_out.any() and self.method_ in ("best", "backward"):
             warn_caller(
-                f"Columns {found.left_out.tolist()} are linear combinations of earlier columns and "
-                f"are left out by method={self.method_!r}, which starts from all columns: leave "
-                "out the columns you care less about, or use method='forward'.",
+                f"Collinear inputs: {names_of(self, left_out)} can be written by the columns "
+                f"before and are left out by method={self.method_!r}, which starts from all "
+                "columns; leave out the columns you care less about, or use method='forward'.",
                 DataWarning,
             )
 

@@ -227,7 +227,8 @@ class OnlineGradientDescentClassifier(GradientDescent, OnlineClassifier):
 
     def _targets(self, y: Array) -> list[FloatArray]:
         """Return labels -1 and +1: once for two classes, for each class against the rest else."""
-        return [np.where(y == k, 1.0, -1.0) for k in range(len(self.classes_))[-self._vectors :]]
+        signs = 2 * np.eye(len(self.classes_)) - 1
+        return [row.take(y) for row in signs[-self._vectors :]]
 
     def _gives_probabilities(self) -> bool:
         return bool(self.loss == "log_loss" or self.loss == LOGISTIC)

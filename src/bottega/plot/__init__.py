@@ -4,28 +4,44 @@ Each function takes arrays or an object with the named attributes, never a data 
 """
 
 from bottega.plot.additive_effects import additive_effects_chart
+from bottega.plot.ascent import ascent_chart
 from bottega.plot.asymptotics import bias_variance_chart, curse_chart, rate_chart
 from bottega.plot.band import band_chart, smooth_chart, smooths_chart
+from bottega.plot.biplot import biplot_chart
 from bottega.plot.boundaries import boundaries_chart
 from bottega.plot.bundle import javascript, to_json
 from bottega.plot.calibration import calibration_chart
+from bottega.plot.clusters import (
+    cluster_path_chart,
+    cluster_steps_chart,
+    clusters_chart,
+    gap_chart,
+    k_distance_chart,
+)
 from bottega.plot.coefficients import coefficient_chart
+from bottega.plot.component_images import component_images_chart
 from bottega.plot.confusion import confusion_chart, confusion_table_chart
 from bottega.plot.contributions import contributions_chart
 from bottega.plot.costs import cost_curve_chart, threshold_cost_chart
 from bottega.plot.criteria import criteria_chart
 from bottega.plot.curvature import curvature_chart
 from bottega.plot.decomposition import decomposition_chart
+from bottega.plot.dendrogram import dendrogram_chart
 from bottega.plot.discriminant import discriminant_chart
 from bottega.plot.dots import dots_chart
 from bottega.plot.effects import effects_chart
+from bottega.plot.families import family_chart
+from bottega.plot.image_grid import image_grid_chart
 from bottega.plot.importance import importance_chart
+from bottega.plot.imputation import imputation_chart
 from bottega.plot.intervals import intervals_chart, parts_chart
+from bottega.plot.latent_map import latent_map_chart
 from bottega.plot.leaderboard import leaderboard_chart
 from bottega.plot.learning_curve import excess_chart, learning_curve_chart
 from bottega.plot.lift import lift_chart, lift_curve_chart
 from bottega.plot.lines import lines_chart
 from bottega.plot.margins import margin_chart
+from bottega.plot.mixture import mixture_chart, mixture_steps_chart
 from bottega.plot.model_check import model_check_chart
 from bottega.plot.online import mistakes_chart, regret_chart, running_loss_chart
 from bottega.plot.partial_effects import effect_chart, partial_effects_chart
@@ -40,7 +56,9 @@ from bottega.plot.residuals import observed_chart, residual_chart
 from bottega.plot.ridge_functions import ridge_functions_chart
 from bottega.plot.roc import roc_chart, roc_curves_chart
 from bottega.plot.scatter_matrix import scatter_matrix_chart
+from bottega.plot.scree import scree_chart
 from bottega.plot.shrinkage import shrinkage_chart, threshold_chart
+from bottega.plot.silhouette import silhouette_chart
 from bottega.plot.staged_error import error_against_trees_chart
 from bottega.plot.target import target_chart
 from bottega.plot.terms import terms_chart
@@ -52,11 +70,17 @@ __all__ = [  # made by docs/generate.py
     "DARK",
     "LIGHT",
     "additive_effects_chart",
+    "ascent_chart",
     "band_chart",
     "bias_variance_chart",
+    "biplot_chart",
     "boundaries_chart",
     "calibration_chart",
+    "cluster_path_chart",
+    "cluster_steps_chart",
+    "clusters_chart",
     "coefficient_chart",
+    "component_images_chart",
     "config",
     "confusion_chart",
     "confusion_table_chart",
@@ -66,6 +90,7 @@ __all__ = [  # made by docs/generate.py
     "curse_chart",
     "curvature_chart",
     "decomposition_chart",
+    "dendrogram_chart",
     "discriminant_chart",
     "dots_chart",
     "effect_chart",
@@ -73,9 +98,15 @@ __all__ = [  # made by docs/generate.py
     "error_against_trees_chart",
     "error_grid_chart",
     "excess_chart",
+    "family_chart",
+    "gap_chart",
+    "image_grid_chart",
     "importance_chart",
+    "imputation_chart",
     "intervals_chart",
     "javascript",
+    "k_distance_chart",
+    "latent_map_chart",
     "leaderboard_chart",
     "learning_curve_chart",
     "lift_chart",
@@ -83,6 +114,8 @@ __all__ = [  # made by docs/generate.py
     "lines_chart",
     "margin_chart",
     "mistakes_chart",
+    "mixture_chart",
+    "mixture_steps_chart",
     "model_check_chart",
     "observed_chart",
     "partial_effects_chart",
@@ -103,7 +136,9 @@ __all__ = [  # made by docs/generate.py
     "roc_curves_chart",
     "running_loss_chart",
     "scatter_matrix_chart",
+    "scree_chart",
     "shrinkage_chart",
+    "silhouette_chart",
     "smooth_chart",
     "smooths_chart",
     "step_chart",

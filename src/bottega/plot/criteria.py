@@ -13,6 +13,11 @@ from bottega.plot.theme import altair, finish, plain
 __all__ = ["criteria_chart"]
 
 _TITLES = {"aic": "AIC", "aicc": "AICc", "bic": "BIC", "hq": "HQ", "cp": "Cp"}
+# Of principal components: each on a scale of its own.
+_TITLES |= {"share": "short of 90 %", "parallel": "parallel analysis", "mle": "minus log evidence"}
+# Those of numbers of clusters, and of radii.
+_TITLES |= {"silhouette": "1 - silhouette", "gap": "gap", "stability": "disagreement of halves"}
+_TITLES |= {"knee": "knee of the distances"}
 
 
 def criteria_chart(path: Any, *, which: Sequence[str] = ("aic", "bic", "cp")) -> Any:

@@ -1,6 +1,6 @@
-"""The report of a comparison: one HTML file that works offline and says what it means."""
+"""Reports of comparisons and descriptions: one HTML file that says what it means, offline."""
 
 from bottega.report.charts import write_charts
-from bottega.report.page import render, write
+from bottega.report.page import render, render_description, write, write_description
 
-__all__ = ["render", "write", "write_charts"]
+__all__ = ["render", "render_description", "write", "write_charts", "write_description"]

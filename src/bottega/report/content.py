@@ -23,6 +23,7 @@ from bottega.plot.theme import number
 from bottega.report import words
 from bottega.report.explained import explained
 from bottega.report.figures import Figure, Figures
+from bottega.report.overview import column_rows
 from bottega.report.parts import attempt
 from bottega.report.standing import leaderboard
 from bottega.report.units import error_in_words, units_of
@@ -33,7 +34,6 @@ from bottega.workbench.sizes import SMALL
 
 __all__ = ["URGENT", "content"]
 
-_MOST_COLUMNS = 200
 _DRAWN_COEFFICIENTS = 5  # methods, from the best on, whose coefficients are drawn along their path
 # Findings about the order of the rows: they may make every error of the report too small.
 URGENT = ("time_order",)
@@ -246,16 +246,6 @@ def _misses(comparison: Any, best: Any, figures: Figures) -> list[Figure]:
     return [figure for figure in shown if figure is not None]
 
 
-def _values_of(row: dict[str, Any]) -> str:
-    """Say what a column holds: its range, or its most common label."""
-    if row["low"] == "":
-        return f"most often {row['most_common']}" if row["most_common"] != "" else ""
-    low, high = row["low"], row["high"]
-    if row["kind"] == "number":
-        low, high = number(float(low)), number(float(high))
-    return f"{low} to {high}"
-
-
 def _findings(comparison: Any, *, urgent: bool) -> list[str]:
     return [
         in_words_of(comparison.command, finding.message)
@@ -266,22 +256,10 @@ def _findings(comparison: Any, *, urgent: bool) -> list[str]:
 
 def _data(comparison: Any, figures: Figures) -> dict[str, Any]:
     table = comparison.table
-    overview = _rows_of(table.overview())
-    rows = [
-        {
-            "column": row["column"],
-            "kind": row["kind"],
-            "role": row["role"],
-            "missing": f"{row['missing']:,}"
-            + (f" ({words.percent(row['missing_share'])})" if row["missing"] else ""),
-            "distinct": f"{row['distinct']:,}",
-            "values": _values_of(row),
-        }
-        for row in overview[:_MOST_COLUMNS]
-    ]
+    rows, left_out = column_rows(table)
     return {
         "rows": rows,
-        "left_out": len(overview) - len(rows),
+        "left_out": left_out,
         "findings": _findings(comparison, urgent=False),
         "figure": figures.make(
             "target", lambda: target_chart(table.y, table.task, name=table.target)

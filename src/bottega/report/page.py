@@ -1,4 +1,4 @@
-"""From a comparison to one HTML file."""
+"""From a comparison or a description to one HTML file."""
 
 import base64
 import os
@@ -14,9 +14,10 @@ from bottega.core.files import write_atomically
 from bottega.plot import DARK, LIGHT
 from bottega.plot.bundle import javascript, to_json
 from bottega.report.content import content
+from bottega.report.described import described
 from bottega.report.figures import chart_config
 
-__all__ = ["render", "write"]
+__all__ = ["render", "render_description", "write", "write_description"]
 
 
 def render(comparison: Any, *, date: datetime | None = None) -> str:
@@ -40,10 +41,27 @@ def render(comparison: Any, *, date: datetime | None = None) -> str:
     Names of columns and labels are shown, never interpreted. Cost: about a second, and three more
     for the first report on a machine, which puts the drawing libraries together.
     """
-    parts = content(comparison, date)
+    return _page("report.html", content(comparison, date))
+
+
+def render_description(description: Any, *, date: datetime | None = None) -> str:
+    """Return the report of a description as the text of one HTML page, as `render` does.
+
+    Parameters
+    ----------
+    description : Description
+        What `bottega.describe` returned.
+    date : datetime, optional
+        When the report was made; now by default.
+    """
+    return _page("described.html", described(description, date))
+
+
+def _page(template: str, parts: dict[str, Any]) -> str:
+    """Return a template filled in, with style, charts and the libraries that draw them."""
     drawing, starting = javascript(), _template_text("draw.js")
     figures = {"config": chart_config(), "specs": {f.name: f.spec for f in parts["drawn"].made}}
-    page: str = _template().render(
+    page: str = _template(template).render(
         **parts,
         version=bottega.__version__,
         style=_template_text("style.css"),
@@ -79,8 +97,21 @@ def write(comparison: Any, path: str | os.PathLike[str]) -> Path:
     return write_atomically(path, render(comparison).encode())
 
 
+def write_description(description: Any, path: str | os.PathLike[str]) -> Path:
+    """Write the report of a description to a file, whole or not at all, as `write` does.
+
+    Parameters
+    ----------
+    description : Description
+        What `bottega.describe` returned.
+    path : path
+        The HTML file to write; an older one is replaced.
+    """
+    return write_atomically(path, render_description(description).encode())
+
+
 @cache
-def _template() -> Any:
+def _template(name: str) -> Any:
     jinja2 = require("jinja2", "report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("bottega.report", "templates"),
@@ -89,7 +120,7 @@ def _template() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("report.html")
+    return environment.get_template(name)
 
 
 @cache

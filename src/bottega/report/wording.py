@@ -12,10 +12,12 @@ _OPTIONS = {
     "decimal": "--decimal",
     "encoding": "--encoding",
     "exclude": "--exclude",
+    "false_alarm": "--false-alarm",
     "group": "--group",
     "groups": "--group",
     "handle_unknown": "--handle-unknown",
     "interval": "--interval",
+    "max_clusters": "--max-clusters",
     "measure": "--measure",
     "methods": "--methods",
     "n_jobs": "--jobs",
@@ -60,7 +62,9 @@ def in_words_of_the_command_line(message: str) -> str:
 number in [2, inf).")
     '--outer 1 is not allowed; it must be a whole number of at least 2.'
     """
-    message = _RANGE.sub(r"\1 of at least \2", message.removeprefix("compare: "))
+    message = message.removeprefix("compare: ").removeprefix("describe: ")
+    message = _RANGE.sub(r"\1 of at least \2", message)
+    message = re.sub(r"^(columns|exclude)(?= (?:names|is) )", r"--\1", message)
     message = _MUST.sub(r"\1it\2", message)
     message = message.replace("stack=False", "--no-stack")
     message = re.sub(r"give (group|time)=False", r"leave --\1 out", message)

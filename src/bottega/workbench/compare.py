@@ -238,8 +238,7 @@ def compare(
         beside(n_jobs),
         Stopwatch() as watch,
     ):
-        # The levels of a category are collinear with the intercept by their very encoding.
-        warnings.simplefilter("ignore", DataWarning)
+        warnings.simplefilter("always", DataWarning)
         warnings.simplefilter("always", ConvergenceWarning)
         warnings.filterwarnings("ignore", message=".*sklearn.utils.parallel.delayed")
         nested = job.run(select, interval)
@@ -347,10 +346,13 @@ def _card_of(method: str, task: str) -> Any:
 
 
 def _after(warned: list[warnings.WarningMessage]) -> list[str]:
-    """Return what did not converge, in sentences; other warnings are passed on."""
+    """Return what did not converge and what methods say of the data, each once.
+
+    Other warnings are passed on.
+    """
     alike: dict[str, list[str]] = {}
     for each in warned:
-        if issubclass(each.category, ConvergenceWarning):
+        if issubclass(each.category, ConvergenceWarning | DataWarning):
             text = str(each.message).rstrip(".")
             alike.setdefault(re.sub(r"[\d.e+-]*\d", "0", text), []).append(text)
         else:

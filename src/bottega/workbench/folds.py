@@ -1,5 +1,6 @@
 """The models of the outer folds: kept ones where there are, fitted again where not."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from time import perf_counter
@@ -67,7 +68,9 @@ class FoldModels:
         model = self.kept.get(method, {}).get(k)
         if model is None:
             train, test = self.folds[k]
-            model = self.procedures[method].fit(Part((0, (k,)), train, (test,))).model
+            with warnings.catch_warnings():  # the comparison has told what there was to tell
+                warnings.simplefilter("ignore")
+                model = self.procedures[method].fit(Part((0, (k,)), train, (test,))).model
         return model
 
     def fits(self, method: str, result: MethodResult) -> list[tuple[Any, Any, Any, Any]]:

@@ -10,9 +10,10 @@ from sklearn.pipeline import Pipeline
 
 from bottega.core.cards import Card
 from bottega.core.frames import take_rows
+from bottega.core.matrix_columns import MatrixColumns
 from bottega.core.typing import IntArray
 from bottega.data import Encoder, Table
-from bottega.data.prepare import encoder_for
+from bottega.data.prepare import encoder_for, implied_names
 from bottega.risk.estimate.nested_engine import Part
 from bottega.workbench.features import ChosenColumns
 
@@ -77,15 +78,25 @@ class EncodedInputs:
         place = next(i for i, test in enumerate(part.tests) if test is rows)
         return self._encoded(part)[1][place]
 
+    def columns(self, part: Part) -> MatrixColumns:
+        """Return what the columns of the encoded rows were made of."""
+        if self.encoder is None or self.encoder.keep_categories:  # a frame with its own names
+            return MatrixColumns()
+        encoder = self._fitted(part)
+        return MatrixColumns(tuple(encoder.get_feature_names_out()), implied_names(encoder))
+
     def joined(self, part: Part, model: Any) -> Pipeline:
         """Return the fitted encoder and the fitted model as one procedure for raw frames."""
         if self.encoder is None:
             first: Any = ("columns", features_of(self.table))
         else:
-            if part.key not in self._encoders:
-                self._encoded(part)
-            first = ("encode", self._encoders[part.key])
+            first = ("encode", self._fitted(part))
         return Pipeline([first, ("model", model)])
+
+    def _fitted(self, part: Part) -> Encoder:
+        if part.key not in self._encoders:
+            self._encoded(part)
+        return self._encoders[part.key]
 
     def _encoded(self, part: Part) -> tuple[Any, list[Any]]:
         key = (id(self), part.key)

@@ -15,6 +15,7 @@ from bottega.classify._generative.stream import StreamedClasses
 from bottega.classify._generative.walk import GaussianWork, NormalClasses, Scorer, standard_frame
 from bottega.classify._generative.within_classes import WithinClasses, decomposed
 from bottega.core.errors import DataWarning, InputError, ParameterError, warn_caller
+from bottega.core.matrix_columns import beyond_encoding
 from bottega.core.path import along
 from bottega.core.rows import Rows
 from bottega.core.typing import BoolArray, FloatArray
@@ -101,7 +102,7 @@ class CommonCovariance(NormalClasses, StreamedClasses):
         self._refuse_constant(found.used)
         self._warn_separating(work.moments, found.varies)
         shrinkage = float(setting["shrinkage"])
-        if found.rank_at(shrinkage) < found.p:
+        if found.rank_at(shrinkage) < np.sum(beyond_encoding(found.used)):
             warn_caller(
                 f"{type(self).__name__}: rows vary within classes in {found.rank} of "
                 f"{found.p} directions (inputs are collinear, or rows too few); the "

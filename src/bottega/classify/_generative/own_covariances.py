@@ -17,6 +17,7 @@ import numpy as np
 from bottega.classify._generative.gaussian import TOLERANCE, Gaussians, standardized, whitened
 from bottega.classify._generative.walk import GaussianWork, NormalClasses, Scorer, standard_frame
 from bottega.core.errors import DataWarning, InputError, warn_caller
+from bottega.core.matrix_columns import beyond_encoding
 from bottega.core.typing import BoolArray, FloatArray
 
 __all__ = ["OwnCovariances"]
@@ -168,7 +169,7 @@ class OwnCovariances(NormalClasses):
         self._refuse_singular(work, setting)
         self._warn_separating(work.moments, found.varies)
         r, p = found.bases.shape[2], int(found.varies.sum())
-        if r < p and float(setting["shrinkage"]) == 0:
+        if r < np.sum(beyond_encoding(found.varies)) and float(setting["shrinkage"]) == 0:
             warn_caller(
                 f"{type(self).__name__}: rows vary within classes in {r} of {p} directions (inputs "
                 "are collinear, or rows too few); the others are left out. Use shrinkage above 0 "

@@ -4,29 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bottega.core.errors import ParameterError, require
+from bottega.core.devices import torch_on
 from bottega.latent._ratings.problem import FactorPair, FactorPenalty, FactorProblem, RatingsSide
 
 if TYPE_CHECKING:
     from bottega.latent._ratings.search import FactorSearch, FactorsFound
 
-__all__ = ["alternate_on", "check_device"]
+__all__ = ["alternate_on"]
 
 _PRODUCTS = 2**26  # numbers in the outer products of a block of entries
-
-
-def check_device(device: str) -> Any:
-    """Return torch, or say why it cannot compute on a device."""
-    torch = require("torch", "gpu")
-    try:
-        found = torch.device(device)
-    except RuntimeError as error:
-        raise ParameterError(f"device={device!r} is not a device of torch: {error}.") from error
-    if found.type == "cuda" and not torch.cuda.is_available():
-        raise ParameterError(
-            f"device={device!r} needs a GPU, and torch finds none here; use device=None."
-        )
-    return torch
 
 
 def alternate_on(
@@ -35,7 +21,7 @@ def alternate_on(
     """Do as `FactorSearch.run` with exact solutions, on the device of the search."""
     from bottega.latent._ratings.search import FactorsFound
 
-    torch, device = check_device(str(search.device)), search.device
+    torch, device = torch_on(str(search.device))
     real = torch.float32 if str(device).startswith("mps") else torch.float64
 
     def there(array: Any) -> Any:

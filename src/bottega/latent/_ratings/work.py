@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.devices import torch_on
 from bottega.core.errors import (
     ConvergenceWarning,
     DataWarning,
@@ -20,7 +21,6 @@ from bottega.core.typing import FloatArray
 from bottega.latent._ratings.observed import Ratings
 from bottega.latent._ratings.problem import FactorPair, FactorProblem
 from bottega.latent._ratings.search import FactorsFound
-from bottega.latent._ratings.torch import check_device
 
 __all__ = ["RatingsWork", "canonical", "check_together", "warn_unfinished"]
 
@@ -127,7 +127,7 @@ def check_together(model: Any) -> None:
                 f"{owner}: {zero[0]}=0 leaves equations that a device cannot solve; give a small "
                 "penalty, or device=None."
             )
-        check_device(model.device)
+        torch_on(model.device)
 
 
 def warn_unfinished(model: Any, found: FactorsFound, work: RatingsWork) -> None:

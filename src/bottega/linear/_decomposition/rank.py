@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import DataWarning, warn_caller
+from bottega.core.matrix_columns import beyond_encoding
 from bottega.core.results import term_names
 from bottega.core.typing import BoolArray, FloatArray
 
@@ -55,9 +56,10 @@ def names_of(estimator: Any, which: BoolArray, most: int = 5) -> str:
 
 def warn_collinear(estimator: Any, collinear: BoolArray, rank: int, n: int) -> None:
     """Warn of columns that get no coefficient because those before them can write them."""
-    if collinear.any():
+    told = beyond_encoding(collinear)
+    if told.any():
         warn_caller(
-            f"Collinear inputs: {names_of(estimator, collinear)} can be written by the columns "
+            f"Collinear inputs: {names_of(estimator, told)} can be written by the columns "
             f"before (rank {rank} of {len(collinear)} columns, {n} rows). They get a zero "
             "coefficient (see aliased_); leave them out, or share the effect among collinear "
             "columns by Ridge.",

@@ -20,7 +20,7 @@ is kept in one factor: ``w = scale * v``.
 import numpy as np
 
 from bottega._jit import kernel
-from bottega.online._kernels.rows import product, product_csr
+from bottega.online._kernels.rows import product, product_ahead, product_csr
 from bottega.optimize._kernels.projections import BALL, BOX, NOWHERE, project
 
 # The codes of bottega.core.losses. GIVEN: a loss that kernels do not know, whose slope is computed
@@ -121,8 +121,19 @@ def descend_dense(
     averaged = len(past) > 0
     before = w.copy() if averaged else w
     total = 0.0
-    for i in range(X.shape[0]):
-        z, square = product(X, i, w, intercept)
+    n = X.shape[0]
+    # Where a row changes the weights by a multiple of itself alone, the product of the next row
+    # need not wait for it: w'.x' = w.x' - change x.x'.
+    ahead = step != ADAGRAD and sigma == 0.0 and projection == NOWHERE
+    after = after_square = both = change = 0.0
+    for i in range(n):
+        if ahead and i > 0:
+            z, square = after - change * both, after_square
+        else:
+            z, square = product(X, i, w, intercept)
+        if ahead and i + 1 < n:
+            after, after_square, both = product_ahead(X, i, w, intercept)
+        change = 0.0
         total += square
         c = weight[i] if len(weight) else 1.0
         g = c * slope_of(loss, y[i], z, delta)

@@ -38,6 +38,24 @@ def product(X, i, w, intercept):
     return z, square
 
 
+@summing_kernel
+def product_ahead(X, i, w, intercept):
+    """Return w.x and x.x of the row after a dense row, and the product of both rows."""
+    p = X.shape[1]
+    z = 0.0
+    square = 0.0
+    both = 0.0
+    for j in range(p):
+        z += w[j] * X[i + 1, j]
+        square += X[i + 1, j] * X[i + 1, j]
+        both += X[i, j] * X[i + 1, j]
+    if intercept:
+        z += w[p]
+        square += 1.0
+        both += 1.0
+    return z, square, both
+
+
 @kernel
 def product_csr(indptr, indices, data, i, w, intercept):
     """Return w.x and x.x of a CSR row."""

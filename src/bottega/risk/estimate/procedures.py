@@ -1,7 +1,7 @@
 """An estimator as a procedure: its inputs, its weights, and the choice of its knob."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -15,6 +15,7 @@ from bottega.core.estimator import Estimator
 from bottega.core.folds import make_folds
 from bottega.core.frames import take_rows
 from bottega.core.losses import Cost, get_loss
+from bottega.core.matrix_columns import MatrixColumns, made_of
 from bottega.core.tuned import Tuned, tune
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.risk.cost_sensitive import CostSensitiveClassifier
@@ -28,7 +29,7 @@ _DECIDING = 5  # folds that choose the threshold of a decision
 class PlainInputs:
     """Inputs that an estimator takes as they are.
 
-    Other objects with these three methods may encode them; several procedures may share one object,
+    Other objects with these methods may encode them; several procedures may share one object,
     which then encodes the rows of a part once.
     """
 
@@ -41,6 +42,10 @@ class PlainInputs:
     def test(self, part: Part, rows: IntArray) -> Any:
         """Return the inputs of other rows, encoded as the training rows were."""
         return take_rows(self.X, rows)
+
+    def columns(self, part: Part) -> MatrixColumns | None:
+        """Return what the columns were made of, where an encoder made them."""
+        return None
 
     def joined(self, part: Part, model: Any) -> Any:
         """Return the fitted model together with what it needs to predict from raw inputs."""
@@ -105,8 +110,19 @@ class EstimatorProcedure:
         return self.values is not None or bool(free)
 
     def fit(self, part: Part) -> FittedProcedure:
-        """Fit a copy to the training rows of a part, its knob chosen on them alone."""
-        X, given = self.inputs.train(part), part.train
+        """Fit a copy to the training rows of a part, its knob chosen on them alone.
+
+        Warnings name the columns that the inputs were encoded from. Those about the data are left
+        to the fit to all rows.
+        """
+        X, columns = self.inputs.train(part), self.inputs.columns(part)
+        if columns is not None:
+            owner = type(self.estimator).__name__
+            columns = replace(columns, owner=owner, silent=len(part.train) < len(self.rows))
+        with made_of(columns):
+            return self._fit(part, X, part.train)
+
+    def _fit(self, part: Part, X: Any, given: IntArray) -> FittedProcedure:
         drawn = self._drawn(part)
         if drawn is not None:
             X, given = take_rows(X, drawn), given[drawn]

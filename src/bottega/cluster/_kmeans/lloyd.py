@@ -1,0 +1,324 @@
+"""Lloyd's algorithm over rows in memory or in chunks: the labels of the plain form, sooner."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bottega.cluster._kernels.lloyd import in_question, settle
+from bottega.cluster._kernels.rows import own_distances, sums_by_label
+from bottega.cluster._kmeans.source import BlockSource, RowPart
+from bottega.core.typing import FloatArray, IntArray
+
+__all__ = ["AssignedRows", "Clustering", "assign", "lloyd"]
+
+_BUFFER = 2**17  # numbers in the buffer of distances
+_KEPT = 2**25  # rows for which bounds are kept (12 bytes each); further ones have none
+_AGAIN = 16  # passes after which sums are made anew, so that no rounding gathers in them
+_SPARE = 64  # further rows to choose from where clusters are empty and rows are equal
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """What Lloyd's algorithm found.
+
+    Attributes
+    ----------
+    centers : ndarray of shape (K, p)
+    labels : ndarray of shape (n,) or None
+        None where rows came in more chunks than labels are kept for.
+    inertia : float
+    n_iter : int
+    converged : bool
+    reseeded : int
+        How often an empty cluster was started again.
+    empty : int
+        Clusters that are empty in the end: there are fewer distinct rows.
+    """
+
+    centers: FloatArray
+    labels: IntArray | None
+    inertia: float
+    n_iter: int
+    converged: bool
+    reseeded: int = 0
+    empty: int = 0
+
+
+@dataclass(frozen=True)
+class AssignedRows:
+    """What a pass over one part of the rows gave: changes of the sums, by centre."""
+
+    changed: int
+    listed: int
+    S: FloatArray
+    N: IntArray
+    fresh: bool
+
+
+class _Passes:
+    """The state between passes: labels and bounds of the rows, for as many as are kept."""
+
+    def __init__(self, source: BlockSource, K: int, *, kept: int = _KEPT) -> None:
+        self.source, self.K = source, K
+        self.kept = min(source.n, kept)
+        self.label: Any = np.full(self.kept, -1, dtype=np.int32)
+        self.upper = np.zeros(self.kept, dtype=np.float32)
+        self.lower = np.zeros(self.kept, dtype=np.float32)
+        self.tighten = False
+
+    def views(self, part: RowPart) -> tuple[Any, Any, Any, bool]:
+        """Return labels and bounds of a part, and whether they are forgotten afterwards."""
+        stop = part.start + len(part)
+        if stop > self.kept:
+            empty = np.zeros((2, len(part)), dtype=np.float32)
+            return np.full(len(part), -1, dtype=np.int32), empty[0], empty[1], True
+        cut = slice(part.start, stop)
+        return self.label[cut], self.upper[cut], self.lower[cut], False
+
+    def assign(self, C: FloatArray, steps: FloatArray) -> list[AssignedRows]:
+        """Give each row its nearest centre."""
+        return list(self.source.passed(lambda part: self._assign(part, C, steps)[0]))
+
+    def _assign(
+        self, part: RowPart, C: FloatArray, steps: FloatArray
+    ) -> tuple[AssignedRows, IntArray]:
+        """Return what the pass over a part gave, and the labels of its rows."""
+        (K, p), n = C.shape, len(part)
+        scaling = self.source.scaling
+        label, upper, lower, fresh = self.views(part)
+        room = max(64, min(_BUFFER // K, _BUFFER // (p + 1), n))
+        rows = np.empty(room, dtype=np.int64)
+        G, P = np.empty((room, p + 1)), np.empty((room, K))
+        D = np.vstack([-2.0 * C.T, np.sum(C**2, axis=1)])
+        S, N = np.zeros((K, p + 1)), np.zeros(K, dtype=np.int64)
+        at = changed = listed = 0
+        X, w, shift, scale = part.X, part.w, scaling.shift, scaling.scale
+        while at < n:
+            m, at = in_question(
+                X, shift, C, scale, steps, self.tighten, label, upper, lower, at, rows, G
+            )
+            if m:
+                np.dot(G[:m], D, out=P[:m])
+                changed += settle(X, w, shift, C, scale, rows, m, G, P, label, upper, lower, S, N)
+                listed += m
+        return AssignedRows(changed, listed, S, N, fresh), label
+
+    def sums(self) -> tuple[FloatArray, IntArray]:
+        """Return the sums of all rows whose labels are kept, made anew."""
+        S, N = np.zeros((self.K, self.source.p + 1)), np.zeros(self.K, dtype=np.int64)
+
+        def of(part: RowPart) -> Any:
+            label, _, _, fresh = self.views(part)
+            sums, count = np.zeros_like(S), np.zeros_like(N)
+            if not fresh:
+                shift = self.source.scaling.shift
+                sums_by_label(part.X, part.w, shift, label, sums, count)
+            return sums, count
+
+        for sums, count in self.source.passed(of):
+            S += sums
+            N += count
+        return S, N
+
+    def farthest(self, C: FloatArray, most: int) -> list[tuple[float, int, int, float, FloatArray]]:
+        """Return the rows farthest from their centres: (distance, row, centre, weight, x)."""
+
+        def of(part: RowPart) -> list[tuple[float, int, int, float, FloatArray]]:
+            label, _, _, fresh = self.views(part)
+            if fresh:
+                label = self._assign(part, C, np.zeros((3, len(C))))[1]
+            far = np.empty(len(part))
+            own_distances(part.X, self.source.scaling.shift, C, label, far)
+            rows = np.argsort(-far, kind="stable")[:most]
+            return [
+                (
+                    float(far[i]),
+                    part.start + int(i),
+                    int(label[i]),
+                    float(part.w[i]) if len(part.w) else 1.0,
+                    part.X[i] - self.source.scaling.shift,
+                )
+                for i in rows
+            ]
+
+        found = [each for some in self.source.passed(of) for each in some]
+        return sorted(found, key=lambda each: (-each[0], each[1]))[:most]
+
+    def inertia(self, C: FloatArray) -> tuple[float, IntArray]:
+        """Return the weighted sum of squared distances to the nearest centres, and rows by centre.
+
+        Labels are those of the nearest centres afterwards.
+        """
+
+        def of(part: RowPart) -> tuple[float, IntArray]:
+            label = self._assign(part, C, np.zeros((3, len(C))))[1]
+            far = np.empty(len(part))
+            own_distances(part.X, self.source.scaling.shift, C, label, far)
+            total = float(part.w @ far) if len(part.w) else float(far.sum())
+            return total, np.bincount(label, minlength=len(C))
+
+        self.lower[:] = 0.0  # all distances are computed
+        self.upper[:] = np.inf
+        found = list(self.source.passed(of))
+        return sum(one for one, _ in found), np.sum([count for _, count in found], axis=0)
+
+
+def lloyd(
+    source: BlockSource,
+    start: FloatArray,
+    *,
+    max_iter: int = 300,
+    tol: float = 0.0,
+    bounds: bool = True,
+    sphere: bool = False,
+    kept: int = _KEPT,
+    trace: list[FloatArray] | None = None,
+) -> Clustering:
+    """Run Lloyd's algorithm from given centres.
+
+    Parameters
+    ----------
+    source : BlockSource
+        The rows.
+    start : ndarray of shape (K, p)
+        The first centres.
+    max_iter : int
+        The most passes.
+    tol : float
+        The passes end when the squared moves of the centres sum to at most this; or when no row
+        changes its label.
+    bounds : bool
+        Whether rows are left alone where bounds show that their centre stays the nearest; the
+        answer is the same.
+    sphere : bool
+        Whether centres are put back to length one (for rows of length one).
+    kept : int
+        Rows whose labels and bounds are kept between the passes.
+    trace : list, optional
+        Takes the centres of each step, from the start on.
+    """
+    shift, p = source.scaling.shift, source.p
+    C = start - shift
+    K = len(C)
+    passes = _Passes(source, K, kept=kept)
+    S, N = np.zeros((K, p + 1)), np.zeros(K, dtype=np.int64)
+    steps = np.zeros((3, K))
+    n_iter = reseeded = 0
+    converged = False
+    while n_iter < max_iter and not converged:
+        n_iter += 1
+        if trace is not None:
+            trace.append(C + shift)
+        found = passes.assign(C, steps)
+        fresh_S, fresh_N = np.zeros_like(S), np.zeros_like(N)
+        for each in found:
+            if each.fresh:
+                fresh_S += each.S
+                fresh_N += each.N
+            else:
+                S += each.S
+                N += each.N
+        changed = sum(each.changed for each in found)
+        passes.tighten = sum(each.listed for each in found) < 0.6 * source.n
+        if n_iter % _AGAIN == 0 or changed == 0:
+            S, N = passes.sums()
+        if np.any(N + fresh_N == 0):
+            filled = _reseed(passes, C, S, N, fresh_S, fresh_N)
+            reseeded += filled
+            changed += filled
+        new = _means(S + fresh_S, N + fresh_N, C)
+        if sphere:
+            new = _to_sphere(new + shift) - shift
+        moves = np.sqrt(np.sum((new - C) ** 2, axis=1))
+        C = new
+        # Without labels of all rows, all centres that stay where they are say the same.
+        converged = changed == 0 or float(np.sum(moves**2)) <= tol
+        steps = _steps(C, moves, source.scaling.scale) if bounds else np.zeros((3, K))
+        if not bounds:
+            passes.upper[:] = np.inf
+    inertia, count = passes.inertia(C)
+    return Clustering(
+        centers=C + shift,
+        labels=passes.label if passes.kept == source.n else None,
+        inertia=inertia,
+        n_iter=n_iter,
+        converged=converged,
+        reseeded=reseeded,
+        empty=int(np.sum(count == 0)),
+    )
+
+
+def _means(S: FloatArray, N: IntArray, C: FloatArray) -> FloatArray:
+    """Return the means of the clusters; an empty one keeps its centre."""
+    weight = np.where(N > 0, S[:, -1], 1.0)
+    return np.asarray(np.where((N > 0)[:, None], S[:, :-1] / weight[:, None], C))
+
+
+def _to_sphere(C: FloatArray) -> FloatArray:
+    size = np.sqrt(np.sum(C**2, axis=1, keepdims=True))
+    return np.asarray(C / np.where(size > 0, size, 1.0))
+
+
+def _steps(C: FloatArray, moves: FloatArray, scale: float) -> FloatArray:
+    """Return how far each centre and the others have moved, and half the gap to the next one."""
+    K = len(C)
+    if K == 1:
+        return np.array([moves * scale, [0.0], [np.inf]])
+    order = np.argsort(moves)
+    others = np.full(K, moves[order[-1]])
+    others[order[-1]] = moves[order[-2]]
+    gap = np.full(K, np.inf)
+    for k in range(K):
+        far = np.sum((C - C[k]) ** 2, axis=1)
+        far[k] = np.inf
+        gap[k] = far.min()
+    return np.stack([moves * scale, others * scale, 0.5 * np.sqrt(gap) * scale * (1 - 1e-12)])
+
+
+def _reseed(
+    passes: _Passes,
+    C: FloatArray,
+    S: FloatArray,
+    N: IntArray,
+    fresh_S: FloatArray,
+    fresh_N: IntArray,
+) -> int:
+    """Start empty clusters again at the rows farthest from their centres; return how many."""
+    empty = np.flatnonzero(N + fresh_N == 0).tolist()
+    taken: list[FloatArray] = []
+    filled = 0
+    for far, row, old, weight, x in passes.farthest(C, len(empty) + _SPARE):
+        if not empty or far <= 0.0:
+            break
+        if (N + fresh_N)[old] < 2 or any(np.array_equal(x, other) for other in taken):
+            continue
+        k = empty.pop(0)
+        is_kept = row < passes.kept
+        sums, count = (S, N) if is_kept else (fresh_S, fresh_N)
+        change = weight * np.append(x, 1.0)
+        sums[old] -= change
+        sums[k] += change
+        count[old] -= 1
+        count[k] += 1
+        taken.append(x)
+        filled += 1
+        if is_kept:
+            passes.label[row] = k
+            passes.upper[row], passes.lower[row] = np.inf, 0.0
+    return filled
+
+
+def assign(source: BlockSource, centers: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the nearest centre of each row, and the squared distance to it."""
+    C = centers - source.scaling.shift
+    passes = _Passes(source, len(C), kept=source.n)
+    passes.assign(C, np.zeros((3, len(C))))
+    far = np.empty(source.n)
+
+    def of(part: RowPart) -> None:
+        cut = slice(part.start, part.start + len(part))
+        own_distances(part.X, source.scaling.shift, C, passes.label[cut], far[cut])
+
+    list(source.passed(of))
+    return passes.label, far

@@ -1,0 +1,81 @@
+"""Lloyd's algorithm on an accelerator, by torch; imported only where a device is asked for."""
+
+from typing import Any
+
+import numpy as np
+
+from bottega.cluster._kmeans.lloyd import Clustering
+from bottega.core.devices import torch_on
+from bottega.core.typing import FloatArray
+
+__all__ = ["lloyd_on_device"]
+
+_BUFFER = 2**27  # distances that are held at a time
+
+
+def lloyd_on_device(
+    X: FloatArray,
+    w: FloatArray,
+    shift: FloatArray,
+    start: FloatArray,
+    *,
+    max_iter: int,
+    tol: float,
+    device: str,
+) -> Clustering:
+    """Run Lloyd's algorithm from given centres; as `lloyd`, on a device of torch.
+
+    Rows and distances are in double precision. An empty cluster starts again at the row farthest
+    from its centre.
+    """
+    torch, where = torch_on(device)
+    rows = torch.as_tensor(X, device=where) - torch.as_tensor(shift, device=where)
+    weight = torch.as_tensor(w if len(w) else np.ones(len(X)), device=where)
+    C = torch.as_tensor(start - shift, device=where)
+    n, K = len(rows), len(C)
+    size = max(1, _BUFFER // K)
+    own = (rows * rows).sum(1)
+    label = torch.full((n,), -1, dtype=torch.int64, device=where)
+    far = torch.empty(n, dtype=rows.dtype, device=where)
+
+    def assign(C: Any) -> int:
+        changed = 0
+        square = (C * C).sum(1)
+        for at in range(0, n, size):
+            cut = slice(at, at + size)
+            least, best = torch.addmm(square[None], rows[cut], C.T, alpha=-2.0).min(1)
+            changed += int((best != label[cut]).sum())
+            label[cut] = best
+            far[cut] = (least + own[cut]).clamp_min_(0.0)
+        return changed
+
+    n_iter = reseeded = 0
+    converged = False
+    while n_iter < max_iter and not converged:
+        n_iter += 1
+        changed = assign(C)
+        count = torch.bincount(label, minlength=K)
+        for k in torch.nonzero(count == 0).flatten().tolist():
+            row = int(far.argmax())
+            if float(far[row]) <= 0 or int(count[label[row]]) < 2:
+                break
+            count[label[row]] -= 1
+            count[k] += 1
+            label[row], far[row] = k, 0.0
+            reseeded, changed = reseeded + 1, changed + 1
+        mass = torch.zeros(K, dtype=rows.dtype, device=where).index_add_(0, label, weight)
+        sums = torch.zeros_like(C).index_add_(0, label, rows * weight[:, None])
+        new = torch.where((mass > 0)[:, None], sums / mass.clamp_min(1e-300)[:, None], C)
+        moved = float(((new - C) ** 2).sum())
+        C = new
+        converged = changed == 0 or moved <= tol
+    assign(C)
+    return Clustering(
+        C.cpu().numpy() + shift,
+        label.cpu().numpy().astype(np.int32),
+        float((weight * far).sum()),
+        n_iter,
+        converged,
+        reseeded,
+        K - len(torch.unique(label)),
+    )

@@ -1,0 +1,1 @@
+"""Entries of a table that are held out, to judge what fills them in."""

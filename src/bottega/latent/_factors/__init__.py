@@ -1,0 +1,1 @@
+"""Maximum likelihood of factor analysis."""

@@ -1,0 +1,1 @@
+"""Mixtures of probabilistic principal components: start, EM, one fit."""

@@ -1,0 +1,1 @@
+"""Factors without negative entries: the table, its starts and its solvers."""

@@ -1,0 +1,1 @@
+"""Machinery of principal components: centred rows, solvers, criteria for their number."""

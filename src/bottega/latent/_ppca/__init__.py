@@ -1,0 +1,1 @@
+"""Probabilistic principal components: rows with missing values, expectation and ascent."""

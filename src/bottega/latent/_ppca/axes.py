@@ -1,0 +1,123 @@
+"""Principal axes of complete rows, and the maximum of the likelihood that they give at once."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bottega.core.chunks import Moments
+from bottega.core.typing import FloatArray, IntArray
+from bottega.latent._ppca.latent_normal import LatentNormal, with_signs
+
+__all__ = ["PrincipalAxes"]
+
+_ROUNDING = 1e-13  # of the largest variance: directions with less do not vary
+LEAST_NOISE = 1e-10  # of the mean variance of a column: the noise is never taken to be less
+
+
+@dataclass(frozen=True)
+class PrincipalAxes:
+    """Mean, variances along the principal axes (divisor n, largest first), and the axes.
+
+    `variances` and `axes` are of the directions in which the rows vary; `total` is the sum of the
+    variances of all p columns.
+    """
+
+    mean: FloatArray
+    variances: FloatArray
+    axes: FloatArray
+    total: float
+    weight: float
+
+    @classmethod
+    def of_moments(cls, moments: Moments) -> "PrincipalAxes":
+        """Return the axes from the covariance matrix."""
+        return cls.of_covariance(moments.mean, moments.scatter / moments.weight, moments.weight)
+
+    @classmethod
+    def of_covariance(
+        cls, mean: FloatArray, covariance: FloatArray, weight: float
+    ) -> "PrincipalAxes":
+        """Return the axes of a covariance matrix."""
+        variances, axes = np.linalg.eigh(covariance)
+        return cls._kept(mean, variances[::-1], axes[:, ::-1], np.trace(covariance), weight)
+
+    @classmethod
+    def of_wide(cls, X: FloatArray, weight: FloatArray | None) -> "PrincipalAxes":
+        """Return the axes from the inner products of rows, which are fewer than columns."""
+        w = np.ones(len(X)) if weight is None else weight
+        total = float(w.sum())
+        mean = w @ X / total
+        centred = X - mean
+        gap = w @ centred / total
+        centred = (centred - gap) * np.sqrt(w / total)[:, None]
+        variances, left = np.linalg.eigh(centred @ centred.T)
+        variances, left = variances[::-1], left[:, ::-1]
+        kept = variances > _ROUNDING * len(X) * max(float(variances[0]), 0.0)
+        axes = centred.T @ (left[:, kept] / np.sqrt(variances[kept]))
+        return cls._kept(mean + gap, variances[kept], axes, np.trace(centred @ centred.T), total)
+
+    @classmethod
+    def _kept(
+        cls, mean: FloatArray, variances: FloatArray, axes: FloatArray, total: Any, weight: float
+    ) -> "PrincipalAxes":
+        kept = variances > _ROUNDING * len(mean) * max(float(variances[0]), 0.0)
+        return cls(mean, variances[kept], with_signs(axes[:, kept]), float(total), float(weight))
+
+    @property
+    def rank(self) -> int:
+        """Directions in which the rows vary."""
+        return len(self.variances)
+
+    @property
+    def floor(self) -> float:
+        """Least variance that the noise is given."""
+        return LEAST_NOISE * self.total / len(self.mean)
+
+    def noises(self, counts: IntArray) -> FloatArray:
+        """Return the noise variance for each number of components: the mean of what they leave."""
+        p = len(self.mean)
+        explained = np.concatenate([[0.0], np.cumsum(self.variances)])
+        counts = np.minimum(counts, p - 1)
+        left = self.total - explained[np.minimum(counts, self.rank)]
+        # What a sum of squares leaves by rounding is no variance.
+        left = np.where(counts >= self.rank, 0.0, left)
+        return np.asarray(np.maximum(left / (p - counts), self.floor))
+
+    def model(self, count: int, floor: float = 0.0) -> LatentNormal:
+        """Return the distribution of largest likelihood with `count` latent variables.
+
+        The noise variance is at least `floor`.
+        """
+        noise = max(float(self.noises(np.array([count]))[0]), floor)
+        W = np.zeros((len(self.mean), count))
+        used = min(count, self.rank)
+        W[:, :used] = self.axes[:, :used] * np.sqrt(np.maximum(self.variances[:used] - noise, 0.0))
+        return LatentNormal(self.mean, W, noise)
+
+    def log_likelihoods(self, counts: IntArray) -> FloatArray:
+        """Return the greatest log-likelihood of the rows for each number of components."""
+        p, noises = len(self.mean), self.noises(counts)
+        found = []
+        for count, noise in zip(np.minimum(counts, self.rank), noises, strict=True):
+            top = np.maximum(self.variances[:count], noise)
+            left = self.total - np.sum(np.minimum(self.variances[:count], top))
+            log_det = np.sum(np.log(top)) + (p - count) * np.log(noise)
+            found.append(p * np.log(2 * np.pi) + log_det + count + max(left, 0.0) / noise)
+        return np.asarray(-0.5 * self.weight * np.array(found))
+
+    def log_densities(self, X: FloatArray, counts: IntArray) -> FloatArray:
+        """Return the log-likelihood of complete rows for each number of components."""
+        p, noises = len(self.mean), self.noises(counts)
+        most = int(np.max(np.minimum(counts, self.rank), initial=0))
+        centred = X - self.mean
+        squares = (centred @ self.axes[:, :most]) ** 2
+        size = np.einsum("ij,ij->i", centred, centred)
+        found = np.empty((len(X), len(counts)))
+        for k, (count, noise) in enumerate(zip(np.minimum(counts, self.rank), noises, strict=True)):
+            top = np.maximum(self.variances[:count], noise)
+            inside = squares[:, :count]
+            left = np.maximum(size - inside.sum(axis=1), 0.0)
+            log_det = np.sum(np.log(top)) + (p - count) * np.log(noise)
+            found[:, k] = p * np.log(2 * np.pi) + log_det + inside @ (1 / top) + left / noise
+        return -0.5 * found

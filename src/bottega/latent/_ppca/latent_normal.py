@@ -1,0 +1,130 @@
+"""The normal density of rows that a few latent variables move: its axes and posteriors."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bottega.core.chunks import split_rows
+from bottega.core.stored import stored
+from bottega.core.typing import BoolArray, FloatArray
+from bottega.latent._kernels.ppca import posteriors
+from bottega.latent._ppca.packed import outer_packed
+
+__all__ = ["LatentNormal", "posterior_of_rows", "with_signs"]
+
+BLOCK = 1024  # rows whose products fit into the cache
+
+
+@stored
+@dataclass(frozen=True)
+class LatentNormal:
+    """Rows x = W z + mean + noise with z standard normal.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (p,)
+    W : ndarray of shape (p, K)
+        Loadings of the latent variables.
+    noise : float
+        Variance of the noise in each column, above zero.
+    """
+
+    mean: FloatArray
+    W: FloatArray
+    noise: float
+
+    @property
+    def df(self) -> float:
+        """Free numbers: mean, loadings up to a rotation, noise."""
+        p, K = self.W.shape
+        return p + p * K - K * (K - 1) / 2 + 1.0
+
+    def on_axes(self) -> "LatentNormal":
+        """Return the same distribution with principal axes as the columns of W, largest first."""
+        if not self.W.shape[1]:
+            return self
+        U, sizes, _ = np.linalg.svd(self.W, full_matrices=False)
+        return LatentNormal(self.mean, with_signs(U) * sizes, self.noise)
+
+    def covariance(self) -> FloatArray:
+        """Return the covariance of the rows, W W' + noise I."""
+        return self.W @ self.W.T + self.noise * np.eye(len(self.mean))
+
+    def log_density(self, X: FloatArray) -> FloatArray:
+        """Return the log-likelihood of the observed entries of each row; NaN is missing."""
+        observed = ~np.isnan(X)
+        full = observed.all(axis=1)
+        if full.all():
+            return self._log_density_of_complete(X)
+        found = np.empty(len(X))
+        if full.any():
+            found[full] = self._log_density_of_complete(X[full])
+        rest = ~full
+        found[rest] = self.posterior(X[rest], observed[rest])[1]
+        return found
+
+    def _log_density_of_complete(self, X: FloatArray) -> FloatArray:
+        p, K = self.W.shape
+        centred = X - self.mean
+        root = np.linalg.cholesky(self.W.T @ self.W + self.noise * np.eye(K))
+        half = np.linalg.solve(root, (centred @ self.W).T)
+        size = np.einsum("ij,ij->i", centred, centred) - np.einsum("ij,ij->j", half, half)
+        log_det = (p - K) * np.log(self.noise) + 2 * np.sum(np.log(np.diag(root)))
+        return np.asarray(-0.5 * (p * np.log(2 * np.pi) + log_det + size / self.noise))
+
+    def posterior(
+        self, X: FloatArray, observed: BoolArray | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return E(z | x) of each row, its log-likelihood, and the packed covariance of z."""
+        if observed is None:
+            observed = ~np.isnan(X)
+        K = self.W.shape[1]
+        T = K * (K + 1) // 2
+        mean, log_density = np.empty((len(X), K)), np.empty(len(X))
+        covariance = np.empty((len(X), T))
+        origin = LatentNormal(np.zeros(len(self.mean)), self.W, self.noise)
+        for part in split_rows(len(X), BLOCK):
+            mask = observed[part].astype(np.float64)
+            filled = np.where(observed[part], X[part] - self.mean, 0.0)
+            size = np.einsum("ij,ij->i", filled, filled)
+            facts = np.stack([size, mask.sum(axis=1), np.ones(len(mask))])
+            found = posterior_of_rows(origin, mask, filled, facts, False).T
+            covariance[part], mean[part] = found[:, :T], found[:, T:-1]
+            log_density[part] = facts[0]
+        return mean, log_density, covariance
+
+
+def posterior_of_rows(
+    model: LatentNormal,
+    mask: FloatArray,
+    filled: FloatArray,
+    facts: FloatArray,
+    moments: bool,
+) -> FloatArray:
+    """Return the posteriors of a block of rows; put their log-likelihoods into ``facts[0]``.
+
+    See the kernel; `filled` has zero where `mask` has.
+    """
+    W, mu = model.W, model.mean[:, None]
+    by_mask = np.hstack([outer_packed(W), mu * W, mu**2]).T @ mask.T
+    by_value = np.hstack([W, mu]).T @ filled.T
+    found = np.empty_like(by_mask)
+    posteriors(by_mask, by_value, facts, float(model.noise), moments, found)
+    return found
+
+
+def with_signs(axes: FloatArray) -> FloatArray:
+    """Return columns turned so that the entry of largest size is positive, the first of equals.
+
+    Examples
+    --------
+    >>> with_signs(np.array([[0.6, 0.0], [-0.8, -1.0]])).tolist()
+    [[-0.6, -0.0], [0.8, 1.0]]
+    """
+    if not axes.size:
+        return axes
+    # Entries that differ by rounding are equals: the first of them decides on every processor.
+    size = np.abs(axes)
+    largest = np.argmax(size >= size.max(axis=0) * (1 - 1e-9), axis=0)
+    signs = np.sign(axes[largest, np.arange(axes.shape[1])])
+    return np.asarray(axes * np.where(signs == 0, 1.0, signs))

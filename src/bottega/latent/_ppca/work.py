@@ -1,0 +1,161 @@
+"""What all numbers of components share: axes of complete rows, or rows with missing values."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bottega.core.chunks import Moments
+from bottega.core.errors import DataWarning, InputError, warn_caller
+from bottega.core.rows import Rows
+from bottega.core.typing import FloatArray
+from bottega.latent._ppca.ascent import Ascent, climb_by_em, climb_by_gradient
+from bottega.latent._ppca.axes import PrincipalAxes
+from bottega.latent._ppca.latent_normal import LatentNormal
+from bottega.latent._ppca.observed import ObservedRows, column_means
+from bottega.latent._ppca.sums import LatentSums
+from bottega.latent._reading.sizes import check_sizes
+
+__all__ = ["LatentWork", "prepared", "prepared_chunks"]
+
+
+@dataclass(frozen=True)
+class LatentWork:
+    """Prepared rows: their axes, and what gives the expectations of EM about a centre.
+
+    For rows with missing values the axes are those of products of entries observed together: a
+    start. `source` are the rows, groups of them, or chunks of them that are read again.
+    """
+
+    axes: PrincipalAxes
+    complete: bool
+    source: Any
+    center: FloatArray
+    rows: int
+
+    @property
+    def weight(self) -> float:
+        """Sum of the weights of the rows."""
+        return self.axes.weight
+
+    @property
+    def most(self) -> int:
+        """Components beyond which the noise would vanish."""
+        return max(min(len(self.center), self.axes.rank) - 1, 0)
+
+    def solve(self, count: int, method: str, tol: float, max_iter: int) -> Ascent:
+        """Return the maximum of the likelihood with `count` latent variables."""
+        start = self.axes.model(count)
+        if method == "closed" or (count == 0 and self.complete):
+            value = float(self.axes.log_likelihoods(np.array([count]))[0])
+            return Ascent(start, value, np.array([value]), 0, True)
+        climb = climb_by_gradient if method == "gradient" else climb_by_em
+        spread = self.axes.total / len(self.center)
+        if self.complete:
+            # The axes are the answer; the ascent starts beside them, at noise of all the variance.
+            W = _spread_out(*start.W.shape) * np.sqrt(spread)
+            start = LatentNormal(start.mean, W, spread)
+        else:
+            W = np.where(np.any(start.W, axis=0), start.W, 1e-3 * np.sqrt(spread))
+            start = replace(start, W=W, noise=max(start.noise, 1e-4 * spread))
+        about = replace(start, mean=start.mean - self.center)
+        found = climb(self.expect, about, floor=self.axes.floor, tol=tol, max_iter=max_iter)
+        model = replace(found.model, mean=found.model.mean + self.center).on_axes()
+        return replace(found, model=model)
+
+    def expect(self, model: LatentNormal) -> LatentSums:
+        """Return the sums that EM and the gradient need, given a model about the centre."""
+        if isinstance(self.source, ObservedRows):
+            return self.source.expect(model)
+        total: LatentSums | None = None
+        for X, _, w in self.source:
+            found = ObservedRows(X, w, self.center).expect(model)
+            if total is None:
+                total = found
+            else:
+                total.add(found)
+        assert total is not None
+        return total
+
+
+def _spread_out(p: int, K: int) -> FloatArray:
+    """Return K directions that no rotation or order of the columns makes equal."""
+    angles = np.outer(np.arange(1, p + 1), np.arange(1, K + 1)) * np.pi / (p + 1)
+    found, _ = np.linalg.qr(np.cos(angles) + 0.1 * np.sin(7 * angles))
+    return np.asarray(found)
+
+
+def prepared(rows: Rows, owner: str) -> LatentWork:
+    """Return the prepared rows of a fit; NaN is missing."""
+    X, w = rows.X, rows.weight
+    check_sizes(X)
+    missing = np.isnan(X)
+    if not missing.any():
+        if len(X) < X.shape[1]:
+            axes = PrincipalAxes.of_wide(X, w)
+            source: Any = ObservedRows(X, w, axes.mean)
+        else:
+            moments = Moments().update(X, w=w)
+            axes, source = PrincipalAxes.of_moments(moments), ObservedRows.of_moments(moments)
+        return LatentWork(_varying(axes, owner), True, source, axes.mean, len(X))
+    empty = int(np.sum(missing.all(axis=1)))
+    if empty:
+        warn_caller(
+            f"{owner}: {empty} of {len(X)} rows have no observed value; they say nothing about "
+            "the parameters and are left out of the fit.",
+            DataWarning,
+        )
+    center = column_means([(X, w)])
+    _check_columns(center, owner)
+    source = ObservedRows(X, w, center)
+    entries, weight = source.weights()
+    axes = _pairwise_axes(center, source.products(), entries, weight)
+    return LatentWork(_varying(axes, owner), False, source, center, len(X) - empty)
+
+
+def prepared_chunks(moments: Moments | None, chunks: Iterable[Any], owner: str) -> LatentWork:
+    """Return the prepared work of rows in chunks; `moments` are None where values are missing."""
+    if moments is not None:
+        axes = PrincipalAxes.of_moments(moments)
+        source: Any = ObservedRows.of_moments(moments)
+        return LatentWork(_varying(axes, owner), True, source, axes.mean, moments.count)
+    center = column_means((X, w) for X, _, w in chunks)
+    _check_columns(center, owner)
+    p = len(center)
+    products, entries, weight, count = np.zeros((p, p)), np.zeros(p), 0.0, 0
+    for X, _, w in chunks:
+        found = ObservedRows(X, w, center)
+        more, rows = found.weights()
+        products, entries, weight = products + found.products(), entries + more, weight + rows
+        count += len(X)
+    axes = _pairwise_axes(center, products, entries, weight)
+    return LatentWork(_varying(axes, owner), False, chunks, center, count)
+
+
+def _pairwise_axes(
+    center: FloatArray, products: FloatArray, entries: FloatArray, weight: float
+) -> PrincipalAxes:
+    """Return the axes of the products over the share of rows that would have both entries."""
+    share = entries / weight
+    together = np.outer(share, share)
+    together[np.diag_indices_from(together)] = share
+    return PrincipalAxes.of_covariance(center, products / (weight * together), weight)
+
+
+def _check_columns(center: FloatArray, owner: str) -> None:
+    never = np.flatnonzero(np.isnan(center))
+    if len(never):
+        raise InputError(
+            f"{owner}: column {never[0]} of X (counted from 0) has no observed value"
+            + (f", nor have {len(never) - 1} others" if len(never) > 1 else "")
+            + "; leave it out."
+        )
+
+
+def _varying(axes: PrincipalAxes, owner: str) -> PrincipalAxes:
+    if not axes.rank or not axes.total > 0:
+        raise InputError(
+            f"{owner}: the rows of X do not differ, so they have no density; give rows that vary."
+        )
+    return axes

@@ -1,0 +1,1 @@
+"""What the latent methods refuse before a fit."""

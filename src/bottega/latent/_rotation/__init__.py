@@ -1,0 +1,1 @@
+"""Rotations of loadings to simple structure."""

@@ -1,0 +1,1 @@
+"""Multidimensional scaling: distances, the classical solution, stress."""

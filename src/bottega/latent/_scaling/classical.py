@@ -1,0 +1,44 @@
+"""Classical scaling: the eigenvectors of doubly centred squared distances."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+from bottega.core.typing import FloatArray
+
+__all__ = ["Classical", "classical_scaling"]
+
+
+@dataclass(frozen=True)
+class Classical:
+    """Points, the eigenvalues of all dimensions, and how much of them the points have.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, k)
+        Coordinates; the largest of each dimension is positive.
+    eigenvalues : ndarray of shape (n,)
+        From the largest; negative ones show that no points have these distances.
+    """
+
+    points: FloatArray
+    eigenvalues: FloatArray
+
+
+def classical_scaling(D: FloatArray, k: int) -> Classical:
+    """Return the k coordinates whose inner products are nearest to those of the distances."""
+    size = float(np.max(D, initial=0.0)) or 1.0
+    square = (D / size) ** 2
+    means = square.mean(axis=0)
+    B = -0.5 * (square - means - means[:, None] + means.mean())
+    values, vectors = eigh(0.5 * (B + B.T))
+    values, vectors = values[::-1], vectors[:, ::-1]
+    points = np.zeros((len(D), k))
+    kept = min(k, len(D))
+    points[:, :kept] = vectors[:, :kept] * np.sqrt(np.maximum(values[:kept], 0.0))
+    for s in range(k):  # the sign of an eigenvector is free: its largest entry is positive
+        column = np.abs(points[:, s])
+        first = int(np.flatnonzero(column >= column.max() * (1 - 1e-9))[0])
+        points[:, s] *= -1.0 if points[first, s] < 0 else 1.0
+    return Classical(points * size, values * size**2)

@@ -1,0 +1,90 @@
+"""The bound of expectation-maximisation, step by step."""
+
+from typing import Any
+
+import numpy as np
+
+from bottega.plot._parts import colors, records, tips, x_axis, y_axis
+from bottega.plot.theme import altair, finish, number
+
+__all__ = ["ascent_chart"]
+
+_MOST = 60  # iterations after which single steps cannot be told apart
+
+
+def ascent_chart(ascent: Any, *, most: int = _MOST) -> Any:
+    """Draw the log-likelihood and the bound after each E and M step.
+
+    Parameters
+    ----------
+    ascent : Ascent
+        What `bottega.optimize.em` returned.
+    most : int
+        Iterations drawn; the others come after them, where little happens.
+
+    Returns
+    -------
+    altair.LayerChart
+        The bound is a staircase under the log-likelihood: an E step raises it to touch, an M step
+        raises both. The dotted rule between them is the Kullback-Leibler distance.
+
+    Examples
+    --------
+    >>> from bottega.optimize import em
+    >>> found = em(3.0, lambda m: m, lambda q: q / 2, lambda q, m: -q * m - (q - m) ** 2, tol=1e-9)
+    >>> ascent_chart(found).to_dict()["title"]["text"]
+    'Expectation-maximisation, step by step'
+    """
+    alt = altair()
+    count = min(ascent.n_iter, most)
+    # After M step t, just before its E step closes the gap: at t; after that E step: at t + 1/2.
+    place = np.arange(2 * count + 1) / 2
+    bound = np.empty(2 * count + 1)
+    bound[0::2], bound[1::2] = ascent.after_e[: count + 1], ascent.after_m[:count]
+    level = np.empty(2 * count + 1)
+    level[0::2] = ascent.log_likelihood[: count + 1]
+    level[1::2] = ascent.log_likelihood[1 : count + 1]
+    step = ["E" if i % 2 == 0 else "M" for i in range(2 * count + 1)]
+    names = ["log-likelihood", "bound"]
+    rows = records(x=place, y=level, series="log-likelihood", step=step)
+    rows += records(x=place, y=bound, series="bound", step=step)
+    gaps = records(x=place[1::2], low=bound[1::2], high=level[1::2], kl=(level - bound)[1::2])
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=x_axis("x", "iteration", nice=False, grid=False, tickMinStep=1),
+        y=y_axis("y", "log-likelihood", zero=False),
+        color=colors("series", names),
+        tooltip=tips(
+            ("series:N", "curve"), ("step:N", "after step"), ("x:Q", "iteration"),
+            ("y:Q", "value", ".6~g"),
+        ),
+    )  # fmt: skip
+    rules = (
+        alt.Chart(alt.Data(values=gaps))
+        .mark_rule(style="guide")
+        .encode(
+            x=x_axis("x", "iteration"),
+            y=y_axis("low", "log-likelihood", zero=False),
+            y2="high:Q",
+            tooltip=tips(("x:Q", "after M step"), ("kl:Q", "KL", ".4~g")),
+        )
+    )
+    layers = [rules, base.mark_line(strokeWidth=2)]
+    if count <= _MOST:
+        layers.append(base.mark_point(size=26, filled=True, opacity=1))
+    notes = [
+        f"{number(ascent.n_iter)} iterations, "
+        f"{'converged' if ascent.converged else 'not converged'}: from "
+        f"{number(float(ascent.log_likelihood[0]), 6)} to "
+        f"{number(float(ascent.log_likelihood[-1]), 6)}.",
+        "Half steps: after the M step; dotted: the distance of q from the posterior.",
+    ]
+    if count < ascent.n_iter:
+        notes.append(f"The first {count} of {ascent.n_iter} iterations.")
+    if not ascent.monotone:
+        notes.append(f"The bound fell in iteration {ascent.falls[0]}.")
+    return finish(
+        alt.layer(*layers),
+        title="Expectation-maximisation, step by step",
+        subtitle=notes,
+        description=f"Line chart of log-likelihood and bound after each step. {' '.join(notes)}",
+    )

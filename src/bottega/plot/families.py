@@ -1,0 +1,81 @@
+"""A criterion against the number of components, a line per family of covariances."""
+
+from typing import Any
+
+import numpy as np
+
+from bottega.core.errors import InputError
+from bottega.plot._parts import colors, records, tips, x_axis, y_axis
+from bottega.plot.theme import altair, finish, number
+
+__all__ = ["family_chart"]
+
+
+def family_chart(path: Any, *, criterion: str = "bic") -> Any:
+    """Draw a criterion of mixtures against the number of components, a line per family.
+
+    Parameters
+    ----------
+    path : Path
+        Of `GaussianMixture`, over ``n_components`` and ``covariance_type``.
+    criterion : {"bic", "icl", "aic", "error"}
+        What is drawn; ``"error"`` is the minus log-likelihood of rows held out.
+
+    Returns
+    -------
+    altair.LayerChart
+        Smaller is better; a ring marks the least value. A model with a component at the least
+        variance allowed leaves a gap.
+
+    Examples
+    --------
+    >>> from bottega.cluster import GaussianMixture
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> path = GaussianMixture("auto", covariance_type=["EII", "VVV"]).path(X, values=[1, 2])
+    >>> family_chart(path).to_dict()["title"]["text"]
+    'BIC of 4 mixtures'
+    """
+    alt = altair()
+    if not {"n_components", "covariance_type"} <= set(path.knobs):
+        raise InputError(f"The chart is for mixtures; the path varies {', '.join(path.knobs)}.")
+    column = path.error if criterion == "error" else path.criteria.get(criterion)
+    if column is None or not np.any(np.isfinite(column)):
+        raise InputError(
+            f"The path has no {criterion!r}; use one of {', '.join(path.criteria)}"
+            + (", error." if np.any(np.isfinite(path.error)) else ".")
+        )
+    sizes = np.array([setting["n_components"] for setting in path.settings])
+    family = np.array([setting["covariance_type"] for setting in path.settings])
+    order = np.lexsort((sizes, family))
+    known = list(dict.fromkeys(family.tolist()))
+    title = "minus log-likelihood held out" if criterion == "error" else criterion.upper()
+    rows = records(
+        k=sizes[order], family=family[order], value=np.asarray(column)[order], df=path.df[order]
+    )
+    best = int(np.nanargmin(column))
+    rows += records(
+        k=sizes[best : best + 1], family=[str(family[best])], value=column[best : best + 1],
+        best=[True], df=path.df[best : best + 1],
+    )  # fmt: skip
+    base = alt.Chart().encode(
+        x=x_axis("k", "components", tickMinStep=1, grid=False, zero=False, nice=False),
+        y=y_axis("value", title, zero=False),
+        color=colors("family", known, symbolType="stroke"),
+        tooltip=tips(
+            ("family:N", "family"), ("k:Q", "components"), ("df:Q", "parameters"),
+            ("value:Q", title, ",.2f"),
+        ),
+    )  # fmt: skip
+    plain = base.transform_filter("!isValid(datum.best)")
+    note = f"Least: {family[best]} with {sizes[best]} components, {number(float(column[best]), 6)}."
+    return finish(
+        alt.layer(
+            plain.mark_line(strokeWidth=1.8),
+            plain.mark_point(size=24, filled=True, opacity=1),
+            base.transform_filter("isValid(datum.best)").mark_point(size=230, strokeWidth=2.4),
+            data=alt.Data(values=rows),
+        ),
+        title=f"{title[0].upper()}{title[1:]} of {len(path)} mixtures",
+        subtitle=note,
+        description=f"Line chart of {title} against the number of components. {note}",
+    )

@@ -1,0 +1,1 @@
+"""The parts of a description: inputs on one scale, components, clusters, outliers, relations."""

@@ -1,0 +1,200 @@
+"""The columns of a table on one scale: what every part of a description works with."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bottega.core.errors import InputError
+from bottega.core.typing import FloatArray, IntArray
+from bottega.data import Encoder, Table
+from bottega.data._inspect.examine import as_numbers
+from bottega.workbench._describing.scales import ColumnScale
+
+__all__ = ["Block", "DescribedInputs"]
+
+_MOST_MISSING = 0.6  # share; a column with more says little about its rows
+_LEAST_LEVEL = 5  # rows of a level that is shown by itself,
+_LEAST_SHARE = 0.02  # and its share of all rows
+_FEW_VALUES = 10  # distinct numbers: steps, in which every density finds spikes
+_SPIKE = 0.4  # share of rows with one and the same value, as of zeros
+_MOST_ENCODED = 2_000  # encoded columns
+_FAR = 6.0  # standard deviations; what is farther pulls components and clusters no harder
+
+
+@dataclass(frozen=True)
+class Block:
+    """One column of the table as columns of numbers, of total variance one.
+
+    Attributes
+    ----------
+    name, kind : str
+        Of the column.
+    titles : tuple of str
+        Of its encoded columns: its own name, or one per level.
+    values : ndarray of shape (n, w)
+        Centred; missing numbers are NaN.
+    scale : ColumnScale or None
+        How a number became `values`.
+    """
+
+    name: str
+    kind: str
+    titles: tuple[str, ...]
+    values: FloatArray = field(repr=False)
+    scale: ColumnScale | None = None
+
+
+@dataclass(frozen=True)
+class DescribedInputs:
+    """The usable columns of a table, each with total variance one.
+
+    Attributes
+    ----------
+    table : Table
+        Where they come from.
+    blocks : tuple of Block
+        One per column in use.
+    raw : dict of str to ndarray
+        Numbers and dates (as days) as they are.
+    dense : tuple of str
+        The numbers that a density can describe: neither steps of few values nor mostly one value.
+    skipped : dict of str to str
+        Columns that some part leaves out, with the reason.
+    """
+
+    table: Table
+    blocks: tuple[Block, ...]
+    raw: dict[str, FloatArray] = field(repr=False)
+    dense: tuple[str, ...]
+    skipped: dict[str, str]
+
+    @classmethod
+    def of(cls, table: Table) -> "DescribedInputs":
+        """Encode the features of a table."""
+        blocks: list[Block] = []
+        raw: dict[str, FloatArray] = {}
+        dense: list[str] = []
+        skipped: dict[str, str] = {}
+        width = 0
+        for name, kind in table.kinds.items():
+            column = table.column(name)
+            if column.missing > _MOST_MISSING * table.n_rows:
+                share = 100 * column.missing / table.n_rows
+                skipped[name] = f"missing in {share:.0f}% of the rows"
+                continue
+            values = _numbers(table, name, kind) if kind in ("number", "date") else None
+            block = _block(table, name, kind) if values is None else _scaled(name, kind, values)
+            if block is None:
+                skipped[name] = (
+                    f"no level has {max(_LEAST_LEVEL, round(_LEAST_SHARE * table.n_rows)):,} rows"
+                    if kind == "category"
+                    else "all its values are alike"
+                )
+                continue
+            if width + len(block.titles) > _MOST_ENCODED:
+                skipped[name] = f"there are {_MOST_ENCODED:,} encoded columns without it"
+                continue
+            width += len(block.titles)
+            blocks.append(block)
+            if values is not None:
+                raw[name] = values
+                reason = _not_dense(values)
+                if reason:
+                    skipped[name] = f"{reason}: not used for clusters and outliers"
+                else:
+                    dense.append(name)
+        if not blocks:
+            raise InputError(
+                "No column is left to describe: "
+                + "; ".join(f"{name!r} is left out ({why})" for name, why in skipped.items())
+                + "."
+            )
+        return cls(table, tuple(blocks), raw, tuple(dense), skipped)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.table.n_rows
+
+    @property
+    def titles(self) -> list[str]:
+        """Names of the encoded columns."""
+        return [title for block in self.blocks for title in block.titles]
+
+    @property
+    def owners(self) -> IntArray:
+        """Which block each encoded column belongs to."""
+        return np.repeat(np.arange(len(self.blocks)), [len(each.titles) for each in self.blocks])
+
+    @property
+    def bent(self) -> list[str]:
+        """Columns that are taken on a logarithmic scale."""
+        return [each.name for each in self.blocks if each.scale is not None and each.scale.side]
+
+    def matrix(self, rows: Any = slice(None)) -> FloatArray:
+        """Return the encoded columns of some rows side by side; missing numbers are NaN.
+
+        Numbers more than six standard deviations off count as six.
+        """
+        found = np.concatenate([block.values[rows] for block in self.blocks], axis=1)
+        return np.clip(found, -_FAR, _FAR)
+
+    def numbers(self, rows: Any = slice(None)) -> FloatArray:
+        """Return the dense numbers of some rows in standard units; missing ones are NaN."""
+        chosen = [block for block in self.blocks if block.name in self.dense]
+        if not chosen:
+            return np.empty((self.n_rows, 0))[rows]
+        return np.concatenate([block.values[rows] for block in chosen], axis=1)
+
+    def scale(self, name: str) -> ColumnScale:
+        """Return the scale of a number column."""
+        found = next(block.scale for block in self.blocks if block.name == name)
+        assert found is not None
+        return found
+
+
+def _numbers(table: Table, name: str, kind: str) -> FloatArray:
+    values = as_numbers(table.series(name), kind, table.decimal.get(name))
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _scaled(name: str, kind: str, values: FloatArray) -> Block | None:
+    """Return a number column with variance one; None where it does not vary."""
+    scale = ColumnScale.of(values)
+    scaled = scale.forward(values)
+    if not np.nanstd(scaled) > 1e-3:  # about one, unless all are alike
+        return None
+    return Block(name, kind, (name,), scaled[:, None], scale)
+
+
+def _block(table: Table, name: str, kind: str) -> Block | None:
+    """Return a category or a boolean with total variance one; None where it does not vary."""
+    least = max(_LEAST_LEVEL, int(np.ceil(_LEAST_SHARE * table.n_rows)))
+    encoder = Encoder(
+        standardize=False,
+        impute=False,
+        kinds={name: kind},
+        handle_unknown="infrequent_if_exist",
+        min_frequency=least if kind == "category" else None,
+    )
+    frame = table.series(name).to_frame().to_native()
+    found = np.asarray(encoder.fit_transform(frame), dtype=np.float64)
+    titles = tuple(str(title) for title in encoder.get_feature_names_out())
+    found = found - np.nanmean(found, axis=0)
+    spread = float(np.sqrt(np.sum(np.nanvar(found, axis=0))))
+    if not spread > 0:
+        return None
+    return Block(name, kind, titles, found / spread)
+
+
+def _not_dense(values: FloatArray) -> str:
+    """Return why no density describes a column; empty if one may."""
+    known = values[~np.isnan(values)]
+    distinct, counts = np.unique(known, return_counts=True)
+    if distinct.size <= _FEW_VALUES:
+        return f"it has only {distinct.size} different values"
+    if counts.max() > _SPIKE * known.size:
+        share = 100 * counts.max() / known.size
+        return f"{share:.0f}% of its values are {distinct[np.argmax(counts)]:.4g}"
+    return ""

@@ -1,0 +1,98 @@
+"""Density-based clusters: shapes, noise, the radius by the k-distance curve, bad input."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import DBSCAN
+
+from bottega.cluster import DensityClusters
+from bottega.core.errors import DataWarning, InputError, ParameterError
+
+
+@pytest.fixture(scope="module")
+def rings():
+    rng = np.random.default_rng(0)
+    angle = np.linspace(0, 2 * np.pi, 80, endpoint=False)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    noise = np.array([[9.0, 9.0], [-9.0, 8.0]])
+    return np.vstack([ring, 4 * ring, noise]) + 0.02 * rng.normal(size=(162, 2))
+
+
+def test_it_is_scikit_learns(rings):
+    ours = DensityClusters(eps=0.8, min_samples=4).fit(rings)
+    theirs = DBSCAN(eps=0.8, min_samples=4).fit(rings)
+    assert np.array_equal(ours.labels_, theirs.labels_)
+    assert np.array_equal(ours.core_sample_indices_, theirs.core_sample_indices_)
+    assert (ours.n_clusters_, ours.n_noise_) == (2, 2)
+
+
+def test_the_radius_is_found_at_the_knee(rings):
+    model = DensityClusters(min_samples=4).fit(rings)
+    assert (model.n_clusters_, model.n_noise_) == (2, 2)
+    # All rings are denser than the radius, the noise is far outside of it.
+    assert model.k_distances_[-3] <= model.eps_ < 4
+    curve = model.path_
+    assert np.all(np.diff(curve.train_error) >= 0)  # a smaller radius leaves more noise
+    assert curve.values[0] == pytest.approx(model.k_distances_[-1])
+    assert curve.train_error[0] == 0.0
+
+
+def test_the_radius_by_silhouettes():
+    rng = np.random.default_rng(1)
+    X = np.vstack([rng.normal(m, 0.3, size=(50, 2)) for m in ([0, 0], [5, 5], [0, 6])])
+    model = DensityClusters(select="silhouette").fit(X)
+    assert model.n_clusters_ == 3
+
+
+def test_hdbscan_takes_clusters_of_different_density():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(0, 0.05, size=(60, 2)), rng.normal(5, 0.8, size=(60, 2))])
+    model = DensityClusters(method="hdbscan", min_cluster_size=15).fit(X)
+    assert model.n_clusters_ == 2
+    assert np.isnan(model.eps_)
+    assert np.all((model.probabilities_ >= 0) & (model.probabilities_ <= 1))
+    assert np.all(model.probabilities_[model.labels_ == -1] == 0)
+    with pytest.raises(ParameterError, match="no path"):
+        DensityClusters(method="hdbscan").path(X)
+
+
+@pytest.mark.parametrize("factor", [1e150, 1e-150])
+def test_units_do_not_matter(rings, factor):
+    plain = DensityClusters(min_samples=4).fit(rings)
+    scaled = DensityClusters(min_samples=4).fit(rings * factor)
+    assert np.array_equal(plain.labels_, scaled.labels_)
+    assert scaled.eps_ / factor == pytest.approx(plain.eps_)
+
+
+def test_order_does_not_matter_but_for_names(rings):
+    order = np.random.default_rng(0).permutation(len(rings))
+    a, b = (DensityClusters(eps=0.8, min_samples=4).fit(X).labels_ for X in (rings, rings[order]))
+    pairs = set(zip(a[order].tolist(), b.tolist(), strict=True))
+    assert len(pairs) == 3  # two clusters and noise
+
+
+def test_standardized_radius_is_in_standard_deviations(rings):
+    uneven = rings * [1.0, 1e4]
+    a = DensityClusters(eps=0.3, min_samples=4, standardize=True).fit(uneven)
+    b = DensityClusters(eps=0.3, min_samples=4).fit(rings / rings.std(axis=0))
+    assert np.array_equal(a.labels_, b.labels_)
+
+
+def test_equal_few_and_hopeless_rows(rings):
+    same = DensityClusters(min_samples=2).fit(np.ones((5, 2)))
+    assert same.labels_.tolist() == [0] * 5
+    with pytest.warns(DataWarning, match="all rows are noise"):
+        model = DensityClusters(eps=1e-9, min_samples=3).fit(rings)
+    assert model.n_noise_ == len(rings)
+    with pytest.warns(DataWarning, match="all rows are noise"):
+        DensityClusters(min_samples=5).fit([[0.0], [1.0]])
+
+
+def test_bad_input_is_refused(rings):
+    with pytest.raises(ParameterError, match="eps=0"):
+        DensityClusters(eps=0).fit(rings)
+    with pytest.raises(ParameterError, match="method="):
+        DensityClusters(method="optics").fit(rings)
+    with pytest.raises(InputError, match="direction"):
+        DensityClusters(metric="cosine").fit(np.vstack([rings, [0.0, 0.0]]))
+    with pytest.raises(ValueError, match="NaN"):
+        DensityClusters().fit([[np.nan], [1.0]])

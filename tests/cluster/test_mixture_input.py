@@ -1,0 +1,156 @@
+"""Mixtures on bad and degenerate input: what is wrong is said."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from bottega.cluster import GaussianMixture
+from bottega.core.errors import BottegaError, DataWarning, InputError, MissingExtra, ParameterError
+
+X = np.random.default_rng(0).normal(size=(40, 2))
+
+
+def test_more_components_than_rows_are_refused():
+    with pytest.raises(InputError, match="n_components=5 is more than the 4 rows"):
+        GaussianMixture(5).fit(X[:4])
+
+
+def test_rows_and_columns_without_any_value_are_refused():
+    bad = X.copy()
+    bad[7] = np.nan
+    with pytest.raises(InputError, match="Row 7 has no value at all"):
+        GaussianMixture(2).fit(bad)
+    bad = X.copy()
+    bad[:, 1] = np.nan
+    with pytest.raises(InputError, match="Column 1 has no value"):
+        GaussianMixture(2).fit(bad)
+
+
+def test_infinite_and_huge_values_are_refused():
+    bad = X.copy()
+    bad[0, 0] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        GaussianMixture(2).fit(bad)
+    bad[0, 0] = 1e200
+    with pytest.raises(InputError, match="rescale"):
+        GaussianMixture(2).fit(bad)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"weights_init": [0.5, 0.6]}, "sum to 1"),
+        ({"weights_init": [1.0]}, r"weights_init has shape \(1,\)"),
+        ({"means_init": [[0.0, 0.0]]}, r"means_init has shape \(1, 2\)"),
+        ({"precisions_init": np.zeros((2, 2, 2))}, "positive definite"),
+        ({"precisions_init": [1.0, 1.0]}, "precisions_init has shape"),
+        ({"init_params": "kmean"}, "init_params"),
+        ({"init_params": np.zeros((40, 3))}, "init_params has shape"),
+        ({"init_params": -np.ones((40, 2))}, "not negative"),
+        ({"init_params": np.arange(40)}, "40 labels"),
+        ({"covariance_type": "round"}, "covariance_type"),
+        ({"covariance_type": ["VVV", "round"]}, "covariance_type"),
+        ({"n_components": 0}, "n_components"),
+        ({"select": "best"}, "select"),
+    ],
+)
+def test_bad_parameters(given, words):
+    with pytest.raises(BottegaError, match=words):
+        GaussianMixture(**{"n_components": 2, **given}).fit(X)
+
+
+def test_a_component_that_shrinks_onto_a_row_is_held_and_said():
+    rows = np.concatenate([X, [[30.0, 30.0]]])
+    labels = np.append(np.zeros(40, int), 1)
+    with pytest.warns(DataWarning, match="component 1 shrank"):
+        model = GaussianMixture(2, init_params=labels).fit(rows)
+    assert model.degenerate_.tolist() == [False, True]
+    assert np.all(np.isfinite(model.score_samples(rows)))
+    assert model.trace_.monotone
+    spread = rows.var(axis=0)
+    # The least variance is the given share of each column's.
+    assert np.diag(model.covariances_[1]) == pytest.approx(1e-6 * spread, rel=1e-6)
+
+
+def test_a_degenerate_model_is_not_picked_from_the_path():
+    rows = np.concatenate([X, np.repeat([[6.0, 6.0]], 6, axis=0)])
+    curve = GaussianMixture("auto", random_state=0).path(rows, values=[1, 2, 3])
+    spoilt = np.isnan(curve.criteria["bic"])
+    assert spoilt.any()
+    assert not spoilt[curve.best("bic")]
+
+
+def test_constant_columns_are_said():
+    rows = np.column_stack([X, np.full(40, 3.0)])
+    with pytest.warns(DataWarning, match=r"1 column \(2\) does not vary"):
+        model = GaussianMixture(2, random_state=0, max_iter=500).fit(rows)
+    assert not model.degenerate_.any()
+    plain = GaussianMixture(2, random_state=0, max_iter=500).fit(X)
+    assert np.array_equal(model.predict(rows), plain.predict(X))
+
+
+def test_all_rows_alike():
+    with pytest.warns(DataWarning, match="do not vary"):
+        model = GaussianMixture(2, random_state=0).fit(np.full((5, 2), 7.0))
+    assert model.means_ == pytest.approx(np.full((2, 2), 7.0))
+    assert np.all(np.isfinite(model.score_samples(np.full((1, 2), 7.0))))
+
+
+def test_duplicated_rows_and_two_rows():
+    rows = np.repeat([[0.0, 0.0], [5.0, 1.0]], 10, axis=0)
+    with pytest.warns(DataWarning, match="shrank"):
+        model = GaussianMixture(3, covariance_type="diag", random_state=0).fit(rows)
+    assert np.all(np.isfinite(model.means_))
+    assert np.ptp(model.predict(rows[:10])) == 0
+    with pytest.warns(DataWarning, match="shrank"):
+        two = GaussianMixture(1).fit(rows[9:11])
+    assert two.means_[0] == pytest.approx([2.5, 0.5])
+
+
+def test_more_columns_than_rows():
+    wide = np.random.default_rng(1).normal(size=(10, 30))
+    model = GaussianMixture(1, covariance_type="diag").fit(wide)
+    assert model.covariances_[0] == pytest.approx(wide.var(axis=0))
+    with pytest.warns(DataWarning, match="shrank"):
+        GaussianMixture(1).fit(wide)
+
+
+def test_too_few_iterations_are_said():
+    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
+        model = GaussianMixture(3, max_iter=1, tol=0.0, random_state=0).fit(X)
+    assert not model.converged_
+
+
+def test_starts_row_by_row_do_not_fit_chunks():
+    with pytest.raises(ParameterError, match="in chunks cannot start"):
+        GaussianMixture(2, init_params=np.arange(40) % 2).fit_chunks([X[:20], X[20:]])
+
+
+def test_samples_of_no_rows_are_refused():
+    with pytest.raises(ParameterError, match="n_samples=0"):
+        GaussianMixture(1).fit(X).sample(0)
+
+
+def test_a_device_without_pytorch_is_said():
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        with pytest.raises(MissingExtra, match="torch"):
+            GaussianMixture(2, device="cpu").fit(X)
+    else:
+        with pytest.raises(ParameterError, match="cannot be used here"):
+            GaussianMixture(2, device="nowhere").fit(X)
+
+
+def test_pytorch_gives_the_same_answer():
+    pytest.importorskip("torch")
+    for kind in ("full", "diag", "VEV"):
+        options = {"covariance_type": kind, "random_state": 0, "max_iter": 300}
+        here = GaussianMixture(2, **options).fit(X)
+        there = GaussianMixture(2, device="cpu", **options).fit(X)
+        assert there.means_ == pytest.approx(here.means_, rel=1e-8)
+        assert there.bic_ == pytest.approx(here.bic_)
+    holed = X.copy()
+    holed[0, 0] = np.nan
+    with pytest.raises(InputError, match="missing values"):
+        GaussianMixture(2, device="cpu").fit(holed)
