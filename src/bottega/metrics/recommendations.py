@@ -92,7 +92,7 @@ class RecommendationScores:
 
     def summary(self) -> Summary:
         """Return the means with what they mean in words."""
-        columns = {
+        columns: dict[str, Any] = {
             "measure": [f"{name}@{self.n}" for name in MEASURES],
             "mean over users": list(self.means().values()),
             "": list(MEASURES.values()),
@@ -161,7 +161,8 @@ def recommendations(
         raise InputError("There are no relevant items, so no list can be judged; give some.")
     rows = np.array([_of_user(gains[user], lists.get(user, [])[:n], n) for user in gains])
     like = next((each for each in (recommended, relevant) if is_frame(each)), None)
-    return RecommendationScores(n, np.array(list(gains)), *rows.T, like)
+    measured = dict(zip(MEASURES, rows.T, strict=True))
+    return RecommendationScores(n, np.array(list(gains)), **measured, like=like)
 
 
 def _of_user(gains: Mapping[Any, float], items: list[Any], n: int) -> tuple[float, ...]:
