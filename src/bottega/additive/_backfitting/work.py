@@ -1,6 +1,6 @@
 """The prepared work of the backfitting engine: lines, levels and curves of the terms."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from bottega.additive._backfitting.pieces import CurvePiece
 from bottega.additive._terms.bases import IndicatorBasis, LevelsBasis, MissingBasis, ValueBasis
 from bottega.additive._terms.blocks import Block, Margin
 from bottega.additive._terms.facts import ColumnFacts
+from bottega.additive._terms.one_sided import OneSided
 from bottega.additive._terms.resolve import PlacedTerm
 from bottega.additive.terms import (
     FactorTerm,
@@ -76,6 +77,7 @@ class BackfittedWork:
     rows: Rows
     options: dict[str, Any]
     offset: Any
+    one_sided: Callable[[], OneSided]  # returns levels whose rows are all alike
     kept: dict[float, BackfittedFit] = field(default_factory=dict)
 
     def fit(self, multiplier: float = 1.0) -> BackfittedFit:
@@ -109,6 +111,10 @@ class BackfittedWork:
         """Whether the terms separate 0 from 1, so that only a bound ends the fit."""
         found = self.fit()
         return self.family.name == "binomial" and found.deviance < SEPARATED * found.null_deviance
+
+    def undetermined(self) -> list[str]:
+        """Return no names: effects that say the same share what they say."""
+        return []
 
     def _varies(self, placed: PlacedTerm) -> bool:
         """Return whether a term is a coefficient that varies: it has no centre to take off."""

@@ -18,11 +18,13 @@ from bottega.additive._model.growing import forward_works, with_interactions
 from bottega.additive._model.leave_one_out import class_shares
 from bottega.additive._model.predicting import AdditivePredictions
 from bottega.additive._model.source import ChunkFacts, RowSource
+from bottega.additive._model.telling import SEPARATION, warn_of_fit
 from bottega.additive._model.work import PenalizedWork, make_engine, offset_of
 from bottega.additive._penalized.bins import Ranges
 from bottega.additive._penalized.design import Design
 from bottega.additive._terms.build import build_blocks
 from bottega.additive._terms.facts import TableFacts
+from bottega.additive._terms.one_sided import OneSided, one_sided_levels
 from bottega.additive._terms.resolve import (
     PlacedTerm,
     check_terms,
@@ -32,13 +34,7 @@ from bottega.additive._terms.resolve import (
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.classes import decided
-from bottega.core.errors import (
-    ConvergenceWarning,
-    DataWarning,
-    InputError,
-    ParameterError,
-    warn_caller,
-)
+from bottega.core.errors import InputError, ParameterError
 from bottega.core.judge import mean_and_se
 from bottega.core.likelihood import information_criteria
 from bottega.core.losses import Loss, get_loss
@@ -52,10 +48,6 @@ from bottega.data.mixed_inputs import MixedInputs
 __all__ = ["AdditiveEstimator"]
 
 Works = PenalizedWork | BackfittedWork
-_SEPARATION = (
-    "The terms separate the classes, so that the likelihood has no maximum: a weak prior bounds "
-    "the fit, and tests mean little. Fewer or smoother terms may not separate them."
-)
 
 
 class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
@@ -141,6 +133,12 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
             work = with_interactions(work, about, make, int(self.interactions))
         return work
 
+    def _one_sided_levels(self, source: RowSource, terms: Sequence[PlacedTerm]) -> OneSided:
+        """Return the levels whose rows are all alike, in a pass over the rows."""
+        classes = self.classes_.tolist() if is_classifier(self) else None
+        parts, family = source.responses(), self._family_of()
+        return one_sided_levels(terms, self.columns_in_, parts, family, classes)
+
     def _placed(self, source: RowSource) -> tuple[PlacedTerm, ...]:
         """Return the terms, given or by default, of known columns."""
         self.facts_ = tuple(source.facts)
@@ -171,7 +169,8 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
         parts = source.binned(design, terms)
         make = partial(make_engine, design, parts, self._family_of(), shrink=bool(self.shrink))
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
-        return PenalizedWork(terms, blocks, make, self.method, alpha, source.rows)
+        levels = partial(self._one_sided_levels, source, terms)
+        return PenalizedWork(terms, blocks, make, levels, self.method, alpha, source.rows)
 
     def _backfitting_work(self, terms: Any, source: RowSource) -> BackfittedWork:
         facts, rows = source.facts, source.rows
@@ -189,8 +188,9 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
             )
         made = make_terms(terms, self.columns_in_, facts)
         options = {"tol": float(self.tol), "max_iter": int(self.max_iter)}
+        levels = partial(self._one_sided_levels, source, terms)
         return BackfittedWork(
-            terms, made, family, self.columns_in_, rows, options, offset_of(terms, rows.X)
+            terms, made, family, self.columns_in_, rows, options, offset_of(terms, rows.X), levels
         )
 
     # ---- chunks ----------------------------------------------------------------------------------
@@ -222,28 +222,14 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
         self.deviance_ = float(fit.deviance)
         self.n_iter_, self.converged_ = int(fit.n_iter), bool(fit.converged)
         self.separated_ = bool(work.separated)
-        self._warn(work)
-
-    def _warn(self, work: Works) -> None:
-        fit, owner = self.fit_, type(self).__name__
-        if not fit.converged:
-            warn_caller(
-                f"{owner}: the fit did not converge in {fit.n_iter} steps; look for terms that "
-                "say the same (concurvity()), or give fewer of them.",
-                ConvergenceWarning,
-            )
-        undetermined = [] if isinstance(work, BackfittedWork) else work.undetermined()
-        if undetermined:
-            warn_caller(
-                f"{owner}: the rows do not determine all of {', '.join(undetermined)}: other terms "
-                "say the same. What is not determined is zero; see concurvity().",
-                DataWarning,
-            )
-        if work.separated and not is_classifier(self):
-            warn_caller(f"{owner}: {_SEPARATION}", DataWarning)
+        levels = work.one_sided()
+        self._one_sided = str(levels) if len(levels) else ""
+        warn_of_fit(self, work)
 
     def _notes(self) -> tuple[str, ...]:
-        return (*super()._notes(), *((_SEPARATION,) if self.separated_ else ()))
+        told = [SEPARATION] if self.separated_ else []
+        told += [self._one_sided] if getattr(self, "_one_sided", "") else []
+        return (*super()._notes(), *told)
 
     # ---- path ------------------------------------------------------------------------------------
 

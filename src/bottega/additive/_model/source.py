@@ -75,6 +75,15 @@ class RowSource:
         for X, _, w in self.chunks:
             yield X, w
 
+    def responses(self) -> Iterator[tuple[FloatArray, FloatArray, FloatArray | None]]:
+        """Give inputs, responses and weights of the rows, all at once or chunk by chunk."""
+        if self.rows is not None:
+            yield self.rows.X, self.rows.y, self.rows.weight
+            return
+        assert self.chunks is not None
+        for X, y, w in self.chunks:
+            yield X, y[:, 0] if np.ndim(y) == 2 else y, w
+
     def binning(self, terms: Sequence[PlacedTerm]) -> Binning:
         """Return bins of all that the terms want binned; those of an earlier call if it is so."""
         wanted = binned_sets(terms)
@@ -108,10 +117,8 @@ class BinnedChunks:
         self.source, self.design, self.terms = source, design, terms
 
     def __iter__(self) -> Iterator[Any]:
-        assert self.source.chunks is not None
-        for X, y, w in self.source.chunks:
-            response = y[:, 0] if np.ndim(y) == 2 else y
-            yield self.design.rows(X, response, w, _offset(self.terms, X))
+        for X, y, w in self.source.responses():
+            yield self.design.rows(X, y, w, _offset(self.terms, X))
 
 
 def _offset(terms: Sequence[PlacedTerm], X: FloatArray) -> FloatArray | None:

@@ -13,6 +13,7 @@ from bottega.additive._penalized.multinomial import MultinomialEngine
 from bottega.additive._penalized.negative_binomial import NegativeBinomialEngine
 from bottega.additive._penalized.shape import ShapedEngine
 from bottega.additive._terms.blocks import Block
+from bottega.additive._terms.one_sided import OneSided
 from bottega.additive._terms.resolve import PlacedTerm
 from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
@@ -87,6 +88,8 @@ class PenalizedWork:
     make : callable
         Makes the engine that fits the blocks to the rows; with a number, one that draws all
         coefficients to zero so much (a ridge, relative to what the rows say).
+    one_sided : callable
+        Returns the levels of factors whose rows are all alike.
     method : str
         What chooses the smoothing parameters.
     alpha : float, optional
@@ -100,11 +103,12 @@ class PenalizedWork:
         terms: tuple[PlacedTerm, ...],
         blocks: tuple[Block, ...],
         make: Callable[..., Any],
+        one_sided: Callable[[], OneSided],
         method: str,
         alpha: float | None = None,
         rows: Rows | None = None,
     ) -> None:
-        self.terms, self.blocks, self.make = terms, blocks, make
+        self.terms, self.blocks, self.make, self.one_sided = terms, blocks, make, one_sided
         self.engine, self.separated = make(), False
         self.method, self.alpha, self.rows = method, alpha, rows
         self._fits: dict[float, Fit] = {}
