@@ -335,7 +335,7 @@ class GaussianMixture(Chunked, FittedMixture):
                 work.begin(k, WORDS.get(name, name), trial)
         fits = in_threads(lambda each: work.fit(each[0], WORDS.get(each[1], each[1])), settings)
         df = np.array([fit.df for fit in fits], dtype=np.float64)
-        order = np.lexsort((np.arange(len(fits)), [k for k, _ in settings], df))
+        order = np.lexsort((np.arange(len(fits)), np.array([k for k, _ in settings]), df))
         found = [fit.criteria() for fit in fits]
         criteria = {name: np.array([each[name] for each in found]) for name in found[0]}
         spoilt = np.array([bool(fit.parameters.floored.any()) for fit in fits])
@@ -367,5 +367,5 @@ class GaussianMixture(Chunked, FittedMixture):
         name = setting["covariance_type"]
         fit = work.fit(int(setting["n_components"]), WORDS.get(name, name))
         as_declared(self, fit, name)
-        if not vars(self).pop("_quiet", False):
+        if not self.__dict__.pop("_quiet", False):
             say(self, work, fit)

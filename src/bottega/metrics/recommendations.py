@@ -76,7 +76,7 @@ class RecommendationScores:
         mean, count = found.mean(axis=1), found.shape[1]
         spread = found.std(axis=1, ddof=1) if count > 1 else np.full(len(MEASURES), np.nan)
         error = spread / np.sqrt(count)
-        columns = {
+        columns: dict[str, list[Any]] = {
             "measure": [f"{name}@{self.n}" for name in MEASURES],
             "estimate": mean,
             "std_error": error,

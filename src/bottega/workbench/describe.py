@@ -115,7 +115,9 @@ def describe(
         "false_alarm": None if false_alarm == 0.001 else false_alarm,
         "random_state": seed,
     }
-    table = described_table(data, given["columns"], given["exclude"] or (), kinds)
+    table = described_table(
+        data, None if columns is None else _listed(columns), _listed(exclude), kinds
+    )
     work = _Work()
     with (
         warnings.catch_warnings(),

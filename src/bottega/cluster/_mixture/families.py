@@ -51,7 +51,7 @@ def n_parameters(family: str, k: int, p: int) -> int:
     >>> n_parameters("VVV", 2, 2), n_parameters("EII", 3, 4)
     (11, 15)
     """
-    volume, shape, turn = family
+    volume, shape, turn = tuple(family)
     sizes = {"E": 1, "V": k, "I": 0}
     inside = sizes[volume] + sizes[shape] * (p - 1) + sizes[turn] * (p * (p - 1) // 2)
     return k - 1 + k * p + inside
@@ -83,6 +83,7 @@ def covariances_of(
         Directions in which no row varies: there every component is at the floor.
     """
     mass = np.maximum(mass, _TINY)
+    vectors: FloatArray | None
     if family in ("EVE", "VVE"):
         values, vectors = _common_axes(mass, scatter, before, family == "EVE", floor)
     elif family in ("EVI", "EVV"):

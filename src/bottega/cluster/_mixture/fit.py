@@ -99,9 +99,11 @@ class MixtureWork:
             elif self.options.device is not None:
                 from bottega.cluster._mixture.torch import TorchSource
 
-                self._sources[own] = TorchSource(*self._rows, units, self.options.device)
+                X, weight = self._rows
+                self._sources[own] = TorchSource(X, weight, units, self.options.device)
             else:
-                self._sources[own] = ArraySource(*self._rows, units)
+                X, weight = self._rows
+                self._sources[own] = ArraySource(X, weight, units)
         return self._sources[own]
 
     def _starts_of(self, family: str) -> Starts:
@@ -190,7 +192,8 @@ class MixtureWork:
     def _start(self, k: int, family: str, trial: int) -> MixtureParameters:
         options, units = self.options, self.source(family).units
         if options.warm is not None:
-            return _from_user(family, units, *options.warm, self._floor)
+            weights, means, covariances = options.warm
+            return _from_user(family, units, weights, means, covariances, self._floor)
         given = (options.weights, options.means, options.precisions)
         if all(part is not None for part in given):
             weights, means, precisions = self._check_given(k, family)

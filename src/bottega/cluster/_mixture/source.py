@@ -74,7 +74,7 @@ class ColumnMoments:
             mean = each @ X / total
             mean = mean + each @ (X - mean) / total  # what rounding left in the first mean
             square = each @ (X - mean) ** 2
-        part = ColumnMoments()
+        part = type(self)()
         part.count, part.weight, part.missing = len(X), float(each.sum()), bool(gone.any())
         part.mass, part.mean, part.square = mass, mean, square
         return self.merge(part)

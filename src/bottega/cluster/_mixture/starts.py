@@ -127,7 +127,7 @@ def _cut(rows: FloatArray, tree: Any, k: int) -> IntArray:
     from scipy.cluster.hierarchy import cut_tree
 
     whitened, some, joined = tree
-    labels: IntArray = cut_tree(joined, n_clusters=k).ravel().astype(np.intp)
+    labels: IntArray = cut_tree(joined, n_clusters=[k]).ravel().astype(np.intp)
     if len(some) == len(rows):
         return labels
     centres = np.array([some[labels == j].mean(axis=0) for j in range(k)])

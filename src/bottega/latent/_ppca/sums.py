@@ -67,7 +67,7 @@ class LatentSums:
         """
         K = self.cross.shape[1] - 1
         T = K * (K + 1) // 2
-        coef = np.linalg.solve(self._systems(), self.cross[:, :, None])[:, :, 0]
+        coef: Any = np.linalg.solve(self._systems(), self.cross[:, :, None])[:, :, 0]
         left = float(np.sum(self.squares) - np.sum(coef * self.cross))
         noise = max(left / float(np.sum(self.by_column[:, -1])), floor)
         W: FloatArray = coef[:, :K]
