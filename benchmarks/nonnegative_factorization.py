@@ -1,7 +1,7 @@
 """Nonnegative factorisation against scikit-learn's coordinate descent: seconds to the same loss.
 
 Both start from the same factors. scikit-learn runs with its defaults until it stops; ours runs for
-as many iterations as it needs to have at most that loss, and then once more, timed.
+as many iterations as it needs to have that loss up to one part in a million, timed from the start.
 """
 
 import warnings
@@ -67,7 +67,7 @@ def case(name, X, repeats) -> Result:
         return NonnegativeFactorization(RANK, **how).fit(X)
 
     peer = theirs()
-    goal = peer.reconstruction_err_
+    goal = peer.reconstruction_err_ * (1 + 1e-6)
     trace = np.sqrt(2 * ours(4 * peer.n_iter_).objective_)
     iterations = int(np.argmax(trace <= goal)) if np.any(trace <= goal) else 4 * peer.n_iter_
     while ours(iterations).reconstruction_err_ > goal and iterations < 4 * peer.n_iter_:

@@ -51,13 +51,14 @@ def project_gradients(
         value += penalty.of(W_new, Z_new)
         found.n_iter += 1
         progress.report("iterations", found.n_iter, max_iter)
-        if not value < found.objective[-1]:  # by rounding: there is no way further down
-            found.converged = True
-            break
-        found.W, found.Z = W_new, Z_new
-        found.objective.append(value)
+        if steps_W or steps_Z:
+            if not value < found.objective[-1]:  # by rounding: there is no way further down
+                found.converged = True
+                break
+            found.W, found.Z = W_new, Z_new
+            found.objective.append(value)
         # A factor that needed no step is to be solved more exactly.
-        goal_W, goal_Z = goal_W * (0.1 if not steps_W else 1), goal_Z * (0.1 if not steps_Z else 1)
+        goal_W, goal_Z = goal_W * (1 if steps_W else 0.1), goal_Z * (1 if steps_Z else 0.1)
     return found
 
 
