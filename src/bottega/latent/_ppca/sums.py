@@ -1,6 +1,7 @@
 """What EM and the gradient need of the rows: sums over the posteriors of the latent variables."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
