@@ -139,9 +139,9 @@ def memory(n, family, theirs) -> Result:
 def growth(n) -> Result:
     """Ten times the rows at most eleven times the seconds."""
     small = ours_timed(n, "gaussian")[0]
-    large = ours_timed(10 * n, "gaussian", repeats=1)[0]
+    large = ours_timed(10 * n, "gaussian")[0]
     binomial = ours_timed(n, "binomial")[0]
-    more = ours_timed(10 * n, "binomial", repeats=1)[0]
+    more = ours_timed(10 * n, "binomial")[0]
     worst = max(large / small, more / binomial)
     return Result(
         f"additive model, {n:,} to {10 * n:,} rows: seconds times",
