@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bottega.latent import MatrixFactorization
 from bottega.latent._ratings.observed import ratings_of_matrix
-from bottega.latent._ratings.problem import FactorPair, FactorPenalty, FactorProblem
+from bottega.latent._ratings.problem import FactorPair, FactorProblem, RatingsPenalty
 from bottega.latent._ratings.search import FactorSearch
 from bottega.metrics import rmse
 
@@ -248,7 +248,7 @@ def test_implicit_feedback_sweeps_as_the_package_implicit(sweeps):
     )
     problem = FactorProblem.of(entries, biased=False, confidence=REFERENCE["confidence"])
     start = FactorPair(np.array(REFERENCE["items"]), np.array(REFERENCE["users"]))
-    penalty = FactorPenalty(REFERENCE["penalty"], REFERENCE["penalty"], 0.0)
+    penalty = RatingsPenalty(REFERENCE["penalty"], REFERENCE["penalty"], 0.0)
     found = FactorSearch("als", sweeps, 0.0, 0.1, 0).run(problem, start, penalty)
     theirs = REFERENCE["sweeps"][str(sweeps)]
     # Both solve the same equations in double precision.

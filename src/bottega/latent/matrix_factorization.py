@@ -28,7 +28,7 @@ from bottega.core.unsupervised import Unsupervised
 from bottega.latent._ratings.answers import FactorAnswers
 from bottega.latent._ratings.held_out import RankGrid, judge_entries, training_errors
 from bottega.latent._ratings.parameters import ColumnNames, RatingScale
-from bottega.latent._ratings.problem import FactorPenalty, FactorProblem
+from bottega.latent._ratings.problem import FactorProblem, RatingsPenalty
 from bottega.latent._ratings.search import FactorSearch
 from bottega.latent._ratings.start import FactorStart
 from bottega.latent._ratings.work import RatingsWork, canonical, check_together, warn_unfinished
@@ -298,9 +298,9 @@ class MatrixFactorization(FactorAnswers, Unsupervised):
     def _prepare(self, rows: Rows) -> RatingsWork:
         return RatingsWork.of(rows.X, self._problem, self.random_state)
 
-    def _penalty(self, alpha: float, unit: float) -> FactorPenalty:
+    def _penalty(self, alpha: float, unit: float) -> RatingsPenalty:
         users, items = self._alphas(alpha)
-        return FactorPenalty(users / unit, items / unit, float(self.alpha_biases))
+        return RatingsPenalty(users / unit, items / unit, float(self.alpha_biases))
 
     def _alphas(self, alpha: float) -> tuple[float, float]:
         given = (self.alpha_users, self.alpha_items)

@@ -11,7 +11,7 @@ from bottega.core.judge import LossSums
 from bottega.core.parallel import in_threads, spare_threads
 from bottega.core.typing import FloatArray
 from bottega.latent._ratings.observed import Ratings
-from bottega.latent._ratings.problem import FactorPair, FactorPenalty, FactorProblem, fitted_pairs
+from bottega.latent._ratings.problem import FactorPair, FactorProblem, RatingsPenalty, fitted_pairs
 from bottega.latent._ratings.search import FactorSearch
 from bottega.latent._ratings.start import FactorStart
 
@@ -38,7 +38,7 @@ class RankGrid:
     problem_of : callable
         Makes a `FactorProblem` from ratings.
     penalty_of : callable
-        Makes a `FactorPenalty` from an alpha and the unit of a problem.
+        Makes a `RatingsPenalty` from an alpha and the unit of a problem.
     scale : tuple of float or None
         Ends that predictions are clipped to.
     """
@@ -48,7 +48,7 @@ class RankGrid:
     search: FactorSearch
     start_of: Callable[[FactorProblem, int], FactorStart]
     problem_of: Callable[[Ratings], FactorProblem]
-    penalty_of: Callable[[float, float], FactorPenalty]
+    penalty_of: Callable[[float, float], RatingsPenalty]
     scale: tuple[float, float] | None
 
     def __len__(self) -> int:

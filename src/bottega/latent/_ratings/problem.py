@@ -14,13 +14,13 @@ from bottega.latent._kernels.ratings_exact import solve_rows
 from bottega.latent._kernels.ratings_gradient import step_rows
 from bottega.latent._ratings.observed import Ratings
 
-__all__ = ["FactorPair", "FactorPenalty", "FactorProblem", "RatingsSide"]
+__all__ = ["FactorPair", "FactorProblem", "RatingsPenalty", "RatingsSide"]
 
 _THREADED = 10**6  # products of one half sweep from which on threads are worth their start
 
 
 @dataclass(frozen=True)
-class FactorPenalty:
+class RatingsPenalty:
     """What the squares of factors and biases cost, in the units of a `FactorProblem`."""
 
     users: float
@@ -194,7 +194,7 @@ class FactorProblem:
         """Return what factors say of each known entry, in the units of the problem."""
         return fitted_entries(self.user, self.item, factors.users, factors.items, self.biased)
 
-    def objective(self, factors: FactorPair, penalty: FactorPenalty) -> float:
+    def objective(self, factors: FactorPair, penalty: RatingsPenalty) -> float:
         """Return the penalised sum of squares, in the units of the problem."""
         gap = self.target - self.fitted(factors)
         total = penalty.of("users", factors.users, self.biased)

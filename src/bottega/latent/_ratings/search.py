@@ -8,7 +8,7 @@ import numpy as np
 from bottega.core import progress
 from bottega.core.typing import FloatArray
 from bottega.latent._kernels.ratings_descent import descend
-from bottega.latent._ratings.problem import FactorPair, FactorPenalty, FactorProblem
+from bottega.latent._ratings.problem import FactorPair, FactorProblem, RatingsPenalty
 from bottega.latent._ratings.start import FactorStart
 
 __all__ = ["FactorSearch", "FactorsFound"]
@@ -68,7 +68,7 @@ class FactorSearch:
     device: str | None = None
 
     def run(
-        self, problem: FactorProblem, start: FactorPair, penalty: FactorPenalty
+        self, problem: FactorProblem, start: FactorPair, penalty: RatingsPenalty
     ) -> FactorsFound:
         """Return the factors that a search from `start` leads to; its arrays are used up."""
         if self.device is not None:
@@ -85,7 +85,7 @@ class FactorSearch:
         return self.tol > 0 and before - after <= self.tol * max(before, 0.0)
 
     def _alternate(
-        self, problem: FactorProblem, factors: FactorPair, penalty: FactorPenalty
+        self, problem: FactorProblem, factors: FactorPair, penalty: RatingsPenalty
     ) -> FactorsFound:
         size = factors.users.shape[1]
         steps = CONJUGATE_STEPS if self.solver == "cg" else 0
@@ -112,7 +112,7 @@ class FactorSearch:
         return FactorsFound(factors, objective, converged, singular)
 
     def _descend(
-        self, problem: FactorProblem, factors: FactorPair, penalty: FactorPenalty
+        self, problem: FactorProblem, factors: FactorPair, penalty: RatingsPenalty
     ) -> FactorsFound:
         rng = np.random.default_rng(self.seed)
         shrinks = _per_entry(problem, penalty)
@@ -141,7 +141,7 @@ class FactorSearch:
         return FactorsFound(factors, objective, converged, singular)
 
     def along(
-        self, start: FactorStart, rank: int, penalties: Sequence[FactorPenalty]
+        self, start: FactorStart, rank: int, penalties: Sequence[RatingsPenalty]
     ) -> Iterator[tuple[int, FactorsFound]]:
         """Yield positions and factors of a rank for penalties, the smallest first.
 
@@ -156,7 +156,7 @@ class FactorSearch:
             factors = found.factors
 
 
-def _per_entry(problem: FactorProblem, penalty: FactorPenalty) -> FloatArray:
+def _per_entry(problem: FactorProblem, penalty: RatingsPenalty) -> FloatArray:
     """Return the penalties of factors and biases of users, then of items, per entry of each."""
     width = max(problem.shape)
     found = np.zeros((4, width))

@@ -8,7 +8,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray
-from bottega.latent._ratings.problem import FactorPair, FactorPenalty, FactorProblem
+from bottega.latent._ratings.problem import FactorPair, FactorProblem, RatingsPenalty
 
 __all__ = ["FactorStart"]
 
@@ -86,7 +86,7 @@ def _biases_alone(problem: FactorProblem, biases: float) -> FactorPair:
     size = int(problem.biased)
     found = FactorPair(np.zeros((n, size)), np.zeros((m, size)))
     if problem.biased:
-        penalty = FactorPenalty(0.0, 0.0, biases)
+        penalty = RatingsPenalty(0.0, 0.0, biases)
         for _ in range(_BIAS_SWEEPS):
             for side, rows, other in (
                 (problem.items, found.items, found.users),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bottega.core.devices import torch_on
-from bottega.latent._ratings.problem import FactorPair, FactorPenalty, FactorProblem, RatingsSide
+from bottega.latent._ratings.problem import FactorPair, FactorProblem, RatingsPenalty, RatingsSide
 
 if TYPE_CHECKING:
     from bottega.latent._ratings.search import FactorSearch, FactorsFound
@@ -16,7 +16,7 @@ _PRODUCTS = 2**26  # numbers in the outer products of a block of entries
 
 
 def alternate_on(
-    search: "FactorSearch", problem: FactorProblem, factors: FactorPair, penalty: FactorPenalty
+    search: "FactorSearch", problem: FactorProblem, factors: FactorPair, penalty: RatingsPenalty
 ) -> "FactorsFound":
     """Do as `FactorSearch.run` with exact solutions, on the device of the search."""
     from bottega.latent._ratings.search import FactorsFound
@@ -57,7 +57,7 @@ class _SideOnDevice:
         there: Any,
         problem: FactorProblem,
         side: RatingsSide,
-        penalty: FactorPenalty,
+        penalty: RatingsPenalty,
         size: int,
     ) -> None:
         self.torch, self.problem = torch, problem
