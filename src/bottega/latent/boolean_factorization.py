@@ -95,8 +95,8 @@ class BooleanFactorization(
     >>> X = np.array([[1, 1, 0], [0, 1, 1], [1, 1, 1]])
     >>> model = BooleanFactorization(n_components=2).fit(X)
     >>> model.components_, model.reconstruction_err_
-    (array([[1, 1, 0],
-           [0, 1, 1]]), 0)
+    (array([[0, 1, 1],
+           [1, 1, 0]]), 0)
     """
 
     knob = "n_components"
