@@ -83,6 +83,7 @@ def covariances_of(
         Directions in which no row varies: there every component is at the floor.
     """
     mass = np.maximum(mass, _TINY)
+    vectors: FloatArray | None
     if family in ("EVE", "VVE"):
         values, vectors = _common_axes(mass, scatter, before, family == "EVE", floor)
     elif family in ("EVI", "EVV"):
