@@ -78,10 +78,18 @@ def iterations(n: int, p: int, k: int, count: int) -> Result:
 def path(n: int, p: int) -> Result:
     """Every number of components up to ten, four families."""
     X = sample(n, p, 6, apart=3.0)
+    # mclust stops where the log-likelihood rises by less than 1e-5 of itself.
+    tol = 1e-5 * abs(GaussianMixture(6, random_state=0).fit(X).lower_bound_)
 
     def ours():
         model = GaussianMixture(
-            "auto", covariance_type=FAMILIES, init_params="hierarchical", tol=1e-5, max_iter=1_000
+            "auto",
+            covariance_type=FAMILIES,
+            init_params="hierarchical",
+            n_init=2,
+            tol=tol,
+            max_iter=1_000,
+            random_state=0,
         )
         return model.path(X, values=range(1, MOST + 1))
 

@@ -16,11 +16,11 @@ from bottega.cluster._mixture.starts import STARTS
 from bottega.core.cards import Card
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
+from bottega.core.folds import Folds
 from bottega.core.lists import Listed
 from bottega.core.parallel import in_threads
 from bottega.core.params import (
     AnyOf,
-    Anything,
     Auto,
     Boolean,
     Choice,
@@ -74,7 +74,8 @@ class GaussianMixture(Chunked, FittedMixture):
     max_iter : int, default=100
         The most iterations.
     n_init : int, default=1
-        Starts, of which the most likely end is kept.
+        Starts, of which the most likely end is kept. There is one tree of clusters: further starts
+        of ``"hierarchical"`` are those of k-means.
     init_params : str or array-like, default="kmeans"
         Where to start: the groups of k-means, of seeds spread as its ++ does (``"k-means++"``), of
         seeds drawn evenly (``"random_from_data"``), of a tree of clusters (``"hierarchical"``, by
@@ -191,7 +192,7 @@ class GaussianMixture(Chunked, FittedMixture):
         "verbose": Integer(0, help="write the progress of the fit"),
         "verbose_interval": Integer(1, help="without effect"),
         "select": Choice("bic", "icl", "aic", "min", "one_se", help="rule that picks"),
-        "cv": Anything(help="folds that hold rows out: how many, a splitter, or a list of them"),
+        "cv": Folds(help="folds that hold rows out"),
         "device": OrNone(Text(), help="device of PyTorch for the E steps"),
     }
     card: ClassVar[Card] = Card(
@@ -335,7 +336,11 @@ class GaussianMixture(Chunked, FittedMixture):
                 work.begin(k, WORDS.get(name, name), trial)
         fits = in_threads(lambda each: work.fit(each[0], WORDS.get(each[1], each[1])), settings)
         df = np.array([fit.df for fit in fits], dtype=np.float64)
+<<<<<<< HEAD
         order = np.lexsort((np.arange(len(fits)), np.array([k for k, _ in settings]), df))
+=======
+        order = np.lexsort(np.array([[k for k, _ in settings], df]))
+>>>>>>> mixture
         found = [fit.criteria() for fit in fits]
         criteria = {name: np.array([each[name] for each in found]) for name in found[0]}
         spoilt = np.array([bool(fit.parameters.floored.any()) for fit in fits])

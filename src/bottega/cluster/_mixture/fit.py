@@ -86,6 +86,7 @@ class MixtureWork:
         self._chunks = chunks
         self._sources: dict[bool, Any] = {}
         self._starts: dict[bool, Starts] = {}
+        self._trees: dict[str, Any] = {}
         self._begun: dict[Any, FloatArray] = {}
         self._fits: dict[tuple[int, str], MixtureFit] = {}
 
@@ -94,15 +95,21 @@ class MixtureWork:
         own = own_scales(family)
         if own not in self._sources:
             units = self.moments.units(own)
+            X, weight = self._rows or (None, None)
             if self._chunks is not None:
                 self._sources[own] = ChunkSource(self._chunks, self.moments, units)
             elif self.options.device is not None:
                 from bottega.cluster._mixture.torch import TorchSource
 
+<<<<<<< HEAD
                 X, weight = self._rows
                 self._sources[own] = TorchSource(X, weight, units, self.options.device)
             else:
                 X, weight = self._rows
+=======
+                self._sources[own] = TorchSource(X, weight, units, self.options.device)
+            else:
+>>>>>>> mixture
                 self._sources[own] = ArraySource(X, weight, units)
         return self._sources[own]
 
@@ -117,7 +124,7 @@ class MixtureWork:
                 if isinstance(self.options.start, str):
                     places = sample_places(len(X))
                     X, weight = X[places], None if weight is None else weight[places]
-            self._starts[own] = Starts(source.units.into(X), weight)
+            self._starts[own] = Starts(source.units.into(X), weight, self._trees)
         return self._starts[own]
 
     def begin(self, k: int, family: str, trial: int = 0) -> FloatArray:
@@ -133,7 +140,7 @@ class MixtureWork:
             starts = self._starts_of(family)
             if isinstance(how, str):
                 seed = self.options.seeds[trial]
-                self._begun[key] = starts.responsibilities(how, k, seed)
+                self._begun[key] = starts.responsibilities(how, k, seed, trial)
             elif self._chunks is not None:
                 raise ParameterError(
                     "GaussianMixture: a fit in chunks cannot start from init_params given row by "

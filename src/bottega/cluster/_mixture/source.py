@@ -79,7 +79,7 @@ class ColumnMoments:
         part.mass, part.mean, part.square = mass, mean, square
         return self.merge(part)
 
-    def merge(self, other: Self) -> Self:
+    def merge(self, other: "ColumnMoments") -> Self:
         """Take in the moments of other rows."""
         if not self.count:
             self.mass, self.mean, self.square = other.mass, other.mean, other.square

@@ -7,7 +7,7 @@ import numpy as np
 
 from bottega.core.errors import DataWarning, InputError, ParameterError, warn_caller
 from bottega.core.row_order import own_order
-from bottega.core.threads import one_thread
+from bottega.core.threads import one_thread, openmp_in
 from bottega.core.typing import FloatArray, IntArray
 
 __all__ = ["STARTS", "Starts", "check_given", "ward_tree"]
@@ -23,27 +23,30 @@ class Starts:
     the same start. A missing value counts as the mean of its column.
     """
 
-    def __init__(self, Z: FloatArray, weight: Any) -> None:
+    def __init__(self, Z: FloatArray, weight: Any, trees: dict[str, Any]) -> None:
         self.Z = np.where(np.isnan(Z), 0.0, Z)
         self.weight = weight
         self._order = own_order(self.Z.T, None, weight)
         self._rows = np.ascontiguousarray(self.Z.T[self._order])
         self._weight = None if weight is None else weight[self._order]
-        self._tree: Any = None
+        self._trees = trees  # shared with the same rows in other units
 
-    def responsibilities(self, how: str, k: int, seed: int) -> FloatArray:
+    def responsibilities(self, how: str, k: int, seed: int, trial: int = 0) -> FloatArray:
         """Return responsibilities (k, n) of the rows, times their weights."""
         rng = np.random.default_rng(seed)
         n = len(self._rows)
+        if how == "hierarchical" and trial:  # there is one tree
+            how = "kmeans"
         if k == 1:
             found = np.ones((1, n))
         elif how == "random":
             found = rng.uniform(size=(k, n))
             found /= found.sum(axis=0)
         else:
-            if how == "hierarchical" and self._tree is None:
-                self._tree = ward_tree(self._rows)
-            found = one_hot(_labels(how, self._rows, self._weight, k, rng, self._tree), k)
+            if how == "hierarchical" and how not in self._trees:
+                self._trees[how] = ward_tree(self._rows)
+            tree = self._trees.get(how)
+            found = one_hot(_labels(how, self._rows, self._weight, k, rng, tree), k)
         back = np.empty_like(found)
         back[:, self._order] = found
         return back if self.weight is None else back * self.weight
@@ -76,7 +79,8 @@ def _means(rows: FloatArray, weight: Any, k: int, rng: Any) -> IntArray:
     from sklearn.cluster import KMeans
 
     seed = int(rng.integers(2**31))
-    with warnings.catch_warnings(), one_thread():
+    # A step is short: threads that wait for each other take longer, above all on a busy machine.
+    with warnings.catch_warnings(), one_thread(), openmp_in(1):
         warnings.simplefilter("ignore")  # fewer distinct rows than groups: said below
         found = KMeans(k, n_init=1, random_state=seed).fit(rows, sample_weight=weight)
     labels: IntArray = found.labels_.astype(np.intp)
@@ -124,11 +128,18 @@ def ward_tree(rows: FloatArray) -> tuple[FloatArray, FloatArray, Any]:
 
 def _cut(rows: FloatArray, tree: Any, k: int) -> IntArray:
     """Return the groups of a tree; rows that it was not made from go to the nearest mean."""
-    from scipy.cluster.hierarchy import cut_tree
-
     whitened, some, joined = tree
+<<<<<<< HEAD
     labels: IntArray = cut_tree(joined, n_clusters=[k]).ravel().astype(np.intp)
     if len(some) == len(rows):
+=======
+    n = len(some)
+    top = np.arange(2 * n - 1)  # the largest group below the cut that each group is part of
+    for i, (one, two) in reversed(list(enumerate(joined[: n - k, :2].astype(np.intp).tolist()))):
+        top[one] = top[two] = top[n + i]
+    labels: IntArray = np.unique(top[:n], return_inverse=True)[1].reshape(-1)
+    if n == len(rows):
+>>>>>>> mixture
         return labels
     centres = np.array([some[labels == j].mean(axis=0) for j in range(k)])
     return _nearest(whitened, centres)
