@@ -336,11 +336,7 @@ class GaussianMixture(Chunked, FittedMixture):
                 work.begin(k, WORDS.get(name, name), trial)
         fits = in_threads(lambda each: work.fit(each[0], WORDS.get(each[1], each[1])), settings)
         df = np.array([fit.df for fit in fits], dtype=np.float64)
-<<<<<<< HEAD
-        order = np.lexsort((np.arange(len(fits)), np.array([k for k, _ in settings]), df))
-=======
         order = np.lexsort(np.array([[k for k, _ in settings], df]))
->>>>>>> mixture
         found = [fit.criteria() for fit in fits]
         criteria = {name: np.array([each[name] for each in found]) for name in found[0]}
         spoilt = np.array([bool(fit.parameters.floored.any()) for fit in fits])

@@ -101,15 +101,8 @@ class MixtureWork:
             elif self.options.device is not None:
                 from bottega.cluster._mixture.torch import TorchSource
 
-<<<<<<< HEAD
-                X, weight = self._rows
                 self._sources[own] = TorchSource(X, weight, units, self.options.device)
             else:
-                X, weight = self._rows
-=======
-                self._sources[own] = TorchSource(X, weight, units, self.options.device)
-            else:
->>>>>>> mixture
                 self._sources[own] = ArraySource(X, weight, units)
         return self._sources[own]
 

@@ -61,11 +61,7 @@ class _Conditional:
         seen, lost = group.seen, group.lost
         observed = covariance[seen[:, :, None], seen[:, None, :]]
         across = covariance[seen[:, :, None], lost[:, None, :]]
-<<<<<<< HEAD
-        inverse: Any = np.linalg.inv(observed)
-=======
         inverse: FloatArray = np.linalg.inv(observed).astype(np.float64, copy=False)
->>>>>>> mixture
         gain = inverse @ across
         rest = covariance[lost[:, :, None], lost[:, None, :]] - np.swapaxes(across, 1, 2) @ gain
         return cls(inverse, np.linalg.slogdet(observed)[1], gain, rest)

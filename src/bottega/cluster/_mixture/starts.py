@@ -129,17 +129,12 @@ def ward_tree(rows: FloatArray) -> tuple[FloatArray, FloatArray, Any]:
 def _cut(rows: FloatArray, tree: Any, k: int) -> IntArray:
     """Return the groups of a tree; rows that it was not made from go to the nearest mean."""
     whitened, some, joined = tree
-<<<<<<< HEAD
-    labels: IntArray = cut_tree(joined, n_clusters=[k]).ravel().astype(np.intp)
-    if len(some) == len(rows):
-=======
     n = len(some)
     top = np.arange(2 * n - 1)  # the largest group below the cut that each group is part of
     for i, (one, two) in reversed(list(enumerate(joined[: n - k, :2].astype(np.intp).tolist()))):
         top[one] = top[two] = top[n + i]
     labels: IntArray = np.unique(top[:n], return_inverse=True)[1].reshape(-1)
     if n == len(rows):
->>>>>>> mixture
         return labels
     centres = np.array([some[labels == j].mean(axis=0) for j in range(k)])
     return _nearest(whitened, centres)
