@@ -95,7 +95,8 @@ class MixtureWork:
         own = own_scales(family)
         if own not in self._sources:
             units = self.moments.units(own)
-            X, weight = self._rows or (None, None)
+            rows: Any = self._rows or (None, None)
+            X, weight = rows
             if self._chunks is not None:
                 self._sources[own] = ChunkSource(self._chunks, self.moments, units)
             elif self.options.device is not None:
