@@ -118,7 +118,7 @@ def describe(
     table = described_table(
         data, None if columns is None else _listed(columns), _listed(exclude), kinds
     )
-    work = _Work()
+    work = _Progress()
     with (
         warnings.catch_warnings(),
         interruption.remembered(),
@@ -176,7 +176,7 @@ def describe(
     )
 
 
-class _Work:
+class _Progress:
     """The parts one after another; one that fails is told, and Ctrl-C leaves out the rest."""
 
     def __init__(self) -> None:

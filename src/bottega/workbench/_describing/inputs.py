@@ -11,7 +11,7 @@ from bottega.data import Encoder, Table
 from bottega.data._inspect.examine import as_numbers
 from bottega.workbench._describing.scales import ColumnScale
 
-__all__ = ["Block", "DescribedInputs"]
+__all__ = ["ColumnBlock", "DescribedInputs"]
 
 _MOST_MISSING = 0.6  # share; a column with more says little about its rows
 _LEAST_LEVEL = 5  # rows of a level that is shown by itself,
@@ -23,7 +23,7 @@ _FAR = 6.0  # standard deviations; what is farther pulls components and clusters
 
 
 @dataclass(frozen=True)
-class Block:
+class ColumnBlock:
     """One column of the table as columns of numbers, of total variance one.
 
     Attributes
@@ -53,7 +53,7 @@ class DescribedInputs:
     ----------
     table : Table
         Where they come from.
-    blocks : tuple of Block
+    blocks : tuple of ColumnBlock
         One per column in use.
     raw : dict of str to ndarray
         Numbers and dates (as days) as they are.
@@ -64,7 +64,7 @@ class DescribedInputs:
     """
 
     table: Table
-    blocks: tuple[Block, ...]
+    blocks: tuple[ColumnBlock, ...]
     raw: dict[str, FloatArray] = field(repr=False)
     dense: tuple[str, ...]
     skipped: dict[str, str]
@@ -72,7 +72,7 @@ class DescribedInputs:
     @classmethod
     def of(cls, table: Table) -> "DescribedInputs":
         """Encode the features of a table."""
-        blocks: list[Block] = []
+        blocks: list[ColumnBlock] = []
         raw: dict[str, FloatArray] = {}
         dense: list[str] = []
         skipped: dict[str, str] = {}
@@ -159,16 +159,16 @@ def _numbers(table: Table, name: str, kind: str) -> FloatArray:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _scaled(name: str, kind: str, values: FloatArray) -> Block | None:
+def _scaled(name: str, kind: str, values: FloatArray) -> ColumnBlock | None:
     """Return a number column with variance one; None where it does not vary."""
     scale = ColumnScale.of(values)
     scaled = scale.forward(values)
     if not np.nanstd(scaled) > 1e-3:  # about one, unless all are alike
         return None
-    return Block(name, kind, (name,), scaled[:, None], scale)
+    return ColumnBlock(name, kind, (name,), scaled[:, None], scale)
 
 
-def _block(table: Table, name: str, kind: str) -> Block | None:
+def _block(table: Table, name: str, kind: str) -> ColumnBlock | None:
     """Return a category or a boolean with total variance one; None where it does not vary."""
     least = max(_LEAST_LEVEL, int(np.ceil(_LEAST_SHARE * table.n_rows)))
     encoder = Encoder(
@@ -185,7 +185,7 @@ def _block(table: Table, name: str, kind: str) -> Block | None:
     spread = float(np.sqrt(np.sum(np.nanvar(found, axis=0))))
     if not spread > 0:
         return None
-    return Block(name, kind, titles, found / spread)
+    return ColumnBlock(name, kind, titles, found / spread)
 
 
 def _not_dense(values: FloatArray) -> str:

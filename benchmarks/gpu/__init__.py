@@ -1,0 +1,1 @@
+"""What needs an accelerator: run by hand on a machine that has one."""
