@@ -107,8 +107,8 @@ class FactorReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         notes = [f"loadings of standardised columns; rotation: {self.rotation or 'none'}"]
         if np.isfinite(self.p_value_):
             notes.append(
-                f"test that {factors} {'is' if K == 1 else 'are'} enough: chi-square {self.statistic_:.4g} on "
-                f"{self.dof_} degrees of freedom, p-value {self.p_value_:.3g}"
+                f"test that {factors} {'is' if K == 1 else 'are'} enough: chi-square "
+                f"{self.statistic_:.4g} on {self.dof_} degrees of freedom, p-value {self.p_value_:.3g}"
             )
         if len(self.heywood_):
             notes.append(f"uniquenesses at the bound {self.lower}: {len(self.heywood_)}")
