@@ -18,10 +18,9 @@ def column_sums(X, weight, shift):
     for i in range(n):
         w = weight[i] if len(weight) else 1.0
         for j in range(p):
-            x = X[i, j]
-            if x == x:
-                found[0, j] += w * (x - shift[j])
-                found[1, j] += w
+            x = X[i, j] - shift[j]
+            found[0, j] += w * x if x == x else 0.0
+            found[1, j] += w if x == x else 0.0
     return found
 
 

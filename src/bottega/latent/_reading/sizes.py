@@ -21,7 +21,8 @@ def check_sizes(X: FloatArray, *, each: bool = False) -> None:
     bottega.core.errors.InputError: X is up to 1e+200 in size, and the squares of such numbers \
 overflow: measure it in larger units.
     """
-    sizes = np.fmax.reduce(np.abs(X), axis=0, initial=0.0)
+    highest, lowest = (pick.reduce(X, axis=0, initial=0.0) for pick in (np.fmax, np.fmin))
+    sizes = np.maximum(highest, -lowest)
     for size in sizes if each else [np.max(sizes, initial=0.0)]:
         high = size > _LARGEST
         if high or 0 < size < _SMALLEST:
