@@ -11,7 +11,7 @@ def test_a_device_comes_with_its_precision(monkeypatch):
     found, place, real = torch_on("cpu")
     assert (found, place.type, real) == (torch, "cpu", torch.float64)
     # No machine of the tests has it; what is asked of it is only its kind.
-    monkeypatch.setattr(torch, "zeros", lambda *shape, device: None)
+    monkeypatch.setattr(torch, "zeros", lambda *_, **__: None)
     assert torch_on("mps")[2] == torch.float32
 
 
