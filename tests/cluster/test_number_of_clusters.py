@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import silhouette_samples
 
 from bottega.cluster import KMeans, gap_statistic, silhouette
-from bottega.cluster.gap import uniform_reference
+from bottega.cluster.gap import _uniform_reference
 from bottega.core.errors import InputError, ParameterError
 
 
@@ -96,6 +96,31 @@ def test_silhouettes_of_weights_noise_and_samples(three):
     assert again.mean == pytest.approx(few.mean)  # the sample is that of the rows, not their order
 
 
+def test_weights_that_are_shares_count_as_rows(three):
+    labels = np.repeat([0, 1, 2], 40)
+    plain = silhouette(three, labels)
+    shares = silhouette(three, labels, sample_weight=np.full(120, 1 / 120))
+    assert shares.values == pytest.approx(plain.values)
+    # A light row beside another one is not alone: it is judged by the other.
+    light = silhouette([[0.0], [1.0], [5.0]], [0, 0, 1], sample_weight=[0.2, 0.3, 0.1])
+    assert light.values.tolist() == pytest.approx([0.8, 0.75, 0.0])
+
+
+@pytest.mark.parametrize("select", ["silhouette", "gap", "stability"])
+def test_weights_and_shares_choose_the_same_clusters(three, select):
+    w = np.random.default_rng(2).uniform(0.2, 1.8, 120)
+    w *= 120 / w.sum()
+    model = KMeans("auto", select=select, max_clusters=5, random_state=0)
+    plain = model.fit(three, sample_weight=w)
+    centers, judged = plain.cluster_centers_, plain.path_.criteria[select]
+    shares = model.fit(three, sample_weight=w / w.sum())
+    assert shares.n_clusters_ == 3
+    assert shares.cluster_centers_ == pytest.approx(centers)
+    assert shares.path_.criteria[select] == pytest.approx(judged, abs=1e-9, nan_ok=True)
+    if select == "stability":
+        assert np.all((shares.path_.error >= 0) & (shares.path_.error <= 1))
+
+
 def test_silhouettes_need_two_clusters(three):
     with pytest.raises(InputError, match="at least 2"):
         silhouette(three, np.zeros(120, int))
@@ -114,12 +139,12 @@ def test_silhouettes_do_not_depend_on_units(three):
 
 def test_reference_rows_fill_the_box(three):
     rng = np.random.default_rng(0)
-    drawn = uniform_reference(three, "columns")(rng)
+    drawn = _uniform_reference(three, "columns")(rng)
     assert drawn.shape == three.shape
     assert np.all(drawn >= three.min(axis=0))
     assert np.all(drawn <= three.max(axis=0))
     line = np.column_stack([np.arange(50.0), np.arange(50.0)])  # one principal axis
-    turned = uniform_reference(line, "pca")(rng)
+    turned = _uniform_reference(line, "pca")(rng)
     assert turned[:, 0] == pytest.approx(turned[:, 1], abs=1e-9)
 
 
