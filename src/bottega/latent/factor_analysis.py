@@ -25,12 +25,12 @@ from bottega.core.params import (
 )
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
+from bottega.core.signs import signs
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
 from bottega.latent._factors.likelihood import FactorSolution, maximise
 from bottega.latent._factors.reading import FactorReading
 from bottega.latent._factors.work import FactorWork, degrees_of_freedom
-from bottega.latent._ppca.latent_normal import with_signs
 from bottega.latent._reading.sizes import check_sizes
 from bottega.latent._rotation.orthomax import orthomax
 from bottega.latent._rotation.promax import promax
@@ -300,9 +300,7 @@ class FactorAnalysis(FactorReading, Unsupervised, Chunked):
             T = np.eye(K)
         rotated = loadings @ T
         order = np.argsort(-np.sum(rotated**2, axis=0), kind="stable")
-        signed = with_signs(rotated[:, order])
-        signs = np.where(np.sum(signed * rotated[:, order], axis=0) < 0, -1.0, 1.0)
-        T = T[:, order] * signs
+        T = T[:, order] * signs(rotated[:, order])
         self.loadings_ = loadings @ T
         self.components_ = (self.loadings_ * scale[:, None]).T
         self.rotation_matrix_ = T

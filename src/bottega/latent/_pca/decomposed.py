@@ -9,6 +9,7 @@ from bottega.core.chunks import Moments
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
+from bottega.core.signs import signed
 from bottega.core.sparse import is_sparse, small_as_dense
 from bottega.core.typing import FloatArray
 from bottega.core.validate import check_columns
@@ -28,7 +29,6 @@ from bottega.latent._pca.solvers import (
     by_scatter,
     choose_solver,
     completed,
-    signed,
     warn_slow_power,
 )
 

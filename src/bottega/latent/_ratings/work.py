@@ -17,6 +17,7 @@ from bottega.core.errors import (
 )
 from bottega.core.folds import Fold, make_folds
 from bottega.core.seeds import seed_of
+from bottega.core.signs import signs
 from bottega.core.typing import FloatArray
 from bottega.latent._ratings.observed import Ratings
 from bottega.latent._ratings.problem import FactorPair, FactorProblem
@@ -90,9 +91,7 @@ def canonical(factors: FactorPair, rank: int) -> tuple[FloatArray, FloatArray]:
     q = items[:, :rank]
     _, turn = np.linalg.eigh(q.T @ q)
     turn = turn[:, ::-1]
-    turned = q @ turn
-    places = np.argmax(np.abs(turned), axis=0)
-    turn = turn * np.where(turned[places, np.arange(rank)] < 0, -1.0, 1.0)
+    turn = turn * signs(q @ turn)
     items[:, :rank], users[:, :rank] = q @ turn, users[:, :rank] @ turn
     return users, items
 
