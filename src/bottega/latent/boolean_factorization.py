@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
 from bottega.core.estimator import Unweighted
+from bottega.core.folds import Folds
 from bottega.core.losses import Loss
-from bottega.core.params import AnyOf, Auto, Integer, Parameter, Real, Seed
+from bottega.core.params import Auto, Integer, Parameter, Seed
 from bottega.core.path import Path, Rule, along
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
@@ -21,7 +22,7 @@ from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
 from bottega.latent._boolean.cover import Cover, best_covers, codes_of
-from bottega.latent._entries.held_out import judge_entries
+from bottega.latent._entries.held_out import judge_table
 from bottega.latent._nonnegative.checks import refuse_empty
 
 __all__ = ["BooleanFactorization"]
@@ -57,8 +58,9 @@ class BooleanFactorization(
         factors themselves have nothing random.
     select : str, default="one_se"
         Rule that picks from the path.
-    cv : int or float, default=5
+    cv : int, float, "loo", splitter or list of (train, test), default=5
         Folds of the entries that judge the path, or the share of the entries that is held out once.
+        Folds that are given count the observed entries row after row.
 
     Attributes
     ----------
@@ -106,11 +108,7 @@ class BooleanFactorization(
         "tries": Integer(1, help="candidates that are tried for each component"),
         "random_state": Seed(help="seed of the entries held out"),
         "select": Rule(),
-        "cv": AnyOf(
-            Integer(2),
-            Real(0, 1, open_low=True, open_high=True),
-            help="folds of the entries, or the share that is held out",
-        ),
+        "cv": Folds(help="folds of the entries, or the share that is held out"),
     }
     card: ClassVar[Card] = Card(
         method="boolean_factorization",
@@ -182,24 +180,20 @@ class BooleanFactorization(
         )
 
     def _judge(self, curve: Path, work: "_Bits", rows: Rows, cv: Any, loss: Loss) -> Path:
-        most, tries = int(max(curve.values)), int(self.tries)
-        kept: dict[int, list[Cover]] = {}
+        counts, tries = [int(k) for k in curve.values], int(self.tries)
 
-        def losses(rest: Any, k: int, at: IntArray, columns: IntArray) -> FloatArray:
-            if id(rest) not in kept:  # one walk for all numbers of components
-                kept.clear()
-                kept[id(rest)] = best_covers(_values(rest), most, tries)
-            cover = kept[id(rest)][k - 1]
-            said = cover.covers[at, columns] > 0
-            return (said != (work.value[at, columns] > 0)).astype(np.float64)
+        def losses(rest: Any, at: IntArray, columns: IntArray) -> FloatArray:
+            covers = best_covers(_values(rest), max(counts), tries)
+            true = work.value[at, columns] > 0
+            wrong = [(covers[k - 1].covers[at, columns] > 0) != true for k in counts]
+            return np.stack(wrong, axis=1).astype(np.float64)
 
-        return judge_entries(curve, work.X, cv, work.seed, losses)
+        return judge_table(curve, work.X, cv, work.seed, losses)
 
     def _row_losses(self, X: Any) -> FloatArray:
         value = _values(X)
         codes = codes_of(value, self.components_.astype(np.int8))
-        said = self._product(codes)
-        wrong = (value != 0) & (said != (value > 0))
+        wrong = (value != 0) & (self._product(codes) != (value > 0))
         return np.asarray(wrong.sum(axis=1) / np.maximum((value != 0).sum(axis=1), 1))
 
     def _product(self, codes: Any) -> Any:
