@@ -16,7 +16,7 @@ from bottega.core.path import Path, along
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
-from bottega.latent._ppca.ascent import Ascent
+from bottega.latent._ppca.ascent import LatentAscent
 from bottega.latent._ppca.reading import LatentReading
 from bottega.latent._ppca.statistics import GappedMoments
 from bottega.latent._ppca.work import LatentWork, prepared, prepared_chunks
@@ -216,7 +216,7 @@ class ProbabilisticPCA(LatentReading, Unsupervised, Chunked):
             return "closed" if work.complete else "em"
         return self.method
 
-    def _solve(self, work: LatentWork, count: int) -> Ascent:
+    def _solve(self, work: LatentWork, count: int) -> LatentAscent:
         return work.solve(count, self._way(work), float(self.tol), int(self.max_iter))
 
     def _settle(self, work: LatentWork, setting: Mapping[str, Any]) -> None:
@@ -239,7 +239,7 @@ class ProbabilisticPCA(LatentReading, Unsupervised, Chunked):
                 DataWarning,
             )
 
-    def _keep(self, found: Ascent) -> None:
+    def _keep(self, found: LatentAscent) -> None:
         self.model_ = model = found.model
         self.mean_, self.loadings_, self.noise_variance_ = model.mean, model.W, model.noise
         sizes = np.sqrt(np.sum(model.W**2, axis=0))

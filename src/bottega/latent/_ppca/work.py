@@ -10,7 +10,7 @@ from bottega.core.chunks import Moments
 from bottega.core.errors import DataWarning, InputError, warn_caller
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
-from bottega.latent._ppca.ascent import Ascent, climb_by_em, climb_by_gradient
+from bottega.latent._ppca.ascent import LatentAscent, climb_by_em, climb_by_gradient
 from bottega.latent._ppca.axes import PrincipalAxes
 from bottega.latent._ppca.latent_normal import LatentNormal
 from bottega.latent._ppca.observed import ObservedRows, column_means
@@ -44,12 +44,12 @@ class LatentWork:
         """Components beyond which the noise would vanish."""
         return max(min(len(self.center), self.axes.rank) - 1, 0)
 
-    def solve(self, count: int, method: str, tol: float, max_iter: int) -> Ascent:
+    def solve(self, count: int, method: str, tol: float, max_iter: int) -> LatentAscent:
         """Return the maximum of the likelihood with `count` latent variables."""
         start = self.axes.model(count)
         if method == "closed" or (count == 0 and self.complete):
             value = float(self.axes.log_likelihoods(np.array([count]))[0])
-            return Ascent(start, value, np.array([value]), 1, True)
+            return LatentAscent(start, value, np.array([value]), 1, True)
         climb = climb_by_gradient if method == "gradient" else climb_by_em
         spread = self.axes.total / len(self.center)
         if self.complete:
