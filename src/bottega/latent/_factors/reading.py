@@ -115,7 +115,7 @@ class FactorReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
             notes.append(f"uniquenesses at the bound {self.lower}: {len(self.heywood_)}")
         return Summary(f"Factor analysis: {factors}", (Section("", table),), tuple(notes))
 
-    def plot(self, X: Any, *, labels: Any = None) -> Any:
+    def plot(self, X: Any, *, labels: Any = None, names: Any = None) -> Any:
         """Draw the rows at their scores of the first two factors.
 
         Parameters
@@ -124,6 +124,8 @@ class FactorReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
             Rows.
         labels : array-like of shape (m,), optional
             Groups of the rows, which give their colours.
+        names : array-like of shape (m,), optional
+            What each row is called.
 
         Returns
         -------
@@ -131,4 +133,5 @@ class FactorReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         """
         from bottega.plot import latent_map_chart
 
-        return latent_map_chart(self.transform(X), colours=labels, names=("factor 1", "factor 2"))
+        axes = ("factor 1", "factor 2")
+        return latent_map_chart(self.transform(X), labels, names=names, axes=axes)

@@ -154,7 +154,7 @@ class LatentReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
             f"Probabilistic PCA: {K} component{'s' * (K != 1)}", (Section("", table),), notes
         )
 
-    def plot(self, X: Any, *, labels: Any = None) -> Any:
+    def plot(self, X: Any, *, labels: Any = None, names: Any = None) -> Any:
         """Draw the rows at their first two latent variables, with the uncertainty of each.
 
         Parameters
@@ -163,6 +163,8 @@ class LatentReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
             Rows; NaN is missing.
         labels : array-like of shape (m,), optional
             Groups of the rows, which give their colours.
+        names : array-like of shape (m,), optional
+            What each row is called.
 
         Returns
         -------
@@ -172,9 +174,8 @@ class LatentReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
 
         mean, covariance = self.posterior(X)
         std = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
-        return latent_map_chart(
-            mean, std=std, colours=labels, names=("latent variable 1", "latent variable 2")
-        )
+        axes = ("latent variable 1", "latent variable 2")
+        return latent_map_chart(mean, labels, names=names, axes=axes, std=std)
 
     def plot_imputed(self, X: Any, *, column: int | str | None = None) -> Any:
         """Draw the missing values of a column as imputed, with 95 % limits, sorted.
