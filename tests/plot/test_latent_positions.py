@@ -38,7 +38,7 @@ def test_models_draw_themselves(rows_of):
     assert rows[3]["high"] - rows[3]["y"] == pytest.approx(np.sqrt(covariance[3, 1, 1]), rel=1e-4)
     drawn = rows_of(model.plot_imputed(X))
     assert len([row for row in drawn if "low" in row]) == 10
-    with pytest.raises(InputError, match="'x1' has no missing value"):
+    with pytest.raises(InputError, match="'x0' has no missing value"):
         model.plot_imputed(X, column=0)
     full = X[10:]
     factors = FactorAnalysis(2).fit(full)

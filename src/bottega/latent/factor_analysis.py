@@ -24,6 +24,7 @@ from bottega.core.params import (
     Seed,
 )
 from bottega.core.path import Path, along
+from bottega.core.results import term_names
 from bottega.core.rows import Rows
 from bottega.core.signs import signs
 from bottega.core.typing import Array, FloatArray, IntArray
@@ -243,14 +244,14 @@ class FactorAnalysis(FactorReading, Unsupervised, Chunked):
 
     def _prepare(self, rows: Rows) -> FactorWork:
         moments = self._statistics(rows.X, None, rows.weight, None)
-        return FactorWork.of(moments, type(self).__name__)
+        return FactorWork.of(moments, type(self).__name__, term_names(self, intercept=False))
 
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> Moments:
         check_sizes(X, each=True)
         return Moments().update(X, w=w)
 
     def _prepare_merged(self, statistics: Moments, chunks: CheckedChunks) -> FactorWork:
-        return FactorWork.of(statistics, type(self).__name__)
+        return FactorWork.of(statistics, type(self).__name__, term_names(self, intercept=False))
 
     def _given(self, work: FactorWork) -> dict[str, Any] | None:
         if self.n_components is None:
@@ -315,8 +316,8 @@ class FactorAnalysis(FactorReading, Unsupervised, Chunked):
                 ConvergenceWarning,
             )
         if len(self.heywood_) and self.dof_ >= 0:
-            names = getattr(self, "feature_names_in_", None)
-            which = [str(j) if names is None else repr(str(names[j])) for j in self.heywood_]
+            names = term_names(self, intercept=False)
+            which = [repr(names[j]) for j in self.heywood_]
             warn_caller(
                 f"FactorAnalysis: the uniqueness of column {', '.join(which)} is at its bound "
                 f"lower={self.lower} (a Heywood case): the likelihood has no maximum inside. Take "

@@ -14,6 +14,7 @@ from bottega.core.folds import Folds
 from bottega.core.losses import Loss
 from bottega.core.params import Auto, Choice, Integer, Parameter, Real, Seed
 from bottega.core.path import Path
+from bottega.core.results import term_names
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
 from bottega.core.tables import Section, Summary
@@ -329,7 +330,7 @@ class MixtureOfPPCA(DensityMixin, Unsupervised):
         """Return the clusters as a table: share, noise, variance of their directions, mean."""
         check_is_fitted(self)
         p = self.means_.shape[1]
-        names = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(p)])
+        names = term_names(self, intercept=False)
         table: dict[str, Any] = {
             "cluster": list(range(self.n_clusters_)),
             "share": self.weights_.tolist(),

@@ -25,6 +25,7 @@ from bottega.core.params import (
     Seed,
 )
 from bottega.core.path import Path, Rule, along
+from bottega.core.results import term_names
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
 from bottega.core.typing import FloatArray, IntArray
@@ -255,8 +256,9 @@ class NonnegativeFactorization(
         return bool(self.beta_loss == "kullback-leibler")
 
     def _prepare(self, rows: Rows) -> PreparedTable:
-        refuse_negative(rows.X, type(self).__name__)
-        refuse_empty(rows.X)
+        names = term_names(self, intercept=False)
+        refuse_negative(rows.X, type(self).__name__, names)
+        refuse_empty(rows.X, names)
         seed = 0 if self.random_state is None and self.init != "random" else None
         seed = seed_of(self.random_state) if seed is None else seed
         table = NonnegativeTable.of(rows.X)
@@ -363,7 +365,7 @@ class NonnegativeFactorization(
             Codes, none negative.
         """
         X = self._check_new(X)
-        refuse_negative(X, type(self).__name__)
-        refuse_empty(X, columns=False)
+        refuse_negative(X, type(self).__name__, term_names(self, intercept=False))
+        refuse_empty(X)
         table = NonnegativeTable.of(X)
         return self._codes(table) * np.sqrt(table.scale)

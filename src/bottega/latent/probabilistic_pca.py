@@ -13,6 +13,7 @@ from bottega.core.folds import Folds
 from bottega.core.losses import Loss
 from bottega.core.params import Auto, Choice, Integer, Parameter, Real
 from bottega.core.path import Path, along
+from bottega.core.results import term_names
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
@@ -195,13 +196,15 @@ class ProbabilisticPCA(LatentReading, Unsupervised, Chunked):
         return tags
 
     def _prepare(self, rows: Rows) -> LatentWork:
-        return self._checked(prepared(rows, type(self).__name__))
+        names = term_names(self, intercept=False)
+        return self._checked(prepared(rows, type(self).__name__, names))
 
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> GappedMoments:
         return GappedMoments().update(X, w=w)
 
     def _prepare_merged(self, statistics: GappedMoments, chunks: CheckedChunks) -> LatentWork:
-        return self._checked(prepared_chunks(statistics.moments, chunks, type(self).__name__))
+        owner, names = type(self).__name__, term_names(self, intercept=False)
+        return self._checked(prepared_chunks(statistics.moments, chunks, owner, names))
 
     def _checked(self, work: LatentWork) -> LatentWork:
         if self.method == "closed" and not work.complete:

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.estimator import Estimator
 from bottega.core.params import Integer
+from bottega.core.results import term_names
 from bottega.core.seeds import seed_of
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray, IntArray
@@ -98,9 +99,8 @@ class FactorReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
     def summary(self) -> Summary:
         """Return loadings and uniquenesses as a table, with the test of the number of factors."""
         check_is_fitted(self)
-        p, K = self.loadings_.shape
-        names = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(p)])
-        table: dict[str, Any] = {"column": [str(name) for name in names]}
+        K = self.n_components_
+        table: dict[str, Any] = {"column": term_names(self, intercept=False)}
         table |= {f"factor {k + 1}": self.loadings_[:, k].tolist() for k in range(K)}
         table["uniqueness"] = self.uniquenesses_.tolist()
         factors = f"{K} factor{'s' * (K != 1)}"

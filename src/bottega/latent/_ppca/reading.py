@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.errors import InputError
 from bottega.core.estimator import Estimator
 from bottega.core.params import Integer
+from bottega.core.results import term_names
 from bottega.core.seeds import seed_of
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
@@ -135,7 +136,7 @@ class LatentReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         check_is_fitted(self)
         K, p = self.n_components_, len(self.mean_)
         total = float(np.sum(self.loadings_**2)) + p * self.noise_variance_
-        names = getattr(self, "feature_names_in_", np.array([f"x{j + 1}" for j in range(p)]))
+        names = term_names(self, intercept=False)
         leading = [
             ", ".join(f"{names[j]} {axis[j]:+.2f}" for j in np.argsort(-np.abs(axis))[:3])
             for axis in self.components_
@@ -195,7 +196,7 @@ class LatentReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
 
         rows, _ = self._checked_model(X)
         missing = np.isnan(rows)
-        names = list(getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(len(rows.T))]))
+        names = term_names(self, intercept=False)
         if column is None:
             j = int(np.argmax(missing.sum(axis=0)))
         else:
@@ -204,4 +205,4 @@ class LatentReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
             raise InputError(f"Column {names[j]!r} has no missing value to impute; name another.")
         filled, std = self.impute(X, return_std=True)
         gone = missing[:, j]
-        return imputation_chart(filled[gone, j], std[gone, j], rows[~gone, j], name=str(names[j]))
+        return imputation_chart(filled[gone, j], std[gone, j], rows[~gone, j], name=names[j])

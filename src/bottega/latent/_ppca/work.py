@@ -1,6 +1,6 @@
 """What all numbers of components share: axes of complete rows, or rows with missing values."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -86,7 +86,7 @@ def _spread_out(p: int, K: int) -> FloatArray:
     return np.asarray(found)
 
 
-def prepared(rows: Rows, owner: str) -> LatentWork:
+def prepared(rows: Rows, owner: str, names: Sequence[str]) -> LatentWork:
     """Return the prepared rows of a fit; NaN is missing."""
     X, w = rows.X, rows.weight
     check_sizes(X)
@@ -107,21 +107,23 @@ def prepared(rows: Rows, owner: str) -> LatentWork:
             DataWarning,
         )
     center = column_means([(X, w)])
-    _check_columns(center, owner)
+    _check_columns(center, owner, names)
     source = ObservedRows(X, w, center)
     entries, weight = source.weights()
     axes = _pairwise_axes(center, source.products(), entries, weight)
     return LatentWork(_varying(axes, owner), False, source, center, len(X) - empty)
 
 
-def prepared_chunks(moments: Moments | None, chunks: Iterable[Any], owner: str) -> LatentWork:
+def prepared_chunks(
+    moments: Moments | None, chunks: Iterable[Any], owner: str, names: Sequence[str]
+) -> LatentWork:
     """Return the prepared work of rows in chunks; `moments` are None where values are missing."""
     if moments is not None:
         axes = PrincipalAxes.of_moments(moments)
         source: Any = ObservedRows.of_moments(moments)
         return LatentWork(_varying(axes, owner), True, source, axes.mean, moments.count)
     center = column_means((X, w) for X, _, w in chunks)
-    _check_columns(center, owner)
+    _check_columns(center, owner, names)
     p = len(center)
     products, entries, weight, count = np.zeros((p, p)), np.zeros(p), 0.0, 0
     for X, _, w in chunks:
@@ -143,11 +145,11 @@ def _pairwise_axes(
     return PrincipalAxes.of_covariance(center, products / (weight * together), weight)
 
 
-def _check_columns(center: FloatArray, owner: str) -> None:
+def _check_columns(center: FloatArray, owner: str, names: Sequence[str]) -> None:
     never = np.flatnonzero(np.isnan(center))
     if len(never):
         raise InputError(
-            f"{owner}: column {never[0]} of X (counted from 0) has no observed value"
+            f"{owner}: column {names[never[0]]!r} of X has no observed value"
             + (f", nor have {len(never) - 1} others" if len(never) > 1 else "")
             + "; leave it out."
         )
