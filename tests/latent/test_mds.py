@@ -141,5 +141,5 @@ def test_round_trip_names_and_chart():
     model = MDS().fit(X)
     assert np.array_equal(pickle.loads(pickle.dumps(model)).embedding_, model.embedding_)
     assert model.get_feature_names_out().tolist() == ["mds0", "mds1"]
-    rows = model.plot(labels=np.arange(10)).to_dict()["data"]["values"]
+    rows = model.plot(names=np.arange(10)).to_dict()["data"]["values"]
     assert [row["x"] for row in rows] == pytest.approx(model.embedding_[:, 0].tolist(), rel=1e-5)

@@ -78,7 +78,11 @@ def test_the_likelihood_never_decreases_and_responsibilities_sum_to_one():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)
             model.fit(X)
-        assert np.all(np.diff(model.trace_) >= -1e-9 * (1 + np.abs(model.trace_[:-1])))
+        assert model.trace_.monotone
+        level = model.trace_.log_likelihood
+        assert np.all(np.diff(level) >= -1e-9 * (1 + np.abs(level[:-1])))
+        assert np.all(model.trace_.kl >= -1e-9 * (1 + np.abs(level[1:])))
+        assert len(level) == model.n_iter_ + 1
         share = model.predict_proba(X)
         assert share.sum(axis=1) == pytest.approx(np.ones(len(X)))
         assert np.array_equal(model.predict(X), np.argmax(share, axis=1))

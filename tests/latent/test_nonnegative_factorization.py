@@ -311,7 +311,7 @@ def test_start_from_singular_vectors_is_that_of_scikit_learn():
 def test_negative_input_is_refused_with_its_place(made):
     X = table(n=6, p=4, k=2)
     X[4, 1], X[3, 2] = -2.0, -0.5
-    with pytest.raises(InputError, match=r"X has 2, the first -0.5 in row 3, column 2"):
+    with pytest.raises(InputError, match=r"X has 2, the first -0.5 in row 3 .*, column 'x2'"):
         NonnegativeFactorization(2).fit(made(X))
     model = NonnegativeFactorization(2).fit(np.abs(X))
     with pytest.raises(InputError, match="Negative values in data"):
@@ -322,7 +322,7 @@ def test_negative_input_is_refused_with_its_place(made):
 def test_what_nobody_observed_is_refused(made):
     X = table(n=6, p=4, k=2)
     X[:, 2] = np.nan
-    with pytest.raises(InputError, match=r"Column 2 of X .* has no observed entry"):
+    with pytest.raises(InputError, match="Column 'x2' of X has no observed entry"):
         NonnegativeFactorization(2).fit(made(X))
     X = table(n=6, p=4, k=2)
     model = NonnegativeFactorization(2).fit(X)

@@ -222,6 +222,27 @@ def test_a_bad_block_leaves_the_stream_as_it_was():
     assert_same(stream, PCA(2).fit(X), 1e-9)
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"svd_solver": "full"}, "svd_solver='full' takes all rows at once"),
+        ({"svd_solver": "randomized"}, "use 'auto' or 'covariance_eigh', or fit"),
+        ({"device": "cpu"}, "device='cpu' takes all rows at once"),
+    ],
+)
+def test_a_stream_refuses_what_it_would_not_use(options, words):
+    X = sample(20, 4)
+    with pytest.raises(ParameterError, match=words):
+        PCA(2, **options).fit_chunks([X])
+    with pytest.raises(ParameterError, match=words):
+        PCA(2, **options).partial_fit(X)
+
+
+def test_a_device_refuses_a_solver_it_would_not_use():
+    with pytest.raises(ParameterError, match="svd_solver='full' runs on the processor"):
+        PCA(2, svd_solver="full", device="cpu").fit(sample(20, 4))
+
+
 def test_choosing_by_criteria_works_in_chunks_and_by_blocks_it_does_not():
     X = sample(90, 5)
     for rule in ("share", "parallel", "mle"):

@@ -229,7 +229,7 @@ def test_rows_and_columns_without_values():
     assert model.score_samples(blank)[-1] == pytest.approx(0.0)
     assert model.impute(blank)[-1] == pytest.approx(model.mean_)
     X[:, 2] = np.nan
-    with pytest.raises(InputError, match=r"column 2 of X .* has no observed value; leave it out"):
+    with pytest.raises(InputError, match="column 'x2' of X has no observed value; leave it out"):
         ProbabilisticPCA(1).fit(X)
 
 

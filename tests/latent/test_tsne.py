@@ -84,5 +84,5 @@ def test_round_trip_names_and_chart():
     model = TSNE(perplexity=5, max_iter=250).fit(X)
     assert np.array_equal(pickle.loads(pickle.dumps(model)).embedding_, model.embedding_)
     assert model.get_feature_names_out().tolist() == ["tsne0", "tsne1"]
-    chart = model.plot(colours=np.repeat(["a", "b"], 10)).to_dict()
-    assert [row["colour"] for row in chart["data"]["values"]] == ["a"] * 10 + ["b"] * 10
+    chart = model.plot(np.repeat(["a", "b"], 10)).to_dict()
+    assert [row["label"] for row in chart["data"]["values"]] == ["a"] * 10 + ["b"] * 10

@@ -7,32 +7,35 @@ from bottega.plot import component_images_chart, latent_map_chart
 
 def test_map_places_rows_and_names_them(rows_of, layers_of):
     chart = latent_map_chart(
-        [[0.0, 1.0, 9.0], [2.0, -1.0, 9.0]], ["Rome", "Oslo"], names=("u", "v")
+        [[0.0, 1.0, 9.0], [2.0, -1.0, 9.0]], names=["Rome", "Oslo"], axes=("u", "v")
     )
     assert rows_of(chart) == [
-        {"x": 0.0, "y": 1.0, "label": "Rome"},
-        {"x": 2.0, "y": -1.0, "label": "Oslo"},
+        {"x": 0.0, "y": 1.0, "name": "Rome"},
+        {"x": 2.0, "y": -1.0, "name": "Oslo"},
     ]
     points, words = layers_of(chart)
     assert points["encoding"]["x"]["title"] == "u"
-    assert words["encoding"]["text"]["field"] == "label"
+    assert words["encoding"]["text"]["field"] == "name"
     assert (
-        len(layers_of(latent_map_chart(np.zeros((31, 2)), np.arange(31)))) == 1
+        len(layers_of(latent_map_chart(np.zeros((31, 2)), names=np.arange(31)))) == 1
     )  # too many to name
-    assert len(layers_of(latent_map_chart(np.zeros((31, 2)), np.arange(31), show_labels=True))) == 2
+    assert (
+        len(layers_of(latent_map_chart(np.zeros((31, 2)), names=np.arange(31), show_names=True)))
+        == 2
+    )
 
 
 def test_map_colours_classes_by_name_and_noise_last(rows_of, layers_of):
-    chart = latent_map_chart(np.eye(4)[:, :2], colours=[10, -1, 2, 2])
-    assert [row["colour"] for row in rows_of(chart)] == ["10", "noise", "2", "2"]
+    chart = latent_map_chart(np.eye(4)[:, :2], labels=[10, -1, 2, 2])
+    assert [row["label"] for row in rows_of(chart)] == ["10", "noise", "2", "2"]
     assert layers_of(chart)[0]["encoding"]["color"]["scale"]["domain"] == ["2", "10", "noise"]
     assert [row["solid"] for row in rows_of(chart)] == [1.0, 0.0, 1.0, 1.0]
-    named = latent_map_chart(np.eye(2), colours=["b", "a"])
+    named = latent_map_chart(np.eye(2), labels=["b", "a"])
     assert layers_of(named)[0]["encoding"]["color"]["scale"]["domain"] == ["a", "b"]
 
 
 def test_map_shades_numbers_from_low_to_high(rows_of):
-    chart = latent_map_chart(np.zeros((3, 2)), colours=[1.0, 3.0, 2.0], colour_title="age")
+    chart = latent_map_chart(np.zeros((3, 2)), labels=[1.0, 3.0, 2.0], label_title="age")
     assert [row["share"] for row in rows_of(chart)] == [0.0, 1.0, 0.5]
     assert chart.to_dict()["title"]["subtitle"] == ["age: from 1 (pale) to 3 (dark)."]
 
@@ -49,8 +52,8 @@ def test_map_of_many_rows_draws_some_and_says_so(rows_of):
     [
         ({"points": np.zeros((2, 2, 2))}, "one row of coordinates per point"),
         ({"points": [[np.nan, 1.0]]}, "nothing to draw"),
-        ({"points": np.eye(2), "labels": ["a"]}, r"labels has shape \(1,\)"),
-        ({"points": np.eye(2), "colours": [1, 2, 3]}, r"colours has shape \(3,\)"),
+        ({"points": np.eye(2), "names": ["a"]}, r"names has shape \(1,\)"),
+        ({"points": np.eye(2), "labels": [1, 2, 3]}, r"labels has shape \(3,\)"),
     ],
 )
 def test_map_refuses_what_it_cannot_place(given, message):

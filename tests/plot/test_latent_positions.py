@@ -10,11 +10,11 @@ from bottega.plot import imputation_chart, latent_map_chart
 
 def test_map_has_every_row_and_its_uncertainty(rows_of):
     Z = np.array([[0.0, 1.0, 9.0], [2.0, 0.5, 9.0]])
-    rows = rows_of(latent_map_chart(Z, std=np.full((2, 3), 0.25), labels=["a", "b"]))
+    rows = rows_of(latent_map_chart(Z, std=np.full((2, 3), 0.25), names=["a", "b"]))
     assert [(row["x"], row["y"]) for row in rows] == [(0.0, 1.0), (2.0, 0.5)]
     assert [(row["left"], row["right"]) for row in rows] == [(-0.25, 0.25), (1.75, 2.25)]
     assert [(row["low"], row["high"]) for row in rows] == [(0.75, 1.25), (0.25, 0.75)]
-    assert [row["label"] for row in rows] == ["a", "b"]
+    assert [row["name"] for row in rows] == ["a", "b"]
 
 
 def test_imputed_values_are_sorted_with_limits(rows_of):
@@ -38,7 +38,7 @@ def test_models_draw_themselves(rows_of):
     assert rows[3]["high"] - rows[3]["y"] == pytest.approx(np.sqrt(covariance[3, 1, 1]), rel=1e-4)
     drawn = rows_of(model.plot_imputed(X))
     assert len([row for row in drawn if "low" in row]) == 10
-    with pytest.raises(InputError, match="'x1' has no missing value"):
+    with pytest.raises(InputError, match="'x0' has no missing value"):
         model.plot_imputed(X, column=0)
     full = X[10:]
     factors = FactorAnalysis(2).fit(full)

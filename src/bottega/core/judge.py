@@ -18,6 +18,7 @@ from bottega.core.typing import Array, FloatArray, IntArray
 
 __all__ = [
     "LossSums",
+    "errors_of_folds",
     "for_folds",
     "judge_by_folds",
     "judge_held_out",
@@ -160,7 +161,18 @@ def judged_path(
     estimate: str,
 ) -> Path:
     """Return a path with the error that the losses of each fold's held-out rows say."""
-    weights = [None if rows.weight is None else rows.weight[test] for _, test in folds]
+    found = errors_of_folds(folds, parts, rows.weight)
+    return replace(curve, **found, estimate=estimate, loss=loss.title)
+
+
+def errors_of_folds(
+    folds: Sequence[Fold], parts: Sequence[FloatArray], weight: FloatArray | None = None
+) -> dict[str, Any]:
+    """Return error, error_se and fold_error of the losses of what each fold holds out.
+
+    `weight` is that of all rows (or entries), whose positions the folds are.
+    """
+    weights = [None if weight is None else weight[test] for _, test in folds]
     fold_error = [
         np.average(losses, axis=0, weights=w) for losses, w in zip(parts, weights, strict=True)
     ]
@@ -174,16 +186,9 @@ def judged_path(
         distinct, place, times = np.unique(tested, return_inverse=True, return_counts=True)
         total = np.zeros((len(distinct), parts[0].shape[1]))
         np.add.at(total, place, np.concatenate(parts))
-        w = None if rows.weight is None else rows.weight[distinct]
+        w = None if weight is None else weight[distinct]
         error, error_se = mean_and_se(total / times[:, None], w)
-    return replace(
-        curve,
-        error=error,
-        error_se=error_se,
-        fold_error=np.stack(fold_error),
-        estimate=estimate,
-        loss=loss.title,
-    )
+    return {"error": error, "error_se": error_se, "fold_error": np.stack(fold_error)}
 
 
 def judge_held_out(

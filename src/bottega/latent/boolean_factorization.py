@@ -12,16 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
 from bottega.core.estimator import Unweighted
+from bottega.core.folds import Folds
 from bottega.core.losses import Loss
-from bottega.core.params import AnyOf, Auto, Integer, Parameter, Real, Seed
+from bottega.core.params import Auto, Integer, Parameter, Seed
 from bottega.core.path import Path, Rule, along
+from bottega.core.results import term_names
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
 from bottega.latent._boolean.cover import Cover, best_covers, codes_of
-from bottega.latent._entries.held_out import judge_entries
+from bottega.latent._entries.held_out import judge_table
 from bottega.latent._nonnegative.checks import refuse_empty
 
 __all__ = ["BooleanFactorization"]
@@ -57,8 +59,9 @@ class BooleanFactorization(
         factors themselves have nothing random.
     select : str, default="one_se"
         Rule that picks from the path.
-    cv : int or float, default=5
+    cv : int, float, "loo", splitter or list of (train, test), default=5
         Folds of the entries that judge the path, or the share of the entries that is held out once.
+        Folds that are given count the observed entries row after row.
 
     Attributes
     ----------
@@ -106,11 +109,7 @@ class BooleanFactorization(
         "tries": Integer(1, help="candidates that are tried for each component"),
         "random_state": Seed(help="seed of the entries held out"),
         "select": Rule(),
-        "cv": AnyOf(
-            Integer(2),
-            Real(0, 1, open_low=True, open_high=True),
-            help="folds of the entries, or the share that is held out",
-        ),
+        "cv": Folds(help="folds of the entries, or the share that is held out"),
     }
     card: ClassVar[Card] = Card(
         method="boolean_factorization",
@@ -158,9 +157,10 @@ class BooleanFactorization(
         return tags
 
     def _prepare(self, rows: Rows) -> "_Bits":
-        refuse_empty(rows.X)
+        names = term_names(self, intercept=False)
+        refuse_empty(rows.X, names)
         seed = 0 if self.random_state is None else seed_of(self.random_state)
-        return _Bits(rows.X, _values(rows.X), seed, [])
+        return _Bits(rows.X, _values(rows.X, names), seed, [])
 
     def _settle(self, work: "_Bits", setting: Mapping[str, Any]) -> None:
         k = int(setting["n_components"])
@@ -182,24 +182,20 @@ class BooleanFactorization(
         )
 
     def _judge(self, curve: Path, work: "_Bits", rows: Rows, cv: Any, loss: Loss) -> Path:
-        most, tries = int(max(curve.values)), int(self.tries)
-        kept: dict[int, list[Cover]] = {}
+        counts, tries = [int(k) for k in curve.values], int(self.tries)
 
-        def losses(rest: Any, k: int, at: IntArray, columns: IntArray) -> FloatArray:
-            if id(rest) not in kept:  # one walk for all numbers of components
-                kept.clear()
-                kept[id(rest)] = best_covers(_values(rest), most, tries)
-            cover = kept[id(rest)][k - 1]
-            said = cover.covers[at, columns] > 0
-            return (said != (work.value[at, columns] > 0)).astype(np.float64)
+        def losses(rest: Any, at: IntArray, columns: IntArray) -> FloatArray:
+            covers = best_covers(_bits(rest), max(counts), tries)
+            true = work.value[at, columns] > 0
+            wrong = [(covers[k - 1].covers[at, columns] > 0) != true for k in counts]
+            return np.stack(wrong, axis=1).astype(np.float64)
 
-        return judge_entries(curve, work.X, cv, work.seed, losses)
+        return judge_table(curve, work.X, cv, work.seed, losses)
 
     def _row_losses(self, X: Any) -> FloatArray:
-        value = _values(X)
+        value = _values(X, term_names(self, intercept=False))
         codes = codes_of(value, self.components_.astype(np.int8))
-        said = self._product(codes)
-        wrong = (value != 0) & (said != (value > 0))
+        wrong = (value != 0) & (self._product(codes) != (value > 0))
         return np.asarray(wrong.sum(axis=1) / np.maximum((value != 0).sum(axis=1), 1))
 
     def _product(self, codes: Any) -> Any:
@@ -219,8 +215,9 @@ class BooleanFactorization(
             Zeros and ones.
         """
         X = self._check_new(X)
-        refuse_empty(X, columns=False)
-        return codes_of(_values(X), self.components_.astype(np.int8)).astype(np.int64)
+        refuse_empty(X)
+        value = _values(X, term_names(self, intercept=False))
+        return codes_of(value, self.components_.astype(np.int8)).astype(np.int64)
 
     def inverse_transform(self, X: Any) -> IntArray:
         """Return the rows that codes stand for: the OR of their patterns.
@@ -253,9 +250,8 @@ class BooleanFactorization(
     def summary(self) -> Summary:
         """Return the patterns in words: the columns that each has."""
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        names = [f"x{j}" for j in range(self.n_features_in_)] if names is None else names
-        words = [", ".join(str(names[j]) for j in np.flatnonzero(row)) for row in self.components_]
+        names = term_names(self, intercept=False)
+        words = [", ".join(names[j] for j in np.flatnonzero(row)) for row in self.components_]
         sizes = self.components_.sum(axis=1).tolist()
         columns = {"component": list(range(1, len(words) + 1)), "size": sizes, "columns": words}
         notes = (f"{self.reconstruction_err_} observed entries differ",)
@@ -303,7 +299,7 @@ def _counts(work: _Bits, values: Any) -> IntArray:
     return np.arange(1, min(_MOST_COMPONENTS, *work.value.shape) + 1)
 
 
-def _values(X: Any) -> Any:
+def _values(X: Any, names: Sequence[str]) -> Any:
     """Return 1, -1 and 0 for ones, zeros and what is missing; refuse any other number."""
     wrong = ~(np.isnan(X) | (X == 0) | (X == 1))
     count = int(np.count_nonzero(wrong))
@@ -311,7 +307,11 @@ def _values(X: Any) -> Any:
         i, j = (int(each) for each in np.argwhere(wrong)[0])
         raise InputError(
             f"BooleanFactorization takes zeros and ones; X has {count} other values, the first "
-            f"{X[i, j]:.6g} in row {i}, column {j} (counted from 0). Compare the columns with "
-            "thresholds first."
+            f"{X[i, j]:.6g} in row {i} (counted from 0), column {names[j]!r}. Compare the columns "
+            "with thresholds first."
         )
+    return _bits(X)
+
+
+def _bits(X: Any) -> Any:
     return np.where(np.isnan(X), 0, np.where(X == 1, 1, -1)).astype(np.int8)

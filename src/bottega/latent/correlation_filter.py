@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.cards import Card
 from bottega.core.estimator import Estimator
 from bottega.core.params import Parameter, Real
+from bottega.core.results import term_names
 from bottega.core.rows import Rows
 from bottega.core.sparse import small_as_dense
 from bottega.core.typing import BoolArray, FloatArray
@@ -131,12 +132,11 @@ class CorrelationFilter(SelectorMixin, Estimator):
             One row per column left out: ``dropped, kept, correlation``.
         """
         check_is_fitted(self)
-        given = getattr(self, "feature_names_in_", None)
-        names = [f"x{j}" for j in range(self.n_features_in_)] if given is None else list(given)
+        names = term_names(self, intercept=False)
         return self._make_frame(
             {
-                "dropped": [str(names[j]) for j in self.dropped_],
-                "kept": [str(names[j]) for j in self.kept_for_],
+                "dropped": [names[j] for j in self.dropped_],
+                "kept": [names[j] for j in self.kept_for_],
                 "correlation": self.correlation_[self.dropped_, self.kept_for_],
             }
         )

@@ -24,13 +24,14 @@ from bottega.core.params import (
     Seed,
 )
 from bottega.core.path import Path, along
+from bottega.core.results import term_names
 from bottega.core.rows import Rows
+from bottega.core.signs import signs
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
 from bottega.latent._factors.likelihood import FactorSolution, maximise
 from bottega.latent._factors.reading import FactorReading
 from bottega.latent._factors.work import FactorWork, degrees_of_freedom
-from bottega.latent._ppca.latent_normal import with_signs
 from bottega.latent._reading.sizes import check_sizes
 from bottega.latent._rotation.orthomax import orthomax
 from bottega.latent._rotation.promax import promax
@@ -243,14 +244,14 @@ class FactorAnalysis(FactorReading, Unsupervised, Chunked):
 
     def _prepare(self, rows: Rows) -> FactorWork:
         moments = self._statistics(rows.X, None, rows.weight, None)
-        return FactorWork.of(moments, type(self).__name__)
+        return FactorWork.of(moments, type(self).__name__, term_names(self, intercept=False))
 
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> Moments:
         check_sizes(X, each=True)
         return Moments().update(X, w=w)
 
     def _prepare_merged(self, statistics: Moments, chunks: CheckedChunks) -> FactorWork:
-        return FactorWork.of(statistics, type(self).__name__)
+        return FactorWork.of(statistics, type(self).__name__, term_names(self, intercept=False))
 
     def _given(self, work: FactorWork) -> dict[str, Any] | None:
         if self.n_components is None:
@@ -300,9 +301,7 @@ class FactorAnalysis(FactorReading, Unsupervised, Chunked):
             T = np.eye(K)
         rotated = loadings @ T
         order = np.argsort(-np.sum(rotated**2, axis=0), kind="stable")
-        signed = with_signs(rotated[:, order])
-        signs = np.where(np.sum(signed * rotated[:, order], axis=0) < 0, -1.0, 1.0)
-        T = T[:, order] * signs
+        T = T[:, order] * signs(rotated[:, order])
         self.loadings_ = loadings @ T
         self.components_ = (self.loadings_ * scale[:, None]).T
         self.rotation_matrix_ = T
@@ -317,8 +316,8 @@ class FactorAnalysis(FactorReading, Unsupervised, Chunked):
                 ConvergenceWarning,
             )
         if len(self.heywood_) and self.dof_ >= 0:
-            names = getattr(self, "feature_names_in_", None)
-            which = [str(j) if names is None else repr(str(names[j])) for j in self.heywood_]
+            names = term_names(self, intercept=False)
+            which = [repr(names[j]) for j in self.heywood_]
             warn_caller(
                 f"FactorAnalysis: the uniqueness of column {', '.join(which)} is at its bound "
                 f"lower={self.lower} (a Heywood case): the likelihood has no maximum inside. Take "

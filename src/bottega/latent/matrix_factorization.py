@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,8 +26,9 @@ from bottega.core.params import (
 from bottega.core.path import Path
 from bottega.core.rows import Rows
 from bottega.core.unsupervised import Unsupervised
+from bottega.latent._entries.held_out import judge_entries
 from bottega.latent._ratings.answers import FactorAnswers
-from bottega.latent._ratings.held_out import RankGrid, judge_entries, training_errors
+from bottega.latent._ratings.held_out import RankGrid, held_out_losses, training_errors
 from bottega.latent._ratings.parameters import ColumnNames, RatingScale
 from bottega.latent._ratings.problem import FactorProblem, RatingsPenalty
 from bottega.latent._ratings.search import FactorSearch
@@ -353,15 +355,13 @@ class MatrixFactorization(FactorAnswers, Unsupervised):
         ranks = sorted({each["n_components"] for each in curve.settings})
         alphas = sorted({each["alpha"] for each in curve.settings}, reverse=True)
         grid = self._grid(work, ranks, alphas)
-        error, error_se, fold_error = judge_entries(grid, work.ratings, work.folds(cv))
-        return replace(
-            curve,
-            error=error,
-            error_se=error_se,
-            fold_error=fold_error,
-            estimate="entries",
-            criteria={} if self.implicit else {"rmse": np.sqrt(error)},
-        )
+        ratings = work.ratings
+        weight = None if np.all(ratings.weight == 1) else ratings.weight
+        losses = partial(held_out_losses, grid, ratings)
+        curve = judge_entries(curve, work.folds(cv), losses, weight)
+        if self.implicit or curve.error is None:
+            return curve
+        return replace(curve, criteria={"rmse": np.sqrt(curve.error)})
 
     def _settle(self, work: RatingsWork, setting: Mapping[str, Any]) -> None:
         problem, ratings = work.problem, work.ratings

@@ -273,13 +273,15 @@ class MDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
 
-    def plot(self, labels: Any = None, colours: Any = None) -> Any:
+    def plot(self, labels: Any = None, *, names: Any = None) -> Any:
         """Draw the map.
 
         Parameters
         ----------
-        labels, colours : array-like of shape (n,), optional
-            See `bottega.plot.latent_map_chart`.
+        labels : array-like of shape (n,), optional
+            Groups of the rows, which give their colours; see `bottega.plot.latent_map_chart`.
+        names : array-like of shape (n,), optional
+            What each row is called.
 
         Returns
         -------
@@ -290,7 +292,7 @@ class MDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
 
         check_is_fitted(self)
         note = f"Multidimensional scaling, stress {self.stress_:.4g}."
-        return latent_map_chart(self.embedding_, labels, colours, subtitle=note)
+        return latent_map_chart(self.embedding_, labels, names=names, subtitle=note)
 
 
 def _stress(D: FloatArray, points: FloatArray, relative: bool) -> float:

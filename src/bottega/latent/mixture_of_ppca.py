@@ -14,12 +14,13 @@ from bottega.core.folds import Folds
 from bottega.core.losses import Loss
 from bottega.core.params import Auto, Choice, Integer, Parameter, Real, Seed
 from bottega.core.path import Path
+from bottega.core.results import term_names
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
-from bottega.latent._mixture.fit import DistinctRows, MixtureFit, fit_mixture
+from bottega.latent._mixture.fit import DistinctRows, PpcaMixtureFit, fit_mixture
 from bottega.latent._ppca.packed import unpacked
 from bottega.latent._reading.sizes import check_sizes
 
@@ -74,8 +75,9 @@ class MixtureOfPPCA(DensityMixin, Unsupervised):
         Their noise variances.
     log_likelihood_ : float
         Log-likelihood of the rows of the fit.
-    trace_ : ndarray
-        Log-likelihood after each iteration of EM; it never decreases.
+    trace_ : Ascent
+        Log-likelihood and bound after each step of EM, which never decrease; ``trace_.plot()``
+        draws them.
     n_iter_ : int
         Iterations of EM.
     converged_ : bool
@@ -130,7 +132,7 @@ class MixtureOfPPCA(DensityMixin, Unsupervised):
         task="density",
         strengths=(
             "Clusters of different shapes and directions with few parameters each.",
-            "Gives probabilities of the clusters, a density, outlier scores and new rows.",
+            "Gives probabilities of the clusters, a density (low for outliers) and new rows.",
             "A piecewise linear map of rows that lie near a curved surface.",
         ),
         weaknesses=(
@@ -182,7 +184,7 @@ class MixtureOfPPCA(DensityMixin, Unsupervised):
             self._seed = seed_of(self.random_state)
         return found
 
-    def _fit_mixture(self, work: DistinctRows, setting: Mapping[str, Any]) -> MixtureFit:
+    def _fit_mixture(self, work: DistinctRows, setting: Mapping[str, Any]) -> PpcaMixtureFit:
         C, K, p = int(setting["n_clusters"]), int(setting["n_components"]), work.X.shape[1]
         if len(work.X) < C:
             raise InputError(
@@ -208,8 +210,8 @@ class MixtureOfPPCA(DensityMixin, Unsupervised):
         self.means_ = np.stack([model.mean for model in found.mixture.models])
         self.loadings_ = np.stack([model.W for model in found.mixture.models])
         self.noise_variances_ = np.array([model.noise for model in found.mixture.models])
-        self.log_likelihood_, self.trace_ = found.log_likelihood, found.trace
-        self.n_iter_, self.converged_ = max(len(found.trace) - 1, 1), found.converged
+        self.log_likelihood_, self.trace_ = found.log_likelihood, found.ascent
+        self.n_iter_, self.converged_ = found.ascent.n_iter, found.converged
         if not found.converged:
             warn_caller(
                 f"MixtureOfPPCA: EM did not converge in max_iter={self.max_iter} iterations; raise "
@@ -267,7 +269,7 @@ class MixtureOfPPCA(DensityMixin, Unsupervised):
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the responsibilities: the probability of each cluster given each row."""
         rows = self._check_new(X)
-        return self.mixture_.responsibilities(rows)[0]
+        return self.mixture_.responsibilities(rows)
 
     def predict(self, X: Any) -> IntArray:
         """Return the most probable cluster of each row, the larger one of equals."""
@@ -328,7 +330,7 @@ class MixtureOfPPCA(DensityMixin, Unsupervised):
         """Return the clusters as a table: share, noise, variance of their directions, mean."""
         check_is_fitted(self)
         p = self.means_.shape[1]
-        names = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(p)])
+        names = term_names(self, intercept=False)
         table: dict[str, Any] = {
             "cluster": list(range(self.n_clusters_)),
             "share": self.weights_.tolist(),

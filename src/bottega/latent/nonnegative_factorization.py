@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from bottega.core.cards import Card
 from bottega.core.errors import ConvergenceWarning, ParameterError, warn_caller
 from bottega.core.estimator import Unweighted
+from bottega.core.folds import Folds
 from bottega.core.losses import Loss
 from bottega.core.params import (
     AnyOf,
@@ -24,11 +25,12 @@ from bottega.core.params import (
     Seed,
 )
 from bottega.core.path import Path, Rule, along
+from bottega.core.results import term_names
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
-from bottega.latent._entries.held_out import judge_entries
+from bottega.latent._entries.held_out import judge_table
 from bottega.latent._nonnegative.checks import refuse_empty, refuse_negative
 from bottega.latent._nonnegative.coordinate import descend, solve
 from bottega.latent._nonnegative.gradient import project_gradients
@@ -86,15 +88,16 @@ class NonnegativeFactorization(
         Seed of random starts. The entries held out along the path, and singular vectors of large
         tables, are the same at every call where it is None.
     alpha_W : float, default=0.0
-        FactorPenalty of the codes; larger makes them smaller.
+        Penalty of the codes; larger makes them smaller.
     alpha_H : float or "same", default="same"
-        FactorPenalty of the components; that of the codes by default.
+        Penalty of the components; that of the codes by default.
     l1_ratio : float, default=0.0
         Share of the penalties that is lasso; larger gives more zeros.
     select : str, default="one_se"
         Rule that picks from the path.
-    cv : int or float, default=5
+    cv : int, float, "loo", splitter or list of (train, test), default=5
         Folds of the entries that judge the path, or the share of the entries that is held out once.
+        Folds that are given count the observed entries row after row.
     verbose : bool or int, default=False
         Whether the progress of the fit is written to standard output.
 
@@ -169,11 +172,7 @@ class NonnegativeFactorization(
         "alpha_H": AnyOf(Choice("same"), Real(0), help="penalty of the components"),
         "l1_ratio": Real(0, 1, help="share of the penalties that is lasso"),
         "select": Rule(),
-        "cv": AnyOf(
-            Integer(2),
-            Real(0, 1, open_low=True, open_high=True),
-            help="folds of the entries, or the share that is held out",
-        ),
+        "cv": Folds(help="folds of the entries, or the share that is held out"),
         "verbose": Anything(help="whether progress is written"),
     }
     card: ClassVar[Card] = Card(
@@ -257,8 +256,9 @@ class NonnegativeFactorization(
         return bool(self.beta_loss == "kullback-leibler")
 
     def _prepare(self, rows: Rows) -> PreparedTable:
-        refuse_negative(rows.X, type(self).__name__)
-        refuse_empty(rows.X)
+        names = term_names(self, intercept=False)
+        refuse_negative(rows.X, type(self).__name__, names)
+        refuse_empty(rows.X, names)
         seed = 0 if self.random_state is None and self.init != "random" else None
         seed = seed_of(self.random_state) if seed is None else seed
         table = NonnegativeTable.of(rows.X)
@@ -317,14 +317,17 @@ class NonnegativeFactorization(
         )
 
     def _judge(self, curve: Path, work: PreparedTable, rows: Rows, cv: Any, loss: Loss) -> Path:
-        def losses(rest: Any, k: int, at: IntArray, columns: IntArray) -> FloatArray:
+        def losses(rest: Any, at: IntArray, columns: IntArray) -> FloatArray:
             table = NonnegativeTable.of(rest)
-            found = self._factors(table, k, work.seed)
-            fitted = np.einsum("ij,ij->i", found.W[at], found.Z[columns]) * table.scale
             true = np.asarray(work.X[at, columns]).ravel()
-            return entry_losses(true, fitted, self._by_divergence)
+            found = np.empty((len(true), len(curve)))
+            for i, k in enumerate(curve.values):
+                factors = self._factors(table, int(k), work.seed)
+                fitted = np.einsum("ij,ij->i", factors.W[at], factors.Z[columns]) * table.scale
+                found[:, i] = entry_losses(true, fitted, self._by_divergence)
+            return found
 
-        return judge_entries(curve, work.X, cv, work.seed, losses)
+        return judge_table(curve, work.X, cv, work.seed, losses)
 
     def _row_losses(self, X: Any) -> FloatArray:
         table = NonnegativeTable.of(X)
@@ -362,7 +365,7 @@ class NonnegativeFactorization(
             Codes, none negative.
         """
         X = self._check_new(X)
-        refuse_negative(X, type(self).__name__)
-        refuse_empty(X, columns=False)
+        refuse_negative(X, type(self).__name__, term_names(self, intercept=False))
+        refuse_empty(X)
         table = NonnegativeTable.of(X)
         return self._codes(table) * np.sqrt(table.scale)

@@ -60,6 +60,7 @@ class PCA(ComponentDensity, ComponentStream, Unsupervised):
         with more columns than rows the matrix of inner products of rows; ``"arpack"`` finds the
         first components by Lanczos iterations, ``"randomized"`` by random projections, ``"power"``
         by power iteration with deflation (for teaching). ``"auto"`` picks by the size of X.
+        `fit_chunks` and `partial_fit` take ``"auto"`` and ``"covariance_eigh"``.
     tol : float, default=0.0
         Accuracy of ``"arpack"`` (0: as exact as can be) and ``"power"`` (0: 1e-10); larger is
         quicker and less exact.
@@ -83,7 +84,8 @@ class PCA(ComponentDensity, ComponentStream, Unsupervised):
     cv : int, float, "loo", splitter or list of (train, test), default=5
         Row folds of the blocks that are held out; the columns are hidden in as many blocks.
     device : str or None, default=None
-        Decompose with torch on this device (``"cuda"``, ``"cpu"``, ...); None uses NumPy.
+        Decompose with torch on this device (``"cuda"``, ``"cpu"``, ...); None uses NumPy. It goes
+        with `fit` and ``svd_solver="auto"``.
 
     Attributes
     ----------
@@ -122,7 +124,7 @@ class PCA(ComponentDensity, ComponentStream, Unsupervised):
     Notes
     -----
     ``"full"`` costs :math:`O(n p \min(n, p))`; ``"covariance_eigh"`` the same with a smaller
-    factor, :math:`n p^2 / 2 + O(p^3)`, and without a copy of X, at the price of squares: an
+    factor, :math:`n p^2 / 2 + O(p^3)`, and without a copy of X, but it squares the numbers: an
     eigenvalue below 1e-12 of the first is not known. K components by iterations cost
     :math:`O(n p K)` per pass over the rows. Large sparse tables are centred implicitly and are
     never made dense. `fit_chunks` and `partial_fit` add up means and products of columns: the

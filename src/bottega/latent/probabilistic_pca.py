@@ -13,10 +13,11 @@ from bottega.core.folds import Folds
 from bottega.core.losses import Loss
 from bottega.core.params import Auto, Choice, Integer, Parameter, Real
 from bottega.core.path import Path, along
+from bottega.core.results import term_names
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
-from bottega.latent._ppca.ascent import Ascent
+from bottega.latent._ppca.ascent import LatentAscent
 from bottega.latent._ppca.reading import LatentReading
 from bottega.latent._ppca.statistics import GappedMoments
 from bottega.latent._ppca.work import LatentWork, prepared, prepared_chunks
@@ -195,13 +196,15 @@ class ProbabilisticPCA(LatentReading, Unsupervised, Chunked):
         return tags
 
     def _prepare(self, rows: Rows) -> LatentWork:
-        return self._checked(prepared(rows, type(self).__name__))
+        names = term_names(self, intercept=False)
+        return self._checked(prepared(rows, type(self).__name__, names))
 
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> GappedMoments:
         return GappedMoments().update(X, w=w)
 
     def _prepare_merged(self, statistics: GappedMoments, chunks: CheckedChunks) -> LatentWork:
-        return self._checked(prepared_chunks(statistics.moments, chunks, type(self).__name__))
+        owner, names = type(self).__name__, term_names(self, intercept=False)
+        return self._checked(prepared_chunks(statistics.moments, chunks, owner, names))
 
     def _checked(self, work: LatentWork) -> LatentWork:
         if self.method == "closed" and not work.complete:
@@ -216,7 +219,7 @@ class ProbabilisticPCA(LatentReading, Unsupervised, Chunked):
             return "closed" if work.complete else "em"
         return self.method
 
-    def _solve(self, work: LatentWork, count: int) -> Ascent:
+    def _solve(self, work: LatentWork, count: int) -> LatentAscent:
         return work.solve(count, self._way(work), float(self.tol), int(self.max_iter))
 
     def _settle(self, work: LatentWork, setting: Mapping[str, Any]) -> None:
@@ -239,7 +242,7 @@ class ProbabilisticPCA(LatentReading, Unsupervised, Chunked):
                 DataWarning,
             )
 
-    def _keep(self, found: Ascent) -> None:
+    def _keep(self, found: LatentAscent) -> None:
         self.model_ = model = found.model
         self.mean_, self.loadings_, self.noise_variance_ = model.mean, model.W, model.noise
         sizes = np.sqrt(np.sum(model.W**2, axis=0))

@@ -10,12 +10,12 @@ from sklearn.utils import check_array
 
 from bottega.core.errors import InputError
 from bottega.core.frames import backend_of, is_frame, make_frame
+from bottega.core.signs import signs
 from bottega.core.sparse import is_large_sparse, small_as_dense
 from bottega.core.stored import stored
 from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import FloatArray
 from bottega.core.validate import refuse_doubled_names, refuse_masked
-from bottega.latent._pca.solvers import signs
 from bottega.latent._pca.words import in_words
 
 __all__ = ["LowRank", "SingularDecomposition", "low_rank", "svd"]

@@ -259,13 +259,15 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
 
-    def plot(self, labels: Any = None, colours: Any = None) -> Any:
+    def plot(self, labels: Any = None, *, names: Any = None) -> Any:
         """Draw the map.
 
         Parameters
         ----------
-        labels, colours : array-like of shape (n,), optional
-            See `bottega.plot.latent_map_chart`.
+        labels : array-like of shape (n,), optional
+            Groups of the rows, which give their colours; see `bottega.plot.latent_map_chart`.
+        names : array-like of shape (n,), optional
+            What each row is called.
 
         Returns
         -------
@@ -276,4 +278,4 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
 
         check_is_fitted(self)
         note = f"t-SNE, perplexity {self.perplexity_:.3g}: only who is near whom means something."
-        return latent_map_chart(self.embedding_, labels, colours, subtitle=note)
+        return latent_map_chart(self.embedding_, labels, names=names, subtitle=note)

@@ -13,7 +13,7 @@ from bottega.plot.theme import altair, finish, number
 __all__ = ["latent_map_chart"]
 
 _MOST = 2_000  # points; more only darken the picture
-_NAMED = 30  # points up to which each has its label beside it
+_NAMED = 30  # points up to which each has its name beside it
 _CLASSES = 20  # different whole numbers up to which they are taken as classes
 _BARS = 150  # rows whose uncertainty can still be seen
 _SIDE = 440
@@ -22,13 +22,13 @@ _SIDE = 440
 def latent_map_chart(
     points: Any,
     labels: Any = None,
-    colours: Any = None,
     *,
-    names: Sequence[str] = ("dimension 1", "dimension 2"),
+    names: Any = None,
+    axes: Sequence[str] = ("dimension 1", "dimension 2"),
     title: str = "Map of the rows",
     subtitle: str | Sequence[str] = (),
-    colour_title: str = "colour",
-    show_labels: bool | None = None,
+    label_title: str = "group",
+    show_names: bool | None = None,
     std: Any = None,
 ) -> Any:
     """Draw rows as points in two dimensions, coloured by a class, a cluster or a number.
@@ -38,21 +38,21 @@ def latent_map_chart(
     points : array-like of shape (n, d)
         Coordinates of the rows; the first two are drawn, a single one lies on a line.
     labels : array-like of shape (n,), optional
+        Groups of the rows, which give their colours. Texts, truth values and few different whole
+        numbers are classes, with a legend (a number below zero is noise, drawn pale, as density
+        clusters mark it); other numbers are drawn from pale (low) to dark (high).
+    names : array-like of shape (n,), optional
         What each row is called: shown when it is pointed at, and beside it where there are few.
-    colours : array-like of shape (n,), optional
-        What the colours show. Texts, truth values and few different whole numbers are classes,
-        with a legend (a number below zero is noise, drawn pale, as density clusters mark it);
-        other numbers are drawn from pale (low) to dark (high).
-    names : sequence of str
-        Of the two dimensions.
+    axes : sequence of str
+        Names of the two dimensions.
     title : str
         Title of the chart.
     subtitle : str or sequence of str
         What to see in it.
-    colour_title : str
-        What the colours show, in words.
-    show_labels : bool, optional
-        Whether labels stand beside their points; where there are at most 30 by default.
+    label_title : str
+        What the labels are, in words.
+    show_names : bool, optional
+        Whether names stand beside their points; where there are at most 30 by default.
     std : array-like of shape (n, d), optional
         Standard deviations of the coordinates: bars of one each way, for some 150 rows at most.
 
@@ -63,8 +63,9 @@ def latent_map_chart(
 
     Examples
     --------
-    >>> chart = latent_map_chart([[0.0, 1.0], [2.0, 0.0]], ["Rome", "Oslo"], ["south", "north"])
-    >>> [row["label"] for row in chart.to_dict()["data"]["values"]]
+    >>> cities = [[0.0, 1.0], [2.0, 0.0]]
+    >>> chart = latent_map_chart(cities, ["south", "north"], names=["Rome", "Oslo"])
+    >>> [row["name"] for row in chart.to_dict()["data"]["values"]]
     ['Rome', 'Oslo']
     """
     alt = altair()
@@ -75,21 +76,21 @@ def latent_map_chart(
         raise InputError(f"points has shape {Z.shape}; give one row of coordinates per point.")
     Z = np.column_stack([Z[:, 0], Z[:, 1] if Z.shape[1] > 1 else np.zeros(len(Z))])
     n = len(Z)
-    text, shown = _column("labels", labels, n), _column("colours", colours, n)
+    text, shown = _column("names", names, n), _column("labels", labels, n)
     seen = np.flatnonzero(np.all(np.isfinite(Z), axis=1))
     if not len(seen):
         raise InputError("points has no row of finite numbers; there is nothing to draw.")
     kept = seen[thinned(len(seen), _MOST)]
     columns: dict[str, Any] = {"x": Z[kept, 0], "y": Z[kept, 1]}
-    hints: list[tuple[Any, ...]] = [("x:Q", str(names[0]), ".4~g"), ("y:Q", str(names[1]), ".4~g")]
+    hints: list[tuple[Any, ...]] = [("x:Q", str(axes[0]), ".4~g"), ("y:Q", str(axes[1]), ".4~g")]
     notes = [subtitle] if isinstance(subtitle, str) else list(subtitle)
     encoding: dict[str, Any] = {}
     mark: dict[str, Any] = {"filled": True, "size": 26 if len(kept) > 300 else 44}
     if shown is not None and _are_classes(shown):
         words, order = _classes(shown)
-        columns["colour"] = [words[i] for i in kept]
-        hints.insert(0, ("colour:N", colour_title))
-        encoding["color"] = colors("colour", order, symbolType="circle")
+        columns["label"] = [words[i] for i in kept]
+        hints.insert(0, ("label:N", label_title))
+        encoding["color"] = colors("label", order, symbolType="circle")
         if "noise" in order:
             columns["solid"] = [0.0 if words[i] == "noise" else 1.0 for i in kept]
             encoding["opacity"] = shade(alt.Opacity, "solid", 0.25, 0.8)
@@ -98,20 +99,20 @@ def latent_map_chart(
         low, high = np.nanmin(values[kept]), np.nanmax(values[kept])
         columns["value"] = values[kept]
         columns["share"] = (values[kept] - low) / (high - low if high > low else 1.0)
-        hints.insert(0, ("value:Q", colour_title, ".4~g"))
+        hints.insert(0, ("value:Q", label_title, ".4~g"))
         encoding["opacity"] = shade(alt.Opacity, "share", 0.12, 1.0)
-        notes.append(f"{colour_title}: from {number(low)} (pale) to {number(high)} (dark).")
+        notes.append(f"{label_title}: from {number(low)} (pale) to {number(high)} (dark).")
     if "color" not in encoding:
         mark["style"] = "honest"
     if "opacity" not in encoding:
         mark["opacity"] = 0.7
     if text is not None:
-        columns["label"] = [str(text[i]) for i in kept]
-        hints.insert(0, ("label:N", "row"))
+        columns["name"] = [str(text[i]) for i in kept]
+        hints.insert(0, ("name:N", "row"))
     if len(kept) < n:
         notes.append(f"{len(kept):,} of {n:,} rows are drawn.")
     low_corner, high_corner = frame_of(Z[kept], 0.06)
-    channels = plane(low_corner, high_corner, names, tickCount=5)
+    channels = plane(low_corner, high_corner, axes, tickCount=5)
     base = alt.Chart()
     layers = []
     if std is not None:
@@ -124,15 +125,15 @@ def latent_map_chart(
     layers.append(
         base.mark_point(**mark).encode(**channels("x", "y"), **encoding, tooltip=tips(*hints))
     )
-    beside = len(kept) <= _NAMED if show_labels is None else show_labels
+    beside = len(kept) <= _NAMED if show_names is None else show_names
     if text is not None and beside:
         words_beside = base.mark_text(style="label", align="left", dx=7)
-        layers.append(words_beside.encode(**channels("x", "y"), text="label:N"))
+        layers.append(words_beside.encode(**channels("x", "y"), text="name:N"))
     return finish(
         alt.layer(*layers, data=alt.Data(values=records(**columns))),
         title=title,
         subtitle=[note for note in notes if note],
-        description=f"{title}: {n:,} rows in two dimensions, {names[0]} and {names[1]}.",
+        description=f"{title}: {n:,} rows in two dimensions, {axes[0]} and {axes[1]}.",
         width=_SIDE,
         height=_SIDE,
     )

@@ -331,14 +331,14 @@ class Description(Shown):
         shares = [f"{100 * share:.0f}% of the variance" for share in self.components.shares[:2]]
         return latent_map_chart(
             scores[:, :2],
-            self._map_names(),
-            self._map_colours(),
-            names=[f"component {k + 1} ({share})" for k, share in enumerate(shares)]
+            self._map_labels(),
+            names=self._map_names(),
+            axes=[f"component {k + 1} ({share})" for k, share in enumerate(shares)]
             if len(shares) > 1
             else ("component 1", ""),
             title="Map of the rows",
             subtitle="The first two components of all columns.",
-            colour_title="cluster",
+            label_title="cluster",
         )
 
     def plot_clusters(self) -> Any:
@@ -356,12 +356,12 @@ class Description(Shown):
         two = self.clusters.count == 2
         return latent_map_chart(
             self.clusters.plane,
-            self._map_names(),
-            self._map_colours(),
-            names=("between the clusters", "within the clusters" if two else "second direction"),
+            self._map_labels(),
+            names=self._map_names(),
+            axes=("between the clusters", "within the clusters" if two else "second direction"),
             title="Where the clusters differ most",
             subtitle="In standard deviations within clusters.",
-            colour_title="cluster",
+            label_title="cluster",
         )
 
     def _map_names(self) -> list[str]:
@@ -373,7 +373,7 @@ class Description(Shown):
             f"{name}, outlier" if out else name for name, out in zip(names, flagged, strict=True)
         ]
 
-    def _map_colours(self) -> list[str] | None:
+    def _map_labels(self) -> list[str] | None:
         if self.clusters is None or self.clusters.count == 1:
             return None
         return [f"cluster {label}" for label in self.clusters.labels]

@@ -18,6 +18,7 @@ from bottega.core.errors import DataWarning, InputError, ParameterError, warn_ca
 from bottega.core.matrix_columns import beyond_encoding
 from bottega.core.path import along
 from bottega.core.rows import Rows
+from bottega.core.signs import signed
 from bottega.core.typing import BoolArray, FloatArray
 
 __all__ = ["CommonCovariance"]
@@ -144,10 +145,7 @@ class CommonCovariance(NormalClasses, StreamedClasses):
         spread = np.sqrt(share)[:, None] * ((found.mean - middle) @ root)
         _, size, directions = np.linalg.svd(spread, full_matrices=False)
         d = min(max(len(self._present) - 1, 0), root.shape[1])
-        scalings = root @ directions[:d].T
-        if d:  # the sign is free: the largest entry is positive
-            largest = np.argmax(np.abs(scalings), axis=0)
-            scalings = scalings * np.where(scalings[largest, np.arange(d)] < 0, -1.0, 1.0)
+        scalings = signed(root @ directions[:d].T)
         total = np.sum(size[:d] ** 2)
         self.explained_variance_ratio_ = size[:d] ** 2 / (total if total > 0 else 1.0)
         self.scalings_ = scalings / found.scale[:, None]

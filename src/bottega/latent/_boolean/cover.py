@@ -58,10 +58,8 @@ class Cover:
     @property
     def error(self) -> int:
         """Observed entries that differ from the table."""
-        said = self.covers > 0
-        return int(np.count_nonzero((self.value > 0) & ~said)) + int(
-            np.count_nonzero((self.value < 0) & said)
-        )
+        covered = self.covers > 0
+        return int(np.count_nonzero(np.where(covered, self.value < 0, self.value > 0)))
 
     def left(self, penalty: int) -> FloatArray:
         """Return what covering each entry is worth: a wrong one costs the penalty."""

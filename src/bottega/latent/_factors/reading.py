@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.estimator import Estimator
 from bottega.core.params import Integer
+from bottega.core.results import term_names
 from bottega.core.seeds import seed_of
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray, IntArray
@@ -98,9 +99,8 @@ class FactorReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
     def summary(self) -> Summary:
         """Return loadings and uniquenesses as a table, with the test of the number of factors."""
         check_is_fitted(self)
-        p, K = self.loadings_.shape
-        names = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(p)])
-        table: dict[str, Any] = {"column": [str(name) for name in names]}
+        K = self.n_components_
+        table: dict[str, Any] = {"column": term_names(self, intercept=False)}
         table |= {f"factor {k + 1}": self.loadings_[:, k].tolist() for k in range(K)}
         table["uniqueness"] = self.uniquenesses_.tolist()
         factors = f"{K} factor{'s' * (K != 1)}"
@@ -115,7 +115,7 @@ class FactorReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
             notes.append(f"uniquenesses at the bound {self.lower}: {len(self.heywood_)}")
         return Summary(f"Factor analysis: {factors}", (Section("", table),), tuple(notes))
 
-    def plot(self, X: Any, *, labels: Any = None) -> Any:
+    def plot(self, X: Any, *, labels: Any = None, names: Any = None) -> Any:
         """Draw the rows at their scores of the first two factors.
 
         Parameters
@@ -124,6 +124,8 @@ class FactorReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
             Rows.
         labels : array-like of shape (m,), optional
             Groups of the rows, which give their colours.
+        names : array-like of shape (m,), optional
+            What each row is called.
 
         Returns
         -------
@@ -131,4 +133,5 @@ class FactorReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         """
         from bottega.plot import latent_map_chart
 
-        return latent_map_chart(self.transform(X), colours=labels, names=("factor 1", "factor 2"))
+        axes = ("factor 1", "factor 2")
+        return latent_map_chart(self.transform(X), labels, names=names, axes=axes)

@@ -1,5 +1,6 @@
 """What all numbers of factors share: mean, scales and correlations of the columns."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,13 +26,13 @@ class FactorWork:
     weight: float
 
     @classmethod
-    def of(cls, moments: Moments, owner: str) -> "FactorWork":
+    def of(cls, moments: Moments, owner: str, names: Sequence[str]) -> "FactorWork":
         """Return the work from the moments of the rows."""
         scale = np.sqrt(np.diag(moments.scatter) / moments.weight)
         still = np.flatnonzero(scale <= _CONSTANT * np.abs(moments.mean))
         if len(still):
             raise InputError(
-                f"{owner}: column {still[0]} of X (counted from 0) does not vary, so it has no "
+                f"{owner}: column {names[still[0]]!r} of X does not vary, so it has no "
                 "correlations; leave it out."
             )
         R = moments.scatter / scale / scale[:, None] / moments.weight

@@ -1,18 +1,20 @@
 """EM of a mixture of normals with few directions each."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.cluster import KMeans
 
+from bottega.cluster._kmeans.problem import ClusterProblem, KMeansHow, RowMap
+from bottega.cluster._kmeans.source import ArraySource
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 from bottega.latent._ppca.axes import PrincipalAxes
 from bottega.latent._ppca.latent_normal import LatentNormal
+from bottega.optimize.em import Ascent, ascend
 
-__all__ = ["DistinctRows", "MixtureFit", "PpcaMixture", "fit_mixture"]
+__all__ = ["DistinctRows", "PpcaMixture", "PpcaMixtureFit", "fit_mixture"]
 
 LEAST_NOISE = 1e-6  # of the mean variance of a column of all rows: no cluster has less
 
@@ -58,32 +60,67 @@ class PpcaMixture:
         """Return the log-likelihood of each row."""
         return np.asarray(logsumexp(self.joint(X), axis=1))
 
-    def responsibilities(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the probability of each cluster given each row, and the rows' log-likelihoods."""
+    def responsibilities(self, X: FloatArray) -> FloatArray:
+        """Return the probability of each cluster given each row."""
         joint = self.joint(X)
-        log_density = logsumexp(joint, axis=1)
-        return np.exp(joint - log_density[:, None]), np.asarray(log_density)
+        return np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
-class MixtureFit:
-    """A fitted mixture, its log-likelihoods by iteration, and whether a cluster collapsed."""
+class PpcaMixtureFit:
+    """A fitted mixture, how EM got there, and how many clusters collapsed."""
 
     mixture: PpcaMixture
-    trace: FloatArray
+    ascent: Ascent
     converged: bool
     degenerate: int
 
     @property
     def log_likelihood(self) -> float:
         """Log-likelihood of the rows."""
-        return float(self.trace[-1])
+        return float(self.ascent.log_likelihood[-1])
+
+
+@dataclass(frozen=True)
+class _Memberships:
+    """Probabilities of the clusters given each row, and their entropy, summed over the rows."""
+
+    share: FloatArray
+    entropy: float
+
+
+class _MixtureSteps:
+    """The two steps of EM and its bound, for one number of latent variables."""
+
+    def __init__(self, rows: DistinctRows, components: int) -> None:
+        self.rows, self.components = rows, components
+        self._last: tuple[PpcaMixture, FloatArray] | None = None
+
+    def _joint(self, mixture: PpcaMixture) -> FloatArray:
+        """Return the log of share times density; the bound after M and the next E step share it."""
+        if self._last is None or self._last[0] is not mixture:
+            self._last = mixture, mixture.joint(self.rows.X)
+        return self._last[1]
+
+    def expected(self, mixture: PpcaMixture) -> _Memberships:
+        joint = self._joint(mixture)
+        log_share = joint - logsumexp(joint, axis=1, keepdims=True)
+        share = np.exp(log_share)
+        entropy = -self.rows.weight @ np.einsum("ik,ik->i", share, log_share)
+        return _Memberships(share, float(entropy))
+
+    def maximised(self, found: _Memberships) -> PpcaMixture:
+        return _maximised(self.rows, found.share, self.components)
+
+    def bound(self, found: _Memberships, mixture: PpcaMixture) -> float:
+        expected = np.einsum("ik,ik->i", found.share, self._joint(mixture))
+        return float(self.rows.weight @ expected) + found.entropy
 
 
 def fit_mixture(
     rows: DistinctRows, clusters: int, components: int, *, seed: int, n_init: int, tol: float,
     max_iter: int,
-) -> MixtureFit:  # fmt: skip
+) -> PpcaMixtureFit:  # fmt: skip
     """Return the mixture that EM finds from the clusters of k-means.
 
     Every maximisation is exact, by the eigendecomposition of the covariance of each cluster, so
@@ -92,24 +129,21 @@ def fit_mixture(
     key = clusters, seed, n_init
     if key not in rows.starts:  # numbers of components share it
         rows.starts[key] = _start(rows, clusters, seed, n_init)
-    share = rows.starts[key]
-    mixture = _maximised(rows, share, components)
-    trace: list[float] = []
-    converged = clusters == 1
-    for _ in range(max_iter):
-        share, log_density = mixture.responsibilities(rows.X)
-        trace.append(float(rows.weight @ log_density))
-        if len(trace) > 1 and trace[-1] - trace[-2] <= tol * rows.total:
-            converged = True
-        if converged:
-            break
-        mixture = _maximised(rows, share, components)
-    else:
-        trace.append(float(rows.weight @ mixture.log_density(rows.X)))
-    mixture = _in_order(mixture)
+    steps = _MixtureSteps(rows, components)
+    ascent = ascend(
+        _maximised(rows, rows.starts[key], components),
+        steps.expected,
+        steps.maximised,
+        steps.bound,
+        max_iter=max_iter,
+        tol=tol * rows.total,
+        entropy=lambda found: found.entropy,
+    )
+    mixture = _in_order(ascent.parameters)
     bound = rows.floor * (1 + 1e-9)
     degenerate = sum(model.noise <= bound for model in mixture.models)
-    return MixtureFit(mixture, np.array(trace), converged, degenerate)
+    converged = clusters == 1 or ascent.converged  # of one cluster the first step is the maximum
+    return PpcaMixtureFit(mixture, replace(ascent, parameters=mixture), converged, degenerate)
 
 
 def _start(rows: DistinctRows, clusters: int, seed: int, n_init: int) -> FloatArray:
@@ -118,10 +152,10 @@ def _start(rows: DistinctRows, clusters: int, seed: int, n_init: int) -> FloatAr
     # k-means takes differences of large numbers: about the mean, and on one scale.
     centred = rows.X - rows.weight @ rows.X / rows.total
     centred = centred / np.sqrt(rows.floor / LEAST_NOISE)
-    found = KMeans(clusters, n_init=n_init, random_state=seed).fit(
-        centred, sample_weight=rows.weight / rows.total * len(rows.X)
-    )
-    return np.eye(clusters)[found.labels_]
+    source = ArraySource(centred, rows.weight / rows.total * len(rows.X))
+    how = KMeansHow(2, "k-means++", n_init, 300, 1e-4, "lloyd", 1024, None, seed)
+    found = ClusterProblem(source, source, how, RowMap()).solve(clusters)
+    return np.eye(clusters)[found.labels]
 
 
 def _maximised(rows: DistinctRows, share: FloatArray, components: int) -> PpcaMixture:

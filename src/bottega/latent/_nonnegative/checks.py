@@ -1,5 +1,6 @@
 """What a factorisation without negative numbers refuses."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from bottega.core.sparse import is_sparse
 __all__ = ["refuse_empty", "refuse_negative"]
 
 
-def refuse_negative(X: Any, owner: str) -> None:
+def refuse_negative(X: Any, owner: str, names: Sequence[str]) -> None:
     """Refuse a table with negative entries, and say where the first one is."""
     data = X.data if is_sparse(X) else X
     with np.errstate(invalid="ignore"):
@@ -26,13 +27,13 @@ def refuse_negative(X: Any, owner: str) -> None:
         i, j = (int(each) for each in np.argwhere(wrong)[0])
     raise InputError(
         f"Negative values in data passed to {owner}: X has {count}, the first {X[i, j]:.6g} in row "
-        f"{i}, column {j} (counted from 0). Shift or split such columns, or use a method that "
-        "takes negative numbers, such as principal components."
+        f"{i} (counted from 0), column {names[j]!r}. Shift or split such columns, or use a "
+        "method that takes negative numbers, such as principal components."
     )
 
 
-def refuse_empty(X: Any, *, columns: bool = True) -> None:
-    """Refuse rows (and columns) in which nothing is observed."""
+def refuse_empty(X: Any, names: Sequence[str] | None = None) -> None:
+    """Refuse rows, and columns where their names are given, in which nothing is observed."""
     n, p = X.shape
     if is_sparse(X):
         places = X.tocoo()
@@ -42,10 +43,12 @@ def refuse_empty(X: Any, *, columns: bool = True) -> None:
     else:
         lost = np.isnan(X)
         by_row, by_column = lost.sum(axis=1), lost.sum(axis=0)
-    sides = [("Row", by_row, p)] + [("Column", by_column, n)] * columns
-    for name, gone, all_of_them in sides:
-        if np.any(gone == all_of_them):
-            raise InputError(
-                f"{name} {int(np.argmax(gone == all_of_them))} of X (counted from 0) has no "
-                "observed entry, so nothing can be said about it: leave it out."
-            )
+    empty = None
+    if names is not None and np.any(by_column == n):
+        empty = f"Column {names[int(np.argmax(by_column == n))]!r} of X"
+    if np.any(by_row == p):
+        empty = f"Row {int(np.argmax(by_row == p))} of X (counted from 0)"
+    if empty is not None:
+        raise InputError(
+            f"{empty} has no observed entry, so nothing can be said about it: leave it out."
+        )

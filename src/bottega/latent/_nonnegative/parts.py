@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
+from bottega.core.results import term_names
 from bottega.core.sparse import is_sparse
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
@@ -55,8 +56,7 @@ class Parts:
     def summary(self) -> Summary:
         """Return the components in words: the columns in which each is largest."""
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        names = [f"x{j}" for j in range(self.n_features_in_)] if names is None else names
+        names = term_names(self, intercept=False)
         size = self.components_.sum(axis=1)
         words = []
         for row, total in zip(self.components_, size, strict=True):

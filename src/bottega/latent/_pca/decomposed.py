@@ -9,6 +9,7 @@ from bottega.core.chunks import Moments
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
+from bottega.core.signs import signed
 from bottega.core.sparse import is_sparse, small_as_dense
 from bottega.core.typing import FloatArray
 from bottega.core.validate import check_columns
@@ -28,7 +29,6 @@ from bottega.latent._pca.solvers import (
     by_scatter,
     choose_solver,
     completed,
-    signed,
     warn_slow_power,
 )
 
@@ -169,6 +169,11 @@ def from_rows(rows: Rows, standardize: bool, how: ComponentSolver) -> Directions
     name = _named(how, X)
     if how.device is None and name == "covariance_eigh" and p <= n:
         return from_moments(moments_of(X, w), standardize, how.k if p > _LARGE else None)
+    if how.device is not None and how.name != "auto":
+        raise ParameterError(
+            f"svd_solver={how.name!r} runs on the processor; with device={how.device!r} use "
+            "svd_solver='auto', or use device=None."
+        )
     if how.device is not None and is_sparse(X):
         raise ParameterError(
             f"device={how.device!r} would make this large sparse table dense; use device=None."

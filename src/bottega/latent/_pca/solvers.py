@@ -26,8 +26,6 @@ __all__ = [
     "by_scatter",
     "choose_solver",
     "completed",
-    "signed",
-    "signs",
     "warn_slow_power",
 ]
 
@@ -38,7 +36,6 @@ _SMALL = 3e7
 # Eigenvalues of a product A'A below this share of the largest have lost all of their digits.
 _LOST = 1e-13
 _EPS = np.finfo(np.float64).eps
-_TIE = 1e-8  # loadings that differ by less are equal: the first of them decides the sign
 _POWER_STEPS = 10_000
 _POWER_TOL = 1e-10
 
@@ -75,29 +72,6 @@ def _iterations(given: Any, k: int, small: int) -> int:
 
 def _threads(size: int) -> AbstractContextManager[None]:
     return one_thread() if float(size) ** 3 <= 5e7 else nullcontext()
-
-
-def signed(V: FloatArray) -> FloatArray:
-    """Return vectors (in columns) whose largest entry in size is positive.
-
-    Among entries of one size the first decides.
-
-    Examples
-    --------
-    >>> signed(np.array([[0.6, -0.5], [-0.8, 0.5]]))
-    array([[-0.6,  0.5],
-           [ 0.8, -0.5]])
-    """
-    return np.asarray(V * signs(V))
-
-
-def signs(V: FloatArray) -> FloatArray:
-    """Return what each column is multiplied by to follow the convention."""
-    size = np.abs(V)
-    if not V.size:
-        return np.ones(V.shape[1])
-    first = np.argmax(size >= (1 - _TIE) * size.max(axis=0), axis=0)
-    return np.where(V[first, np.arange(V.shape[1])] < 0, -1.0, 1.0)
 
 
 def completed(V: FloatArray, k: int) -> FloatArray:

@@ -1,13 +1,14 @@
 """Components of a stream: moments are merged, and the components follow from them."""
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import Any, Self
 
 from sklearn.utils.validation import validate_data
 
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks, Moments
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, ParameterError
 from bottega.core.estimator import AS_IT_IS
 from bottega.core.rows import Rows, check_weight
 from bottega.core.typing import FloatArray
@@ -26,6 +27,8 @@ class ComponentStream(Chunked):
     n_components_: int
     n_features_in_: int
     n_samples_: int
+    svd_solver: str
+    device: str | None
     _moments: Moments
     _weight: float
 
@@ -48,6 +51,7 @@ class ComponentStream(Chunked):
         """
         before = self._so_far()
         self._check_params()
+        self._refuse_other_solvers()
         first = before is None
         if first:
             self._forget()
@@ -65,6 +69,25 @@ class ComponentStream(Chunked):
             raise
         self._moments = merged
         return self
+
+    def _check_chunks(self, chunks: Iterable[Any]) -> CheckedChunks:
+        self._refuse_other_solvers()
+        return super()._check_chunks(chunks)
+
+    def _refuse_other_solvers(self) -> None:
+        """Refuse a solver, or a device, that rows in chunks cannot be given to."""
+        owner = type(self).__name__
+        if self.svd_solver not in ("auto", "covariance_eigh"):
+            raise ParameterError(
+                f"{owner}: svd_solver={self.svd_solver!r} takes all rows at once, and fit_chunks "
+                "and partial_fit decompose the covariance matrix; use 'auto' or 'covariance_eigh', "
+                "or fit."
+            )
+        if self.device is not None:
+            raise ParameterError(
+                f"{owner}: device={self.device!r} takes all rows at once; fit_chunks and "
+                "partial_fit run without one: use device=None, or fit."
+            )
 
     def _so_far(self) -> Moments | None:
         """Return the moments of the rows so far; None where there are none."""

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
 from bottega.core.frames import is_frame
+from bottega.core.results import term_names
 from bottega.core.rows import check_weight
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
@@ -33,10 +34,7 @@ class ComponentViews(ComponentMap):
     _total_variance: float
 
     def _names(self) -> list[str]:
-        given = getattr(self, "feature_names_in_", None)
-        if given is not None:
-            return [str(name) for name in given]
-        return [f"x{j}" for j in range(self.n_features_in_)]
+        return term_names(self, intercept=False)
 
     def _titles(self) -> list[str]:
         return [f"PC{k + 1}" for k in range(self.n_components_)]

@@ -11,7 +11,7 @@ from bottega.latent._ppca.latent_normal import LatentNormal
 from bottega.latent._ppca.sums import LatentSums
 from bottega.optimize.quasi_newton import minimise_smooth
 
-__all__ = ["Ascent", "climb_by_em", "climb_by_gradient"]
+__all__ = ["LatentAscent", "climb_by_em", "climb_by_gradient"]
 
 _MEMORY = 6  # steps that an extrapolation looks at
 _ROUNDED = 1e-5  # slope per row below which a line search may end by rounding
@@ -21,7 +21,7 @@ Expect = Callable[[LatentNormal], LatentSums]
 
 
 @dataclass(frozen=True)
-class Ascent:
+class LatentAscent:
     """Where an ascent ended: the model, its log-likelihood, and the likelihoods on the way."""
 
     model: LatentNormal
@@ -56,7 +56,7 @@ class _ParameterVector:
 
 def climb_by_em(
     expect: Expect, start: LatentNormal, *, floor: float, tol: float, max_iter: int
-) -> Ascent:
+) -> LatentAscent:
     """Return the maximum that EM finds, its steps extrapolated where that raises the likelihood.
 
     Every round has one expectation step. Its parameters are the extrapolation of the last EM steps
@@ -94,7 +94,7 @@ def climb_by_em(
                 break
         sums = tried
         trace.append(sums.log_likelihood)
-    return Ascent(model, trace[-1], np.array(trace), max(len(trace) - 1, 1), converged)
+    return LatentAscent(model, trace[-1], np.array(trace), max(len(trace) - 1, 1), converged)
 
 
 def _extrapolated(points: list[FloatArray], steps: list[FloatArray]) -> FloatArray:
@@ -111,7 +111,7 @@ def _extrapolated(points: list[FloatArray], steps: list[FloatArray]) -> FloatArr
 
 def climb_by_gradient(
     expect: Expect, start: LatentNormal, *, floor: float, tol: float, max_iter: int
-) -> Ascent:
+) -> LatentAscent:
     """Return the maximum that L-BFGS finds on the marginal likelihood; its trace only rises."""
     at = _ParameterVector(start)
     least = np.sqrt(at.p) * np.log(floor)
@@ -136,4 +136,4 @@ def climb_by_gradient(
     # Where rounding ends the line search first, the slope is small but not as small as asked.
     limit = np.sqrt(tol) if n_iter >= max_iter else max(np.sqrt(tol), _ROUNDED)
     converged = best["slope"] <= limit
-    return Ascent(best["model"], trace[-1], np.array(trace), max(n_iter, 1), bool(converged))
+    return LatentAscent(best["model"], trace[-1], np.array(trace), max(n_iter, 1), bool(converged))

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from bottega.core.chunks import Moments
+from bottega.core.signs import signed
 from bottega.core.typing import FloatArray, IntArray
-from bottega.latent._ppca.latent_normal import LatentNormal, with_signs
+from bottega.latent._ppca.latent_normal import LatentNormal
 
 __all__ = ["PrincipalAxes"]
 
@@ -62,7 +63,7 @@ class PrincipalAxes:
         cls, mean: FloatArray, variances: FloatArray, axes: FloatArray, total: Any, weight: float
     ) -> "PrincipalAxes":
         kept = variances > _ROUNDING * len(mean) * max(float(variances[0]), 0.0)
-        return cls(mean, variances[kept], with_signs(axes[:, kept]), float(total), float(weight))
+        return cls(mean, variances[kept], signed(axes[:, kept]), float(total), float(weight))
 
     @property
     def rank(self) -> int:

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from bottega.core.chunks import split_rows
+from bottega.core.signs import signed
 from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.latent._kernels.ppca import posteriors
 from bottega.latent._ppca.packed import outer_packed
 
-__all__ = ["LatentNormal", "posterior_of_rows", "with_signs"]
+__all__ = ["LatentNormal", "posterior_of_rows"]
 
 BLOCK = 1024  # rows whose products fit into the cache
 
@@ -44,7 +45,7 @@ class LatentNormal:
         if not self.W.shape[1]:
             return self
         U, sizes, _ = np.linalg.svd(self.W, full_matrices=False)
-        return LatentNormal(self.mean, with_signs(U) * sizes, self.noise)
+        return LatentNormal(self.mean, signed(U) * sizes, self.noise)
 
     def covariance(self) -> FloatArray:
         """Return the covariance of the rows, W W' + noise I."""
@@ -111,20 +112,3 @@ def posterior_of_rows(
     found = np.empty_like(by_mask)
     posteriors(by_mask, by_value, facts, float(model.noise), moments, found)
     return found
-
-
-def with_signs(axes: FloatArray) -> FloatArray:
-    """Return columns turned so that the entry of largest size is positive, the first of equals.
-
-    Examples
-    --------
-    >>> with_signs(np.array([[0.6, 0.0], [-0.8, -1.0]])).tolist()
-    [[-0.6, -0.0], [0.8, 1.0]]
-    """
-    if not axes.size:
-        return axes
-    # Entries that differ by rounding are equals: the first of them decides on every processor.
-    size = np.abs(axes)
-    largest = np.argmax(size >= size.max(axis=0) * (1 - 1e-9), axis=0)
-    signs = np.sign(axes[largest, np.arange(axes.shape[1])])
-    return np.asarray(axes * np.where(signs == 0, 1.0, signs))

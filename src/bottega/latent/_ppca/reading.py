@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.errors import InputError
 from bottega.core.estimator import Estimator
 from bottega.core.params import Integer
+from bottega.core.results import term_names
 from bottega.core.seeds import seed_of
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
@@ -135,7 +136,7 @@ class LatentReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         check_is_fitted(self)
         K, p = self.n_components_, len(self.mean_)
         total = float(np.sum(self.loadings_**2)) + p * self.noise_variance_
-        names = getattr(self, "feature_names_in_", np.array([f"x{j + 1}" for j in range(p)]))
+        names = term_names(self, intercept=False)
         leading = [
             ", ".join(f"{names[j]} {axis[j]:+.2f}" for j in np.argsort(-np.abs(axis))[:3])
             for axis in self.components_
@@ -154,7 +155,7 @@ class LatentReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
             f"Probabilistic PCA: {K} component{'s' * (K != 1)}", (Section("", table),), notes
         )
 
-    def plot(self, X: Any, *, labels: Any = None) -> Any:
+    def plot(self, X: Any, *, labels: Any = None, names: Any = None) -> Any:
         """Draw the rows at their first two latent variables, with the uncertainty of each.
 
         Parameters
@@ -163,6 +164,8 @@ class LatentReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
             Rows; NaN is missing.
         labels : array-like of shape (m,), optional
             Groups of the rows, which give their colours.
+        names : array-like of shape (m,), optional
+            What each row is called.
 
         Returns
         -------
@@ -172,9 +175,8 @@ class LatentReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
 
         mean, covariance = self.posterior(X)
         std = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
-        return latent_map_chart(
-            mean, std=std, colours=labels, names=("latent variable 1", "latent variable 2")
-        )
+        axes = ("latent variable 1", "latent variable 2")
+        return latent_map_chart(mean, labels, names=names, axes=axes, std=std)
 
     def plot_imputed(self, X: Any, *, column: int | str | None = None) -> Any:
         """Draw the missing values of a column as imputed, with 95 % limits, sorted.
@@ -194,7 +196,7 @@ class LatentReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
 
         rows, _ = self._checked_model(X)
         missing = np.isnan(rows)
-        names = list(getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(len(rows.T))]))
+        names = term_names(self, intercept=False)
         if column is None:
             j = int(np.argmax(missing.sum(axis=0)))
         else:
@@ -203,4 +205,4 @@ class LatentReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
             raise InputError(f"Column {names[j]!r} has no missing value to impute; name another.")
         filled, std = self.impute(X, return_std=True)
         gone = missing[:, j]
-        return imputation_chart(filled[gone, j], std[gone, j], rows[~gone, j], name=str(names[j]))
+        return imputation_chart(filled[gone, j], std[gone, j], rows[~gone, j], name=names[j])

@@ -1,6 +1,6 @@
 """What all numbers of components share: axes of complete rows, or rows with missing values."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from bottega.core.chunks import Moments
 from bottega.core.errors import DataWarning, InputError, warn_caller
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
-from bottega.latent._ppca.ascent import Ascent, climb_by_em, climb_by_gradient
+from bottega.latent._ppca.ascent import LatentAscent, climb_by_em, climb_by_gradient
 from bottega.latent._ppca.axes import PrincipalAxes
 from bottega.latent._ppca.latent_normal import LatentNormal
 from bottega.latent._ppca.observed import ObservedRows, column_means
@@ -44,12 +44,12 @@ class LatentWork:
         """Components beyond which the noise would vanish."""
         return max(min(len(self.center), self.axes.rank) - 1, 0)
 
-    def solve(self, count: int, method: str, tol: float, max_iter: int) -> Ascent:
+    def solve(self, count: int, method: str, tol: float, max_iter: int) -> LatentAscent:
         """Return the maximum of the likelihood with `count` latent variables."""
         start = self.axes.model(count)
         if method == "closed" or (count == 0 and self.complete):
             value = float(self.axes.log_likelihoods(np.array([count]))[0])
-            return Ascent(start, value, np.array([value]), 1, True)
+            return LatentAscent(start, value, np.array([value]), 1, True)
         climb = climb_by_gradient if method == "gradient" else climb_by_em
         spread = self.axes.total / len(self.center)
         if self.complete:
@@ -86,7 +86,7 @@ def _spread_out(p: int, K: int) -> FloatArray:
     return np.asarray(found)
 
 
-def prepared(rows: Rows, owner: str) -> LatentWork:
+def prepared(rows: Rows, owner: str, names: Sequence[str]) -> LatentWork:
     """Return the prepared rows of a fit; NaN is missing."""
     X, w = rows.X, rows.weight
     check_sizes(X)
@@ -107,21 +107,23 @@ def prepared(rows: Rows, owner: str) -> LatentWork:
             DataWarning,
         )
     center = column_means([(X, w)])
-    _check_columns(center, owner)
+    _check_columns(center, owner, names)
     source = ObservedRows(X, w, center)
     entries, weight = source.weights()
     axes = _pairwise_axes(center, source.products(), entries, weight)
     return LatentWork(_varying(axes, owner), False, source, center, len(X) - empty)
 
 
-def prepared_chunks(moments: Moments | None, chunks: Iterable[Any], owner: str) -> LatentWork:
+def prepared_chunks(
+    moments: Moments | None, chunks: Iterable[Any], owner: str, names: Sequence[str]
+) -> LatentWork:
     """Return the prepared work of rows in chunks; `moments` are None where values are missing."""
     if moments is not None:
         axes = PrincipalAxes.of_moments(moments)
         source: Any = ObservedRows.of_moments(moments)
         return LatentWork(_varying(axes, owner), True, source, axes.mean, moments.count)
     center = column_means((X, w) for X, _, w in chunks)
-    _check_columns(center, owner)
+    _check_columns(center, owner, names)
     p = len(center)
     products, entries, weight, count = np.zeros((p, p)), np.zeros(p), 0.0, 0
     for X, _, w in chunks:
@@ -143,11 +145,11 @@ def _pairwise_axes(
     return PrincipalAxes.of_covariance(center, products / (weight * together), weight)
 
 
-def _check_columns(center: FloatArray, owner: str) -> None:
+def _check_columns(center: FloatArray, owner: str, names: Sequence[str]) -> None:
     never = np.flatnonzero(np.isnan(center))
     if len(never):
         raise InputError(
-            f"{owner}: column {never[0]} of X (counted from 0) has no observed value"
+            f"{owner}: column {names[never[0]]!r} of X has no observed value"
             + (f", nor have {len(never) - 1} others" if len(never) > 1 else "")
             + "; leave it out."
         )

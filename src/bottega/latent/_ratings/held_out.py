@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 
 from bottega.core.chunks import split_rows
-from bottega.core.judge import LossSums
-from bottega.core.parallel import in_threads, spare_threads
+from bottega.core.folds import Fold
 from bottega.core.typing import FloatArray
 from bottega.latent._ratings.observed import Ratings
 from bottega.latent._ratings.problem import FactorPair, FactorProblem, RatingsPenalty, fitted_pairs
 from bottega.latent._ratings.search import FactorSearch
 from bottega.latent._ratings.start import FactorStart
 
-__all__ = ["RankGrid", "judge_entries", "percentile_ranks", "training_errors"]
+__all__ = ["RankGrid", "held_out_losses", "percentile_ranks", "training_errors"]
 
 _SCORES = 2**22  # of pairs that are compared at a time
 _MOST_RANKED = 20_000  # known entries whose ranks are looked at
@@ -98,34 +97,21 @@ def training_errors(grid: RankGrid, start: FactorStart, ratings: Ratings) -> Flo
     return found
 
 
-def judge_entries(
-    grid: RankGrid, ratings: Ratings, folds: Sequence[Any]
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the mean loss of held-out entries, its standard error, and the mean in each fold."""
+def held_out_losses(grid: RankGrid, ratings: Ratings, fold: Fold) -> FloatArray:
+    """Return the losses of the entries that a fold holds out, one column per setting."""
+    known, held = (ratings.entries(part) for part in fold)
+    problem = grid.problem_of(known)
+    losses = np.empty((held.size, len(grid)))
 
-    def judge(fold: Any) -> FloatArray:
-        known, held = (ratings.entries(part) for part in fold)
-        problem = grid.problem_of(known)
-        losses = np.empty((held.size, len(grid)))
+    def look(place: int, factors: FactorPair) -> None:
+        if problem.implicit:
+            losses[:, place] = percentile_ranks(factors, held, known)
+        else:
+            gap = held.value - grid.predicted(problem, factors, held)
+            losses[:, place] = gap**2
 
-        def look(place: int, factors: FactorPair) -> None:
-            if problem.implicit:
-                losses[:, place] = percentile_ranks(factors, held, known)
-            else:
-                gap = held.value - grid.predicted(problem, factors, held)
-                losses[:, place] = gap**2
-
-        grid.walk(grid.start_of(problem, max(grid.ranks)), look)
-        return losses
-
-    sums, fold_error = LossSums(), []
-    side_by_side = len(folds) >= spare_threads() > 1
-    found = in_threads(judge, folds, stage="folds") if side_by_side else map(judge, folds)
-    for (_, held), losses in zip(folds, found, strict=True):
-        weight = ratings.weight[held]
-        sums.update(losses, None if np.all(weight == 1) else weight)
-        fold_error.append(np.average(losses, axis=0, weights=weight))
-    return *sums.mean_and_se(), np.array(fold_error)
+    grid.walk(grid.start_of(problem, max(grid.ranks)), look)
+    return losses
 
 
 def percentile_ranks(factors: FactorPair, entries: Ratings, known: Ratings | None) -> FloatArray:

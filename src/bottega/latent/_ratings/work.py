@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,11 @@ from bottega.core.errors import (
     ParameterError,
     warn_caller,
 )
-from bottega.core.folds import Fold, make_folds
+from bottega.core.folds import Fold
 from bottega.core.seeds import seed_of
+from bottega.core.signs import signs
 from bottega.core.typing import FloatArray
+from bottega.latent._entries.held_out import entry_folds
 from bottega.latent._ratings.observed import Ratings
 from bottega.latent._ratings.problem import FactorPair, FactorProblem
 from bottega.latent._ratings.search import FactorsFound
@@ -76,9 +77,7 @@ class RatingsWork:
                 f"Choosing n_components and alpha needs ratings to hold out; found {size}. Give "
                 "values of both, or more ratings."
             )
-        if isinstance(cv, Integral) and not isinstance(cv, bool) and int(cv) >= 2:
-            cv = min(int(cv), size)
-        return make_folds(cv, size, random_state=self.seed)
+        return entry_folds(cv, size, self.seed)
 
 
 def canonical(factors: FactorPair, rank: int) -> tuple[FloatArray, FloatArray]:
@@ -90,9 +89,7 @@ def canonical(factors: FactorPair, rank: int) -> tuple[FloatArray, FloatArray]:
     q = items[:, :rank]
     _, turn = np.linalg.eigh(q.T @ q)
     turn = turn[:, ::-1]
-    turned = q @ turn
-    places = np.argmax(np.abs(turned), axis=0)
-    turn = turn * np.where(turned[places, np.arange(rank)] < 0, -1.0, 1.0)
+    turn = turn * signs(q @ turn)
     items[:, :rank], users[:, :rank] = q @ turn, users[:, :rank] @ turn
     return users, items
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
+from bottega.core.signs import signed
 from bottega.core.typing import FloatArray
 
 __all__ = ["Classical", "classical_scaling"]
@@ -37,8 +38,4 @@ def classical_scaling(D: FloatArray, k: int) -> Classical:
     points = np.zeros((len(D), k))
     kept = min(k, len(D))
     points[:, :kept] = vectors[:, :kept] * np.sqrt(np.maximum(values[:kept], 0.0))
-    for s in range(k):  # the sign of an eigenvector is free: its largest entry is positive
-        column = np.abs(points[:, s])
-        first = int(np.flatnonzero(column >= column.max() * (1 - 1e-9))[0])
-        points[:, s] *= -1.0 if points[first, s] < 0 else 1.0
-    return Classical(points * size, values * size**2)
+    return Classical(signed(points) * size, values * size**2)

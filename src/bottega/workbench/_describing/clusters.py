@@ -13,6 +13,7 @@ from bottega.cluster import (
     silhouette,
     what_sets_apart,
 )
+from bottega.core.signs import signed
 from bottega.core.typing import FloatArray, IntArray
 from bottega.workbench._describing.categories import choose_means
 from bottega.workbench._describing.filling import Filling
@@ -189,8 +190,7 @@ def _plane(points: FloatArray, labels: IntArray, fitted: IntArray) -> FloatArray
     if len(means) == 2:
         spread = np.linalg.eigh(within)[1][:, -1]
         first = np.column_stack([first[:, 0], spread / np.sqrt(spread @ within @ spread)])
-    first = first * np.sign(first[np.argmax(np.abs(first), axis=0), [0, 1]])
-    return np.asarray((points - X.mean(axis=0)) @ first)
+    return np.asarray((points - X.mean(axis=0)) @ signed(first))
 
 
 def _of_mixture(chosen: ChosenMixture) -> tuple[str, ...]:
