@@ -128,6 +128,17 @@ def test_wrong_distances_are_refused(D, message):
         MDS(metric="precomputed").fit(D)
 
 
+def test_units_beyond_squares():
+    X = np.random.default_rng(9).normal(size=(8, 3))
+    with pytest.raises(InputError, match=r"distances is .*e\+20., and its square overflows"):
+        MDS().fit(X * 1e200)
+    with pytest.raises(InputError, match=r"square vanishes: measure in smaller units"):
+        MDS().fit(X * 1e-200)
+    with pytest.raises(InputError, match="Some distances are not finite"):
+        MDS(metric="cityblock").fit(np.sign(X) * 1e308)
+    assert MDS().fit_transform(X * 1e120) == pytest.approx(MDS().fit_transform(X) * 1e120, rel=1e-6)
+
+
 def test_wrong_parameters_are_refused():
     X = np.eye(3)
     with pytest.raises(ParameterError, match="use method='smacof'"):

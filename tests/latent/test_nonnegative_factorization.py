@@ -260,6 +260,25 @@ def test_units_do_not_matter(scale, how):
     assert other.reconstruction_err_ / scale == pytest.approx(one.reconstruction_err_, rel=1e-4)
 
 
+def test_units_beyond_squares():
+    X = table()
+    for scale, message in (
+        (1e155, "overflows: measure in larger"),
+        (1e-160, "vanishes: measure in"),
+    ):
+        for made in (np.asarray, sp.csr_array):
+            with pytest.raises(InputError, match=message):
+                NonnegativeFactorization(3).fit(made(X * scale))
+    # Codes of such rows are numbers, though no sum of their squares is.
+    for alpha in (0.0, 0.1):
+        model = NonnegativeFactorization(3, alpha_W=alpha, l1_ratio=0.5).fit(X)
+        for scale in (1e200, 1e-300):
+            codes = model.transform(X * scale)
+            assert np.all(np.isfinite(codes))
+            if not alpha:
+                assert codes / scale == pytest.approx(model.transform(X), abs=1e-6)
+
+
 def test_order_of_the_rows_does_not_matter():
     X = table()
     order = np.random.default_rng(10).permutation(len(X))

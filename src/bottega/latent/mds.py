@@ -26,9 +26,12 @@ from bottega.core.params import (
 )
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
+from bottega.latent._entries.range import refuse_out_of_range
 from bottega.latent._scaling.classical import classical_scaling
 
 __all__ = ["MDS"]
+
+_PLAIN = 1e100  # inputs from 1 over this to this have distances as they are
 
 
 class MDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
@@ -194,10 +197,20 @@ class MDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
 
     def _prepare(self, rows: Rows) -> FloatArray:
         if isinstance(self.metric, str) and self.metric == "precomputed":
-            return _checked(rows.X)
-        return np.asarray(
-            pairwise_distances(rows.X, metric=self.metric, **self.metric_params or {})
-        )
+            D = _checked(rows.X)
+            refuse_out_of_range(float(D.max(initial=0.0)), "X")
+            return D
+        size = float(np.max(np.abs(rows.X), initial=0.0))
+        by_size = isinstance(self.metric, str) and self.metric == "euclidean"
+        unit = size if by_size and size and not 1 / _PLAIN < size < _PLAIN else 1.0
+        D = pairwise_distances(rows.X / unit, metric=self.metric, **self.metric_params or {}) * unit
+        if not np.all(np.isfinite(D)):
+            raise InputError(
+                "Some distances are not finite: measure the inputs in larger units, or use another "
+                "metric."
+            )
+        refuse_out_of_range(float(D.max(initial=0.0)), "the distances")
+        return np.asarray(D)
 
     def _settle(self, D: FloatArray, setting: Mapping[str, Any]) -> None:
         self.dissimilarity_matrix_ = D

@@ -28,9 +28,11 @@ from bottega.core.path import Path, Rule, along
 from bottega.core.results import term_names
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
+from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
 from bottega.latent._entries.held_out import judge_table
+from bottega.latent._entries.range import refuse_out_of_range
 from bottega.latent._nonnegative.checks import refuse_empty, refuse_negative
 from bottega.latent._nonnegative.coordinate import descend, solve
 from bottega.latent._nonnegative.gradient import project_gradients
@@ -45,6 +47,7 @@ __all__ = ["NonnegativeFactorization"]
 
 _MOST_COMPONENTS = 10  # of the path that chooses
 _STARTS = Choice("nndsvd", "nndsvda", "nndsvdar", "random")
+_MOST_PENALTY = 1e200  # of codes of numbers that are nothing beside the penalty
 _SWEEPS = 5_000  # of the codes of one row
 
 
@@ -259,6 +262,8 @@ class NonnegativeFactorization(
         names = term_names(self, intercept=False)
         refuse_negative(rows.X, type(self).__name__, names)
         refuse_empty(rows.X, names)
+        entries = rows.X.data if is_sparse(rows.X) else rows.X
+        refuse_out_of_range(float(np.max(entries, initial=0.0, where=~np.isnan(entries))), "X")
         seed = 0 if self.random_state is None and self.init != "random" else None
         seed = seed_of(self.random_state) if seed is None else seed
         table = NonnegativeTable.of(rows.X)
@@ -270,13 +275,16 @@ class NonnegativeFactorization(
         n, p = table.shape
         alpha_H = self.alpha_W if self.alpha_H == "same" else self.alpha_H
         # The loss is divided by the scale once or twice, each factor by its root.
-        loss = table.scale if self._by_divergence else table.scale**2
-        one, two = np.sqrt(table.scale) / loss, table.scale / loss
+        loss = 1.0 if self._by_divergence else 2.0
+        with np.errstate(over="ignore"):
+            one = float(np.minimum(np.float64(table.scale) ** (0.5 - loss), _MOST_PENALTY))
+            two = float(np.minimum(np.float64(table.scale) ** (1.0 - loss), _MOST_PENALTY))
         lasso, ridge = self.l1_ratio, 1 - self.l1_ratio
         sizes = (p * self.alpha_W, n * alpha_H)
-        return FactorPenalty(
-            *(size * lasso * one for size in sizes), *(size * ridge * two for size in sizes)
+        lassos, ridges = (
+            [size * share * u for size in sizes] for share, u in ((lasso, one), (ridge, two))
         )
+        return FactorPenalty(*lassos, *ridges)
 
     def _factors(self, table: NonnegativeTable, k: int, seed: int) -> Factors:
         W, Z = start_from(table, k, self.init, seed)
