@@ -12,6 +12,7 @@ from sklearn.mixture import GaussianMixture as PeerMixture
 from benchmarks.measure import Result, cold_seconds, in_turns
 from benchmarks.processes import exchange, has_r, run_peer
 from bottega.cluster import GaussianMixture
+from bottega.core.tuned import tune
 
 FAMILIES = ("EII", "VII", "EEE", "VVV")
 MOST = 10
@@ -91,7 +92,7 @@ def path(n: int, p: int) -> Result:
             max_iter=1_000,
             random_state=0,
         )
-        return model.path(X, values=range(1, MOST + 1))
+        return tune(model, X, values=range(1, MOST + 1), select="bic").path_
 
     curve = ours()
     seconds = in_turns({"ours": ours}, repeats=3)["ours"]

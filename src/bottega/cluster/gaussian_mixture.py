@@ -67,7 +67,8 @@ class GaussianMixture(Chunked, FittedMixture):
         none (I), one of EII, VII, EEI, VEI, EVI, VVI, EEE, VEE, EVE, VVE, EEV, VEV, EVV, VVV. Of a
         list, or of all (``"auto"``), `select` picks one together with the number of components.
     tol : float, default=1e-3
-        Stop when an iteration raises the mean log-likelihood by no more than this.
+        Stop when an iteration raises the mean log-likelihood by no more than this, and no faster
+        than the one before: from a start of equal components it rises slowly at first.
     reg_covar : float, default=1e-6
         The least variance of a component in any direction, as a share of the variance of the data
         (of each column, for families that units of columns do not matter to). Larger values keep

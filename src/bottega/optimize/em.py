@@ -50,7 +50,7 @@ class Ascent:
     n_iter : int
         Iterations taken.
     converged : bool
-        Whether an iteration raised the bound by no more than the tolerance.
+        Whether the last iteration raised the bound by no more than the tolerance.
     falls : tuple of int
         Iterations in which a step lowered the bound by more than rounding: a step is then wrong.
     """
@@ -148,8 +148,8 @@ def em(
     max_iter : int, default=1000
         The most iterations.
     tol : float, default=1e-6
-        Stop when an iteration raises the bound after the E step by no more than this; larger
-        values stop sooner and further from the maximum.
+        Stop when an iteration raises the bound after the E step by no more than this, and no
+        faster than the one before; larger values stop sooner and further from the maximum.
     log_likelihood : callable, optional
         ``log_likelihood(parameters)``, for an E step that is not exact, or to check one that is.
     entropy : callable, optional
@@ -251,7 +251,7 @@ def ascend(
             level.append(_finite(log_likelihood(theta), "E", iteration))
         if entropy is not None:
             spread.append(float(entropy(q)))
-        if iteration and after_e[-1] - after_e[-2] <= tol:
+        if _settled(after_e, tol, iteration == max_iter):
             converged = True
             break
         if iteration == max_iter:
@@ -270,6 +270,20 @@ def ascend(
         converged=converged and not falls,
         falls=falls,
     )
+
+
+def _settled(trace: list[float], tol: float, last: bool) -> bool:
+    """Return True if the bound rises by no more than `tol`, and no faster than before.
+
+    Near a saddle, where components start alike, it rises slowly at first and then faster.
+    """
+    if len(trace) < 2:
+        return False
+    rise = trace[-1] - trace[-2]
+    if rise > tol:
+        return False
+    slowing = len(trace) > 2 and rise <= trace[-2] - trace[-3]
+    return last or slowing or rise <= _ROUNDING * (1 + abs(trace[-1]))
 
 
 def _finite(value: Any, step: str, iteration: int) -> float:

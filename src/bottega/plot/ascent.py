@@ -72,10 +72,9 @@ def ascent_chart(ascent: Any, *, most: int = _MOST) -> Any:
     if count <= _MOST:
         layers.append(base.mark_point(size=26, filled=True, opacity=1))
     notes = [
-        f"{number(ascent.n_iter)} iterations, "
+        f"{number(ascent.n_iter)} iteration{'s' * (ascent.n_iter != 1)}, "
         f"{'converged' if ascent.converged else 'not converged'}: from "
-        f"{number(float(ascent.log_likelihood[0]), 6)} to "
-        f"{number(float(ascent.log_likelihood[-1]), 6)}.",
+        f"{ascent.log_likelihood[0]:,.2f} to {ascent.log_likelihood[-1]:,.2f}.",
         "Half steps: after the M step; dotted: the distance of q from the posterior.",
     ]
     if count < ascent.n_iter:

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.plot._parts import colors, records, tips, x_axis, y_axis
-from bottega.plot.theme import altair, finish, number
+from bottega.plot._parts import colors, dashes, records, tips, x_axis, y_axis
+from bottega.plot.theme import altair, finish
 
 __all__ = ["family_chart"]
 
@@ -24,8 +24,9 @@ def family_chart(path: Any, *, criterion: str = "bic") -> Any:
     Returns
     -------
     altair.LayerChart
-        Smaller is better; a ring marks the least value. A model with a component at the least
-        variance allowed leaves a gap.
+        The criterion less its least value, which a ring marks: smaller is better. Over a range of
+        60 the axis is that of square roots, so that what happens near zero is seen. A model with a
+        component at the least variance allowed leaves a gap.
 
     Examples
     --------
@@ -49,25 +50,37 @@ def family_chart(path: Any, *, criterion: str = "bic") -> Any:
     order = np.lexsort((sizes, family))
     known = list(dict.fromkeys(family.tolist()))
     title = "minus log-likelihood held out" if criterion == "error" else criterion.upper()
-    rows = records(
-        k=sizes[order], family=family[order], value=np.asarray(column)[order], df=path.df[order]
-    )
     best = int(np.nanargmin(column))
+    above = np.asarray(column) - column[best]
+    rows = records(
+        k=sizes[order],
+        family=family[order],
+        value=np.asarray(column)[order],
+        above=above[order],
+        df=path.df[order],
+    )
     rows += records(
-        k=sizes[best : best + 1], family=[str(family[best])], value=column[best : best + 1],
-        best=[True], df=path.df[best : best + 1],
-    )  # fmt: skip
+        k=[int(sizes[best])],
+        family=[str(family[best])],
+        value=[float(column[best])],
+        above=[0.0],
+        df=[float(path.df[best])],
+        best=[True],
+    )
+    steep = {"type": "sqrt"} if np.nanmax(above) > 60 else {}
+    patterns = [[[1, 0], [5, 3], [2, 2]][i // 7 % 3] for i in range(len(known))]
     base = alt.Chart().encode(
         x=x_axis("k", "components", tickMinStep=1, grid=False, zero=False, nice=False),
-        y=y_axis("value", title, zero=False),
-        color=colors("family", known, symbolType="stroke"),
+        y=y_axis("above", f"{title} less its least value", **steep),
+        color=colors("family", known, symbolType="stroke", columns=7),
+        strokeDash=dashes("family", known, patterns),
         tooltip=tips(
             ("family:N", "family"), ("k:Q", "components"), ("df:Q", "parameters"),
             ("value:Q", title, ",.2f"),
         ),
     )  # fmt: skip
     plain = base.transform_filter("!isValid(datum.best)")
-    note = f"Least: {family[best]} with {sizes[best]} components, {number(float(column[best]), 6)}."
+    note = f"Least: {family[best]} with {sizes[best]} components, {column[best]:,.2f}."
     return finish(
         alt.layer(
             plain.mark_line(strokeWidth=1.8),

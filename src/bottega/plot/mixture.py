@@ -9,7 +9,7 @@ from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
 from bottega.plot._grid import contour, on_grid
 from bottega.plot._parts import apart, colors, facets, frame_of, plane, records, thinned, tips
-from bottega.plot.theme import altair, finish, number, panels
+from bottega.plot.theme import altair, finish, panels
 
 __all__ = ["mixture_chart", "mixture_steps_chart"]
 
@@ -93,7 +93,7 @@ def mixture_chart(
     if kind == "density":
         layers.append(
             base.transform_filter("isValid(datum.ax)")
-            .mark_rule(style="label", strokeWidth=1.1, strokeCap="square")
+            .mark_rule(style="label", strokeWidth=1.1, strokeCap="square", clip=True)
             .encode(**channels("ax", "ay"), x2="bx", y2="by")
         )
     else:
@@ -150,7 +150,7 @@ def mixture_steps_chart(
     components = [str(j) for j in range(len(steps[0][2]))]
     for iteration, height, weights, means, covariances in steps:
         _, weights, means, covariances = _checked(X, weights, means, covariances)
-        title = f"{'start' if iteration == 0 else f'iteration {iteration}'}: {number(height, 6)}"
+        title = f"{'start' if iteration == 0 else f'iteration {iteration}'}: {height:,.2f}"
         titles.append(title)
         density = _density(weights, means, covariances)
         chosen = [str(j) for j in np.argmax(density(table), axis=1)]
@@ -186,7 +186,7 @@ def _curves(base: Any, channels: Any, color: Any) -> list[Any]:
     thick = apart(alt.StrokeWidth, "ring", ["half", "most"], [2.0, 1.1])
     middles = base.transform_filter("isValid(datum.mx)").encode(**channels("mx", "my"), color=color)
     return [
-        ellipses.mark_line(interpolate="linear").encode(strokeWidth=thick),
+        ellipses.mark_line(interpolate="linear", clip=True).encode(strokeWidth=thick),
         middles.mark_point(shape="diamond", size=70, filled=True, opacity=1),
     ]
 
