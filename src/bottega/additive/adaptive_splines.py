@@ -90,7 +90,8 @@ class AdaptiveSplines(AdaptiveRegression):
     gcv_ : float
         GCV of least squares on the terms, summed over several responses.
     df_ : float
-        Terms, plus the penalty for half of those beside the constant.
+        Terms, plus the penalty for half of those beside the constant, and for the search of sets of
+        levels.
     rss_ : float
         Weighted residual sum of squares of the predictions.
     deviance_ : float
@@ -117,6 +118,9 @@ class AdaptiveSplines(AdaptiveRegression):
     Candidate knots of an input are scanned in one pass with running sums, in coordinates that are
     orthogonal to the terms so far, so a step costs n for each parent and input, not a refit per
     knot. A category enters by sets of its levels; those with fewer than 5 rows count as one level.
+    A set is the best of very many, so in df it counts for what was searched: with L levels like
+    (L - 1) / 2 terms in its knots, a further set of the category like one term less, and all sets
+    together like L - 1 terms at most.
     An input with missing values has a term for being missing, by which others are multiplied; where
     the rows of the fit had none, a missing value takes the median (the most frequent level) of the
     rows.

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from bottega.additive._adaptive.basis import Term
+from bottega.additive._adaptive.charges import Charges
 from bottega.additive._adaptive.settings import GrowthSettings
 from bottega.additive._kernels.adaptive_knots import NEW
 from bottega.core.typing import Array, FloatArray, IntArray
@@ -25,7 +27,8 @@ class Pruning:
     rss : ndarray of shape (M, q)
         Weighted sums of squared residuals of each response.
     df : ndarray of shape (M,)
-        Terms, plus the penalty for half the terms beside the intercept: their knots.
+        Terms, plus the penalty for half the terms beside the intercept (their knots), and more for
+        sets of levels, see `Charges`.
     gcv : ndarray of shape (M,)
         Sum over responses of ``rss / n / (1 - df / n)^2``; infinite where df reaches n.
     best : int
@@ -46,6 +49,7 @@ def prune(
     settings: GrowthSettings,
     *,
     n: float | None = None,
+    charges: Charges | None = None,
 ) -> Pruning:
     """Return the sequence of subsets of terms, from the intercept to all of them.
 
@@ -61,13 +65,15 @@ def prune(
         Gives the penalty per knot.
     n : float, optional
         Rows that GCV counts; the number of rows by default.
+    charges : Charges, optional
+        Degrees of freedom of the terms; the same for all by default.
 
     Notes
     -----
     One decomposition of all rows, O(n M^2); each removal then works on M x M numbers. A term is
-    missed by the square of its coefficient over the variance factor of that coefficient. After
-    each removal terms are exchanged, one for one, while that lowers the squared residuals (with up
-    to 100 terms).
+    missed by the square of its coefficient over the variance factor of that coefficient, for each
+    degree of freedom that it is charged. After each removal terms are exchanged, one for one, while
+    that lowers the squared residuals at no higher charge (with up to 100 terms).
 
     Examples
     --------
@@ -88,12 +94,14 @@ def prune(
     Z = Q.T @ response
     left = response - Q @ Z
     floor = np.einsum("ij,ij->j", left, left)
+    if charges is None:
+        charges = Charges.of([Term()] * M, None, settings)
     kept = np.arange(M)
     subsets, rss = [], []
     while True:
         fit = _Subset.of(T, Z, kept)
         while len(kept) < M <= _EXCHANGED:
-            other = fit.exchanged(T)
+            other = fit.exchanged(T, charges)
             if other is None:
                 break
             fit = _Subset.of(T, Z, other)
@@ -102,9 +110,9 @@ def prune(
         rss.append(floor + np.sum(fit.left**2, axis=0))
         if len(kept) == 1:
             break
-        kept = np.delete(kept, fit.least_missed())
+        kept = np.delete(kept, fit.least_missed(charges.each(kept)))
     totals = np.array(rss[::-1])
-    df = settings.effective_terms(np.arange(1.0, M + 1))
+    df = np.array([charges.df(each) for each in subsets[::-1]])
     gcv = gcv_of(totals.sum(axis=1), df, rows if n is None else n)
     least = gcv.min()
     best = 1 if not np.isfinite(least) else 1 + int(np.argmax(gcv <= least * (1 + _TIED)))
@@ -145,13 +153,19 @@ class _Subset:
         away /= np.linalg.norm(away, axis=0)
         return cls(kept, q, Z - q @ (q.T @ Z), away, away.T @ Z)
 
-    def least_missed(self) -> int:
-        """Return the place of the column whose removal adds least; of ties the last."""
-        lost = np.sum(self.missed**2, axis=1)
+    def least_missed(self, charge: FloatArray) -> int:
+        """Return the place of the column whose removal adds least for its charge; of ties the last.
+
+        Parameters
+        ----------
+        charge : ndarray
+            Degrees of freedom of each column kept.
+        """
+        lost = np.sum(self.missed**2, axis=1) / charge
         lost[0] = np.inf  # the intercept stays
         return len(lost) - 1 - int(np.argmax(lost[::-1] <= lost.min() * (1 + _TIED)))
 
-    def exchanged(self, T: Array) -> IntArray | None:
+    def exchanged(self, T: Array, charges: Charges) -> IntArray | None:
         """Return the columns after the best exchange of one for another; None if none helps."""
         if len(self.kept) == 1:
             return None
@@ -164,6 +178,8 @@ class _Subset:
         saved[length <= NEW * np.sum(T[:, out] ** 2, axis=0)] = 0.0
         change = np.sum(self.missed**2, axis=1)[:, None] - saved
         change[0] = np.inf
+        if charges.levels.size:
+            change[charges.dearer(self.kept, out)] = np.inf
         best = change.min()
         if best >= -_TIED * np.sum(self.left**2):
             return None

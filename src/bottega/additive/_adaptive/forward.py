@@ -9,6 +9,7 @@ import numpy as np
 from bottega.additive._adaptive.backward import gcv_of, power_of_two
 from bottega.additive._adaptive.basis import HINGE, LINE, MISSING, SUBSET, Basis, Factor, Term
 from bottega.additive._adaptive.binned import BinnedInputs, binned
+from bottega.additive._adaptive.charges import cost_of_sets
 from bottega.additive._adaptive.parents import LINE_ONLY, Parent
 from bottega.additive._adaptive.refine import refined
 from bottega.additive._adaptive.settings import GrowthSettings
@@ -42,6 +43,8 @@ class Growth:
         Terms after each step, and the weighted sum of squared residuals over all responses.
     gains : ndarray of shape (M,)
         By how much the step that brought a term in lowered it (0 for the intercept).
+    searched : ndarray of shape (p,)
+        Levels of each category that sets of them were looked for in; 0 for numbers.
     stopped : str
         Why growth ended, in words.
     """
@@ -51,6 +54,7 @@ class Growth:
     n_terms: IntArray
     rss: FloatArray
     gains: FloatArray
+    searched: IntArray
     stopped: str
 
 
@@ -132,6 +136,8 @@ class _HingeGrower:
         self.root, self.weight_unit = np.sqrt(weight), unit
         n_parents = self.most if settings.degree > 1 else 1
         self.columns: BinnedInputs = binned(X, self.mass, n_levels, n_parents)
+        self.searched = _levels_searched(self.columns)
+        self.worth = _worth(self.searched, settings)
         self.unit = power_of_two(float(np.abs(Y).max(initial=0.0)))
         centred = Y / self.unit
         centred -= weight @ centred / weight.sum()
@@ -157,6 +163,7 @@ class _HingeGrower:
                 np.array(self.n_terms),
                 np.array(self.rss) * self.weight_unit * self.unit * self.unit,
                 np.array(self.gains) * self.weight_unit * self.unit * self.unit,
+                self.searched,
                 stopped,
             )
 
@@ -232,10 +239,13 @@ class _HingeGrower:
         return sorted((ranked[place] for place in chosen), key=lambda parent: parent.position)
 
     def _best(self) -> tuple[Parent, int]:
-        """Return the best child; of ties the one of the first parent and the first input."""
+        """Return the best child; of ties the one of the first parent and the first input.
+
+        A set of levels is worth less than it gains where more was searched than for a knot.
+        """
         step = len(self.rss)
         looked = [parent for parent in self.parents if parent.step == step]
-        gains = np.array([parent.gain for parent in looked])
+        gains = np.array([parent.gain for parent in looked]) * self.worth
         at = int(np.argmax(gains >= gains.max() * (1 - TIED)))
         return looked[at // gains.shape[1]], at % gains.shape[1]
 
@@ -315,6 +325,22 @@ class _HingeGrower:
         self.parents.append(
             Parent(at, self.terms[at], self.B[:, at], self.root, self.mass, columns, settings)
         )
+
+
+def _levels_searched(columns: BinnedInputs) -> IntArray:
+    """Return how many levels with rows each category has, rare ones taken together."""
+    found = np.zeros(len(columns.n_bins), dtype=np.intp)
+    for j in np.flatnonzero(columns.categorical):
+        codes = np.unique(columns.code[j])
+        found[j] = np.count_nonzero(codes < columns.n_bins[j])
+    return found
+
+
+def _worth(searched: IntArray, settings: GrowthSettings) -> FloatArray:
+    """Return what a gain of each input counts for: as if a set were charged like a pair."""
+    half = settings.knot_cost / 2
+    sets = [cost_of_sets(1, int(levels), half) if levels > 1 else 1.0 for levels in searched]
+    return np.minimum(2 * (1.0 + half) / np.array(sets), 1.0)
 
 
 def _search_part(

@@ -2,6 +2,7 @@
 
 from bottega.additive._adaptive.backward import Pruning, prune
 from bottega.additive._adaptive.basis import Basis
+from bottega.additive._adaptive.charges import Charges
 from bottega.additive._adaptive.forward import Growth, Residual, grow
 from bottega.additive._adaptive.settings import GrowthSettings
 from bottega.core.typing import FloatArray, IntArray
@@ -27,7 +28,8 @@ def grow_and_prune(
 
     def go_on(start: Basis | None) -> tuple[Growth, Pruning]:
         grown = grow(X, Y, weight, settings, n_levels=n_levels, residual=residual, start=start)
-        return grown, prune(grown.matrix, Y, weight, settings, n=n)
+        charges = Charges.of(grown.basis.terms, grown.searched, settings)
+        return grown, prune(grown.matrix, Y, weight, settings, n=n, charges=charges)
 
     best = go_on(None)
     for _ in range(1, settings.rounds):

@@ -111,7 +111,7 @@ def _gcv_without(work: Any, n_terms: int, group: tuple[int, ...]) -> float:
     """Return the GCV of least squares on the chosen terms but those of one group."""
     terms = work.growth.basis.terms
     rest = np.array([k for k in work.subset(n_terms) if sorted(terms[k].variables) != [*group]])
-    df = work.settings.effective_terms(len(rest))
+    df = np.array(work.charges.df(rest))
     return float(gcv_of(work.squares(rest), df, len(work.rows)))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import softmax
 
 from bottega.additive._adaptive.backward import Pruning, prune
+from bottega.additive._adaptive.charges import Charges
 from bottega.additive._adaptive.forward import Growth, grow
 from bottega.additive._adaptive.rounds import grow_and_prune
 from bottega.additive._adaptive.settings import GrowthSettings
@@ -60,6 +61,11 @@ class AdaptiveWork(ABC):
     def columns(self) -> TermColumns:
         """The terms at the rows."""
         return TermColumns(self.growth.matrix, self.weight, self.responses)
+
+    @cached_property
+    def charges(self) -> Charges:
+        """What the terms count for in GCV."""
+        return Charges.of(self.growth.basis.terms, self.growth.searched, self.settings)
 
     @property
     def pruning(self) -> Pruning:
@@ -239,7 +245,7 @@ class ClassesWork(TermLikelihood):
         rows = self.rows
         how: Any = {"n_levels": self.n_levels, "residual": self._left_of_scores}
         grown = grow(rows.X, self.responses, rows.weight, self.settings, **how)
-        return grown, self._removal(grown.matrix)
+        return grown, self._removal(grown)
 
     def _left_of_scores(self, matrix: FloatArray) -> FloatArray:
         """Return observed minus fitted probabilities of the likelihood fit to some terms."""
@@ -255,9 +261,9 @@ class ClassesWork(TermLikelihood):
         """Return a column of each class; of two classes that of the second."""
         return each[:, 1:] if self.K == 2 else each
 
-    def _removal(self, matrix: FloatArray) -> Pruning:
+    def _removal(self, grown: Growth) -> Pruning:
         """Return the subsets by the quadratic approximation about the fit of all terms."""
-        rows, K = self.rows, self.K
+        rows, K, matrix = self.rows, self.K, grown.matrix
         D, _ = TermColumns(matrix, self.weight).orthonormal(np.arange(matrix.shape[1]))
         found = self._fitted(D)
         P = self._probabilities(D, found)
@@ -265,7 +271,8 @@ class ClassesWork(TermLikelihood):
         bend = np.maximum((1 - np.sum(P**2, axis=1)) / (K - 1), _FLATTEST)
         left = (rows.y[:, None] == np.arange(K)) - P
         working = self._shown(D @ found.coef + left / bend[:, None])
-        return prune(matrix, working, rows.weights * bend, self.settings)
+        charges = Charges.of(grown.basis.terms, grown.searched, self.settings)
+        return prune(matrix, working, rows.weights * bend, self.settings, charges=charges)
 
 
 def indicators(codes: IntArray, K: int) -> FloatArray:
