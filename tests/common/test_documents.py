@@ -40,6 +40,7 @@ def test_every_claim_is_registered_or_waits_for_a_family(course_table):
     assert len(listed) == 38 + 40 + 55
     assert set(CLAIMS) | set(course_table.WAITING) == set(listed)
     assert not set(CLAIMS) & set(course_table.WAITING)
+    assert set(course_table.PARTLY_WAITING) <= set(CLAIMS)
 
 
 def test_readme_links_and_pictures_exist():

@@ -1,0 +1,400 @@
+"""Chapter 11: dimension reduction by principal components and singular values."""
+
+from functools import partial
+
+import numpy as np
+from scipy import sparse, stats
+
+from bottega.core.typing import FloatArray
+from bottega.course._numbers import log_slope
+from bottega.course._parts import Part, all_hold, columns_of, gap
+from bottega.course.experiment import Experiment, experiment
+from bottega.latent import (
+    PCA,
+    ProbabilisticPCA,
+    SingularDecomposition,
+    VarianceFilter,
+    low_rank,
+    svd,
+)
+from bottega.plot import dots_chart, lines_chart
+
+__all__ = ["low_rank_approximation", "probabilistic_components", "rotated_variance"]
+
+# Ratings of five films by seven users, and the matrix of rank 2 that is printed for them (N147,
+# N152); three rows that are nearly of rank 2, and the matrix printed for those (N149).
+RATINGS = np.array(
+    [
+        [1.0, 1, 1, 0, 0],
+        [3, 3, 3, 0, 0],
+        [4, 4, 4, 0, 0],
+        [5, 5, 5, 0, 0],
+        [0, 2, 0, 4, 4],
+        [0, 0, 0, 5, 5],
+        [0, 1, 0, 2, 2],
+    ]
+)
+PRINTED_RATINGS = np.array(
+    [
+        [0.92, 0.95, 0.92, 0.01, 0.01],
+        [2.91, 3.01, 2.91, -0.01, -0.01],
+        [3.90, 4.04, 3.90, 0.01, 0.01],
+        [4.82, 5.00, 4.82, 0.03, 0.03],
+        [0.70, 0.53, 0.70, 4.11, 4.11],
+        [-0.69, 1.34, -0.69, 4.78, 4.78],
+        [0.32, 0.23, 0.32, 2.01, 2.01],
+    ]
+)
+NEARLY_FLAT = np.array([[1.01, 2.05, 0.9], [-2.1, -3.05, 1.1], [2.99, 5.01, 0.3]])
+PRINTED_FLAT = np.array([[1.0, 2, 1], [-2, -3, 1], [3, 5, 0]])
+
+
+# ---- principal components ------------------------------------------------------------------------
+
+
+@experiment(
+    "N-X14",
+    claim="A filter of low variances fails once the axes are rotated and principal components do "
+    "not; they are uncorrelated, and power iteration with deflation finds them.",
+    items="N115, N118-N130",
+)
+def rotated_variance(
+    *, angles: int = 19, rows: int = 300, threshold: float = 0.5, random_state: int = 0
+) -> Experiment:
+    """Rotate a flat cloud and look at variances, then check the identities of the components.
+
+    Parameters
+    ----------
+    angles : int
+        Angles from 0 to 90 degrees.
+    rows : int
+        Rows of all tables.
+    threshold : float
+        Variance at and below which a column or component is dropped.
+    random_state : int
+        Of all draws.
+    """
+    rng = np.random.default_rng(random_state)
+    flat = rng.normal(size=(rows, 2)) * [3.0, 0.3]
+    degrees = np.linspace(0, 90, angles)
+    turned = [flat @ _rotation(angle) for angle in degrees]
+    columns = np.array([X.var(axis=0) for X in turned])
+    components = np.array([PCA().fit_transform(X).var(axis=0) for X in turned])
+    kept = np.array([VarianceFilter(threshold).fit(X).get_support().sum() for X in turned])
+    oblique = np.abs(degrees - 45) <= 30
+    dropped = np.sum(components <= threshold, axis=1)
+    parts = [
+        Part("columns that the filter keeps, axes as drawn", kept[0], 1, kept[0] == 1),
+        Part(
+            "columns that it keeps, rotated by 15 to 75 degrees",
+            kept[oblique].min(),
+            2,
+            np.all(kept[oblique] == 2),
+        ),
+        Part("components dropped at any angle", dropped.min(), 1, np.all(dropped == 1)),
+        *_identities(rng, rows),
+        *_power_iteration(rng, rows),
+    ]
+    return Experiment(
+        columns=columns_of(parts),
+        holds=all_hold(parts),
+        finding=f"at 0 degrees the filter keeps {kept[0]} of 2 columns, from 15 to 75 both; one "
+        f"of 2 components is dropped at every angle; covariances of components are "
+        f"{parts[5].found:.0e} of the largest variance, and power iteration is "
+        f"{parts[7].found:.0e} away from the full decomposition",
+        draw=partial(
+            lines_chart,
+            degrees,
+            {
+                "column 1": columns[:, 0],
+                "column 2": columns[:, 1],
+                "component 1": components[:, 0],
+                "component 2": components[:, 1],
+                "threshold": np.full(angles, threshold),
+            },
+            x_title="rotation in degrees",
+            y_title="variance",
+            title="Variances of columns depend on the axes, those of components do not",
+            subtitle=f"A flat cloud of {rows} rows, rotated",
+            dashed=("threshold",),
+        ),
+    )
+
+
+def _rotation(degrees: float) -> FloatArray:
+    c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    return np.array([[c, s], [-s, c]])
+
+
+def _identities(rng: np.random.Generator, rows: int) -> list[Part]:
+    """Compare mean and covariance of X F, the covariance of components, and the 90 % rule."""
+    X = rng.normal(size=(rows, 8)) @ rng.normal(size=(8, 8)) + rng.normal(size=8)
+    F = np.linalg.qr(rng.normal(size=(8, 3)))[0]
+    S = np.cov(X.T, bias=True)
+    mean = gap((X @ F).mean(axis=0), X.mean(axis=0) @ F)
+    covariance = gap(np.cov((X @ F).T, bias=True), F.T @ S @ F)
+    found = np.cov(PCA().fit_transform(X).T, bias=True)
+    off = float(np.max(np.abs(found - np.diag(np.diag(found)))) / np.max(found))
+    values = np.sort(np.linalg.eigvalsh(S))[::-1]
+    counted = int(np.argmax(np.cumsum(values) >= 0.9 * np.trace(S))) + 1
+    picked = PCA(0.9).fit(X).n_components_
+    return [
+        Part("mean of X F against mean of X, times F", mean, 0, mean < 1e-9),
+        Part("covariance of X F against F' S F", covariance, 0, covariance < 1e-9),
+        Part("largest covariance of two components", off, 0, off < 1e-9),
+        Part("components with 90 % of the trace", picked, counted, picked == counted),
+    ]
+
+
+def _power_iteration(rng: np.random.Generator, rows: int) -> list[Part]:
+    """Find components by powers, and count what that costs on a sparse table."""
+    hidden = rng.normal(size=(rows, 3)) * [9.0, 6.0, 4.0]
+    X = hidden @ np.linalg.qr(rng.normal(size=(30, 3)))[0].T + 0.5 * rng.normal(size=(rows, 30))
+    power = PCA(3, svd_solver="power", random_state=0).fit(X)
+    full = PCA(3, svd_solver="full").fit(X)
+    away = gap(power.components_, full.components_)
+
+    long, wide = 10 * rows, 400
+    loads = sparse.random(long, wide, 0.005, random_state=rng, format="csr")
+    first = np.flatnonzero(rng.random(long) < 0.3)
+    spike = sparse.csr_matrix((np.full(len(first), 4.0), (first, first % 3)), shape=(long, wide))
+    table = (loads + spike).tocsr()
+    few = PCA(1, svd_solver="power", random_state=0).fit(table)
+    sought = PCA(1, svd_solver="full").fit(table.toarray())
+    off = gap(few.components_, sought.components_)
+    products = int(np.sum(few.n_iter_))
+    # Centring takes a vector of each side per product; the covariance all pairs of columns.
+    cost = products * (2 * table.nnz + long + wide)
+    dense = long * wide**2 + wide**3
+    return [
+        Part("power iteration with deflation against the full solver", away, 0, away < 1e-4),
+        Part("the same on a sparse table, one component", off, 0, off < 1e-4),
+        Part("multiplications that it takes, against N d^2 + d^3", cost, dense, cost < dense),
+    ]
+
+
+# ---- probabilistic components --------------------------------------------------------------------
+
+
+@experiment(
+    "N-X15",
+    claim="Probabilistic principal components become principal components as the noise vanishes, "
+    "can be sampled, take missing data by marginals, and are robust to outliers.",
+    items="N131-N142",
+    verdict="wrong: normal noise is not robust, and outliers turn its axes exactly as far as "
+    "those of principal components; the other parts hold",
+)
+def probabilistic_components(
+    *,
+    noises: tuple[float, ...] = (1.0, 0.3, 0.1, 0.03, 0.01),
+    rows: int = 400,
+    distances: tuple[float, ...] = (0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0),
+    outliers: int = 8,
+    random_state: int = 0,
+) -> Experiment:
+    """Let the noise vanish, sample, leave values out, and move a few rows far away.
+
+    Parameters
+    ----------
+    noises : tuple of float
+        Standard deviations of the noise.
+    rows : int
+        Rows of two latent variables behind six columns.
+    distances : tuple of float
+        How far the outliers are moved.
+    outliers : int
+        Rows that are moved.
+    random_state : int
+        Of all draws.
+    """
+    rng = np.random.default_rng(random_state)
+    axes = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    W = axes[:, :2] * [3.0, 2.0]
+    latent, errors = rng.normal(size=(rows, 2)), rng.normal(size=(rows, 6))
+    away = [_shrinkage(latent @ W.T + sigma * errors) for sigma in noises]
+    slope = log_slope(noises, away)
+    X = latent @ W.T + 0.5 * errors
+    angles = np.array([_outlier_angles(X, axes, outliers, far) for far in distances])
+    same, turned = float(np.max(np.abs(angles[:, 0] - angles[:, 1]))), float(angles[-1, 1])
+    parts = [
+        Part("W z + mu against PCA's reconstruction, largest noise", away[0], 0, away[0] > 0.01),
+        Part("the same, least noise", away[-1], 0, away[-1] < 1e-4),
+        Part("power of the noise in that gap", slope, 2, abs(slope - 2) < 0.1),
+        *_likelihoods(X, rng),
+        Part("degrees that the axis turns, farthest outliers", turned, angles[0, 1], turned > 60),
+        Part("difference from the angle of PCA's axis", same, 0, same < 1e-3),
+    ]
+    return Experiment(
+        columns=columns_of(parts),
+        holds=all_hold(parts),
+        finding=f"the gap to PCA falls from {away[0]:.2g} to {away[-1]:.1g} as the {slope:.2f}th "
+        f"power of the noise; {outliers} outliers of {rows} rows turn the first axis from "
+        f"{angles[0, 1]:.1f} to {turned:.1f} degrees, PCA's by the same up to {same:.0e}",
+        draw=partial(
+            lines_chart,
+            distances,
+            {"PCA": angles[:, 0], "probabilistic PCA": angles[:, 1]},
+            x_title="distance of the outliers",
+            y_title="degrees between first axis and truth",
+            title="Normal noise is no protection against outliers",
+            subtitle=f"{outliers} of {rows} rows are moved; the two lines are one",
+            dashed=("probabilistic PCA",),
+        ),
+    )
+
+
+def _shrinkage(X: FloatArray) -> float:
+    """Return how far the mean of x given the latent variables is from PCA's reconstruction."""
+    model, plain = ProbabilisticPCA(2).fit(X), PCA(2).fit(X)
+    mine = model.inverse_transform(model.transform(X))
+    return gap(mine, plain.inverse_transform(plain.transform(X)))
+
+
+def _likelihoods(X: FloatArray, rng: np.random.Generator) -> list[Part]:
+    """Reach the maximum in two ways, draw samples, and leave values out."""
+    model = ProbabilisticPCA(2).fit(X)
+    climbed = ProbabilisticPCA(2, method="gradient").fit(X)
+    top, reached = model.log_likelihood_, climbed.log_likelihood_
+    C = model.get_covariance()
+    drawn = gap(np.cov(model.sample(20_000, random_state=0).T), C)
+    holes = X.copy()
+    holes[rng.random(X.shape) < 0.3] = np.nan
+    marginal = [
+        stats.multivariate_normal(model.mean_[seen], C[np.ix_(seen, seen)]).logpdf(row[seen])
+        for row in holes
+        for seen in [~np.isnan(row)]
+        if seen.any()
+    ]
+    some = holes[~np.all(np.isnan(holes), axis=1)]
+    exact = gap(model.score_samples(some), marginal)
+    hidden = np.isnan(some)
+    truth = X[~np.all(np.isnan(holes), axis=1)]
+    filled = ProbabilisticPCA(2).fit(some).impute(some)
+    error = float(np.sqrt(np.mean((filled - truth)[hidden] ** 2)))
+    plain = float(np.sqrt(np.mean((np.nanmean(some, axis=0) - truth)[hidden] ** 2)))
+    near = top - 1e-5 * abs(top) < reached < top + 1e-9 * abs(top)
+    return [
+        Part("log-likelihood of gradient ascent, of the closed form", reached, top, near),
+        Part("covariance of 20,000 samples against W W' + sigma^2 I", drawn, 0, drawn < 0.05),
+        Part("density of what is observed against the marginal", exact, 0, exact < 1e-8),
+        Part("error of imputed values, of column means", error, plain, error < 0.6 * plain),
+    ]
+
+
+def _outlier_angles(X: FloatArray, axes: FloatArray, count: int, far: float) -> tuple[float, float]:
+    """Return the degrees between the true axis and the first of both methods."""
+    moved = X.copy()
+    moved[:count] += far * axes[:, 5]  # a direction that the other rows hardly have
+    first = [model.fit(moved).components_[0] for model in (PCA(2), ProbabilisticPCA(2))]
+    one, two = (float(np.degrees(np.arccos(min(1.0, abs(v @ axes[:, 0]))))) for v in first)
+    return one, two
+
+
+# ---- singular values -----------------------------------------------------------------------------
+
+
+@experiment(
+    "N-X16",
+    claim="Cutting off the smallest singular values gives the nearest matrix of lower rank, as "
+    "the printed examples show.",
+    items="N143-N156",
+    verdict="holds only if the signs of the singular vectors agree: the printed matrix has rank 3 "
+    "and is 2.632 away, the nearest one of rank 2 only 1.3456",
+)
+def low_rank_approximation(
+    *, shape: tuple[int, int] = (12, 8), others: int = 2000, random_state: int = 0
+) -> Experiment:
+    """Cut off singular values of random and printed matrices, and try other matrices.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Rows and columns of the random matrix.
+    others : int
+        Matrices of rank 2 near the best one that are tried in its place.
+    random_state : int
+        Of all draws.
+    """
+    rng = np.random.default_rng(random_state)
+    A = rng.normal(size=shape)
+    parts = [*_dropped_squares(A), *_printed(), *_eigen(A)]
+    best, rank = low_rank(RATINGS, 2), int(np.linalg.matrix_rank(PRINTED_RATINGS))
+    tried = _nearby(RATINGS, best.parts, others, rng)
+    parts.append(
+        Part("least error of other matrices of rank 2", tried, best.error, tried > best.error)
+    )
+    parts.append(Part("rank of the printed matrix", rank, 2, rank == 3))
+    by_name = {each.name: each for each in parts}
+    ratings, flat = by_name["error of the printed ratings"], by_name["error of the printed rows"]
+    return Experiment(
+        columns=columns_of(parts),
+        holds=all_hold(parts),
+        finding=f"squared errors are the sums of the squares left out up to {parts[0].found:.0e}; "
+        f"the printed matrix of ratings is {ratings.found:.3f} away, the nearest of rank 2 "
+        f"{ratings.against:.4f}; the printed rows are {flat.found**2:.4f} away (squared), the "
+        f"nearest {flat.against**2:.6f}",
+        draw=partial(
+            dots_chart,
+            ["ratings of films", "three nearly flat rows"],
+            {
+                "printed": [ratings.found, flat.found],
+                "nearest of rank 2": [ratings.against, flat.against],
+            },
+            x_title="distance from the matrix (Frobenius norm)",
+            title="The printed matrices are not the nearest ones",
+            subtitle="Signs of one pair of singular vectors disagree in the ratings; "
+            "the other has whole numbers only",
+            log_x=True,
+        ),
+    )
+
+
+def _dropped_squares(A: FloatArray) -> list[Part]:
+    """Compare errors of all ranks with the squares of the singular values left out."""
+    squares = svd(A).singular_values ** 2
+    errors = np.array([np.sum((A - low_rank(A, k).matrix) ** 2) for k in range(1, len(squares))])
+    rest = np.array([squares[k:].sum() for k in range(1, len(squares))])
+    off = gap(errors, rest)
+    kept = svd(RATINGS).rank_for(0.9)
+    return [
+        Part("squared error against the squares left out", off, 0, off < 1e-10),
+        Part("concepts with 90 % of the squares of the ratings", kept, 2, kept == 2),
+    ]
+
+
+def _printed() -> list[Part]:
+    found = []
+    for name, A, B in (
+        ("error of the printed ratings", RATINGS, PRINTED_RATINGS),
+        ("error of the printed rows", NEARLY_FLAT, PRINTED_FLAT),
+    ):
+        error, least = float(np.linalg.norm(A - B)), low_rank(A, 2).error
+        found.append(Part(name, error, least, error > 1.5 * least))
+    return found
+
+
+def _eigen(A: FloatArray) -> list[Part]:
+    """Compare singular values of centred rows and of a covariance with eigenvalues."""
+    centred = A - A.mean(axis=0)
+    S = centred.T @ centred / len(A)
+    values = np.linalg.eigvalsh(S)[::-1]
+    rows = gap(svd(centred).singular_values ** 2 / len(A), values)
+    square = gap(svd(S).singular_values, values)
+    axes = gap(svd(centred).Vt, PCA().fit(A).components_)
+    return [
+        Part("squared singular values / N against eigenvalues", rows, 0, rows < 1e-10),
+        Part("singular values of a covariance against eigenvalues", square, 0, square < 1e-10),
+        Part("right singular vectors against principal components", axes, 0, axes < 1e-7),
+    ]
+
+
+def _nearby(
+    A: FloatArray, parts: SingularDecomposition, others: int, rng: np.random.Generator
+) -> float:
+    """Return the least error among matrices whose two factors are moved at random."""
+    errors = []
+    for scale in np.geomspace(1e-3, 1, others):
+        left = parts.scores + scale * rng.normal(size=parts.scores.shape)
+        right = parts.Vt + scale * rng.normal(size=parts.Vt.shape)
+        errors.append(float(np.linalg.norm(A - left @ right)))
+    return min(errors)
