@@ -10,7 +10,7 @@ from bottega.core.path import Path, along
 from bottega.latent import BooleanFactorization, NonnegativeFactorization
 from bottega.latent._entries.held_out import judge_entries, judge_table, observed_places
 
-CURVE = Path(along("n_components", [1, 2]), np.zeros(2), "loss")
+CURVE = Path(along("n_components", [1, 2]), np.zeros(2), "loss", complexity=np.array([1.0, 2.0]))
 
 
 def test_every_observed_entry_is_hidden_once_and_from_its_own_fit_only():

@@ -46,7 +46,7 @@ class Unsupervised(Tuned):
 
 @dataclass(frozen=True, repr=False)
 class _LossOfRows(Loss):
-    """What the fitted model says that rows cost it: there is no truth to compare with."""
+    """The loss of each row under the fitted model itself: there is no response to compare with."""
 
     title: str  # type: ignore[misc]
 

@@ -102,9 +102,9 @@ def observed_places(X: Any, cv: Any, seed: int) -> IntArray:
     Of a large table it is a random sample: as many as folds of 100,000 entries take.
     """
     n, p = (int(size) for size in X.shape)
-    if isinstance(cv, Real) and not isinstance(cv, bool) and float(cv) > 0:
-        share = float(cv)
-        most = int(min(_MOST * share if share >= 1 else _MOST / share, _LISTED // 4))
+    number = float(cv) if isinstance(cv, Real) and not isinstance(cv, bool) else 0.0
+    if number > 0:
+        most = int(min(_MOST * number if number >= 1 else _MOST / number, _LISTED // 4))
     elif n * p <= _LISTED:
         most = _LISTED
     else:

@@ -6,6 +6,7 @@ import numpy as np
 
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
+from bottega.latent._reading.normal_density import log_density
 
 __all__ = ["FactorDensity"]
 
@@ -38,11 +39,4 @@ class FactorDensity:
 
     def log_density(self, X: FloatArray) -> FloatArray:
         """Return the log-likelihood of each row."""
-        p, K = self.W.shape
-        centred = (X - self.mean) / np.sqrt(self.noise)
-        W = self.W / np.sqrt(self.noise)[:, None]
-        root = np.linalg.cholesky(np.eye(K) + W.T @ W)
-        half = np.linalg.solve(root, (centred @ W).T)
-        size = np.einsum("ij,ij->i", centred, centred) - np.einsum("ij,ij->j", half, half)
-        log_det = np.sum(np.log(self.noise)) + 2 * np.sum(np.log(np.diag(root)))
-        return np.asarray(-0.5 * (p * np.log(2 * np.pi) + log_det + size))
+        return log_density(X, self.mean, self.W, self.noise)

@@ -40,7 +40,7 @@ def _factor(by_mask, at, lanes, noise, L, log_det):
                 for s in range(lanes):
                     L[a, b, s] = total[s] * L[b, b, s]
             t += 1
-        if a % 8 == 7 or a == K - 1:  # logarithms are dear, and products of few pivots hold
+        if a % 8 == 7 or a == K - 1:  # one logarithm for eight pivots: their product is finite
             for s in range(lanes):
                 log_det[s] += math.log(product[s])
                 product[s] = 1.0

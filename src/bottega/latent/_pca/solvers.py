@@ -1,4 +1,4 @@
-"""Leading eigenvectors of a scatter matrix, by five roads.
+"""Leading eigenvectors of a scatter matrix, by six algorithms.
 
 All give eigenvalues of A'A, largest first, and the right singular vectors V (p by k) of A, before
 the convention for signs.

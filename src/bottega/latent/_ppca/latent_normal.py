@@ -10,6 +10,7 @@ from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.latent._kernels.ppca import posteriors
 from bottega.latent._ppca.packed import outer_packed
+from bottega.latent._reading.normal_density import log_density
 
 __all__ = ["LatentNormal", "posterior_of_rows"]
 
@@ -56,22 +57,13 @@ class LatentNormal:
         observed = ~np.isnan(X)
         full = observed.all(axis=1)
         if full.all():
-            return self._log_density_of_complete(X)
+            return log_density(X, self.mean, self.W, self.noise)
         found = np.empty(len(X))
         if full.any():
-            found[full] = self._log_density_of_complete(X[full])
+            found[full] = log_density(X[full], self.mean, self.W, self.noise)
         rest = ~full
         found[rest] = self.posterior(X[rest], observed[rest])[1]
         return found
-
-    def _log_density_of_complete(self, X: FloatArray) -> FloatArray:
-        p, K = self.W.shape
-        centred = X - self.mean
-        root = np.linalg.cholesky(self.W.T @ self.W + self.noise * np.eye(K))
-        half = np.linalg.solve(root, (centred @ self.W).T)
-        size = np.einsum("ij,ij->i", centred, centred) - np.einsum("ij,ij->j", half, half)
-        log_det = (p - K) * np.log(self.noise) + 2 * np.sum(np.log(np.diag(root)))
-        return np.asarray(-0.5 * (p * np.log(2 * np.pi) + log_det + size / self.noise))
 
     def posterior(
         self, X: FloatArray, observed: BoolArray | None = None

@@ -1,4 +1,4 @@
-"""Alternating least squares on a device of torch: the only place that imports it."""
+"""Alternating least squares on an accelerator. Torch is imported inside the call."""
 
 from typing import TYPE_CHECKING, Any
 
