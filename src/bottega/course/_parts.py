@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Part", "all_hold", "columns_of", "gap"]
+__all__ = ["ClaimPart", "all_hold", "columns_of", "gap"]
 
 
 @dataclass(frozen=True)
-class Part:
+class ClaimPart:
     """One part of a claim.
 
     Attributes
@@ -31,12 +31,12 @@ class Part:
     holds: bool
 
 
-def columns_of(parts: Sequence[Part]) -> dict[str, Any]:
+def columns_of(parts: Sequence[ClaimPart]) -> dict[str, Any]:
     """Return the columns of an experiment with one row per part.
 
     Examples
     --------
-    >>> columns_of([Part("error", 0.5, 1.0, True)])["compared with"]
+    >>> columns_of([ClaimPart("error", 0.5, 1.0, True)])["compared with"]
     [1.0]
     """
     return {
@@ -47,7 +47,7 @@ def columns_of(parts: Sequence[Part]) -> dict[str, Any]:
     }
 
 
-def all_hold(parts: Sequence[Part]) -> bool:
+def all_hold(parts: Sequence[ClaimPart]) -> bool:
     """Return True if every part supports the verdict."""
     return all(bool(each.holds) for each in parts)
 

@@ -1,13 +1,14 @@
 """Chapter 11: dimension reduction by principal components and singular values."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import sparse, stats
 
 from bottega.core.typing import FloatArray
 from bottega.course._numbers import log_slope
-from bottega.course._parts import Part, all_hold, columns_of, gap
+from bottega.course._parts import ClaimPart, all_hold, columns_of, gap
 from bottega.course.experiment import Experiment, experiment
 from bottega.latent import (
     PCA,
@@ -84,14 +85,14 @@ def rotated_variance(
     oblique = np.abs(degrees - 45) <= 30
     dropped = np.sum(components <= threshold, axis=1)
     parts = [
-        Part("columns that the filter keeps, axes as drawn", kept[0], 1, kept[0] == 1),
-        Part(
+        ClaimPart("columns that the filter keeps, axes as drawn", kept[0], 1, kept[0] == 1),
+        ClaimPart(
             "columns that it keeps, rotated by 15 to 75 degrees",
             kept[oblique].min(),
             2,
-            np.all(kept[oblique] == 2),
+            bool(np.all(kept[oblique] == 2)),
         ),
-        Part("components dropped at any angle", dropped.min(), 1, np.all(dropped == 1)),
+        ClaimPart("components dropped at any angle", dropped.min(), 1, bool(np.all(dropped == 1))),
         *_identities(rng, rows),
         *_power_iteration(rng, rows),
     ]
@@ -126,7 +127,7 @@ def _rotation(degrees: float) -> FloatArray:
     return np.array([[c, s], [-s, c]])
 
 
-def _identities(rng: np.random.Generator, rows: int) -> list[Part]:
+def _identities(rng: np.random.Generator, rows: int) -> list[ClaimPart]:
     """Compare mean and covariance of X F, the covariance of components, and the 90 % rule."""
     X = rng.normal(size=(rows, 8)) @ rng.normal(size=(8, 8)) + rng.normal(size=8)
     F = np.linalg.qr(rng.normal(size=(8, 3)))[0]
@@ -139,14 +140,14 @@ def _identities(rng: np.random.Generator, rows: int) -> list[Part]:
     counted = int(np.argmax(np.cumsum(values) >= 0.9 * np.trace(S))) + 1
     picked = PCA(0.9).fit(X).n_components_
     return [
-        Part("mean of X F against mean of X, times F", mean, 0, mean < 1e-9),
-        Part("covariance of X F against F' S F", covariance, 0, covariance < 1e-9),
-        Part("largest covariance of two components", off, 0, off < 1e-9),
-        Part("components with 90 % of the trace", picked, counted, picked == counted),
+        ClaimPart("mean of X F against mean of X, times F", mean, 0, mean < 1e-9),
+        ClaimPart("covariance of X F against F' S F", covariance, 0, covariance < 1e-9),
+        ClaimPart("largest covariance of two components", off, 0, off < 1e-9),
+        ClaimPart("components with 90 % of the trace", picked, counted, picked == counted),
     ]
 
 
-def _power_iteration(rng: np.random.Generator, rows: int) -> list[Part]:
+def _power_iteration(rng: np.random.Generator, rows: int) -> list[ClaimPart]:
     """Find components by powers, and count what that costs on a sparse table."""
     hidden = rng.normal(size=(rows, 3)) * [9.0, 6.0, 4.0]
     X = hidden @ np.linalg.qr(rng.normal(size=(30, 3)))[0].T + 0.5 * rng.normal(size=(rows, 30))
@@ -155,7 +156,7 @@ def _power_iteration(rng: np.random.Generator, rows: int) -> list[Part]:
     away = gap(power.components_, full.components_)
 
     long, wide = 10 * rows, 400
-    loads = sparse.random(long, wide, 0.005, random_state=rng, format="csr")
+    loads: Any = sparse.random(long, wide, 0.005, random_state=rng, format="csr")
     first = np.flatnonzero(rng.random(long) < 0.3)
     spike = sparse.csr_matrix((np.full(len(first), 4.0), (first, first % 3)), shape=(long, wide))
     table = (loads + spike).tocsr()
@@ -167,9 +168,9 @@ def _power_iteration(rng: np.random.Generator, rows: int) -> list[Part]:
     cost = products * (2 * table.nnz + long + wide)
     dense = long * wide**2 + wide**3
     return [
-        Part("power iteration with deflation against the full solver", away, 0, away < 1e-4),
-        Part("the same on a sparse table, one component", off, 0, off < 1e-4),
-        Part("multiplications that it takes, against N d^2 + d^3", cost, dense, cost < dense),
+        ClaimPart("power iteration with deflation against the full solver", away, 0, away < 1e-4),
+        ClaimPart("the same on a sparse table, one component", off, 0, off < 1e-4),
+        ClaimPart("multiplications that it takes, against N d^2 + d^3", cost, dense, cost < dense),
     ]
 
 
@@ -217,12 +218,16 @@ def probabilistic_components(
     angles = np.array([_outlier_angles(X, axes, outliers, far) for far in distances])
     same, turned = float(np.max(np.abs(angles[:, 0] - angles[:, 1]))), float(angles[-1, 1])
     parts = [
-        Part("W z + mu against PCA's reconstruction, largest noise", away[0], 0, away[0] > 0.01),
-        Part("the same, least noise", away[-1], 0, away[-1] < 1e-4),
-        Part("power of the noise in that gap", slope, 2, abs(slope - 2) < 0.1),
+        ClaimPart(
+            "W z + mu against PCA's reconstruction, largest noise", away[0], 0, away[0] > 0.01
+        ),
+        ClaimPart("the same, least noise", away[-1], 0, away[-1] < 1e-4),
+        ClaimPart("power of the noise in that gap", slope, 2, abs(slope - 2) < 0.1),
         *_likelihoods(X, rng),
-        Part("degrees that the axis turns, farthest outliers", turned, angles[0, 1], turned > 60),
-        Part("difference from the angle of PCA's axis", same, 0, same < 1e-3),
+        ClaimPart(
+            "degrees that the axis turns, farthest outliers", turned, angles[0, 1], turned > 60
+        ),
+        ClaimPart("difference from the angle of PCA's axis", same, 0, same < 1e-3),
     ]
     return Experiment(
         columns=columns_of(parts),
@@ -250,7 +255,7 @@ def _shrinkage(X: FloatArray) -> float:
     return gap(mine, plain.inverse_transform(plain.transform(X)))
 
 
-def _likelihoods(X: FloatArray, rng: np.random.Generator) -> list[Part]:
+def _likelihoods(X: FloatArray, rng: np.random.Generator) -> list[ClaimPart]:
     """Reach the maximum in two ways, draw samples, and leave values out."""
     model = ProbabilisticPCA(2).fit(X)
     climbed = ProbabilisticPCA(2, method="gradient").fit(X)
@@ -274,10 +279,10 @@ def _likelihoods(X: FloatArray, rng: np.random.Generator) -> list[Part]:
     plain = float(np.sqrt(np.mean((np.nanmean(some, axis=0) - truth)[hidden] ** 2)))
     near = top - 1e-5 * abs(top) < reached < top + 1e-9 * abs(top)
     return [
-        Part("log-likelihood of gradient ascent, of the closed form", reached, top, near),
-        Part("covariance of 20,000 samples against W W' + sigma^2 I", drawn, 0, drawn < 0.05),
-        Part("density of what is observed against the marginal", exact, 0, exact < 1e-8),
-        Part("error of imputed values, of column means", error, plain, error < 0.6 * plain),
+        ClaimPart("log-likelihood of gradient ascent, of the closed form", reached, top, near),
+        ClaimPart("covariance of 20,000 samples against W W' + sigma^2 I", drawn, 0, drawn < 0.05),
+        ClaimPart("density of what is observed against the marginal", exact, 0, exact < 1e-8),
+        ClaimPart("error of imputed values, of column means", error, plain, error < 0.6 * plain),
     ]
 
 
@@ -321,9 +326,9 @@ def low_rank_approximation(
     best, rank = low_rank(RATINGS, 2), int(np.linalg.matrix_rank(PRINTED_RATINGS))
     tried = _nearby(RATINGS, best.parts, others, rng)
     parts.append(
-        Part("least error of other matrices of rank 2", tried, best.error, tried > best.error)
+        ClaimPart("least error of other matrices of rank 2", tried, best.error, tried > best.error)
     )
-    parts.append(Part("rank of the printed matrix", rank, 2, rank == 3))
+    parts.append(ClaimPart("rank of the printed matrix", rank, 2, rank == 3))
     by_name = {each.name: each for each in parts}
     ratings, flat = by_name["error of the printed ratings"], by_name["error of the printed rows"]
     return Experiment(
@@ -349,7 +354,7 @@ def low_rank_approximation(
     )
 
 
-def _dropped_squares(A: FloatArray) -> list[Part]:
+def _dropped_squares(A: FloatArray) -> list[ClaimPart]:
     """Compare errors of all ranks with the squares of the singular values left out."""
     squares = svd(A).singular_values ** 2
     errors = np.array([np.sum((A - low_rank(A, k).matrix) ** 2) for k in range(1, len(squares))])
@@ -357,23 +362,23 @@ def _dropped_squares(A: FloatArray) -> list[Part]:
     off = gap(errors, rest)
     kept = svd(RATINGS).rank_for(0.9)
     return [
-        Part("squared error against the squares left out", off, 0, off < 1e-10),
-        Part("concepts with 90 % of the squares of the ratings", kept, 2, kept == 2),
+        ClaimPart("squared error against the squares left out", off, 0, off < 1e-10),
+        ClaimPart("concepts with 90 % of the squares of the ratings", kept, 2, kept == 2),
     ]
 
 
-def _printed() -> list[Part]:
+def _printed() -> list[ClaimPart]:
     found = []
     for name, A, B in (
         ("error of the printed ratings", RATINGS, PRINTED_RATINGS),
         ("error of the printed rows", NEARLY_FLAT, PRINTED_FLAT),
     ):
         error, least = float(np.linalg.norm(A - B)), low_rank(A, 2).error
-        found.append(Part(name, error, least, error > 1.5 * least))
+        found.append(ClaimPart(name, error, least, error > 1.5 * least))
     return found
 
 
-def _eigen(A: FloatArray) -> list[Part]:
+def _eigen(A: FloatArray) -> list[ClaimPart]:
     """Compare singular values of centred rows and of a covariance with eigenvalues."""
     centred = A - A.mean(axis=0)
     S = centred.T @ centred / len(A)
@@ -382,9 +387,9 @@ def _eigen(A: FloatArray) -> list[Part]:
     square = gap(svd(S).singular_values, values)
     axes = gap(svd(centred).Vt, PCA().fit(A).components_)
     return [
-        Part("squared singular values / N against eigenvalues", rows, 0, rows < 1e-10),
-        Part("singular values of a covariance against eigenvalues", square, 0, square < 1e-10),
-        Part("right singular vectors against principal components", axes, 0, axes < 1e-7),
+        ClaimPart("squared singular values / N against eigenvalues", rows, 0, rows < 1e-10),
+        ClaimPart("singular values of a covariance against eigenvalues", square, 0, square < 1e-10),
+        ClaimPart("right singular vectors against principal components", axes, 0, axes < 1e-7),
     ]
 
 
