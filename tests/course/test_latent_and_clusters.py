@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bottega import course
-from bottega.course._parts import Part, all_hold, columns_of, gap
+from bottega.course._parts import Proof, all_hold, columns_of, gap
 from bottega.course.machine_learning import clustering, dimension_reduction, matrix_factorization
 
 
@@ -14,7 +14,7 @@ def parts(name, **options):
 
 
 def test_columns_of_parts():
-    good, bad = Part("a", 1, 2, True), Part("b", 3, 4, False)
+    good, bad = Proof("a", 1, 2, True), Proof("b", 3, 4, False)
     assert all_hold([good])
     assert not all_hold([good, bad])
     assert columns_of([good, bad])["supported"] == [True, False]

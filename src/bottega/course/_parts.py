@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ClaimPart", "all_hold", "columns_of", "gap"]
+__all__ = ["Proof", "all_hold", "columns_of", "gap"]
 
 
 @dataclass(frozen=True)
-class ClaimPart:
+class Proof:
     """One part of a claim.
 
     Attributes
@@ -31,12 +31,12 @@ class ClaimPart:
     holds: bool
 
 
-def columns_of(parts: Sequence[ClaimPart]) -> dict[str, Any]:
+def columns_of(parts: Sequence[Proof]) -> dict[str, Any]:
     """Return the columns of an experiment with one row per part.
 
     Examples
     --------
-    >>> columns_of([ClaimPart("error", 0.5, 1.0, True)])["compared with"]
+    >>> columns_of([Proof("error", 0.5, 1.0, True)])["compared with"]
     [1.0]
     """
     return {
@@ -47,7 +47,7 @@ def columns_of(parts: Sequence[ClaimPart]) -> dict[str, Any]:
     }
 
 
-def all_hold(parts: Sequence[ClaimPart]) -> bool:
+def all_hold(parts: Sequence[Proof]) -> bool:
     """Return True if every part supports the verdict."""
     return all(bool(each.holds) for each in parts)
 

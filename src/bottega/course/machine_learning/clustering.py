@@ -13,7 +13,7 @@ from bottega.cluster import DensityClusters, GaussianMixture, KMeans
 from bottega.core.errors import ConvergenceWarning
 from bottega.core.typing import FloatArray
 from bottega.course._numbers import errors_above
-from bottega.course._parts import ClaimPart, all_hold, columns_of, gap
+from bottega.course._parts import Proof, all_hold, columns_of, gap
 from bottega.course.experiment import Experiment, experiment
 from bottega.plot import ascent_chart, lines_chart
 
@@ -53,15 +53,15 @@ def starts_of_kmeans(*, starts: int = 30, rows: int = 30, random_state: int = 0)
     rise = max(float(np.max(np.diff(c) / c[:-1])) for each in curves.values() for c in each)
     different = len(np.unique(ends["random"].round(6)))
     parts = [
-        ClaimPart("largest rise of the objective in a pass", max(rise, 0.0), 0, rise < 1e-12),
-        ClaimPart("different ends of random starts", different, 1, different > 3),
-        ClaimPart(
+        Proof("largest rise of the objective in a pass", max(rise, 0.0), 0, rise < 1e-12),
+        Proof("different ends of random starts", different, 1, different > 3),
+        Proof(
             "mean end over the least, random and k-means++",
             ratio["random"],
             ratio["k-means++"],
             errors_above(ends["random"], ends["k-means++"]) > 3,
         ),
-        ClaimPart(
+        Proof(
             "share of starts at the least, random and k-means++",
             best["random"],
             best["k-means++"],
@@ -119,7 +119,7 @@ def _draw_curves(curves: dict[str, list[FloatArray]], least: float) -> Any:
     )
 
 
-def _failures(rows: int, rng: np.random.Generator) -> list[ClaimPart]:
+def _failures(rows: int, rng: np.random.Generator) -> list[Proof]:
     """Add far rows to three groups, and cluster two rings."""
     centers = np.array([[0.0, 0.0], [8.0, 0.0], [4.0, 7.0]])
     X = _groups(centers, rows, rng)
@@ -132,9 +132,9 @@ def _failures(rows: int, rng: np.random.Generator) -> list[ClaimPart]:
     cut = adjusted_rand_score(truth, KMeans(2, n_init=10, random_state=0).fit(rings).labels_)
     dense = adjusted_rand_score(truth, DensityClusters(1.8).fit(rings).labels_)
     return [
-        ClaimPart("distance of a group from its centre, with three outliers and without", off[1],
+        Proof("distance of a group from its centre, with three outliers and without", off[1],
              off[0], off[1] > 3 > 1 > off[0]),
-        ClaimPart("agreement with two rings, k-means and density clusters", cut, dense,
+        Proof("agreement with two rings, k-means and density clusters", cut, dense,
              cut < 0.2 and dense > 0.95),
     ]  # fmt: skip
 
@@ -145,16 +145,14 @@ def _farthest(centers: FloatArray, X: FloatArray) -> float:
     return float(np.max(np.min(np.linalg.norm(centers[:, None] - found, axis=2), axis=1)))
 
 
-def _silhouettes(rows: int, rng: np.random.Generator, draws: int = 4) -> list[ClaimPart]:
+def _silhouettes(rows: int, rng: np.random.Generator, draws: int = 4) -> list[Proof]:
     """Let silhouettes pick the number of two to five groups."""
     right = []
     for K in range(2, 2 + draws):
         turn = 2 * np.pi * np.arange(K) / K
         X = _groups(8.0 * np.column_stack([np.cos(turn), np.sin(turn)]), rows, rng)
         right.append(KMeans("auto", max_clusters=8, random_state=0).fit(X).n_clusters_ == K)
-    return [
-        ClaimPart("numbers of groups that silhouettes pick rightly", sum(right), draws, all(right))
-    ]
+    return [Proof("numbers of groups that silhouettes pick rightly", sum(right), draws, all(right))]
 
 
 # ---- mixtures ------------------------------------------------------------------------------------
@@ -192,12 +190,12 @@ def mixtures_and_bounds(*, rows: int = 300, starts: int = 8, random_state: int =
     shared, own = max(bent["tied"], bent["EEI"]), min(bent["full"], bent["diag"])
     fall = max(-min(falls), 0.0)
     parts = [
-        ClaimPart("largest fall of the likelihood in an iteration", fall, 0, fall < 1e-9),
+        Proof("largest fall of the likelihood in an iteration", fall, 0, fall < 1e-9),
         *_bound(X, model, rng),
-        ClaimPart("iterations from k-means, from random responsibilities", steps["kmeans"],
+        Proof("iterations from k-means, from random responsibilities", steps["kmeans"],
              steps["random"], steps["kmeans"] < 0.5 * steps["random"]),
-        ClaimPart("bend of borders, one covariance (full or diagonal)", shared, 0, shared < 1e-6),
-        ClaimPart("bend of borders, own covariances (full or diagonal)", own, 0, own > 0.05),
+        Proof("bend of borders, one covariance (full or diagonal)", shared, 0, shared < 1e-6),
+        Proof("bend of borders, own covariances (full or diagonal)", own, 0, own > 0.05),
         *_sums(rng),
     ]  # fmt: skip
     return Experiment(
@@ -229,7 +227,7 @@ def _mixture(X: FloatArray, **options: Any) -> GaussianMixture:
         return GaussianMixture(3, tol=1e-7, max_iter=400, **options).fit(X)
 
 
-def _bound(X: FloatArray, model: GaussianMixture, rng: np.random.Generator) -> list[ClaimPart]:
+def _bound(X: FloatArray, model: GaussianMixture, rng: np.random.Generator) -> list[Proof]:
     """Split the log-likelihood for a random q, and for the posterior."""
     joint = np.column_stack(
         [
@@ -249,9 +247,9 @@ def _bound(X: FloatArray, model: GaussianMixture, rng: np.random.Generator) -> l
     (bound, distance), (touching, none) = split
     off = abs(bound + distance - total) / abs(total)
     return [
-        ClaimPart("bound plus distance against the log-likelihood, random q", off, 0, off < 1e-10),
-        ClaimPart("bound, log-likelihood", bound, total, bound < total and distance > 0),
-        ClaimPart("bound of the posterior, log-likelihood", touching, total,
+        Proof("bound plus distance against the log-likelihood, random q", off, 0, off < 1e-10),
+        Proof("bound, log-likelihood", bound, total, bound < total and distance > 0),
+        Proof("bound of the posterior, log-likelihood", touching, total,
              abs(none) < 1e-8 and gap(touching, total) < 1e-10),
     ]  # fmt: skip
 
@@ -269,7 +267,7 @@ def _curvature(X: FloatArray, kind: str) -> float:
     return float(np.sqrt(np.mean(rest**2) / np.var(y)))
 
 
-def _sums(rng: np.random.Generator, draws: int = 20_000) -> list[ClaimPart]:
+def _sums(rng: np.random.Generator, draws: int = 20_000) -> list[Proof]:
     """Compare a sum of two densities with the sum of two variables."""
     one, two = rng.normal(-2, 1, size=draws), rng.normal(2, 1, size=draws)
     mixed = np.where(rng.random(draws) < 0.5, one, two)
@@ -277,7 +275,7 @@ def _sums(rng: np.random.Generator, draws: int = 20_000) -> list[ClaimPart]:
     exact = (3 + 6 * 4 + 16) / 5**2 - 3
     found, added = float(stats.kurtosis(mixed)), float(stats.kurtosis(one + two))
     return [
-        ClaimPart("excess kurtosis of half of two densities, exact", found, exact,
+        Proof("excess kurtosis of half of two densities, exact", found, exact,
              abs(found - exact) < 0.05),
-        ClaimPart("excess kurtosis of a sum of two variables", added, 0, abs(added) < 0.15),
+        Proof("excess kurtosis of a sum of two variables", added, 0, abs(added) < 0.15),
     ]  # fmt: skip

@@ -8,7 +8,7 @@ from scipy import sparse, stats
 
 from bottega.core.typing import FloatArray
 from bottega.course._numbers import log_slope
-from bottega.course._parts import ClaimPart, all_hold, columns_of, gap
+from bottega.course._parts import Proof, all_hold, columns_of, gap
 from bottega.course.experiment import Experiment, experiment
 from bottega.latent import (
     PCA,
@@ -85,14 +85,14 @@ def rotated_variance(
     oblique = np.abs(degrees - 45) <= 30
     dropped = np.sum(components <= threshold, axis=1)
     parts = [
-        ClaimPart("columns that the filter keeps, axes as drawn", kept[0], 1, kept[0] == 1),
-        ClaimPart(
+        Proof("columns that the filter keeps, axes as drawn", kept[0], 1, kept[0] == 1),
+        Proof(
             "columns that it keeps, rotated by 15 to 75 degrees",
             kept[oblique].min(),
             2,
             bool(np.all(kept[oblique] == 2)),
         ),
-        ClaimPart("components dropped at any angle", dropped.min(), 1, bool(np.all(dropped == 1))),
+        Proof("components dropped at any angle", dropped.min(), 1, bool(np.all(dropped == 1))),
         *_identities(rng, rows),
         *_power_iteration(rng, rows),
     ]
@@ -127,7 +127,7 @@ def _rotation(degrees: float) -> FloatArray:
     return np.array([[c, s], [-s, c]])
 
 
-def _identities(rng: np.random.Generator, rows: int) -> list[ClaimPart]:
+def _identities(rng: np.random.Generator, rows: int) -> list[Proof]:
     """Compare mean and covariance of X F, the covariance of components, and the 90 % rule."""
     X = rng.normal(size=(rows, 8)) @ rng.normal(size=(8, 8)) + rng.normal(size=8)
     F = np.linalg.qr(rng.normal(size=(8, 3)))[0]
@@ -140,14 +140,14 @@ def _identities(rng: np.random.Generator, rows: int) -> list[ClaimPart]:
     counted = int(np.argmax(np.cumsum(values) >= 0.9 * np.trace(S))) + 1
     picked = PCA(0.9).fit(X).n_components_
     return [
-        ClaimPart("mean of X F against mean of X, times F", mean, 0, mean < 1e-9),
-        ClaimPart("covariance of X F against F' S F", covariance, 0, covariance < 1e-9),
-        ClaimPart("largest covariance of two components", off, 0, off < 1e-9),
-        ClaimPart("components with 90 % of the trace", picked, counted, picked == counted),
+        Proof("mean of X F against mean of X, times F", mean, 0, mean < 1e-9),
+        Proof("covariance of X F against F' S F", covariance, 0, covariance < 1e-9),
+        Proof("largest covariance of two components", off, 0, off < 1e-9),
+        Proof("components with 90 % of the trace", picked, counted, picked == counted),
     ]
 
 
-def _power_iteration(rng: np.random.Generator, rows: int) -> list[ClaimPart]:
+def _power_iteration(rng: np.random.Generator, rows: int) -> list[Proof]:
     """Find components by powers, and count what that costs on a sparse table."""
     hidden = rng.normal(size=(rows, 3)) * [9.0, 6.0, 4.0]
     X = hidden @ np.linalg.qr(rng.normal(size=(30, 3)))[0].T + 0.5 * rng.normal(size=(rows, 30))
@@ -168,9 +168,9 @@ def _power_iteration(rng: np.random.Generator, rows: int) -> list[ClaimPart]:
     cost = products * (2 * table.nnz + long + wide)
     dense = long * wide**2 + wide**3
     return [
-        ClaimPart("power iteration with deflation against the full solver", away, 0, away < 1e-4),
-        ClaimPart("the same on a sparse table, one component", off, 0, off < 1e-4),
-        ClaimPart("multiplications that it takes, against N d^2 + d^3", cost, dense, cost < dense),
+        Proof("power iteration with deflation against the full solver", away, 0, away < 1e-4),
+        Proof("the same on a sparse table, one component", off, 0, off < 1e-4),
+        Proof("multiplications that it takes, against N d^2 + d^3", cost, dense, cost < dense),
     ]
 
 
@@ -218,16 +218,12 @@ def probabilistic_components(
     angles = np.array([_outlier_angles(X, axes, outliers, far) for far in distances])
     same, turned = float(np.max(np.abs(angles[:, 0] - angles[:, 1]))), float(angles[-1, 1])
     parts = [
-        ClaimPart(
-            "W z + mu against PCA's reconstruction, largest noise", away[0], 0, away[0] > 0.01
-        ),
-        ClaimPart("the same, least noise", away[-1], 0, away[-1] < 1e-4),
-        ClaimPart("power of the noise in that gap", slope, 2, abs(slope - 2) < 0.1),
+        Proof("W z + mu against PCA's reconstruction, largest noise", away[0], 0, away[0] > 0.01),
+        Proof("the same, least noise", away[-1], 0, away[-1] < 1e-4),
+        Proof("power of the noise in that gap", slope, 2, abs(slope - 2) < 0.1),
         *_likelihoods(X, rng),
-        ClaimPart(
-            "degrees that the axis turns, farthest outliers", turned, angles[0, 1], turned > 60
-        ),
-        ClaimPart("difference from the angle of PCA's axis", same, 0, same < 1e-3),
+        Proof("degrees that the axis turns, farthest outliers", turned, angles[0, 1], turned > 60),
+        Proof("difference from the angle of PCA's axis", same, 0, same < 1e-3),
     ]
     return Experiment(
         columns=columns_of(parts),
@@ -255,7 +251,7 @@ def _shrinkage(X: FloatArray) -> float:
     return gap(mine, plain.inverse_transform(plain.transform(X)))
 
 
-def _likelihoods(X: FloatArray, rng: np.random.Generator) -> list[ClaimPart]:
+def _likelihoods(X: FloatArray, rng: np.random.Generator) -> list[Proof]:
     """Reach the maximum in two ways, draw samples, and leave values out."""
     model = ProbabilisticPCA(2).fit(X)
     climbed = ProbabilisticPCA(2, method="gradient").fit(X)
@@ -279,10 +275,10 @@ def _likelihoods(X: FloatArray, rng: np.random.Generator) -> list[ClaimPart]:
     plain = float(np.sqrt(np.mean((np.nanmean(some, axis=0) - truth)[hidden] ** 2)))
     near = top - 1e-5 * abs(top) < reached < top + 1e-9 * abs(top)
     return [
-        ClaimPart("log-likelihood of gradient ascent, of the closed form", reached, top, near),
-        ClaimPart("covariance of 20,000 samples against W W' + sigma^2 I", drawn, 0, drawn < 0.05),
-        ClaimPart("density of what is observed against the marginal", exact, 0, exact < 1e-8),
-        ClaimPart("error of imputed values, of column means", error, plain, error < 0.6 * plain),
+        Proof("log-likelihood of gradient ascent, of the closed form", reached, top, near),
+        Proof("covariance of 20,000 samples against W W' + sigma^2 I", drawn, 0, drawn < 0.05),
+        Proof("density of what is observed against the marginal", exact, 0, exact < 1e-8),
+        Proof("error of imputed values, of column means", error, plain, error < 0.6 * plain),
     ]
 
 
@@ -326,9 +322,9 @@ def low_rank_approximation(
     best, rank = low_rank(RATINGS, 2), int(np.linalg.matrix_rank(PRINTED_RATINGS))
     tried = _nearby(RATINGS, best.parts, others, rng)
     parts.append(
-        ClaimPart("least error of other matrices of rank 2", tried, best.error, tried > best.error)
+        Proof("least error of other matrices of rank 2", tried, best.error, tried > best.error)
     )
-    parts.append(ClaimPart("rank of the printed matrix", rank, 2, rank == 3))
+    parts.append(Proof("rank of the printed matrix", rank, 2, rank == 3))
     by_name = {each.name: each for each in parts}
     ratings, flat = by_name["error of the printed ratings"], by_name["error of the printed rows"]
     return Experiment(
@@ -354,7 +350,7 @@ def low_rank_approximation(
     )
 
 
-def _dropped_squares(A: FloatArray) -> list[ClaimPart]:
+def _dropped_squares(A: FloatArray) -> list[Proof]:
     """Compare errors of all ranks with the squares of the singular values left out."""
     squares = svd(A).singular_values ** 2
     errors = np.array([np.sum((A - low_rank(A, k).matrix) ** 2) for k in range(1, len(squares))])
@@ -362,23 +358,23 @@ def _dropped_squares(A: FloatArray) -> list[ClaimPart]:
     off = gap(errors, rest)
     kept = svd(RATINGS).rank_for(0.9)
     return [
-        ClaimPart("squared error against the squares left out", off, 0, off < 1e-10),
-        ClaimPart("concepts with 90 % of the squares of the ratings", kept, 2, kept == 2),
+        Proof("squared error against the squares left out", off, 0, off < 1e-10),
+        Proof("concepts with 90 % of the squares of the ratings", kept, 2, kept == 2),
     ]
 
 
-def _printed() -> list[ClaimPart]:
+def _printed() -> list[Proof]:
     found = []
     for name, A, B in (
         ("error of the printed ratings", RATINGS, PRINTED_RATINGS),
         ("error of the printed rows", NEARLY_FLAT, PRINTED_FLAT),
     ):
         error, least = float(np.linalg.norm(A - B)), low_rank(A, 2).error
-        found.append(ClaimPart(name, error, least, error > 1.5 * least))
+        found.append(Proof(name, error, least, error > 1.5 * least))
     return found
 
 
-def _eigen(A: FloatArray) -> list[ClaimPart]:
+def _eigen(A: FloatArray) -> list[Proof]:
     """Compare singular values of centred rows and of a covariance with eigenvalues."""
     centred = A - A.mean(axis=0)
     S = centred.T @ centred / len(A)
@@ -387,9 +383,9 @@ def _eigen(A: FloatArray) -> list[ClaimPart]:
     square = gap(svd(S).singular_values, values)
     axes = gap(svd(centred).Vt, PCA().fit(A).components_)
     return [
-        ClaimPart("squared singular values / N against eigenvalues", rows, 0, rows < 1e-10),
-        ClaimPart("singular values of a covariance against eigenvalues", square, 0, square < 1e-10),
-        ClaimPart("right singular vectors against principal components", axes, 0, axes < 1e-7),
+        Proof("squared singular values / N against eigenvalues", rows, 0, rows < 1e-10),
+        Proof("singular values of a covariance against eigenvalues", square, 0, square < 1e-10),
+        Proof("right singular vectors against principal components", axes, 0, axes < 1e-7),
     ]
 
 

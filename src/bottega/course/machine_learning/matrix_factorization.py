@@ -9,7 +9,7 @@ import numpy as np
 
 from bottega.core.errors import ConvergenceWarning
 from bottega.core.typing import BoolArray, FloatArray
-from bottega.course._parts import ClaimPart, all_hold, columns_of
+from bottega.course._parts import Proof, all_hold, columns_of
 from bottega.course.experiment import Experiment, experiment
 from bottega.latent import (
     BooleanFactorization,
@@ -75,15 +75,15 @@ def factors_of_ratings(
     ]  # fmt: skip
     best = int(np.argmin(held))
     parts = [
-        ClaimPart("held-out error of known entries alone, of zeros", min(held), min(zeros),
+        Proof("held-out error of known entries alone, of zeros", min(held), min(zeros),
              min(held) < 0.7 * min(zeros)),
-        ClaimPart("the same, of the mean for the unknown", min(held), min(means),
+        Proof("the same, of the mean for the unknown", min(held), min(means),
              min(held) < 0.8 * min(means)),
-        ClaimPart("best K, true number of concepts", ranks[best], 3, ranks[best] == 3),
-        ClaimPart("held-out error of K = 1, least", held[0], held[best], held[0] > 1.2 * held[best]),
-        ClaimPart("held-out error of most factors, least", held[-1], held[best],
+        Proof("best K, true number of concepts", ranks[best], 3, ranks[best] == 3),
+        Proof("held-out error of K = 1, least", held[0], held[best], held[0] > 1.2 * held[best]),
+        Proof("held-out error of most factors, least", held[-1], held[best],
              held[-1] > 1.2 * held[best]),
-        ClaimPart("training error of most factors, of best K", train[-1], train[best],
+        Proof("training error of most factors, of best K", train[-1], train[best],
              bool(np.all(np.diff(train) < 0))),
         *_alternating(data),
         *_few_ratings(data, ranks[-1]),
@@ -114,7 +114,7 @@ def factors_of_ratings(
 
 
 @dataclass(frozen=True)
-class _RatingsSample:
+class _Sampled:
     """Ratings of all pairs, and which of them are known and which held out."""
 
     full: FloatArray
@@ -135,7 +135,7 @@ class _RatingsSample:
         return np.where(self.seen, self.full, 0.0)
 
 
-def _ratings(users: int, items: int, known: float, random_state: int) -> _RatingsSample:
+def _ratings(users: int, items: int, known: float, random_state: int) -> _Sampled:
     """Draw ratings around 3 from three concepts; some users rate much, others little."""
     rng = np.random.default_rng(random_state)
     taste, kind = rng.normal(size=(users, 3)), rng.normal(size=(items, 3))
@@ -144,7 +144,7 @@ def _ratings(users: int, items: int, known: float, random_state: int) -> _Rating
     seen = rng.random(full.shape) < busy
     seen[np.arange(users), rng.integers(items, size=users)] = True
     seen[rng.integers(users, size=items), np.arange(items)] = True
-    return _RatingsSample(full, seen)
+    return _Sampled(full, seen)
 
 
 def _fit(table: FloatArray, k: int, alpha: float, **options: Any) -> MatrixFactorization:
@@ -163,7 +163,7 @@ def _rmse(predicted: FloatArray, truth: FloatArray, where: BoolArray) -> float:
     return float(np.sqrt(np.mean((predicted - truth)[where] ** 2)))
 
 
-def _alternating(data: _RatingsSample) -> list[ClaimPart]:
+def _alternating(data: _Sampled) -> list[Proof]:
     """Follow the objective of several starts."""
     runs = [
         _fit(data.table, 5, 0.5, init="random", random_state=seed, max_iter=1000, tol=1e-7)
@@ -174,12 +174,12 @@ def _alternating(data: _RatingsSample) -> list[ClaimPart]:
     spread = float(np.ptp(ends) / ends.min())
     ended = all(run.converged_ for run in runs)
     return [
-        ClaimPart("largest rise of the objective in a sweep", max(rise, 0.0), 0, rise < 1e-9),
-        ClaimPart("spread of the ends of six starts", spread, 0, ended and spread > 1e-4),
+        Proof("largest rise of the objective in a sweep", max(rise, 0.0), 0, rise < 1e-9),
+        Proof("spread of the ends of six starts", spread, 0, ended and spread > 1e-4),
     ]
 
 
-def _few_ratings(data: _RatingsSample, k: int) -> list[ClaimPart]:
+def _few_ratings(data: _Sampled, k: int) -> list[Proof]:
     """Look at users with fewer ratings than factors, at the pull of a penalty, and at zeros."""
     counts = data.seen.sum(axis=1)
     least = int(np.argmin(counts))
@@ -194,17 +194,15 @@ def _few_ratings(data: _RatingsSample, k: int) -> list[ClaimPart]:
     )
     dense, known = float(np.mean(model.user_factors_ != 0)), float(data.seen.mean())
     return [
-        ClaimPart(f"rank of the {k} equations of the user with fewest ratings", rank, k,
+        Proof(f"rank of the {k} equations of the user with fewest ratings", rank, k,
              rank == counts[least] < k),
-        ClaimPart("length kept under a penalty, users with few and with many ratings", few, many,
+        Proof("length kept under a penalty, users with few and with many ratings", few, many,
              few < 0.9 * many),
-        ClaimPart("share of factors that are not zero, of ratings known", dense, known, dense == 1),
+        Proof("share of factors that are not zero, of ratings known", dense, known, dense == 1),
     ]  # fmt: skip
 
 
-def _kept_length(
-    model: MatrixFactorization, data: _RatingsSample, user: int, penalty: float
-) -> float:
+def _kept_length(model: MatrixFactorization, data: _Sampled, user: int, penalty: float) -> float:
     """Return how much of the length of a user's factors is left by a penalty."""
     at = data.seen[user]
     Q = model.item_factors_[at]
@@ -252,14 +250,14 @@ def parts_of_tables(*, rows: int = 200, side: int = 6, random_state: int = 0) ->
     alike = [float(np.min(np.max(_cosines(bars, each), axis=1))) for each in (parts_found, vectors)]
     rise = float(np.max(np.diff(steps.objective_), initial=-np.inf))
     parts = [
-        ClaimPart("least entry of nonnegative parts, of singular vectors", parts_found.min(),
+        Proof("least entry of nonnegative parts, of singular vectors", parts_found.min(),
              vectors.min(), parts_found.min() >= 0 > vectors.min()),
-        ClaimPart("share of singular vectors with both signs", signed, (k - 1) / k,
+        Proof("share of singular vectors with both signs", signed, (k - 1) / k,
              signed >= (k - 1) / k),
-        ClaimPart("cosine of the worst bar with the nearest part, singular vector", alike[0], alike[1],
+        Proof("cosine of the worst bar with the nearest part, singular vector", alike[0], alike[1],
              alike[0] > 0.95 > 0.9 > alike[1]),
-        ClaimPart("error of nonnegative factors, of singular vectors", error, least, error > least),
-        ClaimPart("rise of the objective of projected gradients", max(rise, 0.0), 0, rise <= 0),
+        Proof("error of nonnegative factors, of singular vectors", error, least, error > least),
+        Proof("rise of the objective of projected gradients", max(rise, 0.0), 0, rise <= 0),
         *_boolean(),
     ]  # fmt: skip
     shown = min(k, 6)
@@ -296,14 +294,12 @@ def _cosines(one: FloatArray, two: FloatArray) -> FloatArray:
     return np.abs(a @ b.T)
 
 
-def _boolean() -> list[ClaimPart]:
+def _boolean() -> list[Proof]:
     """Count errors of the Boolean example with its printed codes, and with those found."""
     printed = int(np.sum((PRINTED_CODES @ PATTERNS > 0) != BITS))
     model = BooleanFactorization(2).fit(BITS)
     least = int(model.reconstruction_err_)
     return [
-        ClaimPart(
-            "Boolean errors with the printed codes, with (0, 1) last", printed, 1, printed == 3
-        ),
-        ClaimPart("Boolean errors found with two patterns", least, 1, least == 1),
+        Proof("Boolean errors with the printed codes, with (0, 1) last", printed, 1, printed == 3),
+        Proof("Boolean errors found with two patterns", least, 1, least == 1),
     ]
