@@ -96,6 +96,32 @@ def test_silhouettes_of_weights_noise_and_samples(three):
     assert again.mean == pytest.approx(few.mean)  # the sample is that of the rows, not their order
 
 
+def test_weights_that_are_shares_count_as_rows(three):
+    labels = np.repeat([0, 1, 2], 40)
+    plain = silhouette(three, labels)
+    shares = silhouette(three, labels, sample_weight=np.full(120, 1 / 120))
+    assert shares.values == pytest.approx(plain.values)
+    # A light row beside another one is not alone: it is judged by the other.
+    rows, labels = [[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1]
+    light = silhouette(rows, labels, sample_weight=[0.01, 0.02, 0.5, 0.5])
+    assert light.values[:2].tolist() == pytest.approx([4.5 / 5.5, 3.5 / 4.5])
+
+
+@pytest.mark.parametrize("select", ["silhouette", "gap", "stability"])
+def test_weights_and_shares_choose_the_same_clusters(three, select):
+    w = np.random.default_rng(2).uniform(0.2, 1.8, 120)
+    w *= 120 / w.sum()
+    model = KMeans("auto", select=select, max_clusters=5, random_state=0)
+    plain = model.fit(three, sample_weight=w)
+    centers, judged = plain.cluster_centers_, plain.path_.criteria[select]
+    shares = model.fit(three, sample_weight=w / w.sum())
+    assert shares.n_clusters_ == 3
+    assert shares.cluster_centers_ == pytest.approx(centers)
+    assert shares.path_.criteria[select] == pytest.approx(judged, abs=1e-9, nan_ok=True)
+    if select == "stability":
+        assert np.all((shares.path_.error >= 0) & (shares.path_.error <= 1))
+
+
 def test_silhouettes_need_two_clusters(three):
     with pytest.raises(InputError, match="at least 2"):
         silhouette(three, np.zeros(120, int))

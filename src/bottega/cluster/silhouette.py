@@ -7,6 +7,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_array
 
+from bottega.cluster._weights import as_counts, own_mass
 from bottega.core.chunks import split_rows
 from bottega.core.deal import MOST_ORDERED
 from bottega.core.errors import InputError
@@ -113,7 +114,8 @@ def silhouette(
         ``"euclidean"``, ``"cityblock"``, ``"cosine"`` or another distance of SciPy's `cdist`, or
         ``"precomputed"``.
     sample_weight : array-like of shape (n,), optional
-        Row weights: a row of weight two counts as two equal rows.
+        Row weights: a row of weight two counts as two equal rows. Weights that sum to less than
+        the number of rows are shares, and are brought to mean one.
     most_rows : int
         Beyond this many rows a sample of so many is judged within itself; it depends on what is in
         the rows alone.
@@ -138,7 +140,7 @@ def silhouette(
     if given.shape != (len(X),):
         raise InputError(f"labels has shape {given.shape}; it needs one per row: ({len(X)},).")
     weight = check_weight(sample_weight, len(X))
-    weights = np.ones(len(X)) if weight is None else weight
+    weights = np.ones(len(X)) if weight is None else as_counts(weight)
     count = weights > 0
     if given.dtype.kind in "iu":
         count &= given != -1
@@ -170,15 +172,15 @@ def _values(X: FloatArray, codes: IntArray, w: FloatArray, metric: str) -> Float
     n, K = len(X), int(codes.max()) + 1
     member = np.zeros((n, K))
     member[np.arange(n), codes] = w
-    mass = member.sum(axis=0)
+    mass, size = member.sum(axis=0), np.bincount(codes, minlength=K)
     values = np.zeros(n)
     for cut in split_rows(n, max(_BLOCK // n, 1)):
         far = X[cut] if metric == "precomputed" else cdist(X[cut], X, cast(Any, metric))
         sums = far @ member
         here = np.arange(len(sums))
         own = codes[cut]
-        alone = mass[own] <= 1.0
-        within = sums[here, own] / np.where(alone, 1.0, mass[own] - 1.0)
+        alone = (size[own] == 1) & (w[cut] <= 1.0)
+        within = sums[here, own] / np.where(alone, 1.0, mass[own] - own_mass(w[cut]))
         means = sums / mass
         means[here, own] = np.inf
         between = means.min(axis=1)

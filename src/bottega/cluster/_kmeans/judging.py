@@ -4,6 +4,7 @@ import numpy as np
 
 from bottega.cluster._kmeans.distances import METRICS
 from bottega.cluster._kmeans.problem import ClusterProblem, nearest
+from bottega.cluster._weights import as_counts, own_mass
 from bottega.cluster.gap import GapStatistic, compared_with_references
 from bottega.cluster.silhouette import silhouette
 from bottega.core.deal import MOST_ORDERED
@@ -22,7 +23,7 @@ def sampled(
     problem: ClusterProblem, most: int = _MOST_ROWS
 ) -> tuple[FloatArray, FloatArray | None]:
     """Return the rows to judge by, and their weights: all, or a sample that is its own order's."""
-    X, w = problem.sample.X, problem.sample.w
+    X, w = problem.sample.X, as_counts(problem.sample.w)
     if len(X) > most:
         order = own_order(X, None) if len(X) <= MOST_ORDERED else np.arange(len(X))
         rows = order[(np.arange(most) * (len(X) / most)).astype(np.int64)]
@@ -93,9 +94,9 @@ def _strength(own: IntArray, other: IntArray, w: FloatArray) -> float:
     """Return the least share of pairs of a cluster of `own` that are together in `other`."""
     K = int(max(own.max(), other.max())) + 1
     table = np.bincount(own * K + other, weights=w, minlength=K * K).reshape(K, K)
-    size = table.sum(axis=1)
-    pairs = size * (size - 1)
-    together = np.sum(table * np.maximum(table - 1, 0.0), axis=1)
+    alike = np.bincount(own * K + other, weights=w * own_mass(w), minlength=K * K).reshape(K, K)
+    pairs = table.sum(axis=1) ** 2 - alike.sum(axis=1)  # a row makes no pair with itself
+    together = np.sum(np.maximum(table**2 - alike, 0.0), axis=1)
     return float(np.min(together[pairs > 0] / pairs[pairs > 0], initial=1.0))
 
 
