@@ -420,3 +420,11 @@ def test_torch_gives_the_same_clusters():
     ours = KMeans(4, init=X[:4]).fit(X)
     assert np.array_equal(on_cpu.labels_, ours.labels_)
     assert on_cpu.cluster_centers_ == pytest.approx(ours.cluster_centers_)
+
+
+def test_a_device_that_would_not_be_used_is_refused():
+    X = blobs(60)
+    with pytest.raises(ParameterError, match="algorithm='lloyd' with a device"):
+        KMeans(2, algorithm="minibatch", device="cpu").fit(X)
+    with pytest.raises(InputError, match="partial_fit runs on this processor"):
+        KMeans(2, device="cpu").partial_fit(X)

@@ -154,3 +154,21 @@ def test_pytorch_gives_the_same_answer():
     holed[0, 0] = np.nan
     with pytest.raises(InputError, match="missing values"):
         GaussianMixture(2, device="cpu").fit(holed)
+    with pytest.raises(InputError, match="a fit in chunks runs on this processor"):
+        GaussianMixture(2, device="cpu").fit_chunks([X[:20], X[20:]])
+
+
+@pytest.mark.parametrize("kind", ["full", "diag"])
+def test_pytorch_takes_rows_about_the_means_where_the_processor_does(kind):
+    pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    # Components far smaller than the distance between them: squares must not be expanded.
+    tight = np.r_[rng.normal(0, 1e-5, (40, 2)), rng.normal(1, 1e-5, (40, 2))]
+    wide = np.r_[rng.normal(0, 1, (80, 60)), rng.normal(4, 1, (80, 60))]
+    for table, reg_covar in ((tight, 1e-12), (wide, 1e-2)):
+        options = {"covariance_type": kind, "random_state": 0, "reg_covar": reg_covar}
+        here = GaussianMixture(2, **options).fit(table)
+        there = GaussianMixture(2, device="cpu", **options).fit(table)
+        assert there.means_ == pytest.approx(here.means_, rel=1e-8, abs=1e-12)
+        assert there.covariances_ == pytest.approx(here.covariances_, rel=1e-6, abs=1e-14)
+        assert there.log_likelihood_ == pytest.approx(here.log_likelihood_, rel=1e-9)

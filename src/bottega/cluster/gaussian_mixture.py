@@ -16,6 +16,7 @@ from bottega.cluster._mixture.starts import STARTS
 from bottega.core.cards import Card
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
+from bottega.core.errors import InputError
 from bottega.core.folds import Folds
 from bottega.core.lists import Listed
 from bottega.core.parallel import in_threads
@@ -302,6 +303,11 @@ class GaussianMixture(Chunked, FittedMixture):
         return MixtureWork(moments, self._options(), (rows.X, rows.weight))
 
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> ColumnMoments:
+        if self.device is not None:
+            raise InputError(
+                f"GaussianMixture: a fit in chunks runs on this processor; got "
+                f"device={self.device!r}. Leave it None, or fit the rows at once."
+            )
         return ColumnMoments().update(X, w=w)
 
     def _prepare_merged(self, statistics: ColumnMoments, chunks: CheckedChunks) -> MixtureWork:

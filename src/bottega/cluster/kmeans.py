@@ -221,6 +221,11 @@ class KMeans(
         super()._check_params()
         if self.norm != 2 and self.device is not None:
             raise ParameterError(f"device={self.device!r} is for norm=2; got norm={self.norm!r}.")
+        if self.algorithm == "minibatch" and self.device is not None:
+            raise ParameterError(
+                f"algorithm='minibatch' runs on this processor; got device={self.device!r}. Use "
+                "algorithm='lloyd' with a device, or device=None."
+            )
         if self.norm == 1 and self.algorithm == "minibatch":
             raise ParameterError("algorithm='minibatch' moves means; norm=1 has medians.")
         if self.n_clusters == "auto" and not isinstance(self.init, str) and not callable(self.init):

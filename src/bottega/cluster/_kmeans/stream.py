@@ -20,6 +20,7 @@ class CenterStream(Estimator):
     n_clusters: Any
     norm: Any
     standardize: bool
+    device: str | None
     n_steps_: int
     _centers: Any
     _row_map: Any
@@ -51,6 +52,10 @@ class CenterStream(Estimator):
             raise InputError(
                 "A stream needs a number for n_clusters, means for centres (norm=2 or 'cosine') "
                 "and columns as they are (standardize=False): the rows to come are not known."
+            )
+        if self.device is not None:
+            raise InputError(
+                f"partial_fit runs on this processor; got device={self.device!r}: leave it None."
             )
         first = not hasattr(self, "_mass")
         if first:

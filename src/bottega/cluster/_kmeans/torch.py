@@ -25,13 +25,14 @@ def lloyd_on_device(
 ) -> Clustering:
     """Run Lloyd's algorithm from given centres; as `lloyd`, on a device of torch.
 
-    Rows and distances are in double precision. An empty cluster starts again at the row farthest
-    from its centre.
+    Rows and distances are in double precision where the device has it. An empty cluster starts
+    again at the row farthest from its centre.
     """
-    torch, where = torch_on(device)
-    rows = torch.as_tensor(X, device=where) - torch.as_tensor(shift, device=where)
-    weight = torch.as_tensor(w if len(w) else np.ones(len(X)), device=where)
-    C = torch.as_tensor(start - shift, device=where)
+    torch, where, real = torch_on(device)
+    rows = torch.as_tensor(X - shift, dtype=real).to(where)
+    weight = torch.as_tensor(w if len(w) else np.ones(len(X)), dtype=real).to(where)
+    C = torch.as_tensor(start - shift, dtype=real).to(where)
+    least_mass = torch.finfo(real).tiny
     n, K = len(rows), len(C)
     size = max(1, _BUFFER // K)
     own = (rows * rows).sum(1)
@@ -65,13 +66,13 @@ def lloyd_on_device(
             reseeded, changed = reseeded + 1, changed + 1
         mass = torch.zeros(K, dtype=rows.dtype, device=where).index_add_(0, label, weight)
         sums = torch.zeros_like(C).index_add_(0, label, rows * weight[:, None])
-        new = torch.where((mass > 0)[:, None], sums / mass.clamp_min(1e-300)[:, None], C)
+        new = torch.where((mass > 0)[:, None], sums / mass.clamp_min(least_mass)[:, None], C)
         moved = float(((new - C) ** 2).sum())
         C = new
         converged = changed == 0 or moved <= tol
     assign(C)
     return Clustering(
-        C.cpu().numpy() + shift,
+        C.cpu().numpy().astype(np.float64) + shift,
         label.cpu().numpy().astype(np.int32),
         float((weight * far).sum()),
         n_iter,

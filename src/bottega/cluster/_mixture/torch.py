@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bottega.cluster._mixture.density import Expanded
+from bottega.cluster._mixture.density import Centred, Expanded, density_of
 from bottega.cluster._mixture.parameters import MixtureParameters, MixtureUnits
 from bottega.cluster._mixture.sums import MixtureSums
 from bottega.core.devices import torch_on
@@ -21,42 +21,87 @@ class TorchSource:
     """Rows on a device, in the units of the work."""
 
     def __init__(self, X: FloatArray, weight: Any, units: MixtureUnits, device: str) -> None:
-        torch, place = torch_on(device)
-        self.torch = torch
+        self.torch, self.place, self.real = torch_on(device)
         self.units = units
         self.n, self.p = X.shape
         if np.isnan(X).any():
             raise InputError(
                 f"device={device!r} does not take missing values; use device=None for them."
             )
-        self.Z = torch.as_tensor(np.ascontiguousarray(units.into(X)), device=place)
-        self.weight = None if weight is None else torch.as_tensor(weight, device=place)
+        self.Z = self._there(units.into(X))
+        self.weight = None if weight is None else self._there(weight)
         first, second = np.triu_indices(self.p)
-        self.pairs = torch.as_tensor(first, device=place), torch.as_tensor(second, device=place)
+        self.pairs = tuple(self.torch.as_tensor(each).to(self.place) for each in (first, second))
+
+    def _there(self, array: FloatArray) -> Any:
+        return self.torch.as_tensor(np.ascontiguousarray(array), dtype=self.real).to(self.place)
 
     def expect(self, parameters: MixtureParameters) -> MixtureSums:
-        """Return the expected sums of all rows: one E step."""
+        """Return the expected sums of all rows: one E step.
+
+        Squares are expanded where they are on the processor, and never in single precision.
+        """
+        density = density_of(parameters)
+        if self.real != self.torch.float64:
+            density = Centred(parameters)
+        if isinstance(density, Centred):
+            return self._centred(density, parameters)
+        return self._expanded(density, parameters)
+
+    def _expanded(self, density: Expanded, parameters: MixtureParameters) -> MixtureSums:
         torch = self.torch
-        density = Expanded(parameters)
-        coefficients = torch.as_tensor(density.coefficients, device=self.Z.device)
+        coefficients = self._there(density.coefficients)
         collected = torch.zeros_like(coefficients)
-        totals = torch.zeros(3, dtype=self.Z.dtype, device=self.Z.device)
-        size = max(_NUMBERS // density.width, 1)
-        for start in range(0, self.n, size):
-            Z = self.Z[:, start : start + size]
+        totals = np.zeros(3)
+        for part in self._parts(density.width):
+            Z = self.Z[:, part]
             one = torch.ones((1, Z.shape[1]), dtype=Z.dtype, device=Z.device)
             square = Z * Z if density.diagonal else Z[self.pairs[0]] * Z[self.pairs[1]]
             features = torch.cat([square, Z, one])
-            logs = coefficients @ features
-            top = logs.max(dim=0).values
-            logs = logs - top
-            q = torch.exp(logs)
-            total = q.sum(dim=0)
-            w = one[0] if self.weight is None else self.weight[start : start + size]
-            q = q * (w / total)
-            level = torch.log(total)
-            doubt = w @ level
-            totals += torch.stack([w @ top + doubt, doubt - (q * logs).sum(), doubt])
+            q, here = self._responsibilities(coefficients @ features, part)
+            totals += here
             collected += q @ features.T
-        found = density.unfold(collected.cpu().numpy(), totals.cpu().numpy())
+        found = density.unfold(_here(collected), totals)
         return replace(found, parameters=parameters)
+
+    def _centred(self, density: Centred, parameters: MixtureParameters) -> MixtureSums:
+        """Do as `Centred.sums`: rows are taken about each mean."""
+        torch = self.torch
+        k, p = parameters.means.shape
+        about, root = self._there(density.about)[:, :, None], self._there(density.root)
+        constant = self._there(density.constant)[:, None]
+        mass, first = np.zeros(k), np.zeros((k, p))
+        second = np.zeros((k, p) if density.diagonal else (k, p, p))
+        totals = np.zeros(3)
+        for part in self._parts(k * p):
+            gap = self.Z[None, :, part] - about
+            scaled = root[:, :, None] * gap if density.diagonal else torch.bmm(root, gap)
+            logs = constant - 0.5 * (scaled * scaled).sum(dim=1)
+            q, here = self._responsibilities(logs, part)
+            totals += here
+            shared = gap * q[:, None]
+            mass += _here(q.sum(dim=1))
+            first += _here(shared.sum(dim=2))
+            products = gap * shared if density.diagonal else torch.bmm(shared, gap.mT)
+            second += _here(products.sum(dim=2) if density.diagonal else products)
+        return MixtureSums(mass, density.about, first, second, totals, parameters)
+
+    def _parts(self, width: int) -> list[slice]:
+        size = max(_NUMBERS // width, 1)
+        return [slice(start, start + size) for start in range(0, self.n, size)]
+
+    def _responsibilities(self, logs: Any, part: slice) -> tuple[Any, FloatArray]:
+        """Do as `density.responsibilities`, on the device."""
+        torch = self.torch
+        top = logs.max(dim=0).values
+        logs = logs - top
+        q = torch.exp(logs)
+        total = q.sum(dim=0)
+        w = torch.ones_like(total) if self.weight is None else self.weight[part]
+        q = q * (w / total)
+        doubt = w @ torch.log(total)
+        return q, _here(torch.stack([w @ top + doubt, doubt - (q * logs).sum(), doubt]))
+
+
+def _here(tensor: Any) -> FloatArray:
+    return np.asarray(tensor.cpu().numpy(), dtype=np.float64)

@@ -14,9 +14,8 @@ def decompose_on(device: str, rows: CentredRows) -> tuple[FloatArray, FloatArray
 
     The smaller of A'A and AA' is decomposed, in double precision where the device has it.
     """
-    torch, place = torch_on(device)
-    exact = torch.float32 if place.type == "mps" else torch.float64
-    A = torch.as_tensor(rows.dense()).to(place, exact)
+    torch, place, real = torch_on(device)
+    A = torch.as_tensor(rows.dense(), dtype=real).to(place)
     n, p = A.shape
     lam, Q = torch.linalg.eigh(A.T @ A if p <= n else A @ A.T)
     lam, Q = lam.flip(0).clamp(min=0), Q.flip(1)

@@ -21,12 +21,11 @@ def alternate_on(
     """Do as `FactorSearch.run` with exact solutions, on the device of the search."""
     from bottega.latent._ratings.search import FactorsFound
 
-    torch, device = torch_on(str(search.device))
-    real = torch.float32 if str(device).startswith("mps") else torch.float64
+    torch, device, real = torch_on(str(search.device))
 
     def there(array: Any) -> Any:
-        tensor = torch.as_tensor(np.ascontiguousarray(array), device=device)
-        return tensor.to(real) if tensor.is_floating_point() else tensor
+        tensor = torch.as_tensor(np.ascontiguousarray(array))
+        return (tensor.to(real) if tensor.is_floating_point() else tensor).to(device)
 
     users, items = there(factors.users), there(factors.items)
     size = int(users.shape[1])
