@@ -1,13 +1,13 @@
 """Where expectation-maximisation starts: responsibilities of rows, from groups made before."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from bottega.cluster._kmeans.problem import ClusterProblem, KMeansHow, RowMap, nearest
+from bottega.cluster._kmeans.source import ArraySource
 from bottega.core.errors import DataWarning, InputError, ParameterError, warn_caller
 from bottega.core.row_order import own_order
-from bottega.core.threads import one_thread, openmp_in
 from bottega.core.typing import FloatArray, IntArray
 
 __all__ = ["STARTS", "Starts", "check_given", "ward_tree"]
@@ -29,27 +29,49 @@ class Starts:
         self._order = own_order(self.Z.T, None, weight)
         self._rows = np.ascontiguousarray(self.Z.T[self._order])
         self._weight = None if weight is None else weight[self._order]
+        self._source = ArraySource(self._rows, self._weight)
         self._trees = trees  # shared with the same rows in other units
 
     def responsibilities(self, how: str, k: int, seed: int, trial: int = 0) -> FloatArray:
         """Return responsibilities (k, n) of the rows, times their weights."""
-        rng = np.random.default_rng(seed)
         n = len(self._rows)
         if how == "hierarchical" and trial:  # there is one tree
             how = "kmeans"
         if k == 1:
             found = np.ones((1, n))
         elif how == "random":
-            found = rng.uniform(size=(k, n))
+            found = np.random.default_rng(seed).uniform(size=(k, n))
             found /= found.sum(axis=0)
         else:
-            if how == "hierarchical" and how not in self._trees:
-                self._trees[how] = ward_tree(self._rows)
-            tree = self._trees.get(how)
-            found = one_hot(_labels(how, self._rows, self._weight, k, rng, tree), k)
+            found = one_hot(self._groups(how, k, seed), k)
         back = np.empty_like(found)
         back[:, self._order] = found
         return back if self.weight is None else back * self.weight
+
+    def _groups(self, how: str, k: int, seed: int) -> IntArray:
+        """Return the group of each row, in their own order."""
+        if how == "hierarchical":
+            if how not in self._trees:
+                self._trees[how] = ward_tree(self._rows)
+            return _cut(self._rows, self._trees[how], k)
+        init = "random" if how == "random_from_data" else "k-means++"
+        search = KMeansHow(
+            norm=2,
+            init=init,
+            n_init=1,
+            max_iter=300,
+            tol=1e-4,
+            algorithm="lloyd",
+            batch_size=1024,
+            device=None,
+            seed=seed,
+        )
+        problem = ClusterProblem(self._source, self._source, search, RowMap())
+        if how != "kmeans":
+            return nearest(self._rows, problem.start(k), 2)[0]
+        labels = problem.solve(k).labels
+        assert labels is not None
+        return labels
 
 
 def one_hot(labels: IntArray, k: int) -> FloatArray:
@@ -61,49 +83,6 @@ def one_hot(labels: IntArray, k: int) -> FloatArray:
         found[largest] /= 2
         found[empty] = found[largest]
     return found
-
-
-def _labels(how: str, rows: FloatArray, weight: Any, k: int, rng: Any, tree: Any) -> IntArray:
-    if how == "hierarchical":
-        return _cut(rows, tree, k)
-    if how == "kmeans":
-        return _means(rows, weight, k, rng)
-    if how == "k-means++":
-        return _nearest(rows, _spread_seeds(rows, weight, k, rng))
-    share = None if weight is None else weight / weight.sum()
-    return _nearest(rows, rows[rng.choice(len(rows), k, replace=False, p=share)])
-
-
-def _means(rows: FloatArray, weight: Any, k: int, rng: Any) -> IntArray:
-    """Return the groups of k-means; the one place that knows whose k-means it is."""
-    from sklearn.cluster import KMeans
-
-    seed = int(rng.integers(2**31))
-    # A step is short: threads that wait for each other take longer, above all on a busy machine.
-    with warnings.catch_warnings(), one_thread(), openmp_in(1):
-        warnings.simplefilter("ignore")  # fewer distinct rows than groups: said below
-        found = KMeans(k, n_init=1, random_state=seed).fit(rows, sample_weight=weight)
-    labels: IntArray = found.labels_.astype(np.intp)
-    return labels
-
-
-def _spread_seeds(rows: FloatArray, weight: Any, k: int, rng: Any) -> FloatArray:
-    """Return rows drawn one by one with probability as the squared distance from those drawn."""
-    w = np.ones(len(rows)) if weight is None else weight
-    seeds = [rows[rng.choice(len(rows), p=w / w.sum())]]
-    near = np.sum((rows - seeds[0]) ** 2, axis=1)
-    for _ in range(k - 1):
-        mass = near * w
-        share = mass / mass.sum() if mass.sum() > 0 else w / w.sum()
-        seeds.append(rows[rng.choice(len(rows), p=share)])
-        near = np.minimum(near, np.sum((rows - seeds[-1]) ** 2, axis=1))
-    return np.array(seeds)
-
-
-def _nearest(rows: FloatArray, centres: FloatArray) -> IntArray:
-    square = np.sum(centres**2, axis=1) - 2 * rows @ centres.T
-    labels: IntArray = np.argmin(square, axis=1)
-    return labels
 
 
 def ward_tree(rows: FloatArray) -> tuple[FloatArray, FloatArray, Any]:
@@ -137,7 +116,7 @@ def _cut(rows: FloatArray, tree: Any, k: int) -> IntArray:
     if n == len(rows):
         return labels
     centres = np.array([some[labels == j].mean(axis=0) for j in range(k)])
-    return _nearest(whitened, centres)
+    return nearest(whitened, centres, 2)[0]
 
 
 def check_given(given: Any, n: int, k: int | None) -> FloatArray:
