@@ -8,7 +8,12 @@ import numpy as np
 from bottega.cluster._mixture.density import Expanded
 from bottega.cluster._mixture.families import is_diagonal, n_parameters, own_scales
 from bottega.cluster._mixture.parameters import MixtureParameters, MixtureUnits
-from bottega.cluster._mixture.source import ArraySource, ChunkSource, ColumnMoments, sample_places
+from bottega.cluster._mixture.source import (
+    ColumnMoments,
+    MixtureChunks,
+    MixtureRows,
+    sample_places,
+)
 from bottega.cluster._mixture.starts import Starts, check_given
 from bottega.cluster._mixture.sums import MixtureSums, bound_of, maximise
 from bottega.core.errors import InputError, ParameterError
@@ -16,7 +21,7 @@ from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray
 from bottega.optimize.em import Ascent, ascend
 
-__all__ = ["MixtureFit", "MixtureOptions", "MixtureWork"]
+__all__ = ["MixtureOptions", "MixtureWork", "NormalFit"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +42,7 @@ class MixtureOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class MixtureFit:
+class NormalFit:
     """A fitted mixture, its start, and how it got there."""
 
     family: str
@@ -88,7 +93,7 @@ class MixtureWork:
         self._starts: dict[bool, Starts] = {}
         self._trees: dict[str, Any] = {}
         self._begun: dict[Any, FloatArray] = {}
-        self._fits: dict[tuple[int, str], MixtureFit] = {}
+        self._fits: dict[tuple[int, str], NormalFit] = {}
 
     def source(self, family: str) -> Any:
         """Return the rows in the units that suit a family."""
@@ -97,13 +102,13 @@ class MixtureWork:
             units = self.moments.units(own)
             X, weight = self._rows or (None, None)
             if self._chunks is not None:
-                self._sources[own] = ChunkSource(self._chunks, self.moments, units)
+                self._sources[own] = MixtureChunks(self._chunks, self.moments, units)
             elif self.options.device is not None:
                 from bottega.cluster._mixture.torch import TorchSource
 
                 self._sources[own] = TorchSource(X, weight, units, self.options.device)
             else:
-                self._sources[own] = ArraySource(X, weight, units)
+                self._sources[own] = MixtureRows(X, weight, units)
         return self._sources[own]
 
     def _starts_of(self, family: str) -> Starts:
@@ -145,7 +150,7 @@ class MixtureWork:
                 self._begun[key] = given if weight is None else given * weight
         return self._begun[key]
 
-    def fit(self, k: int, family: str) -> MixtureFit:
+    def fit(self, k: int, family: str) -> NormalFit:
         """Return the mixture of k components of a family: the best of several starts."""
         if (k, family) not in self._fits:
             count = 1 if self.options.warm is not None else self.options.n_init
@@ -153,7 +158,7 @@ class MixtureWork:
             self._fits[k, family] = max(found, key=lambda fit: fit.log_likelihood)
         return self._fits[k, family]
 
-    def _climb(self, k: int, family: str, trial: int) -> MixtureFit:
+    def _climb(self, k: int, family: str, trial: int) -> NormalFit:
         source, floor = self.source(family), self._floor
         start = self._start(k, family, trial)
         last: dict[str, MixtureSums] = {}
@@ -179,7 +184,7 @@ class MixtureWork:
             after_m=ascent.after_m - shift,
             log_likelihood=ascent.log_likelihood - shift,
         )
-        return MixtureFit(family, source.units, start, ascent, last["q"], self.total)
+        return NormalFit(family, source.units, start, ascent, last["q"], self.total)
 
     @property
     def _floor(self) -> float:

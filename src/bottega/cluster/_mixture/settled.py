@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from bottega.cluster._mixture.fit import MixtureFit, MixtureWork
+from bottega.cluster._mixture.fit import MixtureWork, NormalFit
 from bottega.core.errors import ConvergenceWarning, DataWarning, warn_caller
 from bottega.core.typing import FloatArray
 
 __all__ = ["as_declared", "say"]
 
 
-def as_declared(model: Any, fit: MixtureFit, name: str) -> None:
+def as_declared(model: Any, fit: NormalFit, name: str) -> None:
     """Set the learned attributes of an estimator."""
     found, units = fit.parameters, fit.units
     scale = units.scale
@@ -54,7 +54,7 @@ def in_shape(name: str, matrices: FloatArray) -> FloatArray:
     return matrices
 
 
-def say(model: Any, work: MixtureWork, fit: MixtureFit) -> None:
+def say(model: Any, work: MixtureWork, fit: NormalFit) -> None:
     """Warn of what a user should know before trusting the fit."""
     owner = type(model).__name__
     if work.flat:

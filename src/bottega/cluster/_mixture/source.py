@@ -14,7 +14,7 @@ from bottega.core.errors import InputError
 from bottega.core.parallel import in_threads
 from bottega.core.typing import FloatArray
 
-__all__ = ["ArraySource", "ChunkSource", "ColumnMoments", "sample_places"]
+__all__ = ["ColumnMoments", "MixtureChunks", "MixtureRows", "sample_places"]
 
 _GROUP = 16_384  # rows that a thread works on
 SAMPLE = 20_000  # rows that a start is made from
@@ -118,7 +118,7 @@ class ColumnMoments:
         return self.square / self.mass > np.maximum(rounding, np.finfo(float).tiny)
 
 
-class ArraySource:
+class MixtureRows:
     """Rows in memory, in the units of the work: complete rows first, then those with gaps."""
 
     def __init__(self, X: FloatArray, weight: Any, units: MixtureUnits) -> None:
@@ -156,7 +156,7 @@ class ArraySource:
         return reduce(MixtureSums.merge, found)
 
 
-class ChunkSource:
+class MixtureChunks:
     """Rows that are read from chunks in each pass."""
 
     def __init__(self, chunks: Any, moments: ColumnMoments, units: MixtureUnits) -> None:
@@ -168,7 +168,7 @@ class ChunkSource:
         """Return the expected sums of all rows: one E step, one pass over the chunks."""
         found = None
         for X, _, w in self.chunks:
-            sums = ArraySource(X, w, self.units).expect(parameters)
+            sums = MixtureRows(X, w, self.units).expect(parameters)
             found = sums if found is None else found.merge(sums)
         assert found is not None
         return found
