@@ -96,3 +96,14 @@ def test_bad_input_is_refused(rings):
         DensityClusters(metric="cosine").fit(np.vstack([rings, [0.0, 0.0]]))
     with pytest.raises(ValueError, match="NaN"):
         DensityClusters().fit([[np.nan], [1.0]])
+
+
+def test_columns_are_standardized_before_angles_are_taken():
+    X = np.random.default_rng(5).normal(2, 1, size=(40, 3)) * [1.0, 10.0, 100.0]
+    options = {"eps": 0.02, "min_samples": 3, "metric": "cosine"}
+    inside = DensityClusters(standardize=True, **options).fit(X)
+    before = DensityClusters(**options).fit(X / X.std(axis=0))
+    assert inside.k_distances_ == pytest.approx(before.k_distances_)
+    assert np.array_equal(inside.labels_, before.labels_)
+    plain = DensityClusters(**options).fit(X)
+    assert not np.allclose(plain.k_distances_, inside.k_distances_)

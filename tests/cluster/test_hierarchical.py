@@ -139,3 +139,19 @@ def test_saved_trees_are_the_same(rows):
     for copy in (pickle.loads(pickle.dumps(model)), skops.io.loads(content, trusted_types())):
         assert np.array_equal(copy.merges_, model.merges_)
         assert np.array_equal(copy.labels_, model.labels_)
+
+
+@pytest.mark.parametrize("metric", ["cosine", "correlation", "cityblock"])
+def test_columns_are_standardized_before_any_distance(metric):
+    X = np.random.default_rng(5).normal(2, 1, size=(30, 4)) * [1.0, 10.0, 100.0, 0.1]
+    options = {"method": "average", "metric": metric}
+    inside = Hierarchical(3, standardize=True, **options).fit(X)
+    before = Hierarchical(3, **options).fit(X / X.std(axis=0))
+    assert inside.merges_ == pytest.approx(before.merges_)
+    plain = Hierarchical(3, **options).fit(X)
+    assert not np.allclose(plain.merges_[:, 2], inside.merges_[:, 2])
+
+
+def test_distances_given_cannot_be_standardized(rows):
+    with pytest.raises(ParameterError, match="leave standardize=False"):
+        Hierarchical(3, metric="precomputed", standardize=True).fit(squareform(pdist(rows)))

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClusterMixin
 
+from bottega.cluster._kmeans.problem import RowMap
 from bottega.cluster.silhouette import silhouette
 from bottega.core.cards import Card
 from bottega.core.errors import DataWarning, InputError, ParameterError, warn_caller
@@ -182,14 +183,13 @@ class DensityClusters(ClusterMixin, Unweighted, Tuned):
                 "A row of zeros has no direction, which metric='cosine' compares: leave such rows "
                 "out, or use another metric."
             )
+        if self.standardize:
+            X = RowMap.of(X, None, standardize=True, sphere=False).to(X)
         if self.metric != "cosine":
             middle = X.min(axis=0) / 2 + X.max(axis=0) / 2
             reach = float(np.max(np.abs(X - middle)))
             unit = 2.0 ** np.floor(np.log2(reach)) if reach > 0 else 1.0
             X = X / unit - middle / unit
-            if self.standardize:
-                constant = X.min(axis=0) == X.max(axis=0)
-                X, unit = X / np.where(constant, 1.0, X.std(axis=0)), 1.0
         from sklearn.neighbors import NearestNeighbors
 
         k = min(self.min_samples, len(X))

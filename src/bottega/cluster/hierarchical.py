@@ -10,6 +10,7 @@ from scipy.cluster.hierarchy import cophenet, fcluster, leaves_list, linkage, op
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import ClusterMixin
 
+from bottega.cluster._kmeans.problem import RowMap
 from bottega.cluster.silhouette import silhouette
 from bottega.core.cards import Card
 from bottega.core.errors import InputError, ParameterError
@@ -195,6 +196,11 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
                 f"method={self.method!r} is defined for Euclidean distances; got "
                 f"metric={self.metric!r}. Use method='average', 'complete' or 'single'."
             )
+        if self.standardize and self.metric == "precomputed":
+            raise ParameterError(
+                "standardize=True divides columns of numbers, and metric='precomputed' takes "
+                "distances: leave standardize=False, or give the columns."
+            )
         if self.n_clusters is None and self.height is None:
             raise ParameterError("Give n_clusters= or height=: the tree must be cut somewhere.")
         if isinstance(self.n_clusters, int) and self.height is not None:
@@ -219,6 +225,8 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
         """Return the distances of all pairs, and the unit in which they are."""
         if self.metric == "precomputed":
             return _checked_distances(X), 1.0
+        if self.standardize:
+            X = RowMap.of(X, None, standardize=True, sphere=False).to(X)
         if self.metric in ("cosine", "correlation"):
             found = np.asarray(pdist(X, cast(Any, self.metric)))
             if not np.all(np.isfinite(found)):
@@ -231,10 +239,6 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
         reach = float(np.max(np.abs(X - middle)))
         unit = 2.0 ** np.floor(np.log2(reach)) if reach > 0 else 1.0
         scaled = X / unit - middle / unit  # squares neither overflow nor vanish
-        if self.standardize:
-            spread = scaled.std(axis=0)
-            constant = X.min(axis=0) == X.max(axis=0)
-            scaled, unit = scaled / np.where(constant, 1.0, spread), 1.0
         return np.asarray(pdist(scaled, cast(Any, self.metric))), unit
 
     def _given(self, work: Any) -> dict[str, Any] | None:
