@@ -344,6 +344,21 @@ def test_samples_have_the_moments_of_the_mixture():
         assert np.cov(mine.T) == pytest.approx(model.covariances_[j], rel=0.15, abs=0.3)
 
 
+def test_samples_have_a_seed_of_their_own():
+    model = GaussianMixture(2, random_state=0).fit(blobs())
+    plain, labels = model.sample(5)
+    assert np.array_equal(model.sample(5)[0], plain)
+    assert np.array_equal(model.sample(5, random_state=0)[0], plain)
+    other, _ = model.sample(n_samples=5, random_state=1)
+    assert np.array_equal(model.sample(5, random_state=1)[0], other)
+    assert not np.array_equal(other, plain)
+    rng = np.random.default_rng(0)
+    assert not np.array_equal(
+        model.sample(5, random_state=rng)[0], model.sample(5, random_state=rng)[0]
+    )
+    assert labels.shape == (5,)
+
+
 def test_outlier_scores_are_tail_probabilities():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 3))

@@ -127,13 +127,17 @@ class FittedMixture(Unsupervised):
             found[holes] = np.where(np.isnan(X[holes]), guess, X[holes])
         return found
 
-    def sample(self, n_samples: int = 1) -> tuple[FloatArray, Array]:
+    def sample(
+        self, n_samples: int = 1, *, random_state: Any = None
+    ) -> tuple[FloatArray, Array]:
         """Draw rows: a component by its weight, then a row of it.
 
         Parameters
         ----------
         n_samples : int, default=1
             How many.
+        random_state : int, Generator or None, default=None
+            Seed of the rows; None for the estimator's own.
 
         Returns
         -------
@@ -145,7 +149,8 @@ class FittedMixture(Unsupervised):
         check_is_fitted(self)
         if n_samples < 1:
             raise ParameterError(f"n_samples={n_samples} is not allowed; draw at least one row.")
-        rng = np.random.default_rng(seed_of(self.random_state))
+        given = self.random_state if random_state is None else random_state
+        rng = np.random.default_rng(seed_of(given))
         mine = self._parameters
         share = mine.weights / mine.weights.sum()
         y = np.repeat(np.arange(len(share)), rng.multinomial(n_samples, share))
