@@ -16,6 +16,7 @@ from bottega.cluster._mixture.density import Centred, Expanded
 from bottega.cluster._mixture.families import FAMILIES, WORDS
 from bottega.cluster._mixture.missing import sums_of_observed
 from bottega.cluster._mixture.parameters import MixtureParameters
+from bottega.cluster.normal_densities import NormalDensities
 from bottega.core.errors import DataWarning
 from bottega.workbench import trusted_types
 
@@ -373,6 +374,27 @@ def test_outlier_scores_are_tail_probabilities():
         -np.log10(stats.chi2.sf(square, 3))
     )
     assert model.outlier_scores([[1e6, 0, 0]])[0] > 100  # ranked beyond what a probability holds
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
+def test_outlier_scores_follow_from_weights_means_and_covariances(kind):
+    X = blobs(200, 3)
+    model = GaussianMixture(2, covariance_type=kind, random_state=0).fit(X)
+    covariances = model.full_covariances()
+    assert covariances.shape == (2, 3, 3)
+    holed = X[:50].copy()
+    holed[:20, 0] = holed[10:30, 2] = np.nan
+    given = NormalDensities(model.weights_, model.means_, covariances)
+    assert given.outlier_scores(holed) == pytest.approx(model.outlier_scores(holed), rel=1e-8)
+    assert np.array_equal(given.predict(holed), model.predict(holed))
+    # By hand: a row whose first column alone is known.
+    row = np.array([[X[0, 0], np.nan, np.nan]])
+    deviation = np.sqrt(covariances[:, 0, 0])
+    density = model.weights_ * stats.norm.pdf(row[0, 0], model.means_[:, 0], deviation)
+    tails = 2 * stats.norm.sf(np.abs(row[0, 0] - model.means_[:, 0]) / deviation)
+    expected = -np.log10(tails @ density / density.sum())
+    assert given.outlier_scores(row)[0] == pytest.approx(expected)
+    assert np.isnan(given.outlier_scores(np.full((1, 3), np.nan))[0])
 
 
 def test_stored_models_answer_the_same():

@@ -275,7 +275,7 @@ class GaussianMixture(Chunked, FittedMixture):
     def _forget(self) -> None:
         resume = vars(self).get("_resume")
         if self.warm_start and hasattr(self, "weights_"):
-            resume = (self.weights_, self.means_, self._full_covariances())
+            resume = (self.weights_, self.means_, self.full_covariances())
         quiet = vars(self).get("_quiet", False)
         super()._forget()
         if resume is not None:

@@ -161,14 +161,18 @@ class Centred:
         else:
             self.root = root[:, :, None] * np.swapaxes(parameters.vectors, 1, 2)
 
-    def logs(self, Z: FloatArray) -> FloatArray:
-        """Return the log densities with the log weights: (k, n)."""
+    def squares(self, Z: FloatArray) -> FloatArray:
+        """Return the squared Mahalanobis distances from each mean: (k, n)."""
         found = np.empty((self.k, Z.shape[1]))
         for j in range(self.k):
             gap = Z - self.about[j][:, None]
             scaled = self.root[j][:, None] * gap if self.diagonal else self.root[j] @ gap
-            found[j] = self.constant[j] - 0.5 * np.einsum("ij,ij->j", scaled, scaled)
+            found[j] = np.einsum("ij,ij->j", scaled, scaled)
         return found
+
+    def logs(self, Z: FloatArray) -> FloatArray:
+        """Return the log densities with the log weights: (k, n)."""
+        return self.constant[:, None] - 0.5 * self.squares(Z)
 
     def sums(self, Z: FloatArray, weight: Any) -> MixtureSums:
         """Return the expected sums of the rows about the means."""

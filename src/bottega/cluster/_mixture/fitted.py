@@ -3,14 +3,14 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import stats
 from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.cluster._mixture.density import density_of
 from bottega.cluster._mixture.families import WORDS
-from bottega.cluster._mixture.missing import filled, logs_of_observed, squares_of_observed
+from bottega.cluster._mixture.missing import filled, logs_of_observed
+from bottega.cluster._mixture.outliers import tail_scores
 from bottega.cluster._mixture.parameters import MixtureParameters, MixtureUnits
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.seeds import seed_of
@@ -107,14 +107,8 @@ class FittedMixture(Unsupervised):
         than a row at Mahalanobis distance d; the shares are averaged with the responsibilities. A
         score of 3 means that one row in 1,000 is as far out.
         """
-        X = self._check_new(X)
-        Z = self._units.into(X)
-        squares, count = squares_of_observed(Z, self._parameters)
-        tails = stats.chi2.logsf(squares, np.maximum(count, 1))
-        logs = log_joint(X, self._units, self._parameters)
-        logs = logs - logsumexp(logs, axis=1, keepdims=True)
-        found: FloatArray = -logsumexp(tails.T + logs, axis=1) / np.log(10)
-        return np.maximum(np.where(count == 0, 0.0, found), 0.0)
+        Z = self._units.into(self._check_new(X))
+        return np.nan_to_num(tail_scores(Z, self._parameters), nan=0.0)
 
     def impute(self, X: Any) -> FloatArray:
         """Return the rows with what is missing replaced by its expectation given the rest."""
@@ -127,9 +121,7 @@ class FittedMixture(Unsupervised):
             found[holes] = np.where(np.isnan(X[holes]), guess, X[holes])
         return found
 
-    def sample(
-        self, n_samples: int = 1, *, random_state: Any = None
-    ) -> tuple[FloatArray, Array]:
+    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[FloatArray, Array]:
         """Draw rows: a component by its weight, then a row of it.
 
         Parameters
@@ -190,7 +182,7 @@ class FittedMixture(Unsupervised):
             "component": [str(j) for j in range(self.n_components_)],
             "weight": self.weights_.tolist(),
         }
-        deviations = np.sqrt(np.diagonal(self._full_covariances(), axis1=1, axis2=2))
+        deviations = np.sqrt(np.diagonal(self.full_covariances(), axis1=1, axis2=2))
         for j, name in enumerate(names):
             columns[f"mean {name}"] = self.means_[:, j].tolist()
             columns[f"sd {name}"] = deviations[:, j].tolist()
@@ -202,7 +194,14 @@ class FittedMixture(Unsupervised):
         ]
         return Summary("Mixture of normal distributions", (Section("", columns),), tuple(notes))
 
-    def _full_covariances(self) -> FloatArray:
+    def full_covariances(self) -> FloatArray:
+        """Return the covariance of each component as a matrix, whatever the covariance type.
+
+        Returns
+        -------
+        ndarray of shape (K, p, p)
+        """
+        check_is_fitted(self)
         scale = self._units.scale
         return self._parameters.covariances * scale[:, None] * scale
 
@@ -233,7 +232,7 @@ class FittedMixture(Unsupervised):
             rows[:, places],
             self.weights_,
             self.means_[:, places],
-            self._full_covariances()[np.ix_(range(self.n_components_), places, places)],
+            self.full_covariances()[np.ix_(range(self.n_components_), places, places)],
             labels=self.predict(X),
             uncertainty=self.uncertainty(X),
             names=names,
@@ -276,7 +275,7 @@ class FittedMixture(Unsupervised):
                 model._quiet = True
                 model._fit(X, None, None)
                 weights, means = model.weights_, model.means_
-                covariances = model._full_covariances()
+                covariances = model.full_covariances()
             flat = covariances[np.ix_(range(len(weights)), places, places)]
             height = float(self.trace_.log_likelihood[iteration])
             found.append((iteration, height, weights, means[:, places], flat))

@@ -69,10 +69,10 @@ class _Conditional:
 
 def _logs_and_fills(
     Z: FloatArray, parameters: MixtureParameters, groups: list[_Patterns]
-) -> tuple[FloatArray, FloatArray, list[list[_Conditional]]]:
-    """Return log densities (k, n), completed rows (k, p, n), and the conditionals."""
+) -> tuple[FloatArray, FloatArray, FloatArray, list[list[_Conditional]]]:
+    """Return log densities, squared distances (k, n), completed rows, and the conditionals."""
     k, n = len(parameters.means), Z.shape[1]
-    logs = np.empty((k, n))
+    logs, squares = np.empty((k, n)), np.empty((k, n))
     full = np.repeat(Z[None], k, axis=0)
     covariances = parameters.covariances
     conditionals: list[list[_Conditional]] = []
@@ -84,7 +84,8 @@ def _logs_and_fills(
             seen, lost = group.seen[which], group.lost[which]
             gap = Z.T[rows[:, None], seen] - mean[seen]
             scaled = np.einsum("ni,nij->nj", gap, part.inverse[which])
-            square = np.einsum("ni,ni->n", gap, scaled)
+            square = np.maximum(np.einsum("ni,ni->n", gap, scaled), 0.0)
+            squares[j, rows] = square
             observed = seen.shape[1]
             logs[j, rows] = parameters.log_weights[j] - 0.5 * (
                 observed * LOG_2PI + part.log_det[which] + square
@@ -93,35 +94,25 @@ def _logs_and_fills(
             full[j][lost, rows[:, None]] = guess
             parts.append(part)
         conditionals.append(parts)
-    return logs, full, conditionals
+    return logs, squares, full, conditionals
 
 
 def logs_of_observed(Z: FloatArray, parameters: MixtureParameters) -> FloatArray:
     """Return the log densities of the observed values, with the log weights: (k, n)."""
-    found = np.empty((len(parameters.weights), Z.shape[1]))
-    for start in range(0, Z.shape[1], _ROWS):
-        block = Z[:, start : start + _ROWS]
-        logs, _, _ = _logs_and_fills(block, parameters, _patterns_of(block))
-        found[:, start : start + _ROWS] = logs
-    return found
+    return squares_of_observed(Z, parameters)[1]
 
 
-def squares_of_observed(Z: FloatArray, parameters: MixtureParameters) -> tuple[FloatArray, Any]:
-    """Return squared distances from each mean in the observed columns (k, n), and their number."""
-    whole = np.ones(len(parameters.weights))
-    equal = MixtureParameters(
-        whole, parameters.means, parameters.values, parameters.vectors, parameters.floored
-    )
-    count = np.sum(~np.isnan(Z), axis=0)
-    covariances = parameters.covariances
-    found = -2 * logs_of_observed(Z, equal) - count * LOG_2PI
+def squares_of_observed(
+    Z: FloatArray, parameters: MixtureParameters
+) -> tuple[FloatArray, FloatArray]:
+    """Return squared distances from each mean in the observed columns, and log densities (k, n)."""
+    squares = np.empty((len(parameters.weights), Z.shape[1]))
+    logs = np.empty_like(squares)
     for start in range(0, Z.shape[1], _ROWS):
-        block = Z[:, start : start + _ROWS]
-        for group in _patterns_of(block):
-            for j in range(len(whole)):
-                part = _Conditional.of(covariances[j], group)
-                found[j, start + group.rows] -= part.log_det[group.which]
-    return np.maximum(found, 0.0), count
+        part = slice(start, start + _ROWS)
+        found = _logs_and_fills(Z[:, part], parameters, _patterns_of(Z[:, part]))
+        logs[:, part], squares[:, part] = found[:2]
+    return squares, logs
 
 
 def filled(Z: FloatArray, parameters: MixtureParameters) -> FloatArray:
@@ -129,7 +120,7 @@ def filled(Z: FloatArray, parameters: MixtureParameters) -> FloatArray:
     found = Z.copy()
     for start in range(0, Z.shape[1], _ROWS):
         block = Z[:, start : start + _ROWS]
-        logs, full, _ = _logs_and_fills(block, parameters, _patterns_of(block))
+        logs, _, full, _ = _logs_and_fills(block, parameters, _patterns_of(block))
         q, _ = responsibilities(logs, None)
         found[:, start : start + _ROWS] = np.einsum("kn,kpn->pn", q, full)
     return found
@@ -147,7 +138,7 @@ def sums_of_observed(
     for start in range(0, Z.shape[1], _ROWS):
         block = Z[:, start : start + _ROWS]
         groups = _patterns_of(block)
-        logs, full, conditionals = _logs_and_fills(block, parameters, groups)
+        logs, _, full, conditionals = _logs_and_fills(block, parameters, groups)
         w = None if weight is None else weight[start : start + _ROWS]
         q, here = responsibilities(logs, w)
         totals += here

@@ -116,7 +116,7 @@ def choose_mixture(
 
 def separation(model: GaussianMixture) -> float:
     """Return the least distance between two means, in standard deviations of both clusters."""
-    covariances = model._full_covariances()
+    covariances = model.full_covariances()
     least = np.inf
     for i in range(model.n_components_):
         for j in range(i):

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from scipy.special import logsumexp
 
 from bottega.cluster import GaussianMixture
+from bottega.cluster.normal_densities import NormalDensities
 from bottega.core.errors import ConvergenceWarning, DataWarning
 from bottega.core.interruption import raise_if_pressed
 from bottega.core.typing import FloatArray, IntArray
@@ -26,15 +26,6 @@ _MOST_ROWS = 50  # that are told one by one
 _MOST_COLUMNS = 3  # that are named for each
 _ENOUGH = 5  # rows per column that a covariance without restrictions takes
 _MOST_PATTERNS = 100  # number columns up to which gaps are left out of the distance exactly
-
-
-@dataclass(frozen=True)
-class _Normals:
-    """Normal densities with weights."""
-
-    weights: FloatArray
-    means: FloatArray
-    covariances: FloatArray
 
 
 @dataclass(frozen=True)
@@ -118,12 +109,12 @@ def find_outliers(
     normals, density = _fit(np.clip(X[kept], -6.0, 6.0), None if labels is None else labels[kept])
     for _ in range(_ROUNDS - 1):
         raise_if_pressed()
-        scores = _scores(X[kept], normals)
+        scores = normals.outlier_scores(X[kept])
         usual = scores < -np.log10(false_alarm)
         if usual.all() or np.mean(~usual) > _MOST_CUT:
             break
         normals, density = _fit(X[kept][usual], None if labels is None else labels[kept][usual])
-    every = _scores(X, normals)
+    every = normals.outlier_scores(X)
     flagged = np.nan_to_num(every, nan=0.0) > -np.log10(false_alarm)
     worst = np.argsort(-np.where(flagged, every, -1.0), kind="stable")
     worst = worst[: min(int(flagged.sum()), _MOST_ROWS)]
@@ -133,7 +124,7 @@ def find_outliers(
     return FoundOutliers(every, flagged, false_alarm, told, space.columns, density)
 
 
-def _fit(X: FloatArray, labels: IntArray | None) -> tuple[_Normals, str]:
+def _fit(X: FloatArray, labels: IntArray | None) -> tuple[NormalDensities, str]:
     """Fit a normal density, or one per cluster; by probabilistic PCA where columns are many."""
     n, p = X.shape
     with warnings.catch_warnings():
@@ -145,17 +136,18 @@ def _fit(X: FloatArray, labels: IntArray | None) -> tuple[_Normals, str]:
                 found = [_one(part) for part in parts]
                 weights = np.array([len(part) for part in parts], dtype=np.float64) / n
                 means, covariances = (np.stack(each) for each in zip(*found, strict=True))
-                return _Normals(weights, means, covariances), "a normal density for each cluster"
+                return NormalDensities(
+                    weights, means, covariances
+                ), "a normal density for each cluster"
             k = len(parts)
             model = GaussianMixture(k, covariance_type="tied", init_params=_codes(labels)).fit(X)
-            covariances = np.broadcast_to(model.covariances_, (k, p, p)).copy()
             words = "normal densities of one shape, one for each cluster"
-            return _Normals(model.weights_, model.means_, covariances), words
+            return NormalDensities(model.weights_, model.means_, model.full_covariances()), words
         mean, covariance = _one(X)
         words = "a normal density of all number columns"
         if n < _ENOUGH * p:
             words += ", by probabilistic principal components"
-        return _Normals(np.ones(1), mean[None], covariance[None]), words
+        return NormalDensities(np.ones(1), mean[None], covariance[None]), words
 
 
 def _codes(labels: IntArray) -> IntArray:
@@ -175,48 +167,17 @@ def _one(X: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.asarray(model.mean_), np.asarray(model.get_covariance()) + floor
 
 
-def _scores(X: FloatArray, normals: _Normals) -> FloatArray:
-    """Return minus the decimal logarithm of each row's tail probability; NaN without a number."""
-    found = np.full(len(X), np.nan)
-    gone = np.isnan(X)
-    patterns, codes = np.unique(gone, axis=0, return_inverse=True)
-    codes = codes.ravel()
-    for code, pattern in enumerate(patterns):
-        seen = ~pattern
-        if not seen.any():
-            continue
-        rows = np.flatnonzero(codes == code)
-        squares, logs = _distances(X[rows][:, seen], seen, normals)
-        tails = stats.chi2.logsf(squares, int(seen.sum()))
-        logs = logs - logsumexp(logs, axis=0)
-        found[rows] = -logsumexp(tails + logs, axis=0) / np.log(10)
-    return np.where(np.isnan(found), np.nan, np.maximum(found, 0.0))
-
-
-def _distances(X: FloatArray, seen: Any, normals: _Normals) -> tuple[FloatArray, FloatArray]:
-    """Return squared distances and log densities with weights, one row per component."""
-    squares = np.empty((len(normals.weights), len(X)))
-    logs = np.empty_like(squares)
-    for k, weight in enumerate(normals.weights):
-        root = np.linalg.cholesky(normals.covariances[k][np.ix_(seen, seen)])
-        scaled = np.linalg.solve(root, (X - normals.means[k][seen]).T)
-        squares[k] = np.sum(scaled**2, axis=0)
-        logs[k] = np.log(weight) - 0.5 * squares[k] - np.sum(np.log(np.diag(root)))
-    return squares, logs
-
-
 def _told(
     row: int,
     score: float,
     x: FloatArray,
-    normals: _Normals,
+    normals: NormalDensities,
     inputs: DescribedInputs,
     space: NumberSpace,
 ) -> UnusualRow:
     """Name the fewest columns without which a row would be ordinary."""
     seen = ~np.isnan(x)
-    _, logs = _distances(x[None, seen], seen, normals)
-    k = int(np.argmax(logs[:, 0]))
+    k = int(normals.predict(x[None])[0])
     mean, covariance = normals.means[k], normals.covariances[k]
     left = np.flatnonzero(seen)
     found: list[tuple[str, float, float]] = []
