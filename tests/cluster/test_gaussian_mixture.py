@@ -11,12 +11,11 @@ from scipy import optimize, stats
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from bottega.cluster import GaussianMixture
+from bottega.cluster import GaussianMixture, NormalDensities
 from bottega.cluster._mixture.density import Centred, Expanded
 from bottega.cluster._mixture.families import FAMILIES, WORDS
 from bottega.cluster._mixture.missing import sums_of_observed
 from bottega.cluster._mixture.parameters import MixtureParameters
-from bottega.cluster.normal_densities import NormalDensities
 from bottega.core.errors import DataWarning
 from bottega.workbench import trusted_types
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import silhouette_samples
 
 from bottega.cluster import KMeans, gap_statistic, silhouette
-from bottega.cluster.gap import uniform_reference
+from bottega.cluster.gap import _uniform_reference
 from bottega.core.errors import InputError, ParameterError
 
 
@@ -140,12 +140,12 @@ def test_silhouettes_do_not_depend_on_units(three):
 
 def test_reference_rows_fill_the_box(three):
     rng = np.random.default_rng(0)
-    drawn = uniform_reference(three, "columns")(rng)
+    drawn = _uniform_reference(three, "columns")(rng)
     assert drawn.shape == three.shape
     assert np.all(drawn >= three.min(axis=0))
     assert np.all(drawn <= three.max(axis=0))
     line = np.column_stack([np.arange(50.0), np.arange(50.0)])  # one principal axis
-    turned = uniform_reference(line, "pca")(rng)
+    turned = _uniform_reference(line, "pca")(rng)
     assert turned[:, 0] == pytest.approx(turned[:, 1], abs=1e-9)
 
 

@@ -13,7 +13,7 @@ from bottega.core.seeds import seed_of
 from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = ["GapStatistic", "gap_statistic", "uniform_reference"]
+__all__ = ["GapStatistic", "gap_statistic"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -150,7 +150,7 @@ def compared_with_references(
     seed: int,
 ) -> GapStatistic:
     """Return the gaps, given what computes log W of all numbers of clusters for a table."""
-    draw = uniform_reference(X, reference)
+    draw = _uniform_reference(X, reference)
     own = log_within(X)
     rng = np.random.default_rng([seed, 7])
     drawn = np.array([log_within(draw(rng)) for _ in range(n_references)])
@@ -159,7 +159,7 @@ def compared_with_references(
     return GapStatistic(counts, own, expected, expected - own, se)
 
 
-def uniform_reference(
+def _uniform_reference(
     X: FloatArray, reference: str = "pca"
 ) -> Callable[[np.random.Generator], FloatArray]:
     """Return what draws tables of as many rows uniformly from the box of the rows of X.

@@ -1,7 +1,6 @@
 """The parameters of a mixture of normal distributions, in the units that the work is done in."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -30,11 +29,6 @@ class MixtureUnits:
     def into(self, X: FloatArray) -> FloatArray:
         """Return rows in these units, one row per column of X: (p, n)."""
         return np.ascontiguousarray(((X - self.center) / self.scale).T)
-
-    @property
-    def log_volume(self) -> float:
-        """Logarithm of the volume of the unit cube: densities are smaller by this."""
-        return float(np.sum(np.log(self.scale)))
 
 
 @stored
@@ -83,10 +77,3 @@ class MixtureParameters:
         if self.vectors is None:
             return self.values[:, :, None] * np.eye(self.values.shape[1])
         return (self.vectors * self.values[:, None, :]) @ np.swapaxes(self.vectors, 1, 2)
-
-    def reordered(self, order: Any) -> "MixtureParameters":
-        """Return the components in another order."""
-        vectors = None if self.vectors is None else self.vectors[order]
-        return MixtureParameters(
-            self.weights[order], self.means[order], self.values[order], vectors, self.floored[order]
-        )
