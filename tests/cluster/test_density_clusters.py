@@ -107,3 +107,11 @@ def test_columns_are_standardized_before_angles_are_taken():
     assert np.array_equal(inside.labels_, before.labels_)
     plain = DensityClusters(**options).fit(X)
     assert not np.allclose(plain.k_distances_, inside.k_distances_)
+
+
+def test_summary_puts_noise_last(rings):
+    model = DensityClusters(eps=0.8, min_samples=4).fit(rings)
+    section = model.summary().sections[0]
+    assert section.columns["cluster"] == ["0", "1", "noise"]
+    assert section.columns["rows"] == [80, 80, 2]
+    assert "2 rows are noise (1.2%)" in str(model.summary())

@@ -11,7 +11,7 @@ from scipy import optimize, stats
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from bottega.cluster import GaussianMixture
+from bottega.cluster import GaussianMixture, NormalDensities
 from bottega.cluster._mixture.density import Centred, Expanded
 from bottega.cluster._mixture.families import FAMILIES, WORDS
 from bottega.cluster._mixture.missing import sums_of_observed

@@ -155,3 +155,9 @@ def test_columns_are_standardized_before_any_distance(metric):
 def test_distances_given_cannot_be_standardized(rows):
     with pytest.raises(ParameterError, match="leave standardize=False"):
         Hierarchical(3, metric="precomputed", standardize=True).fit(squareform(pdist(rows)))
+
+
+def test_summary_has_the_sizes(rows):
+    text = str(Hierarchical(3).fit(rows).summary())
+    assert "ward" in text
+    assert text.count("15") == 3

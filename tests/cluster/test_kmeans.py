@@ -1,9 +1,11 @@
 """K-means: with bounds it is Lloyd's algorithm; starts, norms, weights, chunks, bad input."""
 
+import json
 import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import skops.io
 from hypothesis import given, settings
@@ -428,3 +430,28 @@ def test_a_device_that_would_not_be_used_is_refused():
         KMeans(2, algorithm="minibatch", device="cpu").fit(X)
     with pytest.raises(InputError, match="partial_fit runs on this processor"):
         KMeans(2, device="cpu").partial_fit(X)
+
+
+def test_summary_and_pictures():
+    X = np.column_stack([blobs(90), np.arange(90.0) % 7])
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    model = KMeans(3, random_state=0).fit(frame)
+    columns = model.summary().sections[0].columns
+    assert sum(columns["rows"]) == 90
+    assert columns["centre c1"] == model.cluster_centers_[:, 1].tolist()
+    drawn = model.plot(frame, columns=("c1", 2)).to_dict()
+    assert drawn["title"]["text"] == "3 clusters"
+    assert "c1" in json.dumps(drawn)
+    with pytest.raises(InputError, match="no column 'age'"):
+        model.plot(frame, columns=("age", 0))
+    with pytest.raises(InputError, match="two different columns"):
+        model.plot(frame, columns=(0, 0))
+    # Rows have the colours of the clusters in all columns, not of the nearest cross in the plane.
+    steps = model.plot_steps(frame, columns=(0, 2), panels=3).to_dict()
+    held = steps.get("datasets") or {"rows": steps["data"]["values"]}
+    (values,) = held.values()
+    last = max(int(each["step"].split()[1]) for each in values)
+    shown = [each for each in values if each["kind"] == "row" and each["step"] == f"step {last}"]
+    ends = model.steps(frame)[-1]
+    near = np.argmin(((X[:, None] - ends[None]) ** 2).sum(axis=2), axis=1)
+    assert [each["cluster"] for each in shown] == [f"cluster {k}" for k in near]

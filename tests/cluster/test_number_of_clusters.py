@@ -102,8 +102,9 @@ def test_weights_that_are_shares_count_as_rows(three):
     shares = silhouette(three, labels, sample_weight=np.full(120, 1 / 120))
     assert shares.values == pytest.approx(plain.values)
     # A light row beside another one is not alone: it is judged by the other.
-    light = silhouette([[0.0], [1.0], [5.0]], [0, 0, 1], sample_weight=[0.2, 0.3, 0.1])
-    assert light.values.tolist() == pytest.approx([0.8, 0.75, 0.0])
+    rows, labels = [[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1]
+    light = silhouette(rows, labels, sample_weight=[0.01, 0.02, 0.5, 0.5])
+    assert light.values[:2].tolist() == pytest.approx([4.5 / 5.5, 3.5 / 4.5])
 
 
 @pytest.mark.parametrize("select", ["silhouette", "gap", "stability"])

@@ -6,8 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClusterMixin
+from sklearn.utils.validation import check_is_fitted
 
 from bottega.cluster._kmeans.problem import RowMap
+from bottega.cluster._shown import sizes_by_cluster
 from bottega.cluster.silhouette import silhouette
 from bottega.core.cards import Card
 from bottega.core.errors import DataWarning, InputError, ParameterError, warn_caller
@@ -25,6 +27,7 @@ from bottega.core.params import (
 )
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
+from bottega.core.tables import Section, Summary
 from bottega.core.tuned import Tuned
 from bottega.core.typing import FloatArray
 
@@ -274,6 +277,18 @@ class DensityClusters(ClusterMixin, Unweighted, Tuned):
                 "DensityClusters: all rows are noise; give a larger eps= or fewer min_samples=.",
                 DataWarning,
             )
+
+    def summary(self) -> Summary:
+        """Return the clusters and their sizes as a table, noise last."""
+        check_is_fitted(self)
+        radius = "all radii" if np.isnan(self.eps_) else f"radius {self.eps_:.4g}"
+        share = self.n_noise_ / len(self.labels_)
+        notes = (
+            f"{self.method}: {radius}, at least {self.min_samples} rows around a core row",
+            f"{self.n_noise_:,} rows are noise ({share:.1%})",
+        )
+        section = Section("", sizes_by_cluster(self.labels_))
+        return Summary("Density-based clusters", (section,), notes)
 
     def plot(self) -> Any:
         """Draw the k-distance curve, with the radius in use."""

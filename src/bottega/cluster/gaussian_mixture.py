@@ -10,7 +10,7 @@ from bottega.cluster._mixture.families import FAMILIES, WORDS
 from bottega.cluster._mixture.fit import MixtureOptions, MixtureWork
 from bottega.cluster._mixture.fitted import FittedMixture, log_joint
 from bottega.cluster._mixture.given import GivenArray
-from bottega.cluster._mixture.settled import as_declared, say
+from bottega.cluster._mixture.settled import as_declared, warn_about
 from bottega.cluster._mixture.source import ColumnMoments
 from bottega.cluster._mixture.starts import STARTS
 from bottega.core.cards import Card
@@ -33,6 +33,7 @@ from bottega.core.params import (
     Text,
 )
 from bottega.core.path import Path
+from bottega.core.results import term_names
 from bottega.core.rows import Rows
 from bottega.core.seeds import seeds_of
 from bottega.core.typing import Array
@@ -47,7 +48,8 @@ _NAMES = (*WORDS, *FAMILIES)
 class GaussianMixture(Chunked, FittedMixture):
     r"""Mixture of normal distributions: clusters with soft borders, and a density.
 
-    Each row comes from one of K components, nobody knows which. Maximises the log-likelihood
+    Each row comes from one of K components; which one is not observed. Maximises the
+    log-likelihood
 
     .. math:: \sum_i w_i \log \sum_{k=1}^{K} \pi_k \, N(x_i \mid \mu_k, \Sigma_k)
 
@@ -144,7 +146,7 @@ class GaussianMixture(Chunked, FittedMixture):
 
     With one covariance for all components the borders between them are linear, with different ones
     quadratic. The likelihood of ``"full"`` has no maximum without a least variance: a component may
-    shrink onto one row. Such a component is said; in a path its model is not picked.
+    shrink onto one row. A warning names such components; a path does not pick their models.
 
     Do not use it for groups that are curved, or of which a normal distribution says little: several
     components then share a group. With p near n use diagonal covariances.
@@ -301,6 +303,7 @@ class GaussianMixture(Chunked, FittedMixture):
 
     def _prepare(self, rows: Rows) -> MixtureWork:
         moments = ColumnMoments().update(rows.X, w=rows.weight)
+        moments.refuse_empty(term_names(self, intercept=False))
         return MixtureWork(moments, self._options(), (rows.X, rows.weight))
 
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> ColumnMoments:
@@ -312,6 +315,7 @@ class GaussianMixture(Chunked, FittedMixture):
         return ColumnMoments().update(X, w=w)
 
     def _prepare_merged(self, statistics: ColumnMoments, chunks: CheckedChunks) -> MixtureWork:
+        statistics.refuse_empty(term_names(self, intercept=False))
         return MixtureWork(statistics, self._options(), None, chunks)
 
     # ---- the path --------------------------------------------------------------------------------
@@ -376,4 +380,4 @@ class GaussianMixture(Chunked, FittedMixture):
         fit = work.fit(int(setting["n_components"]), WORDS.get(name, name))
         as_declared(self, fit, name)
         if not self.__dict__.pop("_quiet", False):
-            say(self, work, fit)
+            warn_about(self, work, fit)

@@ -9,8 +9,10 @@ import numpy as np
 from scipy.cluster.hierarchy import cophenet, fcluster, leaves_list, linkage, optimal_leaf_ordering
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import ClusterMixin
+from sklearn.utils.validation import check_is_fitted
 
 from bottega.cluster._kmeans.problem import RowMap
+from bottega.cluster._shown import sizes_by_cluster
 from bottega.cluster.silhouette import silhouette
 from bottega.core.cards import Card
 from bottega.core.errors import InputError, ParameterError
@@ -19,6 +21,7 @@ from bottega.core.losses import Loss
 from bottega.core.params import Auto, Boolean, Choice, Integer, OrNone, Parameter, Real
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
+from bottega.core.tables import Section, Summary
 from bottega.core.tuned import Tuned
 from bottega.core.typing import FloatArray, IntArray
 
@@ -289,6 +292,16 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
         self.cophenetic_correlation_ = (
             float("nan") if constant else float(np.corrcoef(work.distances, tree)[0, 1])
         )
+
+    def summary(self) -> Summary:
+        """Return the clusters and their sizes as a table, with what is known of the tree."""
+        check_is_fitted(self)
+        notes = (
+            f"joined by {self.method} of {self.metric} distances, cut at height {self.height_:.4g}",
+            f"cophenetic correlation {self.cophenetic_correlation_:.4g}",
+        )
+        section = Section("", sizes_by_cluster(self.labels_))
+        return Summary("Hierarchical clustering", (section,), notes)
 
     def plot(self, most: int = 40, names: Any = None) -> Any:
         """Draw the tree, coloured by cluster, with the cut.

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 
 from bottega.cluster._kmeans.chunk_sample import ChunkSample
 from bottega.cluster._kmeans.declared import KMEANS_PARAMS
@@ -13,6 +13,7 @@ from bottega.cluster._kmeans.distances import distances_to
 from bottega.cluster._kmeans.judging import gaps, instability, mean_silhouettes, unstable
 from bottega.cluster._kmeans.lloyd import Clustering
 from bottega.cluster._kmeans.problem import ClusterProblem, KMeansHow, RowMap, nearest
+from bottega.cluster._kmeans.shown import ShownCenters
 from bottega.cluster._kmeans.source import ArraySource, ChunkSource
 from bottega.cluster._kmeans.stream import CenterStream
 from bottega.cluster._kmeans.warnings import warn_about
@@ -36,6 +37,7 @@ class KMeans(
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ClusterMixin,
+    ShownCenters,
     CenterStream,
     Unsupervised,
     Chunked,
@@ -378,27 +380,3 @@ class KMeans(
         losses = self._row_losses(X)
         weight = check_weight(sample_weight, len(losses))
         return -float(losses.sum() if weight is None else weight @ losses)
-
-    def steps(self, X: Any, sample_weight: Any = None) -> list[FloatArray]:
-        """Return the centres before each pass of Lloyd's algorithm, from its first start on.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, p)
-            Rows to cluster, with `n_clusters` of the parameters, or of the fit.
-        sample_weight : array-like of shape (n,), optional
-            Row weights.
-
-        Returns
-        -------
-        list of ndarray of shape (K, p)
-            `bottega.plot.cluster_steps_chart` draws them.
-        """
-        worker = clone(self)
-        worker._check_params()
-        if self.norm == 1:
-            raise ParameterError("The steps of means are shown, and norm=1 has medians.")
-        K = self.n_clusters_ if hasattr(self, "n_clusters_") else self.n_clusters
-        if isinstance(K, str):
-            raise ParameterError("n_clusters='auto' is known after the fit: fit first.")
-        return worker._prepare(worker._read(X, None, sample_weight)).steps(int(K))

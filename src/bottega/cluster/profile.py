@@ -89,11 +89,11 @@ class ClusterProfiles(Shown):
 
     def summary(self) -> Summary:
         """Return the clusters with their sizes and what sets them apart."""
-        said = [sentence.partition(": ")[2] for sentence in self.words()]
+        apart = [sentence.partition(": ")[2] for sentence in self.words()]
         columns: dict[str, Any] = {
             "cluster": [str(label) for label in self.labels],
             "rows": list(self.counts),
-            "what sets it apart from all other rows": said,
+            "what sets it apart from all other rows": apart,
         }
         notes = []
         if self.skipped:

@@ -267,13 +267,15 @@ class Path:
         altair.LayerChart
             The chart.
         """
-        from bottega.plot import cluster_path_chart, criteria_chart, path_chart
+        from bottega.plot import cluster_path_chart, criteria_chart, family_chart, path_chart
 
         if self.estimate == "stability":  # no loss of rows, which could share its axis
             return cluster_path_chart(self)
         rule = select or self.select or "one_se"
         judged = np.any(np.isfinite(self.error))  # type: ignore[arg-type]
         if not judged and rule in self.criteria and rule != "gcv":
+            if {"n_components", "covariance_type"} == {*self.varying}:  # a mixture's families
+                return family_chart(self, criterion=rule)
             return criteria_chart(self, which=[rule])
         return path_chart(self, select=select)
 

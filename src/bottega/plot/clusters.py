@@ -87,7 +87,12 @@ def clusters_chart(
 
 
 def cluster_steps_chart(
-    X: Any, steps: Sequence[Any], *, names: Sequence[str] | None = None, most: int = 6
+    X: Any,
+    steps: Sequence[Any],
+    *,
+    labels: Sequence[Any] | None = None,
+    names: Sequence[str] | None = None,
+    most: int = 6,
 ) -> Any:
     """Draw the centres of k-means step by step, each row in the colour of its nearest centre.
 
@@ -97,6 +102,8 @@ def cluster_steps_chart(
         The rows.
     steps : sequence of array-like of shape (K, 2)
         Centres before each pass, as `KMeans.steps` returns them.
+    labels : sequence of array-like of shape (n,), optional
+        The cluster of each row in each step; the nearest centre in the plane by default.
     names : sequence of two str, optional
         Names of the columns.
     most : int
@@ -109,7 +116,8 @@ def cluster_steps_chart(
     """
     alt = altair()
     points = _pair(X)
-    points = points[thinned(len(points), 400)]
+    shown = thinned(len(points), 400)
+    points = points[shown]
     ways = np.stack([_pair(step) for step in steps])
     # The first steps are the long ones.
     last = len(ways) - 1
@@ -121,7 +129,10 @@ def cluster_steps_chart(
     kinds = [f"cluster {k}" for k in range(ways.shape[1])]
     rows: list[dict[str, Any]] = []
     for step, head in zip(picked, heads, strict=True):
-        near = np.argmin(((points[:, None] - ways[step][None]) ** 2).sum(axis=2), axis=1)
+        if labels is None:
+            near = np.argmin(((points[:, None] - ways[step][None]) ** 2).sum(axis=2), axis=1)
+        else:
+            near = np.asarray(labels[step])[shown]
         rows += records(
             x=points[:, 0],
             y=points[:, 1],

@@ -12,7 +12,9 @@ from bottega.cluster._mixture.families import WORDS
 from bottega.cluster._mixture.missing import filled, logs_of_observed
 from bottega.cluster._mixture.outliers import tail_scores
 from bottega.cluster._mixture.parameters import MixtureParameters, MixtureUnits
-from bottega.core.errors import InputError, ParameterError
+from bottega.cluster._shown import places_of
+from bottega.core.errors import ParameterError
+from bottega.core.results import term_names
 from bottega.core.seeds import seed_of
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, FloatArray
@@ -163,10 +165,10 @@ class FittedMixture(Unsupervised):
         return float(-2 * self.score_samples(X).sum() + 2 * self.n_parameters_)
 
     def icl(self, X: Any) -> float:
-        """Return the integrated classification likelihood: `bic`, and a price for doubt.
+        """Return the integrated classification likelihood: `bic` with a penalty for overlap.
 
-        To it is added minus twice the logarithm of the largest responsibility of each row, so it
-        prefers components that do not overlap.
+        The penalty is minus twice the sum of the logarithms of the largest responsibility of each
+        row, so the criterion prefers components that do not overlap.
         """
         logs = self._joint(X)
         level = logsumexp(logs, axis=1)
@@ -176,14 +178,12 @@ class FittedMixture(Unsupervised):
     def summary(self) -> Summary:
         """Return the components as a table that shows itself as text, HTML and Markdown."""
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        names = [f"x{j + 1}" for j in range(self.n_features_in_)] if names is None else names
         columns: dict[str, Any] = {
             "component": [str(j) for j in range(self.n_components_)],
             "weight": self.weights_.tolist(),
         }
         deviations = np.sqrt(np.diagonal(self.full_covariances(), axis1=1, axis2=2))
-        for j, name in enumerate(names):
+        for j, name in enumerate(term_names(self, intercept=False)):
             columns[f"mean {name}"] = self.means_[:, j].tolist()
             columns[f"sd {name}"] = deviations[:, j].tolist()
         family = WORDS.get(self.covariance_type_, self.covariance_type_)
@@ -227,7 +227,8 @@ class FittedMixture(Unsupervised):
         """
         from bottega.plot import mixture_chart
 
-        rows, places, names = self._plane(X, columns)
+        rows = self._check_new(X)
+        places, names = places_of(self, columns)
         return mixture_chart(
             rows[:, places],
             self.weights_,
@@ -258,7 +259,8 @@ class FittedMixture(Unsupervised):
         """
         from bottega.plot import mixture_steps_chart
 
-        rows, places, names = self._plane(X, columns)
+        rows = self._check_new(X)
+        places, names = places_of(self, columns)
         last = self.trace_.n_iter
         at = np.unique(np.round(np.geomspace(1, last + 1, panels) - 1).astype(int))
         found = []
@@ -280,18 +282,3 @@ class FittedMixture(Unsupervised):
             height = float(self.trace_.log_likelihood[iteration])
             found.append((iteration, height, weights, means[:, places], flat))
         return mixture_steps_chart(rows[:, places], found, names=names)
-
-    def _plane(self, X: Any, columns: Any) -> tuple[FloatArray, list[int], list[str]]:
-        rows = self._check_new(X)
-        known = getattr(self, "feature_names_in_", None)
-        p = rows.shape[1]
-        titles = [f"x{j + 1}" for j in range(p)] if known is None else [str(name) for name in known]
-        places = []
-        for column in columns:
-            place = titles.index(column) if column in titles else column
-            if isinstance(place, str) or not 0 <= int(place) < p:
-                raise InputError(f"There is no column {column!r}; the model has {p} columns.")
-            places.append(int(place))
-        if len(places) != 2 or places[0] == places[1]:
-            raise InputError(f"columns={columns!r} must be two different columns.")
-        return rows, places, [titles[j] for j in places]

@@ -1,4 +1,4 @@
-"""The learned attributes of a mixture, in scikit-learn's shapes, and what must be said about it."""
+"""The learned attributes of a mixture, in scikit-learn's shapes, and its warnings."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,9 +7,10 @@ import numpy as np
 
 from bottega.cluster._mixture.fit import MixtureWork, NormalFit
 from bottega.core.errors import ConvergenceWarning, DataWarning, warn_caller
+from bottega.core.results import term_names
 from bottega.core.typing import FloatArray
 
-__all__ = ["as_declared", "say"]
+__all__ = ["as_declared", "warn_about"]
 
 
 def as_declared(model: Any, fit: NormalFit, name: str) -> None:
@@ -54,13 +55,13 @@ def in_shape(name: str, matrices: FloatArray) -> FloatArray:
     return matrices
 
 
-def say(model: Any, work: MixtureWork, fit: NormalFit) -> None:
+def warn_about(model: Any, work: MixtureWork, fit: NormalFit) -> None:
     """Warn of what a user should know before trusting the fit."""
     owner = type(model).__name__
     if work.flat:
         columns = np.flatnonzero(~work.moments.varies)
-        names = getattr(model, "feature_names_in_", None)
-        words = ", ".join(str(j if names is None else names[j]) for j in columns[:5])
+        names = term_names(model, intercept=False)
+        words = ", ".join(repr(names[j]) for j in columns[:5])
         warn_caller(
             f"{owner}: {len(columns)} column{'s' * (len(columns) > 1)} ({words}) "
             f"{'do' if len(columns) > 1 else 'does'} not vary, and every component has the least "

@@ -1,6 +1,6 @@
 """Where the rows come from: an array, or chunks that are read again for each pass."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import Any, Self
 
@@ -107,12 +107,14 @@ class ColumnMoments:
             self.mean, np.where(varies, np.sqrt(np.where(varies, variance, 1.0)), common)
         )
 
+    def refuse_empty(self, names: Sequence[str]) -> None:
+        """Refuse columns without any value, by their names."""
+        for j in np.flatnonzero(self.mass == 0)[:1]:
+            raise InputError(f"Column {names[j]!r} has no value at all; leave it out.")
+
     @property
     def varies(self) -> Any:
         """Which columns are not constant."""
-        if np.any(self.mass == 0):
-            j = int(np.flatnonzero(self.mass == 0)[0])
-            raise InputError(f"Column {j} has no value at all; leave it out.")
         # What rounding leaves of a constant column is not a variance.
         rounding = (1e-13 * np.abs(self.mean)) ** 2
         return self.square / self.mass > np.maximum(rounding, np.finfo(float).tiny)

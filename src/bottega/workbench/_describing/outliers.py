@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from bottega.cluster import GaussianMixture
-from bottega.cluster.normal_densities import NormalDensities
+from bottega.cluster import GaussianMixture, NormalDensities
 from bottega.core.errors import ConvergenceWarning, DataWarning
 from bottega.core.interruption import raise_if_pressed
 from bottega.core.typing import FloatArray, IntArray
