@@ -16,7 +16,6 @@ from bottega.cluster._mixture.density import Centred, Expanded
 from bottega.cluster._mixture.families import FAMILIES, WORDS
 from bottega.cluster._mixture.missing import sums_of_observed
 from bottega.cluster._mixture.parameters import MixtureParameters
-from bottega.cluster.normal_densities import NormalDensities
 from bottega.core.errors import DataWarning
 from bottega.workbench import trusted_types
 
