@@ -57,7 +57,7 @@ def test_n_x17_a_penalty_by_hand():
     model = SimpleNamespace(
         item_factors_=np.ones((2, 1)), mean_=0.0, user_biases_=np.zeros(1), item_biases_=np.zeros(2)
     )
-    data = matrix_factorization._Ratings(np.array([[2.0, 4.0]]), np.ones((1, 2), dtype=bool))
+    data = matrix_factorization._Sampled(np.array([[2.0, 4.0]]), np.ones((1, 2), dtype=bool))
     assert matrix_factorization._kept_length(model, data, 0, 1.0) == pytest.approx(2 / 3)
 
 

@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 import bottega
 from bottega.core import progress
 from bottega.core.errors import InputError
-from bottega.workbench.describe import _Work
+from bottega.workbench.describe import _Progress
 
 TABLES = Path(__file__).parents[1] / "reference" / "tables"
 
@@ -328,7 +328,7 @@ def test_progress_is_reported():
 
 
 def test_an_interruption_leaves_what_was_done():
-    work = _Work()
+    work = _Progress()
     assert work.do("components", lambda: 7, 1) == 7
 
     def pressed():

@@ -159,7 +159,7 @@ def _power_iteration(rng: np.random.Generator, rows: int) -> list[Proof]:
     loads: Any = sparse.random(long, wide, 0.005, random_state=rng, format="csr")
     first = np.flatnonzero(rng.random(long) < 0.3)
     spike = sparse.csr_matrix((np.full(len(first), 4.0), (first, first % 3)), shape=(long, wide))
-    table = (loads + spike).tocsr()
+    table = sparse.csr_matrix(loads + spike)
     few = PCA(1, svd_solver="power", random_state=0).fit(table)
     sought = PCA(1, svd_solver="full").fit(table.toarray())
     off = gap(few.components_, sought.components_)
@@ -228,8 +228,8 @@ def probabilistic_components(
     return Experiment(
         columns=columns_of(parts),
         holds=all_hold(parts),
-        finding=f"the gap to PCA falls from {away[0]:.2g} to {away[-1]:.1g} as the {slope:.2f}th "
-        f"power of the noise; {outliers} outliers of {rows} rows turn the first axis from "
+        finding=f"the gap to PCA falls from {away[0]:.2g} to {away[-1]:.1g}, as the noise to "
+        f"the power {slope:.2f}; {outliers} outliers of {rows} rows turn the first axis from "
         f"{angles[0, 1]:.1f} to {turned:.1f} degrees, PCA's by the same up to {same:.0e}",
         draw=partial(
             lines_chart,
