@@ -54,7 +54,7 @@ class CorrelationFilter(SelectorMixin, Estimator):
     >>> a, b = rng.normal(size=(2, 100))
     >>> X = np.column_stack([a, b, a + 0.1 * rng.normal(size=100)])
     >>> CorrelationFilter().fit(X).get_support()
-    array([False,  True,  True])
+    array([ True,  True, False])
     """
 
     params: ClassVar[Mapping[str, Parameter]] = {

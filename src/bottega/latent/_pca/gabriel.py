@@ -27,7 +27,7 @@ def column_blocks(p: int, count: int) -> list[IntArray]:
     Examples
     --------
     >>> [block.tolist() for block in column_blocks(5, 2)]
-    [[0, 2, 4], [1, 3]]
+    [[1, 2, 3], [0, 4]]
     """
     if p < 2:
         raise InputError(
