@@ -36,6 +36,8 @@ def test_models_that_do_not_fit_into_memory_are_refused() -> None:
     X, y = _rows()
     with pytest.raises(InputError, match="coefficients"):
         AdditiveModel("tensor(x0, x1, x2, n_splines=60)").fit(X, y)
+    with pytest.raises(InputError, match="25,000,000 coefficients"):
+        AdditiveModel("tensor(x0, x1, n_splines=5000)").fit(X, y)
     frame = pd.DataFrame({"shop": [f"s{i}" for i in range(10_001)], "x": np.arange(10_001.0)})
     with pytest.raises(InputError, match=r"random\(shop\).*10,00"):
         AdditiveModel("random(shop) + x").fit(frame, np.arange(10_001.0) % 7)

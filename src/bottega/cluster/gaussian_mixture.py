@@ -166,7 +166,7 @@ class GaussianMixture(Chunked, FittedMixture):
     >>> rng = np.random.default_rng(0)
     >>> X = np.r_[rng.normal(0, 1, (100, 2)), rng.normal(6, 2, (50, 2))]
     >>> model = GaussianMixture("auto", covariance_type=["VII", "VVV"], random_state=0).fit(X)
-    >>> model.n_components_, model.covariance_type_, model.weights_.round(1).max()
+    >>> model.n_components_, model.covariance_type_, round(float(model.weights_.max()), 1)
     (2, 'VII', 0.7)
     >>> bool(model.outlier_scores([[0, 0], [20, -20]])[1] > 3)
     True

@@ -244,6 +244,7 @@ def _tensor(placed: PlacedTerm, about: Building) -> Block:
     assert isinstance(term, TensorTerm)
     count = len(placed.columns)
     sizes = term.n_splines if isinstance(term.n_splines, tuple) else (term.n_splines,) * count
+    _check_size(placed, math.prod(size or _TENSOR for size in sizes))  # before anything is made
     margins, penalties = [], []
     for j, size in zip(placed.columns, sizes, strict=True):
         basis, penalty = _curve_parts(j, size or _TENSOR, 3, 2, "auto", about)
