@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from bottega.additive import AdditiveModel
-from bottega.core.errors import BottegaError, InputError
+from bottega.core.errors import BottegaError, DataWarning, InputError
 
 ENGINES = ("penalized", "backfitting")
 
@@ -55,3 +55,11 @@ def test_a_first_chunk_without_spread() -> None:
     chunks = AdditiveModel().fit_chunks([(X, 0 * small), (X, small)])
     whole = AdditiveModel().fit(np.vstack([X, X]), np.r_[0 * small, small])
     np.testing.assert_allclose(chunks.predict(X), whole.predict(X), atol=1e-15)
+
+
+def test_a_wild_number_in_a_column_is_named() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.uniform(0, 10, 200)})
+    frame.loc[7, "age"] = 1e12
+    with pytest.warns(DataWarning, match="Column 'age' goes from .* to 1e\\+12, and nine tenths"):
+        AdditiveModel().fit(frame, np.sin(frame["age"]))

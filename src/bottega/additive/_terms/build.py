@@ -41,7 +41,7 @@ from bottega.additive.terms import (
     TensorTerm,
 )
 from bottega.basis.spline_functions import difference_penalty, even_knots
-from bottega.core.errors import InputError
+from bottega.core.errors import DataWarning, InputError, warn_caller
 from bottega.core.typing import FloatArray
 from bottega.data.mixed_inputs import MixedInputs
 
@@ -51,6 +51,7 @@ _TENSOR = 5  # B-splines of each column of a tensor term
 _PLATE = 30  # functions of a thin-plate term
 _MOST = 10_000  # coefficients of a model: their matrices are held whole
 _NARROW = 0.25  # of the range: less holds nine tenths of the rows of a skewed column
+_WILD = 1e-4  # of the range: nine tenths of the rows in less are lost beside a few wild numbers
 
 # The weighted crossproducts of the columns of a block, the column of ones before them.
 Gram = Callable[[Block], FloatArray]
@@ -157,7 +158,16 @@ def _curve_parts(
     points, weight = about.points((j,))
     known = ~np.isnan(points[:, 0])
     u, weight = to_unit(points[known, 0], fact.low, fact.high), weight[known]
-    if order == 2 and size > degree + 1 and (knots == "quantile" or _is_skewed(u, weight, knots)):
+    bulk = _bulk(u, weight)
+    if 0 < bulk < _WILD:
+        warn_caller(
+            f"Column {str(about.inputs.names[j])!r} goes from {fact.low:.6g} to {fact.high:.6g}, "
+            f"and nine tenths of its rows lie in {bulk:.1g} of that range: its curve can hardly "
+            "bend there. Correct the wild values, or give the column's logarithm.",
+            DataWarning,
+        )
+    skewed = knots == "auto" and bulk < _NARROW
+    if order == 2 and size > degree + 1 and (knots == "quantile" or skewed):
         places = uneven_knots(u, weight, size, degree)
         return CurveBasis(fact.low, fact.high, places, degree), uneven_penalty(places, degree)
     places = even_knots(0.0, 1.0, size, degree)
@@ -165,14 +175,12 @@ def _curve_parts(
     return basis, difference_penalty(size, min(order, size - 1))
 
 
-def _is_skewed(u: FloatArray, weight: FloatArray, knots: str) -> bool:
-    """Return whether nine tenths of the rows lie in a small part of the range of a column."""
-    if knots != "auto":
-        return False
+def _bulk(u: FloatArray, weight: FloatArray) -> float:
+    """Return the share of the range of a column in which nine tenths of the rows lie."""
     order = np.argsort(u)
     mass = np.cumsum(weight[order])
     low, high = np.searchsorted(mass, [0.05 * mass[-1], 0.95 * mass[-1]])
-    return bool(u[order[min(high, len(u) - 1)]] - u[order[low]] < _NARROW)
+    return float(u[order[min(high, len(u) - 1)]] - u[order[low]])
 
 
 def _size_of(term: SmoothTerm, about: Building) -> int:
