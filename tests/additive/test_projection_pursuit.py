@@ -105,7 +105,7 @@ def test_the_path_finds_how_many_terms_there_are():
     X, y = friedman(500, seed=5)
     model = ProjectionPursuitRegressor(select="min").fit(X, y)
     assert 3 <= model.n_terms_ <= 5
-    assert model.path_.values.tolist() == [1, 2, 3, 4, 5]
+    assert model.path_.values.tolist() == [0, 1, 2, 3, 4, 5]
     assert np.all(np.diff(model.path_.train_error) < 0.01 * model.path_.train_error[:-1])
     assert np.all(np.diff(model.path_.df) > 0)
     new, truth = friedman(2000, seed=6)

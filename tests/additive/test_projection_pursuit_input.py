@@ -19,7 +19,7 @@ MODEL = ProjectionPursuitRegressor(2, max_terms=2).fit(X, Y)
     [
         ({"smoother": "supersmoother", "df": 4}, "df=4 is of splines"),
         ({"span": 0.3}, "span=0.3 is of smoother='supersmoother'"),
-        ({"n_terms": 0}, "n_terms=0 is not allowed"),
+        ({"n_terms": -1}, "n_terms=-1 is not allowed"),
         ({"optlevel": 4}, "optlevel=4 is not allowed"),
         ({"smoother": "loess"}, "smoother='loess' is not allowed"),
         ({"response_weight": [1.0, -1.0]}, "response_weight"),

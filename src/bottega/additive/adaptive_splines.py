@@ -246,7 +246,8 @@ class AdaptiveSplinesClassifier(AdaptiveClassification):
         GCV of least squares on the indicators, summed over the classes (of two: that of one); with
         ``method="multinomial"`` that of the quadratic approximation.
     df_ : float
-        Terms, plus the penalty for half of those beside the constant.
+        Terms, plus the penalty for half of those beside the constant, and for the search of sets of
+        levels.
     deviance_ : float
         Twice the negative log-likelihood; NaN for ``method="indicator"``.
     converged_ : bool

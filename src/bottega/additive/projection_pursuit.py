@@ -42,7 +42,8 @@ class ProjectionPursuitRegressor(PursuitRegression):
     Parameters
     ----------
     n_terms : int or "auto", default="auto"
-        Number M of ridge functions. ``"auto"`` picks from the path by the rule `select`.
+        Number M of ridge functions; 0 leaves the constant. ``"auto"`` picks from the path, which
+        starts there, by the rule `select`.
     max_terms : int, default=5
         Terms are added up to this number, or `n_terms` if that is more; then those that matter
         least are removed one by one.
@@ -117,8 +118,9 @@ class ProjectionPursuitRegressor(PursuitRegression):
     terms were chosen by looking at the response. For prediction intervals use
     `bottega.risk.split_conformal` or `bottega.risk.cross_conformal`, which hold for any model.
 
-    Do not use it to explain the effect of single inputs, with nearly as many inputs as rows, nor
-    for functions with jumps.
+    Do not use it to explain the effect of single inputs, with nearly as many inputs as rows (every
+    direction spends a coefficient on each input; the path then ends up with few terms, or none),
+    nor for functions with jumps.
 
     References
     ----------

@@ -52,6 +52,8 @@ def ridge_functions_chart(
     'f1: 1 a'
     """
     alt = altair()
+    if not terms.functions:
+        raise InputError("The model has no terms to draw: it predicts a constant (n_terms_ = 0).")
     q = terms.beta.shape[1]
     if residual is not None and q > 1:
         raise InputError(

@@ -13,6 +13,7 @@ from bottega.core.validate import check_columns
 # Eigenvalues of the correlations, against the largest, that are rounding.
 _SINGULAR = 1e-10
 _CONSTANT = 1e-28  # variance against the mean square of a column that does not vary
+_STEPS = 2.0**30  # of a standard deviation
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,24 @@ class WhiteCoordinates:
         """Return the inputs, centred and divided by their standard deviations."""
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray((X - self.center) / self.scale)
+
+    def of(self, X: FloatArray) -> FloatArray:
+        """Return the coordinates of rows."""
+        return np.ascontiguousarray(on_grid(self.standardized(X)) @ self.axes)
+
+
+def on_grid(Z: FloatArray) -> FloatArray:
+    """Return standardised numbers to nine decimals.
+
+    In other units they differ in their last digits alone, and a search would go on from there to
+    another answer.
+
+    Examples
+    --------
+    >>> on_grid(np.array([1.0 + 1e-15, -0.25])).tolist()
+    [1.0, -0.25]
+    """
+    return np.round(Z * _STEPS) / _STEPS
 
 
 def coordinates_of(X: FloatArray, weight: FloatArray | None) -> WhiteCoordinates:
@@ -47,7 +66,7 @@ def coordinates_of(X: FloatArray, weight: FloatArray | None) -> WhiteCoordinates
             "project on."
         )
     scale = np.sqrt(np.where(varies, variance, 1.0))
-    gap /= scale
+    gap = on_grid(gap / scale)
     gap[:, ~varies] = 0.0
     with one_thread():
         d, V = linalg.eigh(gap.T @ (gap * share[:, None]))

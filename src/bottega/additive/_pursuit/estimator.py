@@ -29,7 +29,7 @@ from bottega.core.typing import Array, FloatArray
 from bottega.core.validate import with_warning
 
 SEARCH: dict[str, Parameter] = {
-    "n_terms": Auto(Integer(1), help="number of ridge functions"),
+    "n_terms": Auto(Integer(0), help="number of ridge functions; 0 leaves the constant"),
     "max_terms": Integer(1, help="terms of the forward walk, from which terms are removed"),
     "smoother": Choice("spline", "supersmoother", help="smoother of the ridge functions"),
     "df": Auto(Real(1, None, open_low=True), help="degrees of freedom of each spline"),
@@ -95,7 +95,7 @@ class PursuitEstimator(CoefficientResults, Tuned):
         # The order of the rows decides on rounding alone, and on which rows are looked at first.
         rows = rows.take(own_order(rows.X, rows.y, rows.weight))
         coordinates = coordinates_of(rows.X, rows.weight)
-        Z = np.ascontiguousarray(coordinates.standardized(rows.X) @ coordinates.axes)
+        Z = coordinates.of(rows.X)
         w, size = row_weights(rows)
         criterion, scale = self._criterion(rows, w)
         smoothing = Smoothing(

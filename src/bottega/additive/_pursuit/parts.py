@@ -68,6 +68,8 @@ class RidgeTerms:
 
     def values(self, X: FloatArray) -> FloatArray:
         """Return the value of each ridge function at each row, (n, M)."""
+        if not self.functions:
+            return np.empty((len(X), 0))
         Z = self.projections(X)
         with np.errstate(over="ignore", invalid="ignore"):
             columns = [f(np.ascontiguousarray(Z[:, m])) for m, f in enumerate(self.functions)]
@@ -94,12 +96,14 @@ def ridge_terms(model: RidgeSum, coordinates: WhiteCoordinates, scale: Scale) ->
     """
     order = np.argsort([-term.importance for term in model.terms], kind="stable")
     found = [_in_units(model.terms[m], coordinates) for m in order]
+    directions = [direction for direction, _ in found]
+    beta = [model.terms[m].beta * scale.unit for m in order]
     return RidgeTerms(
         coordinates.center,
         coordinates.scale,
-        np.array([direction for direction, _ in found]),
+        np.array(directions).reshape(len(found), len(coordinates.center)),
         tuple(curve for _, curve in found),
-        np.array([model.terms[m].beta * scale.unit for m in order]),
+        np.array(beta).reshape(len(found), len(model.intercept)),
         model.intercept * scale.unit + scale.shift,
     )
 

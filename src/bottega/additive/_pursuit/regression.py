@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 
+from bottega.additive._pursuit.coordinates import on_grid
 from bottega.additive._pursuit.estimator import PursuitEstimator
 from bottega.additive._pursuit.model import RidgeSum
 from bottega.additive._pursuit.parts import Scale
@@ -43,7 +44,7 @@ class PursuitRegression(RegressorMixin, PursuitEstimator):
             # One scale for all: only the ratios of the weights matter.
             unit = 1 / np.sqrt(given)
             spread = unit * float(np.max(spread / unit))
-        return Squares((Y - mean) / spread, w), Scale(mean, spread)
+        return Squares(on_grid((Y - mean) / spread), w), Scale(mean, spread)
 
     def _free(self) -> int:
         return 1

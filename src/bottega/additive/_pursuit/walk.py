@@ -37,7 +37,7 @@ def row_weights(rows: Rows) -> tuple[FloatArray, float]:
 
 @dataclass
 class TermWalk:
-    """The models of every number of terms, each fitted when it is asked for.
+    """The models of every number of terms from none on, each fitted when it is asked for.
 
     A model of k terms is the better of two, the one of the forward walk and the one that is left of
     the most terms when those that matter least are removed and the others readjusted; then the term
@@ -62,6 +62,8 @@ class TermWalk:
 
     def model(self, count: int) -> RidgeSum:
         """Return the model with a number of terms, or as many as there can be."""
+        if count == 0:
+            return self.pursuit.null
         if count not in self._models:
             forward = self._walked(max(count, self.most))
             found = forward[min(count, len(forward)) - 1]
@@ -108,5 +110,5 @@ class TermWalk:
 def sizes(walk: TermWalk, values: Any) -> list[int]:
     """Return the numbers of terms of a path, each once, rising."""
     if values is None:
-        return list(range(1, walk.longest + 1))
+        return list(range(walk.longest + 1))
     return sorted({int(value) for value in values})
