@@ -89,6 +89,35 @@ def test_one_population_of_any_shape_is_one_cluster(draw):
     assert found.clusters.count == 1
 
 
+@pytest.mark.parametrize(
+    "repeat",
+    [
+        lambda X, noise: X.a,
+        lambda X, noise: 2 * X.a + 3,
+        lambda X, noise: X.a.round(1),
+        lambda X, noise: X.a + 0.01 * noise,
+        lambda X, noise: X.a + X.b,
+    ],
+    ids=["copy", "linear", "rounded", "noise", "sum"],
+)
+def test_a_column_that_follows_from_others_makes_no_clusters(repeat):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 4)), columns=list("abcd"))
+    X.loc[3, "a"] = 50.0  # a wild value in one column hides nothing
+    found = bottega.describe(X.assign(again=repeat(X, rng.normal(size=200))))
+    assert found.clusters.count == 1
+    assert found.clusters.columns == found.outliers.columns == tuple("abcd")
+    assert "of its variance" in found.skipped["again"]
+    assert "column 'again': other number columns explain" in str(found)
+
+
+def test_related_measurements_are_no_repetitions(crabs):
+    # Correlations of crabs reach 0.995, and their small differences are what tells the sexes apart.
+    assert not crabs.skipped
+    assert crabs.clusters.columns == ("FL", "RW", "CL", "CW", "BD")
+    assert not bottega.describe("iris", exclude=["target"]).skipped
+
+
 def test_categories_of_two_sorts_of_rows_are_two_clusters():
     rng = np.random.default_rng(0)
     sort = rng.integers(0, 2, 300)

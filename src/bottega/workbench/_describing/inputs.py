@@ -20,6 +20,9 @@ _FEW_VALUES = 10  # distinct numbers: steps, in which every density finds spikes
 _SPIKE = 0.4  # share of rows with one and the same value, as of zeros
 _MOST_ENCODED = 2_000  # encoded columns
 _FAR = 6.0  # standard deviations; what is farther pulls components and clusters no harder
+_REPEATED = 2e-3  # share of a column's variance that others leave: 1e-3 is a rounded copy's,
+# crabs of one shape leave 3e-3 in each measurement
+_COMPARED = 20_000  # rows that columns are compared in
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,8 @@ class DescribedInputs:
     raw : dict of str to ndarray
         Numbers and dates (as days) as they are.
     dense : tuple of str
-        The numbers that a density can describe: neither steps of few values nor mostly one value.
+        The numbers that a density can describe: neither steps of few values nor mostly one value,
+        and none that follows from others.
     skipped : dict of str to str
         Columns that some part leaves out, with the reason.
     """
@@ -109,6 +113,13 @@ class DescribedInputs:
                 "No column is left to describe: "
                 + "; ".join(f"{name!r} is left out ({why})" for name, why in skipped.items())
                 + "."
+            )
+        chosen = [block for block in blocks if block.name in dense]
+        for name, share in _repeated(chosen).items():
+            dense.remove(name)
+            skipped[name] = (
+                f"other number columns explain {100 * share:.5g}% of its variance: not used for "
+                "clusters and outliers"
             )
         return cls(table, tuple(blocks), raw, tuple(dense), skipped)
 
@@ -198,3 +209,42 @@ def _not_dense(values: FloatArray) -> str:
         share = 100 * counts.max() / known.size
         return f"{share:.0f}% of its values are {distinct[np.argmax(counts)]:.4g}"
     return ""
+
+
+def _repeated(blocks: list[ColumnBlock]) -> dict[str, float]:
+    """Return numbers that are linear in others, with the share of variance these explain.
+
+    Rows lie in a plane then, and normal clouds that may not lie slantwise tile it: many small ones
+    fit better than one, without any clusters. Columns are kept one by one, the one that those kept
+    explain least first (Cholesky decomposition with pivots), and of equals the first.
+    """
+    if len(blocks) < 2:
+        return {}
+    step = -(-len(blocks[0].values) // _COMPARED)
+    X = np.concatenate([block.values[::step] for block in blocks], axis=1)
+    X = X[np.all(np.abs(X) < _FAR, axis=1)]  # a wild value in one of them hides that they repeat
+    n, p = X.shape
+    if n < 3:
+        return {}
+    X = X - X.mean(axis=0)
+    spread = np.sqrt(np.mean(X**2, axis=0))
+    X = X / np.where(spread > 0, spread, 1.0)
+    correlations = X.T @ X / n
+    shares = np.diag(correlations).copy()  # of the variance, that the kept ones do not explain
+    open_ = np.ones(p, dtype=bool)
+    most = min(p, n // 3)  # more would explain any column of so few rows
+    factor = np.zeros((p, most))
+    found: dict[str, float] = {}
+    for kept in range(most):
+        if kept:
+            gone = np.flatnonzero(open_ & (shares < _REPEATED))
+            found |= {blocks[j].name: 1.0 - max(float(shares[j]), 0.0) for j in gone}
+            open_[gone] = False
+        j = int(np.argmax(np.where(open_, np.round(shares, 9), 0.0)))
+        if not (open_[j] and shares[j] > 0):
+            break
+        rest = correlations[:, j] - factor[:, :kept] @ factor[j, :kept]
+        factor[:, kept] = rest / np.sqrt(shares[j])
+        shares -= factor[:, kept] ** 2
+        open_[j] = False
+    return found
