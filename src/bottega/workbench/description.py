@@ -191,7 +191,7 @@ class Description(Shown):
                     "Outliers",
                     {
                         "row": self.names([each.row for each in worst]),
-                        "score": [f"{each.score:.1f}" for each in worst],
+                        "score": [each.score_in_words for each in worst],
                         "why": [why_unusual(each, self.table) for each in worst],
                     },
                 )

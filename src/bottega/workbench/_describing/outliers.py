@@ -24,6 +24,7 @@ _MOST_CUT = 0.1  # share of the rows that are left out of them
 _MOST_ROWS = 50  # that are told one by one
 _MOST_COLUMNS = 3  # that are named for each
 _ENOUGH = 5  # rows per column that a covariance without restrictions takes
+_LARGEST = 300.0  # score; shares below 1e-300 are soon 0 in floating point
 _MOST_PATTERNS = 100  # number columns up to which gaps are left out of the distance exactly
 
 
@@ -36,14 +37,19 @@ class UnusualRow:
     row : int
         Its position, from 0 on.
     score : float
-        Minus the decimal logarithm of the share of rows as far out or farther.
+        Minus the decimal logarithm of the share of rows as far out or farther; 300 at most.
     columns : tuple of (str, float, float)
-        Column, its value, and the value that the row's other columns lead to expect.
+        Column, its value, and the value that the columns not named lead to expect.
     """
 
     row: int
     score: float
     columns: tuple[tuple[str, float, float], ...]
+
+    @property
+    def score_in_words(self) -> str:
+        """The score, or that it is larger than can be told."""
+        return f"{self.score:.1f}" if self.score < _LARGEST else f"> {_LARGEST:.0f}"
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,7 @@ class FoundOutliers:
     ----------
     scores : ndarray
         Minus the decimal logarithm of the share of rows, of the density that was fitted, that are
-        as far out or farther; NaN for a row without a number.
+        as far out or farther, 300 at most; NaN for a row without a number.
     flagged : ndarray of bool
         Rows whose share is below `false_alarm`.
     false_alarm : float
@@ -117,6 +123,7 @@ def find_outliers(
     flagged = np.nan_to_num(every, nan=0.0) > -np.log10(false_alarm)
     worst = np.argsort(-np.where(flagged, every, -1.0), kind="stable")
     worst = worst[: min(int(flagged.sum()), _MOST_ROWS)]
+    every = np.minimum(every, _LARGEST)
     told = tuple(
         _told(int(row), float(every[row]), X[row], normals, inputs, space) for row in worst
     )
@@ -174,24 +181,53 @@ def _told(
     inputs: DescribedInputs,
     space: NumberSpace,
 ) -> UnusualRow:
-    """Name the fewest columns without which a row would be ordinary."""
-    seen = ~np.isnan(x)
-    k = int(normals.predict(x[None])[0])
-    mean, covariance = normals.means[k], normals.covariances[k]
-    left = np.flatnonzero(seen)
-    found: list[tuple[str, float, float]] = []
-    while left.size and len(found) < _MOST_COLUMNS:
-        precision = np.linalg.inv(covariance[np.ix_(left, left)])
-        gap = x[left] - mean[left]
-        pull = precision @ gap
-        square = float(gap @ pull)
-        if found and stats.chi2.sf(square, left.size) > 0.01:
+    """Name the fewest columns without which a row would be ordinary.
+
+    A wild value can bring a row near another cluster, so the cluster is chosen again without it,
+    and what was to be expected is said from the columns that are not named.
+    """
+    left = np.flatnonzero(~np.isnan(x))
+    named: list[int] = []
+    k = _cluster(x, left, normals)
+    while left.size and len(named) < _MOST_COLUMNS:
+        square, worst = _most_unusual(x, left, normals, k)
+        if named and stats.chi2.sf(square, left.size) > 0.01:
             break
-        j = int(np.argmax(pull**2 / np.diag(precision)))
-        column = space.columns[left[j]]
-        expected = x[left[j]] - pull[j] / precision[j, j]
+        if left.size > 1:
+            without = _cluster(x, left[left != worst], normals)
+            if without != k:
+                k = without
+                worst = _most_unusual(x, left, normals, k)[1]
+        named.append(worst)
+        left = left[left != worst]
+        if left.size:
+            k = _cluster(x, left, normals)
+    mean, covariance = normals.means[k], normals.covariances[k]
+    found: list[tuple[str, float, float]] = []
+    for j in named:
+        expected = mean[j]
+        if left.size:
+            weights = np.linalg.solve(covariance[np.ix_(left, left)], covariance[left, j])
+            expected = expected + weights @ (x[left] - mean[left])
+        column = space.columns[j]
         scale = inputs.scale(column)
         value = float(inputs.raw[column][row])
         found.append((column, value, float(scale.backward(np.array(expected)))))
-        left = np.delete(left, j)
     return UnusualRow(row, score, tuple(found))
+
+
+def _cluster(x: FloatArray, left: IntArray, normals: NormalDensities) -> int:
+    """Return the most likely density of a row by some of its columns."""
+    seen = np.full_like(x, np.nan)
+    seen[left] = x[left]
+    return int(normals.predict(seen[None])[0])
+
+
+def _most_unusual(
+    x: FloatArray, left: IntArray, normals: NormalDensities, k: int
+) -> tuple[float, int]:
+    """Return the squared distance of a row by some columns, and the one that adds most to it."""
+    precision = np.linalg.inv(normals.covariances[k][np.ix_(left, left)])
+    gap = x[left] - normals.means[k][left]
+    pull = precision @ gap
+    return float(gap @ pull), int(left[np.argmax(pull**2 / np.diag(precision))])
