@@ -225,6 +225,14 @@ def test_components_are_principal_components_of_standardised_numbers():
     assert abs(r) == pytest.approx(abs(found.components.correlations[2, 0]), abs=0.02)
 
 
+@pytest.mark.parametrize("values", [np.arange(50.0) ** 1.5, list("abcde") * 10])
+def test_one_column_has_no_components_to_claim(values):
+    found = bottega.describe(pd.DataFrame({"only": values}))
+    assert found.components.kept == 0
+    assert "variance" not in " ".join(found.sentences)
+    assert "There is one column" in str(found)
+
+
 def test_the_answer_follows_a_change_of_units():
     X = load_iris(as_frame=True).data
     here = bottega.describe(X)

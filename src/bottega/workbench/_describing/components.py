@@ -111,6 +111,8 @@ def find_components(
     chance = _by_chance(X, inputs.owners, len(shares), rng)
     above = shares > chance
     kept = int(np.argmin(above)) if not above.all() else len(shares)
+    if len(inputs.blocks) == 1:  # it has all the variance, shuffled or not
+        kept = 0
     m = min(len(shares), max(2, min(kept, _MOST)))
     every = _scores(model, inputs, filling, m)
     eigenvalues = shares[:m] * total

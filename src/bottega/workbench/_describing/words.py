@@ -21,6 +21,8 @@ __all__ = [
 
 def components_in_words(found: FoundComponents) -> str:
     """Say how far columns vary together."""
+    if len(found.columns) == 1:
+        return "There is one column, and none that could vary together with it."
     if not found.kept:
         return (
             "The columns hardly vary together: no component has more of the variance than in "
