@@ -233,6 +233,17 @@ def test_one_column_has_no_components_to_claim(values):
     assert "There is one column" in str(found)
 
 
+def test_clusters_are_not_explained_by_columns_that_are_left_out():
+    rng = np.random.default_rng(0)
+    group = np.arange(200) % 2
+    frame = pd.DataFrame(rng.normal(size=(200, 2)) + 9 * group[:, None], columns=["a", "b"])
+    frame["rare"] = np.where(rng.random(200) < 0.8, np.nan, 50.0 * group + rng.normal(size=200))
+    found = bottega.describe(frame)
+    assert found.clusters.count == 2
+    assert "rare" in found.skipped
+    assert "rare" not in " ".join(found.clusters.words())
+
+
 def test_the_answer_follows_a_change_of_units():
     X = load_iris(as_frame=True).data
     here = bottega.describe(X)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from scipy.linalg import eigh
 
@@ -156,7 +157,7 @@ def _finished(
     judged, profiles, plane = None, None, None
     if len(sizes) > 1:
         judged = silhouette(points[fitted], labels[fitted], most_rows=_SHOWN_ROWS)
-        profiles = what_sets_apart(inputs.table.X, labels)
+        profiles = what_sets_apart(_described(inputs), labels)
         plane = _plane(points, labels, fitted)
     return FoundClusters(
         labels=labels,
@@ -170,6 +171,13 @@ def _finished(
         n_fitted=len(fitted),
         **found,
     )
+
+
+def _described(inputs: DescribedInputs) -> Any:
+    """Return the columns in use as they are: one that is mostly missing explains no cluster."""
+    frame = nw.from_native(inputs.table.X, eager_only=True)
+    used = {block.name for block in inputs.blocks}
+    return frame.select([name for name in frame.columns if name in used]).to_native()
 
 
 def _plane(points: FloatArray, labels: IntArray, fitted: IntArray) -> FloatArray | None:
