@@ -111,6 +111,14 @@ def test_a_column_that_follows_from_others_makes_no_clusters(repeat):
     assert "column 'again': other number columns explain" in str(found)
 
 
+@pytest.mark.parametrize("join", [np.add, np.multiply])
+def test_sums_and_products_of_skewed_columns_make_no_clusters(join):
+    X = pd.DataFrame(np.exp(np.random.default_rng(2).normal(size=(200, 4))), columns=list("abcd"))
+    found = bottega.describe(X.assign(joined=join(X.a, X.b)))
+    assert found.clusters.count == 1
+    assert len(found.clusters.columns) == 4
+
+
 def test_related_measurements_are_no_repetitions(crabs):
     # Correlations of crabs reach 0.995, and their small differences are what tells the sexes apart.
     assert not crabs.skipped

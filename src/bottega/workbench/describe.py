@@ -90,7 +90,8 @@ def describe(
     was shuffled by itself. More than one cluster is claimed if the integrated classification
     likelihood prefers it by 10 or more, the centres are two standard deviations apart, and random
     halves of the rows have the same clusters. Tables with fewer than two usable numbers are
-    clustered by k-means of all columns, against shuffled tables.
+    clustered by k-means of all columns, against shuffled tables. Numbers that follow from others
+    (copies, sums, products) are left out of clusters and outliers, and `skipped` names them.
 
     Of more than 20,000 rows a random 20,000 teach components and densities (2,500 the clusters);
     all rows get their scores, clusters and outlier scores. Cost: seconds. Ctrl-C returns what is

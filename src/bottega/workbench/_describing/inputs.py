@@ -22,6 +22,7 @@ _MOST_ENCODED = 2_000  # encoded columns
 _FAR = 6.0  # standard deviations; what is farther pulls components and clusters no harder
 _REPEATED = 2e-3  # share of a column's variance that others leave: 1e-3 is a rounded copy's,
 # crabs of one shape leave 3e-3 in each measurement
+_EXACT = 1e-4  # the same for sums and products of skewed columns, where a long tail weighs more
 _COMPARED = 20_000  # rows that columns are compared in
 
 
@@ -115,7 +116,7 @@ class DescribedInputs:
                 + "."
             )
         chosen = [block for block in blocks if block.name in dense]
-        for name, share in _repeated(chosen).items():
+        for name, share in _repeated(chosen, raw).items():
             dense.remove(name)
             skipped[name] = (
                 f"other number columns explain {100 * share:.5g}% of its variance: not used for "
@@ -211,18 +212,40 @@ def _not_dense(values: FloatArray) -> str:
     return ""
 
 
-def _repeated(blocks: list[ColumnBlock]) -> dict[str, float]:
-    """Return numbers that are linear in others, with the share of variance these explain.
+def _repeated(blocks: list[ColumnBlock], raw: dict[str, FloatArray]) -> dict[str, float]:
+    """Return numbers that follow from others, with the share of variance these explain.
 
-    Rows lie in a plane then, and normal clouds that may not lie slantwise tile it: many small ones
-    fit better than one, without any clusters. Columns are kept one by one, the one that those kept
-    explain least first (Cholesky decomposition with pivots), and of equals the first.
+    Rows lie on a surface then, and normal clouds tile it: many small ones fit better than one,
+    without any clusters. Linear relations are sought in the numbers as they are used, and exact
+    ones in the numbers as they are and in logarithms: sums and products of skewed columns.
     """
     if len(blocks) < 2:
         return {}
     step = -(-len(blocks[0].values) // _COMPARED)
-    X = np.concatenate([block.values[::step] for block in blocks], axis=1)
-    X = X[np.all(np.abs(X) < _FAR, axis=1)]  # a wild value in one of them hides that they repeat
+    used = np.concatenate([block.values[::step] for block in blocks], axis=1)
+    usual = np.all(np.abs(used) < _FAR, axis=1)  # a wild value in one hides that they repeat
+    used = used[usual]
+    units = [1.0 if block.scale is None else block.scale.unit for block in blocks]
+    plain = np.column_stack(
+        [raw[block.name][::step][usual] / unit for block, unit in zip(blocks, units, strict=True)]
+    )
+    positive = np.all(plain > 0, axis=0)
+    logs = np.where(positive, np.log(np.where(positive, plain, 1.0)), used)
+    names = [block.name for block in blocks]
+    found: dict[str, float] = {}
+    for values, least in ((used, _REPEATED), (plain, _EXACT), (logs, _EXACT)):
+        places = [j for j, name in enumerate(names) if name not in found]
+        shares = _linear_in_others(values[:, places], least)
+        found |= {names[places[j]]: share for j, share in shares.items()}
+    return found
+
+
+def _linear_in_others(X: FloatArray, least: float) -> dict[int, float]:
+    """Return columns of which others leave less than a share, with the share that these explain.
+
+    Columns are kept one by one, the one that those kept explain least first (Cholesky decomposition
+    with pivots), and of equals the first.
+    """
     n, p = X.shape
     if n < 3:
         return {}
@@ -231,14 +254,14 @@ def _repeated(blocks: list[ColumnBlock]) -> dict[str, float]:
     X = X / np.where(spread > 0, spread, 1.0)
     correlations = X.T @ X / n
     shares = np.diag(correlations).copy()  # of the variance, that the kept ones do not explain
-    open_ = np.ones(p, dtype=bool)
+    open_ = spread > 1e-12  # one that is constant in these rows follows from nothing
     most = min(p, n // 3)  # more would explain any column of so few rows
     factor = np.zeros((p, most))
-    found: dict[str, float] = {}
+    found: dict[int, float] = {}
     for kept in range(most):
         if kept:
-            gone = np.flatnonzero(open_ & (shares < _REPEATED))
-            found |= {blocks[j].name: 1.0 - max(float(shares[j]), 0.0) for j in gone}
+            gone = np.flatnonzero(open_ & (shares < least))
+            found |= {int(j): 1.0 - max(float(shares[j]), 0.0) for j in gone}
             open_[gone] = False
         j = int(np.argmax(np.where(open_, np.round(shares, 9), 0.0)))
         if not (open_[j] and shares[j] > 0):
