@@ -228,7 +228,7 @@ def _outliers(description: Any) -> dict[str, Any] | None:
                 {"title": "What is unusual", "numeric": False},
             ],
             "rows": [
-                [name, f"{each.score:.1f}", why_unusual(each, description.table)]
+                [name, each.score_in_words, why_unusual(each, description.table)]
                 for name, each in zip(names, listed, strict=True)
             ],
         }
