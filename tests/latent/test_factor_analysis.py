@@ -231,3 +231,11 @@ def test_samples_have_the_covariance_of_the_model():
     spread = np.sqrt(np.diag(C))
     # 5 standard errors of a covariance: alarms once in 10^5.
     assert np.all(np.abs(np.cov(drawn.T) - C) < 5 * np.sqrt(2) * np.outer(spread, spread) / 200)
+
+
+def test_promax_of_loadings_along_one_direction_is_varimax():
+    X = np.vstack([np.random.default_rng(1).normal(size=(60, 4)), np.full((1, 4), 1e12)])
+    with pytest.warns(DataWarning, match="varimax is used"):
+        model = FactorAnalysis(2, rotation="promax").fit(X)
+    assert np.allclose(model.factor_correlation_, np.eye(2))
+    assert np.allclose(model.loadings_, FactorAnalysis(2, rotation="varimax").fit(X).loadings_)
