@@ -287,3 +287,12 @@ def test_one_outlier_turns_both_alike():
         assert turned["ppca"] == pytest.approx(turned["pca"], abs=1e-5)
     assert turned_by_one_outlier(30.0)["ppca"] > 80
     assert turned_by_one_outlier(5.0)["ppca"] < 10
+
+
+def test_two_rows_are_too_few_to_hold_one_out():
+    X = np.array([[0.0, 1.0, 2.0, 3.0], [5.0, 4.0, 6.0, 1.0]])
+    with pytest.raises(InputError, match="leaves one row to fit"):
+        ProbabilisticPCA().fit(X)
+    with pytest.raises(InputError, match="do not differ"):
+        ProbabilisticPCA().fit(X[[0, 0, 1]])
+    assert ProbabilisticPCA(0).fit(X).n_components_ == 0
