@@ -239,3 +239,11 @@ def test_promax_of_loadings_along_one_direction_is_varimax():
         model = FactorAnalysis(2, rotation="promax").fit(X)
     assert np.allclose(model.factor_correlation_, np.eye(2))
     assert np.allclose(model.loadings_, FactorAnalysis(2, rotation="varimax").fit(X).loadings_)
+
+
+@pytest.mark.filterwarnings("error")
+def test_rows_whose_squares_overflow_have_no_density():
+    X = np.random.default_rng(1).normal(size=(60, 4)) * [1.0, 2.0, 3.0, 0.5]
+    X[30:] += 9.0
+    model = FactorAnalysis(1).fit(X)
+    assert np.all(np.isneginf(model.score_samples(X[:3] * 1e200)))

@@ -160,3 +160,12 @@ def test_saved_models_say_the_same(X):
     for copy in copies:
         assert np.array_equal(copy.score_samples(X), model.score_samples(X))
     assert "3 clusters" in str(model.summary())
+
+
+@pytest.mark.filterwarnings("error")
+def test_rows_whose_squares_overflow_have_no_density():
+    X = np.random.default_rng(1).normal(size=(60, 4)) * [1.0, 2.0, 3.0, 0.5]
+    X[30:] += 9.0
+    model = MixtureOfPPCA(2, 1, random_state=0).fit(X)
+    assert np.all(np.isneginf(model.score_samples(X[:3] * 1e200)))
+    assert np.allclose(model.predict_proba(X[:3] * 1e200), model.predict_proba(X[:3] * 1e100))

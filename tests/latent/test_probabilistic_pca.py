@@ -296,3 +296,14 @@ def test_two_rows_are_too_few_to_hold_one_out():
     with pytest.raises(InputError, match="do not differ"):
         ProbabilisticPCA().fit(X[[0, 0, 1]])
     assert ProbabilisticPCA(0).fit(X).n_components_ == 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_rows_whose_squares_overflow_have_no_density():
+    X = np.random.default_rng(1).normal(size=(60, 4)) * [1.0, 2.0, 3.0, 0.5]
+    X[30:] += 9.0
+    model = ProbabilisticPCA(2).fit(X)
+    assert np.all(np.isneginf(model.score_samples(X[:3] * 1e200)))
+    gaps = np.where(np.eye(3, 4) > 0, np.nan, X[:3])
+    assert np.all(np.isneginf(model.score_samples(gaps * 1e200)))
+    assert np.all(np.isfinite(model.score_samples(gaps)))
