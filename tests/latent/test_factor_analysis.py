@@ -247,3 +247,16 @@ def test_rows_whose_squares_overflow_have_no_density():
     X[30:] += 9.0
     model = FactorAnalysis(1).fit(X)
     assert np.all(np.isneginf(model.score_samples(X[:3] * 1e200)))
+
+
+def test_the_unit_of_weights_that_are_shares_does_not_matter():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(50, 1)) + 0.5 * rng.normal(size=(50, 5))
+    w = rng.uniform(0.5, 1.5, size=50)
+    w *= 50 / w.sum()
+    plain = FactorAnalysis("auto").fit(X, sample_weight=w)
+    for factor in (1 / 50, 1e-90, 1e90):
+        model = FactorAnalysis("auto").fit(X, sample_weight=w * factor)
+        assert model.n_components_ == plain.n_components_
+        assert np.allclose(model.path_.criteria["bic"], plain.path_.criteria["bic"])
+        assert np.isclose(model.p_value_, plain.p_value_)
