@@ -231,3 +231,32 @@ def test_samples_have_the_covariance_of_the_model():
     spread = np.sqrt(np.diag(C))
     # 5 standard errors of a covariance: alarms once in 10^5.
     assert np.all(np.abs(np.cov(drawn.T) - C) < 5 * np.sqrt(2) * np.outer(spread, spread) / 200)
+
+
+def test_promax_of_loadings_along_one_direction_is_varimax():
+    X = np.vstack([np.random.default_rng(1).normal(size=(60, 4)), np.full((1, 4), 1e12)])
+    with pytest.warns(DataWarning, match="varimax is used"):
+        model = FactorAnalysis(2, rotation="promax").fit(X)
+    assert np.allclose(model.factor_correlation_, np.eye(2))
+    assert np.allclose(model.loadings_, FactorAnalysis(2, rotation="varimax").fit(X).loadings_)
+
+
+@pytest.mark.filterwarnings("error")
+def test_rows_whose_squares_overflow_have_no_density():
+    X = np.random.default_rng(1).normal(size=(60, 4)) * [1.0, 2.0, 3.0, 0.5]
+    X[30:] += 9.0
+    model = FactorAnalysis(1).fit(X)
+    assert np.all(np.isneginf(model.score_samples(X[:3] * 1e200)))
+
+
+def test_the_unit_of_weights_that_are_shares_does_not_matter():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(50, 1)) + 0.5 * rng.normal(size=(50, 5))
+    w = rng.uniform(0.5, 1.5, size=50)
+    w *= 50 / w.sum()
+    plain = FactorAnalysis("auto").fit(X, sample_weight=w)
+    for factor in (1 / 50, 1e-90, 1e90):
+        model = FactorAnalysis("auto").fit(X, sample_weight=w * factor)
+        assert model.n_components_ == plain.n_components_
+        assert np.allclose(model.path_.criteria["bic"], plain.path_.criteria["bic"])
+        assert np.isclose(model.p_value_, plain.p_value_)

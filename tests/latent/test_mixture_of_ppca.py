@@ -160,3 +160,30 @@ def test_saved_models_say_the_same(X):
     for copy in copies:
         assert np.array_equal(copy.score_samples(X), model.score_samples(X))
     assert "3 clusters" in str(model.summary())
+
+
+@pytest.mark.filterwarnings("error")
+def test_rows_whose_squares_overflow_have_no_density():
+    X = np.random.default_rng(1).normal(size=(60, 4)) * [1.0, 2.0, 3.0, 0.5]
+    X[30:] += 9.0
+    model = MixtureOfPPCA(2, 1, random_state=0).fit(X)
+    assert np.all(np.isneginf(model.score_samples(X[:3] * 1e200)))
+    assert np.allclose(model.predict_proba(X[:3] * 1e200), model.predict_proba(X[:3] * 1e100))
+
+
+def test_the_unit_of_weights_that_are_shares_does_not_matter():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 3)) * [1.0, 2.0, 0.5]
+    X[20:] += 5.0
+    w = rng.uniform(0.5, 1.5, size=40)
+    w *= 40 / w.sum()
+    plain = MixtureOfPPCA(random_state=0).fit(X, sample_weight=w)
+    for factor in (1 / 40, 1e-90, 1e90):
+        model = MixtureOfPPCA(random_state=0).fit(X, sample_weight=w * factor)
+        assert model.n_clusters_ == plain.n_clusters_
+        assert model.n_components_ == plain.n_components_
+        assert np.allclose(model.path_.criteria["bic"], plain.path_.criteria["bic"])
+    counts = rng.integers(1, 4, size=40)
+    model = MixtureOfPPCA(random_state=0).fit(X, sample_weight=counts)
+    repeated = MixtureOfPPCA(random_state=0).fit(np.repeat(X, counts, axis=0))
+    assert np.isclose(model.log_likelihood_, repeated.log_likelihood_)

@@ -269,6 +269,9 @@ def test_units_beyond_squares():
         for made in (np.asarray, sp.csr_array):
             with pytest.raises(InputError, match=message):
                 NonnegativeFactorization(3).fit(made(X * scale))
+    # Entries held out are fitted by numbers that may be larger still.
+    with pytest.raises(InputError, match="errors of entries held out overflow"):
+        NonnegativeFactorization().fit(X * 1e150)
     # Codes of such rows are numbers, though no sum of their squares is.
     for alpha in (0.0, 0.1):
         model = NonnegativeFactorization(3, alpha_W=alpha, l1_ratio=0.5).fit(X)

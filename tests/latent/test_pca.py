@@ -417,3 +417,16 @@ def test_saved_models_are_the_same(tmp_path):
         loaded = skops.io.loads(content, trusted=trusted_types())
         for copy in (pickle.loads(pickle.dumps(model)), loaded):
             assert np.array_equal(copy.transform(X), model.transform(X))
+
+
+def test_missing_values_lead_to_probabilistic_pca():
+    with pytest.raises(InputError, match=r"contains NaN.*ProbabilisticPCA"):
+        PCA().fit([[1.0, np.nan], [2.0, 3.0], [4.0, 1.0]])
+
+
+def test_a_stream_of_one_row_asks_for_more():
+    model = PCA(1).partial_fit([[1.0, 2.0]])
+    with pytest.raises(NotFittedError, match="seen 1 of the two rows"):
+        model.transform([[1.0, 2.0]])
+    model.partial_fit([[3.0, 1.0]])
+    assert model.transform([[1.0, 2.0]]).shape == (1, 1)

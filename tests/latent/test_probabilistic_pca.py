@@ -287,3 +287,42 @@ def test_one_outlier_turns_both_alike():
         assert turned["ppca"] == pytest.approx(turned["pca"], abs=1e-5)
     assert turned_by_one_outlier(30.0)["ppca"] > 80
     assert turned_by_one_outlier(5.0)["ppca"] < 10
+
+
+def test_two_rows_are_too_few_to_hold_one_out():
+    X = np.array([[0.0, 1.0, 2.0, 3.0], [5.0, 4.0, 6.0, 1.0]])
+    with pytest.raises(InputError, match="leaves one row to fit"):
+        ProbabilisticPCA().fit(X)
+    with pytest.raises(InputError, match="do not differ"):
+        ProbabilisticPCA().fit(X[[0, 0, 1]])
+    assert ProbabilisticPCA(0).fit(X).n_components_ == 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_rows_whose_squares_overflow_have_no_density():
+    X = np.random.default_rng(1).normal(size=(60, 4)) * [1.0, 2.0, 3.0, 0.5]
+    X[30:] += 9.0
+    model = ProbabilisticPCA(2).fit(X)
+    assert np.all(np.isneginf(model.score_samples(X[:3] * 1e200)))
+    gaps = np.where(np.eye(3, 4) > 0, np.nan, X[:3])
+    assert np.all(np.isneginf(model.score_samples(gaps * 1e200)))
+    assert np.all(np.isfinite(model.score_samples(gaps)))
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_the_unit_of_weights_that_are_shares_does_not_matter(missing):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(50, 1)) + 0.5 * rng.normal(size=(50, 5))
+    if missing:
+        X[rng.random(X.shape) < 0.1] = np.nan
+    w = rng.uniform(0.5, 1.5, size=50)
+    w *= 50 / w.sum()
+    plain = ProbabilisticPCA(select="bic").fit(X, sample_weight=w)
+    for factor in (1 / 50, 1e-90, 1e90):
+        model = ProbabilisticPCA(select="bic").fit(X, sample_weight=w * factor)
+        assert model.n_components_ == plain.n_components_
+        assert np.allclose(model.path_.criteria["bic"], plain.path_.criteria["bic"])
+        chunks = [(X[:20], None, w[:20] * factor), (X[20:], None, w[20:] * factor)]
+        model = ProbabilisticPCA(1).fit_chunks(chunks)
+        whole = ProbabilisticPCA(1).fit(X, sample_weight=w)
+        assert np.isclose(model.log_likelihood_, whole.log_likelihood_)

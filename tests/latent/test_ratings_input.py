@@ -475,3 +475,18 @@ def test_a_gpu_that_is_not_there_is_said():
     for device in ("cuda", "toaster"):
         with pytest.raises(InputError, match=f"device='{device}' cannot be used here"):
             fixed(device=device).fit(X)
+
+
+def test_a_list_of_ratings_without_columns_is_told_to_name_them():
+    frame = pd.DataFrame({"user": list("aab"), "item": list("xyx"), "rating": [1.0, 2.0, 3.0]})
+    with pytest.raises(InputError, match=r"columns=\(user, item, rating\)"):
+        MatrixFactorization(1, alpha=1.0).fit(frame)
+
+
+def test_no_users_are_refused():
+    model = MatrixFactorization(1, alpha=1.0).fit([[1.0, 2.0], [2.0, np.nan], [3.0, 5.0]])
+    for answer in (model.recommend, model.plot):
+        with pytest.raises(InputError, match="no users in users="):
+            answer([])
+    with pytest.raises(InputError, match="no items in items="):
+        model.plot(items=[])

@@ -128,8 +128,8 @@ class FactorAnalysis(FactorReading, Unsupervised, Chunked):
     Notes
     -----
     One pass over the rows for the correlations, :math:`O(n p^2)`, then :math:`O(p^3)` per
-    iteration; a few dozen iterations do. Row weights count as repeated rows; rows may come in
-    chunks.
+    iteration; a few dozen iterations do. Row weights count as repeated rows, unless they sum to
+    less than the rows (shares): then their mean is taken to be one. Rows may come in chunks.
 
     Do not use it where the aim is to keep variance (`PCA` does that): factors explain covariances.
     Do not read meaning into loadings of more factors than the test or the path supports, nor into

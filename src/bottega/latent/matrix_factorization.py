@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import Tags
 
 from bottega.core.cards import Card
+from bottega.core.errors import InputError
 from bottega.core.folds import Folds
 from bottega.core.losses import Loss
 from bottega.core.params import (
@@ -295,7 +296,17 @@ class MatrixFactorization(FactorAnswers, Unsupervised):
     def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         if self.columns is not None:
             return self._of_triples(X), None
-        return self._of_matrix(X, super()._check_rows(X, None)[0]), None
+        try:
+            table, _ = super()._check_rows(X, None)
+        except ValueError as error:
+            if "could not convert" not in str(error):
+                raise
+            raise InputError(
+                f"X does not hold numbers alone ({error}), as a matrix of users and items must. If "
+                "its rows are single ratings, give columns=(user, item, rating), the names or "
+                "positions of its columns."
+            ) from error
+        return self._of_matrix(X, table), None
 
     def _prepare(self, rows: Rows) -> RatingsWork:
         return RatingsWork.of(rows.X, self._problem, self.random_state)

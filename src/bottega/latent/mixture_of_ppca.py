@@ -22,6 +22,7 @@ from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
 from bottega.latent._mixture.fit import DistinctRows, PpcaMixtureFit, fit_mixture
 from bottega.latent._ppca.packed import unpacked
+from bottega.latent._reading.counts import counted
 from bottega.latent._reading.sizes import check_sizes
 
 __all__ = ["MixtureOfPPCA"]
@@ -86,7 +87,8 @@ class MixtureOfPPCA(DensityMixin, Unsupervised):
     Notes
     -----
     An iteration costs :math:`O(C (n p^2 + p^3))`. Equal rows count as one row of their summed
-    weight, and rows are sorted first, so neither repetition nor order changes the answer. The
+    weight, and rows are sorted first, so neither repetition nor order changes the answer. Weights
+    that sum to less than the rows are shares: their mean is taken to be one. The
     likelihood has no maximum: a cluster that shrinks to few rows has a density without bound. The
     noise of every cluster is therefore held above 1e-6 of the mean variance of a column. A model
     with a cluster at that bound is not picked by a criterion, and is reported by a warning.
@@ -174,7 +176,7 @@ class MixtureOfPPCA(DensityMixin, Unsupervised):
 
     def _prepare(self, rows: Rows) -> DistinctRows:
         check_sizes(rows.X)
-        found = DistinctRows.of(rows.X, rows.weight)
+        found = DistinctRows.of(rows.X, counted(rows.weight))
         if len(found.X) < 2:
             raise InputError(
                 "MixtureOfPPCA: the rows of X do not differ, so they have no density; give rows "

@@ -9,7 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 
 from bottega.core.cards import Card
-from bottega.core.errors import ConvergenceWarning, ParameterError, warn_caller
+from bottega.core.errors import ConvergenceWarning, InputError, ParameterError, warn_caller
 from bottega.core.estimator import Unweighted
 from bottega.core.folds import Folds
 from bottega.core.losses import Loss
@@ -47,6 +47,7 @@ __all__ = ["NonnegativeFactorization"]
 
 _MOST_COMPONENTS = 10  # of the path that chooses
 _STARTS = Choice("nndsvd", "nndsvda", "nndsvdar", "random")
+_LARGEST_HELD_OUT = 1e145  # what is fitted to an entry held out may be far larger than all entries
 _MOST_PENALTY = 1e200  # of codes of numbers that are nothing beside the penalty
 _SWEEPS = 5_000  # of the codes of one row
 
@@ -262,8 +263,7 @@ class NonnegativeFactorization(
         names = term_names(self, intercept=False)
         refuse_negative(rows.X, type(self).__name__, names)
         refuse_empty(rows.X, names)
-        entries = rows.X.data if is_sparse(rows.X) else rows.X
-        refuse_out_of_range(float(np.max(entries, initial=0.0, where=~np.isnan(entries))), "X")
+        refuse_out_of_range(_largest(rows.X), "X")
         seed = 0 if self.random_state is None and self.init != "random" else None
         seed = seed_of(self.random_state) if seed is None else seed
         table = NonnegativeTable.of(rows.X)
@@ -325,6 +325,13 @@ class NonnegativeFactorization(
         )
 
     def _judge(self, curve: Path, work: PreparedTable, rows: Rows, cv: Any, loss: Loss) -> Path:
+        largest = _largest(work.X)
+        if largest > _LARGEST_HELD_OUT and not self._by_divergence:
+            raise InputError(
+                f"The largest number in X is {largest:.3g}, and squared errors of entries held out "
+                "overflow: measure in larger units, or give n_components= a number."
+            )
+
         def losses(rest: Any, at: IntArray, columns: IntArray) -> FloatArray:
             table = NonnegativeTable.of(rest)
             true = np.asarray(work.X[at, columns]).ravel()
@@ -377,3 +384,8 @@ class NonnegativeFactorization(
         refuse_empty(X)
         table = NonnegativeTable.of(X)
         return self._codes(table) * np.sqrt(table.scale)
+
+
+def _largest(X: Any) -> float:
+    entries = X.data if is_sparse(X) else X
+    return float(np.max(entries, initial=0.0, where=~np.isnan(entries)))

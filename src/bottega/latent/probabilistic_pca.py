@@ -196,6 +196,11 @@ class ProbabilisticPCA(LatentReading, Unsupervised, Chunked):
         return tags
 
     def _prepare(self, rows: Rows) -> LatentWork:
+        if len(rows) < 2:  # a fold: a fit of so few rows is refused before
+            raise InputError(
+                "ProbabilisticPCA: holding rows out to choose n_components leaves one row to fit, "
+                "which has no density; give more rows, n_components= a number, or select='bic'."
+            )
         names = term_names(self, intercept=False)
         return self._checked(prepared(rows, type(self).__name__, names))
 

@@ -10,6 +10,7 @@ from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
 from bottega.latent._factors.density import FactorDensity
 from bottega.latent._factors.likelihood import FactorSolution
+from bottega.latent._reading.counts import rows_of_weight
 
 __all__ = ["FactorWork", "degrees_of_freedom"]
 
@@ -38,7 +39,8 @@ class FactorWork:
         R = moments.scatter / scale / scale[:, None] / moments.weight
         R = (R + R.T) / 2
         R[np.diag_indices_from(R)] = 1.0
-        return cls(moments.mean, scale, R, moments.weight)
+        # All else is a mean over the rows, so the unit of the weights matters here alone.
+        return cls(moments.mean, scale, R, rows_of_weight(moments.weight, moments.count))
 
     @property
     def most(self) -> int:

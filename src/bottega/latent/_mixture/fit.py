@@ -17,6 +17,7 @@ from bottega.optimize.em import Ascent, ascend
 __all__ = ["DistinctRows", "PpcaMixture", "PpcaMixtureFit", "fit_mixture"]
 
 LEAST_NOISE = 1e-6  # of the mean variance of a column of all rows: no cluster has less
+_FAR = 1e140  # deviations of the noise: beyond the means, and with squares that are numbers
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,12 @@ class PpcaMixture:
     def responsibilities(self, X: FloatArray) -> FloatArray:
         """Return the probability of each cluster given each row."""
         joint = self.joint(X)
+        far = np.flatnonzero(np.all(np.isneginf(joint), axis=1))
+        if len(far):
+            # The squares overflow; nearer in the same direction they compare as they do far away.
+            unit = np.sqrt(min(model.noise for model in self.models))
+            sizes = np.max(np.abs(X[far]), axis=1, keepdims=True)
+            joint[far] = self.joint(X[far] / sizes * (_FAR * unit))
         return np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
 
 

@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any, Self
 
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
 from bottega.core.chunked import Chunked
@@ -110,6 +111,14 @@ class ComponentStream(Chunked):
     @abstractmethod
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks | None) -> Any:
         """Return the prepared work; `chunks` is None where more rows may come."""
+
+    def _check_new(self, X: Any) -> Any:
+        if hasattr(self, "_moments") and not hasattr(self, "components_"):
+            raise NotFittedError(
+                f"This {type(self).__name__} has no components yet: partial_fit has seen "
+                f"{self._moments.count} of the two rows that it needs at least. Give it more rows."
+            )
+        return super()._check_new(X)
 
     def _more_rows(self, X: Any, sample_weight: Any, first: bool) -> Rows:
         refuse_masked(X=X, sample_weight=sample_weight)

@@ -62,7 +62,7 @@ class PrincipalAxes:
     def _kept(
         cls, mean: FloatArray, variances: FloatArray, axes: FloatArray, total: Any, weight: float
     ) -> "PrincipalAxes":
-        kept = variances > _ROUNDING * len(mean) * max(float(variances[0]), 0.0)
+        kept = variances > _ROUNDING * len(mean) * float(np.max(variances, initial=0.0))
         return cls(mean, variances[kept], signed(axes[:, kept]), float(total), float(weight))
 
     @property

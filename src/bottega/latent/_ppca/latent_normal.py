@@ -62,7 +62,9 @@ class LatentNormal:
         if full.any():
             found[full] = log_density(X[full], self.mean, self.W, self.noise)
         rest = ~full
-        found[rest] = self.posterior(X[rest], observed[rest])[1]
+        with np.errstate(over="ignore", invalid="ignore"):
+            far = self.posterior(X[rest], observed[rest])[1]
+        found[rest] = np.where(np.isfinite(far), far, -np.inf)  # squares of far rows overflow
         return found
 
     def posterior(

@@ -1,6 +1,7 @@
 """What all numbers of components share: axes of complete rows, or rows with missing values."""
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from bottega.latent._ppca.axes import PrincipalAxes
 from bottega.latent._ppca.latent_normal import LatentNormal
 from bottega.latent._ppca.observed import ObservedRows, column_means
 from bottega.latent._ppca.sums import LatentSums
+from bottega.latent._reading.counts import counted, rows_of_weight
 from bottega.latent._reading.sizes import check_sizes
 
 __all__ = ["LatentWork", "prepared", "prepared_chunks"]
@@ -33,6 +35,7 @@ class LatentWork:
     source: Any
     center: FloatArray
     rows: int
+    unit: float = 1.0  # of the weights of chunks: a factor that makes them count rows
 
     @property
     def weight(self) -> float:
@@ -70,7 +73,8 @@ class LatentWork:
             return self.source.expect(model)
         total: LatentSums | None = None
         for X, _, w in self.source:
-            found = ObservedRows(X, w, self.center).expect(model)
+            weight = w if self.unit == 1 else self.unit * (np.ones(len(X)) if w is None else w)
+            found = ObservedRows(X, weight, self.center).expect(model)
             if total is None:
                 total = found
             else:
@@ -88,7 +92,7 @@ def _spread_out(p: int, K: int) -> FloatArray:
 
 def prepared(rows: Rows, owner: str, names: Sequence[str]) -> LatentWork:
     """Return the prepared rows of a fit; NaN is missing."""
-    X, w = rows.X, rows.weight
+    X, w = rows.X, counted(rows.weight)
     check_sizes(X)
     missing = np.isnan(X)
     if not missing.any():
@@ -119,20 +123,34 @@ def prepared_chunks(
 ) -> LatentWork:
     """Return the prepared work of rows in chunks; `moments` are None where values are missing."""
     if moments is not None:
+        rows = rows_of_weight(moments.weight, moments.count)
+        moments = _reweighted(moments, rows / moments.weight)
         axes = PrincipalAxes.of_moments(moments)
         source: Any = ObservedRows.of_moments(moments)
         return LatentWork(_varying(axes, owner), True, source, axes.mean, moments.count)
     center = column_means((X, w) for X, _, w in chunks)
     _check_columns(center, owner, names)
     p = len(center)
-    products, entries, weight, count = np.zeros((p, p)), np.zeros(p), 0.0, 0
+    products, entries, weight = np.zeros((p, p)), np.zeros(p), 0.0
+    count = some = 0
     for X, _, w in chunks:
         found = ObservedRows(X, w, center)
         more, rows = found.weights()
         products, entries, weight = products + found.products(), entries + more, weight + rows
         count += len(X)
-    axes = _pairwise_axes(center, products, entries, weight)
-    return LatentWork(_varying(axes, owner), False, chunks, center, count)
+        seen = ~np.isnan(X).all(axis=1)
+        some += int(np.count_nonzero(seen if w is None else seen & (w > 0)))
+    unit = rows_of_weight(weight, some) / weight
+    axes = _pairwise_axes(center, products * unit, entries * unit, weight * unit)
+    return LatentWork(_varying(axes, owner), False, chunks, center, count, unit)
+
+
+def _reweighted(moments: Moments, factor: float) -> Moments:
+    if factor == 1:
+        return moments
+    found = copy(moments)
+    found.weight, found.scatter = moments.weight * factor, moments.scatter * factor
+    return found
 
 
 def _pairwise_axes(

@@ -275,7 +275,7 @@ class FactorAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighte
         """
         check_is_fitted(self)
         Integer(1).check("recommend", "n", n)
-        labels = self.users_ if users is None else as_labels(np.atleast_1d(users), "users")
+        labels = self.users_ if users is None else _some_labels(users, "users")
         x = codes_of(labels, self.users_)
         user_factors, _ = self._with_unknown()
         biases = np.append(self.user_biases_, 0.0)
@@ -369,7 +369,7 @@ class FactorAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighte
     def _places(self, wanted: Any, known: Array, counts: IntArray, what: str) -> IntArray:
         if wanted is None:
             return np.sort(np.argsort(-counts, kind="stable")[:_SHOWN])
-        found = codes_of(as_labels(np.atleast_1d(wanted), what), known)
+        found = codes_of(_some_labels(wanted, what), known)
         if np.any(found < 0):
             missing = np.atleast_1d(wanted)[np.argmax(found < 0)]
             raise InputError(f"The model does not know {missing!r} among its {what}.")
@@ -389,6 +389,12 @@ class FactorAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighte
                 "or draw path(X)."
             )
         return error_grid_chart(self.path_)
+
+
+def _some_labels(given: Any, what: str) -> Array:
+    if not np.size(given):
+        raise InputError(f"There are no {what} in {what}=[]: give at least one, or None.")
+    return as_labels(np.atleast_1d(given), what)
 
 
 def _highest(scores: FloatArray, n: int) -> IntArray:

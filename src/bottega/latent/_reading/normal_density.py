@@ -12,7 +12,8 @@ __all__ = ["log_density"]
 def log_density(X: FloatArray, mean: FloatArray, W: FloatArray, noise: Any) -> FloatArray:
     """Return the log-likelihood of each row under N(mean, W W' + diag(noise)).
 
-    Solves a K x K system. `noise` has one variance per column, or is one for all.
+    Solves a K x K system. `noise` has one variance per column, or is one for all. Rows so far away
+    that their squares overflow have minus infinity.
 
     Examples
     --------
@@ -22,10 +23,13 @@ def log_density(X: FloatArray, mean: FloatArray, W: FloatArray, noise: Any) -> F
     """
     p, K = W.shape
     root_noise = np.broadcast_to(np.sqrt(noise), (p,))
-    centred = (X - mean) / root_noise
+    with np.errstate(over="ignore"):
+        centred = (X - mean) / root_noise
     scaled = W / root_noise[:, None]
     root = np.linalg.cholesky(np.eye(K) + scaled.T @ scaled)
-    half = np.linalg.solve(root, (centred @ scaled).T)
-    size = np.einsum("ij,ij->i", centred, centred) - np.einsum("ij,ij->j", half, half)
+    with np.errstate(over="ignore", invalid="ignore"):
+        half = np.linalg.solve(root, (centred @ scaled).T)
+        size = np.einsum("ij,ij->i", centred, centred) - np.einsum("ij,ij->j", half, half)
+    size = np.where(np.isfinite(size), size, np.inf)
     log_det = 2 * np.sum(np.log(root_noise)) + 2 * np.sum(np.log(np.diag(root)))
     return np.asarray(-0.5 * (p * np.log(2 * np.pi) + log_det + size))
