@@ -1,5 +1,7 @@
 """Mixtures on bad and degenerate input: what is wrong is said."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -177,3 +179,33 @@ def test_pytorch_takes_rows_about_the_means_where_the_processor_does(kind):
         assert there.means_ == pytest.approx(here.means_, rel=1e-8, abs=1e-12)
         assert there.covariances_ == pytest.approx(here.covariances_, rel=1e-6, abs=1e-14)
         assert there.log_likelihood_ == pytest.approx(here.log_likelihood_, rel=1e-9)
+
+
+def test_weights_that_are_shares_pick_the_same_model():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(0, 1, (60, 2)), rng.normal(7, 1, (40, 2))]
+    raw = rng.uniform(0.5, 1.5, 100)
+    w = raw * (100 / raw.sum())
+    models = [
+        GaussianMixture("auto", random_state=0).fit(X, sample_weight=w * factor)
+        for factor in (1.0, 0.01, 1e-99, 1e99)
+    ]
+    assert [model.n_components_ for model in models] == [2] * 4
+    for model in models[1:]:
+        assert model.score_samples(X) == pytest.approx(models[0].score_samples(X), abs=1e-9)
+        assert model.bic_ == pytest.approx(models[0].bic_)
+    plain = GaussianMixture(2, random_state=0).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for size in (0.01, 1e-100, 1e100):
+            same = GaussianMixture(2, random_state=0).fit(X, sample_weight=np.full(100, size))
+            assert same.score_samples(X) == pytest.approx(plain.score_samples(X), abs=1e-9)
+
+
+def test_whole_weights_stay_repeated_rows():
+    rng = np.random.default_rng(1)
+    X = np.r_[rng.normal(0, 1, (40, 2)), rng.normal(7, 1, (30, 2))]
+    times = rng.integers(1, 4, 70)
+    weighted = GaussianMixture(2, random_state=0).fit(X, sample_weight=times)
+    repeated = GaussianMixture(2, random_state=0).fit(np.repeat(X, times, axis=0))
+    assert weighted.bic_ == pytest.approx(repeated.bic_)
