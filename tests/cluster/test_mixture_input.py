@@ -209,3 +209,20 @@ def test_whole_weights_stay_repeated_rows():
     weighted = GaussianMixture(2, random_state=0).fit(X, sample_weight=times)
     repeated = GaussianMixture(2, random_state=0).fit(np.repeat(X, times, axis=0))
     assert weighted.bic_ == pytest.approx(repeated.bic_)
+
+
+@pytest.mark.parametrize("kind", ["full", "diag"])
+def test_rows_too_far_out_for_squares_have_no_density(kind):
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(0, 1, (60, 2)), rng.normal(7, 2, (40, 2))]
+    model = GaussianMixture(2, covariance_type=kind, random_state=0).fit(X)
+    for far in (X[:3] * 1e200, X[:3] * 1e307, np.array([[np.nan, 1e250]])):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert np.all(np.isneginf(model.score_samples(far)))
+            assert model.predict_proba(far).sum(axis=1) == pytest.approx(1)
+            assert np.all(model.outlier_scores(far) > 1e6)
+            # The wider component, as for rows that are merely far.
+            assert model.predict(far).tolist() == model.predict(far / 1e195).tolist()
+    mixed = np.r_[X[:2], X[:1] * 1e200]
+    assert model.score_samples(mixed)[:2].tolist() == model.score_samples(X[:2]).tolist()
