@@ -226,3 +226,21 @@ def test_rows_too_far_out_for_squares_have_no_density(kind):
             assert model.predict(far).tolist() == model.predict(far / 1e195).tolist()
     mixed = np.r_[X[:2], X[:1] * 1e200]
     assert model.score_samples(mixed)[:2].tolist() == model.score_samples(X[:2]).tolist()
+
+
+def test_collinear_columns_are_said_and_not_followed_by_many_components():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
+    X["copy"] = X["a"]
+    with pytest.warns(DataWarning, match=r"of the columns 'a', 'copy' at least one .*VVI\)"):
+        model = GaussianMixture("auto", covariance_type="auto", random_state=0).fit(X)
+    assert model.n_components_ == 1
+    assert not model.covariance_type_.endswith("I")
+    # Nothing is left out where nothing else is allowed, nor where columns are merely alike.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GaussianMixture(1, covariance_type=["EEI", "VVI"], random_state=0).fit(X)
+        X["copy"] += 1e-2 * rng.normal(size=200)
+        near = GaussianMixture(1, covariance_type=["EEI", "EEE"], random_state=0).fit(X)
+    assert near.covariance_type_ == "EEE"
+    assert len(near.path_.settings) == 2

@@ -347,6 +347,11 @@ class GaussianMixture(Chunked, FittedMixture):
             values = range(1, max(1, min(_MOST, work.n - 1)) + 1) if fixed == "auto" else [fixed]
         sizes = sorted({int(k) for k in values})
         families = self._families(work.p)
+        turned = [name for name in families if not WORDS.get(name, name).endswith("I")]
+        if turned and len(turned) < len(families) and len(work.collinear):
+            # Along the columns, many small components are the only way to follow a line or plane.
+            work.left_out = [name for name in families if name not in turned]
+            families = turned
         settings = [(k, name) for k in sizes for name in families]
         for k, name in settings:  # starts are made one by one: they are shared
             for trial in range(work.options.n_init):
