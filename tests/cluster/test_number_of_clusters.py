@@ -178,19 +178,19 @@ def test_gaps_do_not_depend_on_the_unit_however_large():
 def test_silhouettes_of_what_has_none_are_refused():
     X, labels = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 9.0], [0.0, 10.0]]), [0, 0, 1, 1]
     for missing in ([0, np.nan, 1, 1], ["a", None, "b", "b"]):
-        with pytest.raises(InputError, match="Row 1 .* has no label"):
+        with pytest.raises(InputError, match=r"Row 1 .* has no label"):
             silhouette(X, missing)
     for few in (0, 1):
         with pytest.raises(ParameterError, match="most_rows"):
             silhouette(X, labels, most_rows=few)
-    with pytest.raises(InputError, match="Row 0 .* all zeros"):
+    with pytest.raises(InputError, match=r"Row 0 .* all zeros"):
         silhouette(X, labels, metric="cosine")
-    turned = X + [1.0, 2.0]
+    turned = X + np.array([1.0, 2.0])
     plain = silhouette(turned, labels, metric="cosine").values
     assert silhouette(turned * 1e200, labels, metric="cosine").values == pytest.approx(plain)
 
 
 def test_rows_that_do_not_differ_have_no_number_of_clusters():
-    with pytest.raises(InputError, match="do not differ.*n_clusters=1"):
+    with pytest.raises(InputError, match=r"do not differ.*n_clusters=1"):
         KMeans("auto", random_state=0).fit(np.ones((20, 2)))
     assert KMeans(1, random_state=0).fit(np.ones((20, 2))).inertia_ == 0
