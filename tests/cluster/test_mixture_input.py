@@ -244,3 +244,19 @@ def test_collinear_columns_are_said_and_not_followed_by_many_components():
         near = GaussianMixture(1, covariance_type=["EEI", "EEE"], random_state=0).fit(X)
     assert near.covariance_type_ == "EEE"
     assert len(near.path_.settings) == 2
+
+
+def test_weights_that_are_shares_count_the_same_in_chunks():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(0, 1, (60, 2)), rng.normal(7, 1, (40, 2))]
+    w = rng.uniform(0.5, 1.5, 100) / 100
+    whole = GaussianMixture("auto", random_state=0).fit(X, sample_weight=w)
+    for factor in (1.0, 1e-90):
+        chunks = [(X[i::2], None, w[i::2] * factor) for i in range(2)]
+        model = GaussianMixture("auto", random_state=0).fit_chunks(chunks)
+        assert model.n_components_ == whole.n_components_ == 2
+        assert model.bic_ == pytest.approx(whole.bic_)
+    times = rng.integers(0, 2, 100).astype(float)  # rows of no weight are not counted
+    chunks = [(X[i::2], None, times[i::2]) for i in range(2)]
+    some = GaussianMixture(2, random_state=0).fit_chunks(chunks)
+    assert some.bic_ == pytest.approx(GaussianMixture(2, random_state=0).fit(X[times > 0]).bic_)

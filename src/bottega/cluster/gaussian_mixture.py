@@ -322,7 +322,10 @@ class GaussianMixture(Chunked, FittedMixture):
 
     def _prepare_merged(self, statistics: ColumnMoments, chunks: CheckedChunks) -> MixtureWork:
         statistics.refuse_empty(term_names(self, intercept=False))
-        return MixtureWork(statistics, self._options(), None, chunks)
+        # What is done to a row of mean weight is done to all.
+        mean = np.array([statistics.weight / statistics.count])
+        counted = float(as_counts(mean)[0] / mean[0])
+        return MixtureWork(statistics.times(counted), self._options(), None, chunks, counted)
 
     # ---- the path --------------------------------------------------------------------------------
 

@@ -82,7 +82,12 @@ class MixtureWork:
     """Rows with their starts and fits: every family and number of components is fitted once."""
 
     def __init__(
-        self, moments: ColumnMoments, options: MixtureOptions, rows: Any, chunks: Any = None
+        self,
+        moments: ColumnMoments,
+        options: MixtureOptions,
+        rows: Any,
+        chunks: Any = None,
+        counted: float = 1.0,
     ) -> None:
         self.moments = moments
         self.options = options
@@ -93,6 +98,7 @@ class MixtureWork:
         self.left_out: list[str] = []  # families that the path does not go over
         self._rows = rows
         self._chunks = chunks
+        self._counted = counted  # what weights in chunks are multiplied by to count rows
         self._sources: dict[bool, Any] = {}
         self._starts: dict[bool, Starts] = {}
         self._trees: dict[str, Any] = {}
@@ -107,7 +113,7 @@ class MixtureWork:
             rows: Any = self._rows or (None, None)
             X, weight = rows
             if self._chunks is not None:
-                self._sources[own] = MixtureChunks(self._chunks, self.moments, units)
+                self._sources[own] = MixtureChunks(self._chunks, self.moments, units, self._counted)
             elif self.options.device is not None:
                 from bottega.cluster._mixture.torch import TorchSource
 
