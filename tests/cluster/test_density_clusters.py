@@ -115,3 +115,12 @@ def test_summary_puts_noise_last(rings):
     assert section.columns["cluster"] == ["0", "1", "noise"]
     assert section.columns["rows"] == [80, 80, 2]
     assert "2 rows are noise (1.2%)" in str(model.summary())
+
+
+def test_the_cure_of_nothing_but_noise_is_one_that_the_method_has():
+    X = np.random.default_rng(0).uniform(size=(12, 2))
+    with pytest.warns(DataWarning, match="a smaller min_cluster_size=") as told:
+        DensityClusters(method="hdbscan", min_cluster_size=10, min_samples=8).fit(X)
+    assert "eps" not in str(told[0].message)
+    with pytest.warns(DataWarning, match="a larger eps="):
+        DensityClusters(eps=1e-9, min_samples=5).fit(X)

@@ -455,3 +455,13 @@ def test_summary_and_pictures():
     ends = model.steps(frame)[-1]
     near = np.argmin(((X[:, None] - ends[None]) ** 2).sum(axis=2), axis=1)
     assert [each["cluster"] for each in shown] == [f"cluster {k}" for k in near]
+
+
+def test_rows_whose_objective_overflows_are_refused():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    for n_clusters in (2, "auto"):
+        with pytest.raises(InputError, match="squares of these numbers overflow"):
+            KMeans(n_clusters, random_state=0).fit(X * 1e300)
+    # Where columns are scaled, or angles compared, there is nothing to overflow.
+    assert np.isfinite(KMeans(2, standardize=True, random_state=0).fit(X * 1e300).inertia_)
+    assert np.isfinite(KMeans(2, norm="cosine", random_state=0).fit(X * 1e300).inertia_)

@@ -1,5 +1,7 @@
 """Mixtures on bad and degenerate input: what is wrong is said."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -177,3 +179,84 @@ def test_pytorch_takes_rows_about_the_means_where_the_processor_does(kind):
         assert there.means_ == pytest.approx(here.means_, rel=1e-8, abs=1e-12)
         assert there.covariances_ == pytest.approx(here.covariances_, rel=1e-6, abs=1e-14)
         assert there.log_likelihood_ == pytest.approx(here.log_likelihood_, rel=1e-9)
+
+
+def test_weights_that_are_shares_pick_the_same_model():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(0, 1, (60, 2)), rng.normal(7, 1, (40, 2))]
+    raw = rng.uniform(0.5, 1.5, 100)
+    w = raw * (100 / raw.sum())
+    models = [
+        GaussianMixture("auto", random_state=0).fit(X, sample_weight=w * factor)
+        for factor in (1.0, 0.01, 1e-99, 1e99)
+    ]
+    assert [model.n_components_ for model in models] == [2] * 4
+    for model in models[1:]:
+        assert model.score_samples(X) == pytest.approx(models[0].score_samples(X), abs=1e-9)
+        assert model.bic_ == pytest.approx(models[0].bic_)
+    plain = GaussianMixture(2, random_state=0).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for size in (0.01, 1e-100, 1e100):
+            same = GaussianMixture(2, random_state=0).fit(X, sample_weight=np.full(100, size))
+            assert same.score_samples(X) == pytest.approx(plain.score_samples(X), abs=1e-9)
+
+
+def test_whole_weights_stay_repeated_rows():
+    rng = np.random.default_rng(1)
+    X = np.r_[rng.normal(0, 1, (40, 2)), rng.normal(7, 1, (30, 2))]
+    times = rng.integers(1, 4, 70)
+    weighted = GaussianMixture(2, random_state=0).fit(X, sample_weight=times)
+    repeated = GaussianMixture(2, random_state=0).fit(np.repeat(X, times, axis=0))
+    assert weighted.bic_ == pytest.approx(repeated.bic_)
+
+
+@pytest.mark.parametrize("kind", ["full", "diag"])
+def test_rows_too_far_out_for_squares_have_no_density(kind):
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(0, 1, (60, 2)), rng.normal(7, 2, (40, 2))]
+    model = GaussianMixture(2, covariance_type=kind, random_state=0).fit(X)
+    for far in (X[:3] * 1e200, X[:3] * 1e307, np.array([[np.nan, 1e250]])):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert np.all(np.isneginf(model.score_samples(far)))
+            assert model.predict_proba(far).sum(axis=1) == pytest.approx(1)
+            assert np.all(model.outlier_scores(far) > 1e6)
+            # The wider component, as for rows that are merely far.
+            assert model.predict(far).tolist() == model.predict(far / 1e195).tolist()
+    mixed = np.r_[X[:2], X[:1] * 1e200]
+    assert model.score_samples(mixed)[:2].tolist() == model.score_samples(X[:2]).tolist()
+
+
+def test_collinear_columns_are_said_and_not_followed_by_many_components():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
+    X["copy"] = X["a"]
+    with pytest.warns(DataWarning, match=r"of the columns 'a', 'copy' at least one .*VVI\)"):
+        model = GaussianMixture("auto", covariance_type="auto", random_state=0).fit(X)
+    assert model.n_components_ == 1
+    assert not model.covariance_type_.endswith("I")
+    # Nothing is left out where nothing else is allowed, nor where columns are merely alike.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GaussianMixture(1, covariance_type=["EEI", "VVI"], random_state=0).fit(X)
+        X["copy"] += 1e-2 * rng.normal(size=200)
+        near = GaussianMixture(1, covariance_type=["EEI", "EEE"], random_state=0).fit(X)
+    assert near.covariance_type_ == "EEE"
+    assert len(near.path_.settings) == 2
+
+
+def test_weights_that_are_shares_count_the_same_in_chunks():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(0, 1, (60, 2)), rng.normal(7, 1, (40, 2))]
+    w = rng.uniform(0.5, 1.5, 100) / 100
+    whole = GaussianMixture("auto", random_state=0).fit(X, sample_weight=w)
+    for factor in (1.0, 1e-90):
+        chunks = [(X[i::2], None, w[i::2] * factor) for i in range(2)]
+        model = GaussianMixture("auto", random_state=0).fit_chunks(chunks)
+        assert model.n_components_ == whole.n_components_ == 2
+        assert model.bic_ == pytest.approx(whole.bic_)
+    times = rng.integers(0, 2, 100).astype(float)  # rows of no weight are not counted
+    chunks = [(X[i::2], None, times[i::2]) for i in range(2)]
+    some = GaussianMixture(2, random_state=0).fit_chunks(chunks)
+    assert some.bic_ == pytest.approx(GaussianMixture(2, random_state=0).fit(X[times > 0]).bic_)

@@ -162,3 +162,35 @@ def test_gap_statistic_refuses(three):
     assert found.best() == 3
     assert found.to_frame().shape == (4, 5)
     assert "picks 3" in str(found)
+
+
+def test_gaps_do_not_depend_on_the_unit_however_large():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(0, 1, (40, 2)), rng.normal(8, 1, (40, 2))]
+    plain = gap_statistic(X, n_clusters=4, n_references=5)
+    assert plain.best() == 2
+    for power in (-700, 2, 660):
+        found = gap_statistic(np.ldexp(X, power), n_clusters=4, n_references=5)
+        assert found.gap == pytest.approx(plain.gap)
+        assert found.log_within == pytest.approx(plain.log_within + 2 * power * np.log(2))
+
+
+def test_silhouettes_of_what_has_none_are_refused():
+    X, labels = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 9.0], [0.0, 10.0]]), [0, 0, 1, 1]
+    for missing in ([0, np.nan, 1, 1], ["a", None, "b", "b"]):
+        with pytest.raises(InputError, match=r"Row 1 .* has no label"):
+            silhouette(X, missing)
+    for few in (0, 1):
+        with pytest.raises(ParameterError, match="most_rows"):
+            silhouette(X, labels, most_rows=few)
+    with pytest.raises(InputError, match=r"Row 0 .* all zeros"):
+        silhouette(X, labels, metric="cosine")
+    turned = X + np.array([1.0, 2.0])
+    plain = silhouette(turned, labels, metric="cosine").values
+    assert silhouette(turned * 1e200, labels, metric="cosine").values == pytest.approx(plain)
+
+
+def test_rows_that_do_not_differ_have_no_number_of_clusters():
+    with pytest.raises(InputError, match=r"do not differ.*n_clusters=1"):
+        KMeans("auto", random_state=0).fit(np.ones((20, 2)))
+    assert KMeans(1, random_state=0).fit(np.ones((20, 2))).inertia_ == 0

@@ -1,6 +1,7 @@
 """What sets clusters apart: means and shares of a cluster against those of all other rows."""
 
 import datetime
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -134,3 +135,14 @@ def test_the_chart_has_a_dot_per_cluster_and_column(people):
     values = values or spec.get("data", spec["layer"][0].get("data"))["values"]
     assert {row["series"] for row in values} == {"cluster 0", "cluster 1"}
     assert "age" in {row["name"] for row in values}
+
+
+def test_rows_without_weight_have_no_mean_to_compare_with():
+    X = pd.DataFrame({"a": [0.1, 0.2, 0.3, 50.0, 60.0], "b": [1.0, 2.0, 4.0, np.nan, np.nan]})
+    weight = [0.1, 0.2, 0.7, 0.0, 0.0]
+    found = what_sets_apart(X, [0, 0, 0, 1, 1], sample_weight=weight)
+    assert not any(found.traits)
+    with warnings.catch_warnings():  # all that is known of "b" has no weight
+        warnings.simplefilter("error")
+        found = what_sets_apart(X, [0, 0, 1, 1, 1], sample_weight=[0.0, 0.0, 0.0, 1.0, 1.0])
+    assert not any(found.traits)

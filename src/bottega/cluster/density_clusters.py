@@ -273,8 +273,9 @@ class DensityClusters(ClusterMixin, Unweighted, Tuned):
         self.n_noise_ = int(np.sum(self.labels_ == -1))
         self.n_clusters_ = len(np.unique(self.labels_[self.labels_ >= 0]))
         if self.n_clusters_ == 0:
+            cure = "a larger eps=" if self.method == "dbscan" else "a smaller min_cluster_size="
             warn_caller(
-                "DensityClusters: all rows are noise; give a larger eps= or fewer min_samples=.",
+                f"DensityClusters: all rows are noise; give {cure} or fewer min_samples=.",
                 DataWarning,
             )
 

@@ -131,12 +131,16 @@ def gap_statistic(
         )
     if n_references < 2:
         raise ParameterError(f"n_references={n_references} is not allowed; give at least 2.")
+    # Squares neither overflow nor vanish in this unit; a power of two changes no digit.
+    power = int(np.frexp(np.max(np.abs(table)))[1])
+    table = np.ldexp(table, -power)
+    unit = 2 * power * np.log(2)
     seed = seed_of(random_state, "gap_statistic")
     model = KMeans("auto", random_state=seed)
 
     def log_within(rows: FloatArray) -> FloatArray:
         inertia = model._inertias(rows, counts)
-        return np.log(np.maximum(inertia, np.finfo(np.float64).tiny))
+        return np.log(np.maximum(inertia, np.finfo(np.float64).tiny)) + unit
 
     return compared_with_references(table, counts, log_within, n_references, reference, seed)
 

@@ -13,6 +13,7 @@ from bottega.cluster._mixture.given import GivenArray
 from bottega.cluster._mixture.settled import as_declared, warn_about
 from bottega.cluster._mixture.source import ColumnMoments
 from bottega.cluster._mixture.starts import STARTS
+from bottega.cluster._weights import as_counts
 from bottega.core.cards import Card
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
@@ -143,6 +144,9 @@ class GaussianMixture(Chunked, FittedMixture):
     A pass over the rows takes two products of large matrices, about n p² K operations each. The
     path shares rows and starts between families. Values may be missing: the likelihood is then that
     of what was observed, exactly, if whether a value is missing does not depend on it.
+
+    A row of weight two counts as two equal rows. Weights that sum to less than the number of rows
+    are shares, and are brought to mean one.
 
     With one covariance for all components the borders between them are linear, with different ones
     quadratic. The likelihood of ``"full"`` has no maximum without a least variance: a component may
@@ -302,9 +306,11 @@ class GaussianMixture(Chunked, FittedMixture):
         )
 
     def _prepare(self, rows: Rows) -> MixtureWork:
-        moments = ColumnMoments().update(rows.X, w=rows.weight)
+        # The criteria count rows: shares would change the number of components that they pick.
+        weight = None if rows.weight is None else as_counts(rows.weight)
+        moments = ColumnMoments().update(rows.X, w=weight)
         moments.refuse_empty(term_names(self, intercept=False))
-        return MixtureWork(moments, self._options(), (rows.X, rows.weight))
+        return MixtureWork(moments, self._options(), (rows.X, weight))
 
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> ColumnMoments:
         if self.device is not None:
@@ -316,7 +322,10 @@ class GaussianMixture(Chunked, FittedMixture):
 
     def _prepare_merged(self, statistics: ColumnMoments, chunks: CheckedChunks) -> MixtureWork:
         statistics.refuse_empty(term_names(self, intercept=False))
-        return MixtureWork(statistics, self._options(), None, chunks)
+        # What is done to a row of mean weight is done to all.
+        mean = np.array([statistics.weight / statistics.count])
+        counted = float(as_counts(mean)[0] / mean[0])
+        return MixtureWork(statistics.times(counted), self._options(), None, chunks, counted)
 
     # ---- the path --------------------------------------------------------------------------------
 
@@ -341,6 +350,11 @@ class GaussianMixture(Chunked, FittedMixture):
             values = range(1, max(1, min(_MOST, work.n - 1)) + 1) if fixed == "auto" else [fixed]
         sizes = sorted({int(k) for k in values})
         families = self._families(work.p)
+        turned = [name for name in families if not WORDS.get(name, name).endswith("I")]
+        if turned and len(turned) < len(families) and len(work.collinear):
+            # Along the columns, many small components are the only way to follow a line or plane.
+            work.left_out = [name for name in families if name not in turned]
+            families = turned
         settings = [(k, name) for k in sizes for name in families]
         for k, name in settings:  # starts are made one by one: they are shared
             for trial in range(work.options.n_init):

@@ -29,6 +29,7 @@ from bottega.core.rows import Rows, check_weight
 from bottega.core.seeds import seed_of
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
+from bottega.core.validate import check_columns
 
 __all__ = ["KMeans"]
 
@@ -256,7 +257,16 @@ class KMeans(
     def _prepare(self, rows: Rows) -> ClusterProblem:
         row_map = self._map_of(rows.X, rows.weight)
         source = ArraySource(row_map.to(rows.X), rows.weight)
-        return ClusterProblem(source, source, self._how(), row_map)
+        return self._problem(source, source, row_map)
+
+    def _problem(self, source: Any, sample: ArraySource, row_map: RowMap) -> ClusterProblem:
+        if self.norm == 2:
+            # The objective of one cluster, which no other exceeds, must be a number.
+            most = float(np.sum(source.scaling.variance)) * source.scaling.weight
+            most = most * float(row_map.unit) * float(row_map.unit)
+            if not np.isfinite(most):
+                check_columns(most)
+        return ClusterProblem(source, sample, self._how(), row_map)
 
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> ChunkSample:
         if self.norm == 1 or self.algorithm == "minibatch" or self.device is not None:
@@ -275,10 +285,16 @@ class KMeans(
             source = ChunkSource(chunks, statistics.count, row_map.to)
         weight = statistics.w if statistics.weighted else None
         sample = ArraySource(row_map.to(statistics.X), weight)
-        return ClusterProblem(source, sample, self._how(), row_map)
+        return self._problem(source, sample, row_map)
 
     def _choose(self, work: Any, rows: Rows | None, walk: Walk) -> dict[str, Any]:
         rule = walk.select or self.select
+        same = not np.any(work.source.scaling.variance)
+        if same and rule == "silhouette" and self.n_clusters == "auto":
+            raise InputError(
+                "KMeans: the rows do not differ, and silhouettes compare at least two clusters; "
+                "give n_clusters=1."
+            )
         work.wanted = (rule if rule in ("silhouette", "gap") else "stability",)
         return super()._choose(work, rows, walk)
 

@@ -290,16 +290,21 @@ def _differences(
     low, high = float(np.min(values)), float(np.max(values))
     center = low / 2 + high / 2
     scaled = (values / unit) - center / unit  # about the middle: no digits are lost far from zero
-    share = weights / weights.sum()
+    heaviest = float(np.max(weights))
+    if heaviest == 0:  # nothing is known of rows that count
+        return
+    share = weights / heaviest
+    share = share / share.sum()
     mass = np.bincount(codes, share, minlength=n_clusters)
     sums = np.bincount(codes, share * scaled, minlength=n_clusters)
     total = sums.sum()
     spread = np.sqrt(share @ (scaled - total) ** 2)
     for k in range(n_clusters):
-        rest = 1.0 - mass[k]
-        if mass[k] == 0 or np.all(codes == k):
+        others = np.arange(n_clusters) != k
+        rest = mass[others].sum()  # one less the mass would be what rounding leaves
+        if mass[k] == 0 or rest == 0:
             continue
-        here, elsewhere = sums[k] / mass[k], (total - sums[k]) / rest
+        here, elsewhere = sums[k] / mass[k], sums[others].sum() / rest
         difference = (here - elsewhere) / spread if low < high and spread > 0 else 0.0
         yield (
             k,

@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 from bottega.cluster._weights import as_counts, own_mass
 from bottega.core.chunks import split_rows
 from bottega.core.deal import MOST_ORDERED
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, ParameterError
 from bottega.core.frames import make_frame
 from bottega.core.row_order import own_order
 from bottega.core.rows import check_weight
@@ -139,6 +139,16 @@ def silhouette(
     given = np.asarray(labels)
     if given.shape != (len(X),):
         raise InputError(f"labels has shape {given.shape}; it needs one per row: ({len(X)},).")
+    missing = [label is None or bool(label != label) for label in given.tolist()]
+    if any(missing):
+        raise InputError(
+            f"Row {missing.index(True)} (counted from 0) has no label; leave out rows without a "
+            "cluster, or give them the label -1 (noise)."
+        )
+    if most_rows < 2:
+        raise ParameterError(
+            f"most_rows={most_rows!r} is not allowed; give a whole number of at least 2."
+        )
     weight = check_weight(sample_weight, len(X))
     weights = np.ones(len(X)) if weight is None else as_counts(weight)
     count = weights > 0
@@ -161,7 +171,16 @@ def silhouette(
         part = X[np.ix_(rows, rows)]
     else:
         part = X[rows]
-        if metric != "cosine":  # neither overflow nor loss of digits far from zero
+        if metric == "cosine" and not np.all(np.any(part, axis=1)):
+            row = int(rows[np.argmin(np.any(part, axis=1))])
+            raise InputError(
+                f"Row {row} (counted from 0) is all zeros: no direction, which metric='cosine' "
+                "compares; leave such rows out, or use another metric."
+            )
+        if metric == "cosine":  # a power of two changes no digit, and squares do not overflow
+            largest = np.max(np.abs(part), axis=1, keepdims=True)
+            part = np.ldexp(part, -np.frexp(largest)[1])
+        else:  # neither overflow nor loss of digits far from zero
             part = part - part.mean(axis=0)
             part = part / (np.max(np.abs(part)) or 1.0)
     values = _values(part, codes, weights[rows], metric)

@@ -1,6 +1,7 @@
 """One fit of a mixture, and all fits that share rows: the prepared work of the estimator."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,12 @@ from bottega.cluster._mixture.starts import Starts, check_given
 from bottega.cluster._mixture.sums import MixtureSums, bound_of, maximise
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.threads import one_thread
-from bottega.core.typing import FloatArray
+from bottega.core.typing import FloatArray, IntArray
 from bottega.optimize.em import Ascent, ascend
 
 __all__ = ["MixtureOptions", "MixtureWork", "NormalFit"]
+
+_NOTHING = 1e-10  # of the largest deviation along an axis: what rounding leaves of none
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +82,12 @@ class MixtureWork:
     """Rows with their starts and fits: every family and number of components is fitted once."""
 
     def __init__(
-        self, moments: ColumnMoments, options: MixtureOptions, rows: Any, chunks: Any = None
+        self,
+        moments: ColumnMoments,
+        options: MixtureOptions,
+        rows: Any,
+        chunks: Any = None,
+        counted: float = 1.0,
     ) -> None:
         self.moments = moments
         self.options = options
@@ -87,8 +95,10 @@ class MixtureWork:
         self.total = moments.weight
         self.p = len(moments.mean)
         self.flat = int(np.count_nonzero(~moments.varies))
+        self.left_out: list[str] = []  # families that the path does not go over
         self._rows = rows
         self._chunks = chunks
+        self._counted = counted  # what weights in chunks are multiplied by to count rows
         self._sources: dict[bool, Any] = {}
         self._starts: dict[bool, Starts] = {}
         self._trees: dict[str, Any] = {}
@@ -103,7 +113,7 @@ class MixtureWork:
             rows: Any = self._rows or (None, None)
             X, weight = rows
             if self._chunks is not None:
-                self._sources[own] = MixtureChunks(self._chunks, self.moments, units)
+                self._sources[own] = MixtureChunks(self._chunks, self.moments, units, self._counted)
             elif self.options.device is not None:
                 from bottega.cluster._mixture.torch import TorchSource
 
@@ -125,6 +135,23 @@ class MixtureWork:
                     X, weight = X[places], None if weight is None else weight[places]
             self._starts[own] = Starts(source.units.into(X), weight, self._trees)
         return self._starts[own]
+
+    @cached_property
+    def collinear(self) -> IntArray:
+        """The columns of which one is, to rounding, a combination of others; constant ones aside.
+
+        None where rows are no more than columns: then any are.
+        """
+        starts = self._starts_of("VVV")
+        Z, varies = starts.Z, np.flatnonzero(self.moments.varies)
+        if Z.shape[1] <= self.p or not len(varies):
+            return varies[:0]
+        weight = np.ones(Z.shape[1]) if starts.weight is None else starts.weight
+        table = (Z[varies] - np.average(Z[varies], axis=1, weights=weight)[:, None]) * weight**0.5
+        size = np.linalg.norm(table, axis=1, keepdims=True)
+        axes, spread, _ = np.linalg.svd(table / np.where(size > 0, size, 1.0), full_matrices=False)
+        without = np.abs(axes[:, spread <= _NOTHING * spread[0]])
+        return varies[np.any(without > 1e-6, axis=1)]
 
     def begin(self, k: int, family: str, trial: int = 0) -> FloatArray:
         """Return the responsibilities that fits of so many components start from."""

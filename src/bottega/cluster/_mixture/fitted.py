@@ -11,7 +11,12 @@ from bottega.cluster._mixture.density import density_of
 from bottega.cluster._mixture.families import WORDS
 from bottega.cluster._mixture.missing import filled, logs_of_observed
 from bottega.cluster._mixture.outliers import tail_scores
-from bottega.cluster._mixture.parameters import MixtureParameters, MixtureUnits
+from bottega.cluster._mixture.parameters import (
+    MixtureParameters,
+    MixtureUnits,
+    beyond_reach,
+    within_reach,
+)
 from bottega.cluster._shown import places_of
 from bottega.core.errors import ParameterError
 from bottega.core.results import term_names
@@ -31,7 +36,7 @@ def log_joint(X: FloatArray, units: MixtureUnits, parameters: MixtureParameters)
     found = np.empty((len(X), len(parameters.weights)))
     density = density_of(parameters)
     for start in range(0, len(X), _ROWS):
-        Z = units.into(X[start : start + _ROWS])
+        Z = within_reach(units.into(X[start : start + _ROWS]))
         gone = np.isnan(Z)
         holes = gone.any(axis=0)
         part = np.empty((len(parameters.weights), Z.shape[1]))
@@ -68,7 +73,9 @@ class FittedMixture(Unsupervised):
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return the logarithm of the density of each row; of its observed values, with gaps."""
-        found: FloatArray = logsumexp(self._joint(X), axis=1)
+        rows = self._check_new(X)
+        found: FloatArray = logsumexp(log_joint(rows, self._units, self._parameters), axis=1)
+        found[beyond_reach(self._units.into(rows))] = -np.inf  # less than any number
         return found
 
     def score(self, X: Any, y: Any = None) -> float:

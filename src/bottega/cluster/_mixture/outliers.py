@@ -6,7 +6,7 @@ from scipy.special import logsumexp
 
 from bottega.cluster._mixture.density import Centred
 from bottega.cluster._mixture.missing import squares_of_observed
-from bottega.cluster._mixture.parameters import MixtureParameters
+from bottega.cluster._mixture.parameters import MixtureParameters, within_reach
 from bottega.core.typing import FloatArray
 
 __all__ = ["tail_scores"]
@@ -24,7 +24,7 @@ def tail_scores(Z: FloatArray, parameters: MixtureParameters) -> FloatArray:
     found = np.empty(n)
     density = Centred(parameters)
     for start in range(0, n, _ROWS):
-        block = Z[:, start : start + _ROWS]
+        block = within_reach(Z[:, start : start + _ROWS])
         count = np.sum(~np.isnan(block), axis=0)
         holes = count < len(block)
         squares = np.empty((len(parameters.weights), block.shape[1]))

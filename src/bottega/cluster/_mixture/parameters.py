@@ -7,9 +7,11 @@ import numpy as np
 from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray
 
-__all__ = ["MixtureParameters", "MixtureUnits"]
+__all__ = ["MixtureParameters", "MixtureUnits", "beyond_reach", "within_reach"]
 
 _LEAST = 1e-300  # share of a component that no row belongs to: its logarithm is finite
+_FAR = 1e140  # deviations beyond which squares over small variances overflow
+_LARGEST = 1e300
 
 
 @stored
@@ -28,7 +30,8 @@ class MixtureUnits:
 
     def into(self, X: FloatArray) -> FloatArray:
         """Return rows in these units, one row per column of X: (p, n)."""
-        return np.ascontiguousarray(((X - self.center) / self.scale).T)
+        with np.errstate(over="ignore"):  # see `within_reach`
+            return np.ascontiguousarray(((X - self.center) / self.scale).T)
 
 
 @stored
@@ -77,3 +80,21 @@ class MixtureParameters:
         if self.vectors is None:
             return self.values[:, :, None] * np.eye(self.values.shape[1])
         return (self.vectors * self.values[:, None, :]) @ np.swapaxes(self.vectors, 1, 2)
+
+
+def beyond_reach(Z: FloatArray) -> BoolArray:
+    """Return which rows (p, n) are so many deviations out that their squares overflow."""
+    return np.asarray(np.any(np.abs(Z) > _FAR, axis=0))
+
+
+def within_reach(Z: FloatArray) -> FloatArray:
+    """Return rows (p, n), those beyond reach drawn in along the line to the centre.
+
+    There, too, the constant and the linear part of a log density are lost in its square.
+    """
+    far = beyond_reach(Z)
+    if not far.any():
+        return Z
+    found = np.clip(Z, -_LARGEST, _LARGEST)
+    found[:, far] *= _FAR / np.nanmax(np.abs(found[:, far]), axis=0)
+    return found

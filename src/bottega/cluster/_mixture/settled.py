@@ -68,8 +68,19 @@ def warn_about(model: Any, work: MixtureWork, fit: NormalFit) -> None:
             "variance allowed there; leave constant columns out.",
             DataWarning,
         )
+    if work.left_out:
+        names = term_names(model, intercept=False)
+        words = ", ".join(repr(names[j]) for j in work.collinear[:5])
+        more = len(work.collinear) - 5
+        warn_caller(
+            f"{owner}: of the columns {words}{f' and {more} more' if more > 0 else ''} at least "
+            "one is a combination of the others: every component has the least variance allowed "
+            f"there, and families along the columns ({', '.join(work.left_out)}) were not "
+            "compared; leave such columns out.",
+            DataWarning,
+        )
     small = np.flatnonzero(fit.parameters.floored)
-    if len(small):
+    if len(small) and not (work.left_out and fit.parameters.floored.all()):  # said above
         one = len(small) == 1
         words = ", ".join(str(j) for j in small[:5])
         warn_caller(

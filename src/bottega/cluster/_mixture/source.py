@@ -94,6 +94,14 @@ class ColumnMoments:
         self.missing = self.missing or other.missing
         return self
 
+    def times(self, factor: float) -> "ColumnMoments":
+        """Return the moments with all weights multiplied."""
+        found = type(self)()
+        found.count, found.missing, found.mean = self.count, self.missing, self.mean
+        found.weight, found.mass = self.weight * factor, self.mass * factor
+        found.square = self.square * factor
+        return found
+
     def units(self, own_scales: bool) -> MixtureUnits:
         """Return units of one deviation of each column, or one for all columns.
 
@@ -161,8 +169,11 @@ class MixtureRows:
 class MixtureChunks:
     """Rows that are read from chunks in each pass."""
 
-    def __init__(self, chunks: Any, moments: ColumnMoments, units: MixtureUnits) -> None:
+    def __init__(
+        self, chunks: Any, moments: ColumnMoments, units: MixtureUnits, counted: float = 1.0
+    ) -> None:
         self.chunks = chunks
+        self.counted = counted
         self.n, self.p = moments.count, len(moments.mean)
         self.units = units
 
@@ -170,10 +181,14 @@ class MixtureChunks:
         """Return the expected sums of all rows: one E step, one pass over the chunks."""
         found = None
         for X, _, w in self.chunks:
-            sums = MixtureRows(X, w, self.units).expect(parameters)
+            weight = None if w is None and self.counted == 1.0 else self._weight(X, w)
+            sums = MixtureRows(X, weight, self.units).expect(parameters)
             found = sums if found is None else found.merge(sums)
         assert found is not None
         return found
+
+    def _weight(self, X: FloatArray, w: Any) -> FloatArray:
+        return np.full(len(X), self.counted) if w is None else w * self.counted
 
     def sample(self) -> tuple[FloatArray, Any]:
         """Return the rows that a start is made from, with their weights."""
@@ -182,7 +197,7 @@ class MixtureChunks:
         for X, _, w in self.chunks:
             here = places[(places >= start) & (places < start + len(X))] - start
             rows.append(X[here])
-            weights.append(np.ones(len(here)) if w is None else w[here])
+            weights.append(self._weight(X, w)[here])
             weighted = weighted or w is not None
             start += len(X)
         return np.concatenate(rows), np.concatenate(weights) if weighted else None
