@@ -273,17 +273,6 @@ class PCA(ComponentDensity, ComponentStream, Unsupervised):
 
     # ---- fit ------------------------------------------------------------------------------------
 
-    def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
-        try:
-            return super()._check_rows(X, y)
-        except ValueError as error:
-            if "contains NaN" not in str(error):
-                raise
-            raise InputError(
-                "Input X contains NaN, and PCA takes no missing values: ProbabilisticPCA takes "
-                "them as they are, or fill them in before."
-            ) from error
-
     def _solver(self, size: int | None) -> ComponentSolver:
         """Return how components are found among `size` directions (None: from moments)."""
         k: int | None = None

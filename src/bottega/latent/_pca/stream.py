@@ -112,6 +112,17 @@ class ComponentStream(Chunked):
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks | None) -> Any:
         """Return the prepared work; `chunks` is None where more rows may come."""
 
+    def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
+        try:
+            return super()._check_rows(X, y)
+        except ValueError as error:
+            if "contains NaN" not in str(error):
+                raise
+            raise InputError(
+                f"Input X contains NaN, and {type(self).__name__} takes no missing values: "
+                "ProbabilisticPCA takes them as they are, or fill them in before."
+            ) from error
+
     def _check_new(self, X: Any) -> Any:
         if hasattr(self, "_moments") and not hasattr(self, "components_"):
             raise NotFittedError(

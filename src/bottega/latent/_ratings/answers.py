@@ -23,6 +23,7 @@ from bottega.latent._ratings.observed import (
     columns_of,
     ratings_of_matrix,
     ratings_of_triples,
+    some_labels,
 )
 from bottega.latent._ratings.problem import FactorProblem, fitted_pairs
 from bottega.latent._ratings.summary import summary_of
@@ -209,10 +210,8 @@ class FactorAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighte
         ndarray of shape (n,)
         """
         check_is_fitted(self)
-        labels = [
-            as_labels(np.atleast_1d(users), "users"),
-            as_labels(np.atleast_1d(items), "items"),
-        ]
+        given = {"users": users, "items": items}
+        labels = [as_labels(np.atleast_1d(each), name) for name, each in given.items()]
         if labels[0].shape != labels[1].shape:
             raise InputError(
                 f"There are {len(labels[0])} users and {len(labels[1])} items; give one of each "
@@ -275,7 +274,7 @@ class FactorAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighte
         """
         check_is_fitted(self)
         Integer(1).check("recommend", "n", n)
-        labels = self.users_ if users is None else _some_labels(users, "users")
+        labels = self.users_ if users is None else some_labels(users, "users")
         x = codes_of(labels, self.users_)
         user_factors, _ = self._with_unknown()
         biases = np.append(self.user_biases_, 0.0)
@@ -369,7 +368,7 @@ class FactorAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighte
     def _places(self, wanted: Any, known: Array, counts: IntArray, what: str) -> IntArray:
         if wanted is None:
             return np.sort(np.argsort(-counts, kind="stable")[:_SHOWN])
-        found = codes_of(_some_labels(wanted, what), known)
+        found = codes_of(some_labels(wanted, what), known)
         if np.any(found < 0):
             missing = np.atleast_1d(wanted)[np.argmax(found < 0)]
             raise InputError(f"The model does not know {missing!r} among its {what}.")
@@ -389,12 +388,6 @@ class FactorAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighte
                 "or draw path(X)."
             )
         return error_grid_chart(self.path_)
-
-
-def _some_labels(given: Any, what: str) -> Array:
-    if not np.size(given):
-        raise InputError(f"There are no {what} in {what}=[]: give at least one, or None.")
-    return as_labels(np.atleast_1d(given), what)
 
 
 def _highest(scores: FloatArray, n: int) -> IntArray:

@@ -19,6 +19,7 @@ __all__ = [
     "columns_of",
     "ratings_of_matrix",
     "ratings_of_triples",
+    "some_labels",
 ]
 
 _SMALLEST, _LARGEST = 1e-145, 1e145  # sizes whose squares are ordinary numbers
@@ -219,6 +220,13 @@ def as_labels(column: Any, name: str) -> Array:
     ):
         return given.astype(np.int64)
     return given
+
+
+def some_labels(given: Any, name: str) -> Array:
+    """Return labels that were asked for, at least one."""
+    if not np.size(given):
+        raise InputError(f"There are no {name} in {name}=[]: give at least one, or None.")
+    return as_labels(np.atleast_1d(given), name)
 
 
 def as_values(column: Any) -> FloatArray:
