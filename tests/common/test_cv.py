@@ -9,7 +9,7 @@ from bottega.core.folds import Folds
 from bottega.ensemble import AdaBoostClassifier
 from bottega.registry import estimators
 
-# Methods without responses hold out cells, entries or halves: what their cv means is tested with them.
+# Methods without responses hold out cells, entries or halves: their cv is tested with them.
 HOLDING_OUT = [
     each
     for each in estimators()
