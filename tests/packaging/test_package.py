@@ -36,6 +36,10 @@ JOBS = {
     "": "from bottega.linear import Ridge; assert Ridge(alpha=0.1).fit(X, y).score(X, y) > 0.9",
     "data": "import bottega; assert bottega.read('houses.csv', target='price').X.shape == (90, 2)",
     "plot": "from bottega.linear import Ridge; Ridge().path(X, y).plot().save('path.svg')",
+    "neural": """
+from bottega.latent import PCA
+assert PCA(1, device="cpu").fit(X).solver_ == "torch (cpu)"
+""",
     "report": """
 import bottega
 found = bottega.compare(X, y, methods=["ridge"])
