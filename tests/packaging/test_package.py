@@ -103,7 +103,7 @@ def whole(built, tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     run(sys.executable, "-m", "venv", folder)
     python = folder / "bin" / "python"
-    run(python, *PIP, "-c", ROOT / "constraints.txt", f"{built[1]}[main]")
+    run(python, *PIP, "-c", ROOT / "constraints.txt", f"{built[1]}[main,neural]")
     run(python, "-m", "pip", "check")
     return python
 
