@@ -88,13 +88,13 @@ class ProjectionPursuitRegressor(PursuitRegression):
     ----------
     n_terms_ : int
         Number of terms in use.
-    directions_ : ndarray of shape (n_terms_, p)
+    directions_ : ndarray of shape (M, p)
         Directions of length one, in the units of the inputs; the most important term first.
     ridge_functions_ : list of CubicCurve
         Functions of the projection of the centred inputs; call one with an array.
     terms_ : RidgeTerms
         All of it together: center, directions, functions, shares `beta` and intercepts.
-    importance_ : ndarray of shape (n_terms_,)
+    importance_ : ndarray of shape (M,)
         Size of the share of each term, summed over the responses.
     df_ : float
         Degrees of freedom: of the functions, directions and shares. They leave out the search.

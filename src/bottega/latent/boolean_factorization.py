@@ -65,7 +65,7 @@ class BooleanFactorization(
 
     Attributes
     ----------
-    components_ : ndarray of int of shape (n_components_, p)
+    components_ : ndarray of int of shape (k, p)
         The patterns C, of zeros and ones.
     n_components_ : int
         Their number. It may exceed what the table needs: patterns that no row uses are zero.
@@ -211,7 +211,7 @@ class BooleanFactorization(
 
         Returns
         -------
-        ndarray of int of shape (m, n_components_)
+        ndarray of int of shape (m, k)
             Zeros and ones.
         """
         X = self._check_new(X)
@@ -224,7 +224,7 @@ class BooleanFactorization(
 
         Parameters
         ----------
-        X : array-like of shape (m, n_components_)
+        X : array-like of shape (m, k)
             Codes of zeros and ones.
 
         Returns

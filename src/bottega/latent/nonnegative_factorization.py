@@ -107,7 +107,7 @@ class NonnegativeFactorization(
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components_, p)
+    components_ : ndarray of shape (k, p)
         The parts H.
     n_components_ : int
         Their number.
@@ -376,7 +376,7 @@ class NonnegativeFactorization(
 
         Returns
         -------
-        ndarray of shape (m, n_components_)
+        ndarray of shape (m, k)
             Codes, none negative.
         """
         X = self._check_new(X)
