@@ -10,6 +10,7 @@ from bottega.core.errors import ConvergenceWarning, InputError, ParameterError, 
 from bottega.core.frames import make_frame
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
+from bottega.optimize.extrapolation import ExtrapolatedSteps, Extrapolation
 
 __all__ = ["Ascent", "ascend", "em"]
 
@@ -37,7 +38,8 @@ class Ascent:
         The bound after each E step; with an exact E step the log-likelihood of the parameters
         before each iteration, and last that of `parameters`.
     after_m : ndarray of shape (t,)
-        The bound after the M step of each iteration.
+        The bound after the M step of each iteration; empty where steps were extrapolated, since
+        an iteration then does not end at the M step.
     log_likelihood : ndarray of shape (t + 1,)
         Log-likelihood before each iteration, and of `parameters`. It is `after_e` unless it was
         computed apart.
@@ -72,7 +74,7 @@ class Ascent:
     @property
     def kl(self) -> FloatArray:
         """Distance of q from the posterior after each M step."""
-        return self.log_likelihood[1:] - self.after_m
+        return self.log_likelihood[1 : len(self.after_m) + 1] - self.after_m
 
     @property
     def gap(self) -> FloatArray:
@@ -83,9 +85,9 @@ class Ascent:
         """Return the trace as a data frame, one row per step.
 
         Columns: ``iteration``, ``step`` ("E" or "M"), ``bound``, ``log_likelihood``, ``kl`` and,
-        where it was given, ``entropy``.
+        where it was given, ``entropy``. Where steps were extrapolated, after E steps alone.
         """
-        rows = range(2 * self.n_iter + 1)
+        rows = range(0, 2 * self.n_iter + 1, 1 if len(self.after_m) else 2)
         # After the E step of iteration t the parameters are those before it.
         bound = [self.after_m[i // 2] if i % 2 else self.after_e[i // 2] for i in rows]
         level = [self.log_likelihood[(i + 1) // 2] for i in rows]
@@ -123,6 +125,7 @@ def em(
     tol: float = 1e-6,
     log_likelihood: Callable[[Any], float] | None = None,
     entropy: Callable[[Any], float] | None = None,
+    extrapolation: Extrapolation | None = None,
 ) -> Ascent:
     r"""Maximise a likelihood over parameters by alternating between latent variables and them.
 
@@ -154,6 +157,8 @@ def em(
         ``log_likelihood(parameters)``, for an E step that is not exact, or to check one that is.
     entropy : callable, optional
         ``entropy(q)``, to trace it.
+    extrapolation : Extrapolation, optional
+        Makes fewer iterations, where the parameters can be a vector.
 
     Returns
     -------
@@ -208,12 +213,14 @@ def em(
         tol=tol,
         log_likelihood=log_likelihood,
         entropy=entropy,
+        extrapolation=extrapolation,
     )
     if found.falls:
+        taken = max(found.n_iter, found.falls[-1])
         warn_caller(
-            f"The bound fell in {len(found.falls)} of {found.n_iter} iterations, first in "
-            f"iteration {found.falls[0]}: the M step does not maximise the bound, or the E step "
-            "does not raise it; correct the step that is wrong.",
+            f"The bound fell in {len(found.falls)} of {taken} iterations, first in iteration "
+            f"{found.falls[0]}: the M step does not maximise the bound, or the E step does not "
+            "raise it; correct the step that is wrong.",
             ConvergenceWarning,
         )
     elif not found.converged:
@@ -236,37 +243,57 @@ def ascend(
     tol: float,
     log_likelihood: Callable[[Any], float] | None = None,
     entropy: Callable[[Any], float] | None = None,
+    extrapolation: Extrapolation | None = None,
 ) -> Ascent:
     """Do as `em` does, without warnings: for a method that says in its own words what happened."""
-    theta = start
+
+    def judged(theta: Any) -> tuple[Any, float]:
+        q = e_step(theta)
+        return q, float(bound(q, theta))
+
+    theta, (q, value) = start, judged(start)
+    further = ExtrapolatedSteps(extrapolation) if extrapolation else None
+    promising = extrapolation is not None and extrapolation.slope is not None
     after_e: list[float] = []
     after_m: list[float] = []
     level: list[float] = []
     spread: list[float] = []
-    converged = False
+    converged = stuck = False
     for iteration in range(max_iter + 1):  # the last E step judges the last parameters
-        q = e_step(theta)
-        after_e.append(_finite(bound(q, theta), "E", iteration))
+        after_e.append(_finite(value, "E", iteration))
         if log_likelihood is not None:
             level.append(_finite(log_likelihood(theta), "E", iteration))
         if entropy is not None:
             spread.append(float(entropy(q)))
-        if _settled(after_e, tol, iteration == max_iter):
-            converged = True
+        last = iteration == max_iter
+        converged = not promising and _settled(after_e, tol, last)
+        if converged or (last and not promising):
             break
-        if iteration == max_iter:
+        plain = m_step(q)
+        if further is None:
+            after_m.append(_finite(bound(q, plain), "M", iteration))
+            theta, (q, value) = plain, judged(plain)
+            continue
+        further.add(theta, plain)
+        converged = promising and further.promise(q, theta) <= tol
+        if converged or last:
             break
-        theta = m_step(q)
-        after_m.append(_finite(bound(q, theta), "M", iteration))
+        found = further.best(plain, value, judged)
+        if not found[2] >= value:  # not even the plain step rises: rounding, or a wrong step
+            converged = stuck = True
+            break
+        theta, q, value = found
     trace, between = np.array(after_e), np.array(after_m)
-    falls = _falls(trace, between)
+    falls = _falls(trace, between) if further is None else ()
+    if stuck and not found[2] >= value - _slack(value):
+        falls = (len(trace),)
     return Ascent(
         parameters=theta,
         after_e=trace,
         after_m=between,
         log_likelihood=np.array(level) if level else trace,
         entropy=np.array(spread) if spread else None,
-        n_iter=len(between),
+        n_iter=len(trace) - 1,
         converged=converged and not falls,
         falls=falls,
     )
@@ -296,8 +323,12 @@ def _finite(value: Any, step: str, iteration: int) -> float:
     return found
 
 
+def _slack(value: Any) -> Any:
+    return _ROUNDING * (1 + np.abs(value))
+
+
 def _falls(after_e: FloatArray, after_m: FloatArray) -> tuple[int, ...]:
     """Return the iterations, from one on, in which a step lowered the bound."""
-    slack = _ROUNDING * (1 + np.abs(after_e[:-1]))
+    slack = _slack(after_e[:-1])
     fell = (after_m < after_e[:-1] - slack) | (after_e[1:] < after_m - slack)
     return tuple(int(i) + 1 for i in np.flatnonzero(fell))

@@ -31,7 +31,7 @@ from bottega.core.losses import ABSOLUTE_ERROR, HINGE, LOGISTIC, SQUARED_ERROR, 
 from bottega.core.typing import FloatArray
 from bottega.optimize.regions import Ball, Everything, Region
 
-__all__ = ["LossProblem", "Minimum", "minimise"]
+__all__ = ["BarrierMinimum", "LossProblem", "minimise"]
 
 _MAX_BARRIERS = 25
 _MAX_STEPS = 60
@@ -41,7 +41,7 @@ _STAY_INSIDE = 0.995  # share of the way to the border
 
 
 @dataclass(frozen=True)
-class Minimum:
+class BarrierMinimum:
     """What was found: the point, its value and how far above the least value it can be.
 
     `pull` is :math:`X^T a` and `offset` the constant of the dual bound: without a penalty
@@ -74,7 +74,7 @@ class LossProblem:
         """Return F(u)."""
         return float(np.sum(self.loss(self.y, self.X @ u))) + self.ridge / 2 * float(u @ u)
 
-    def certified(self, u: FloatArray, slope: FloatArray) -> Minimum:
+    def certified(self, u: FloatArray, slope: FloatArray) -> BarrierMinimum:
         """Return u with its gap, from slopes of the losses at or near ``X @ u``."""
         z = self.X @ u
         losses = self.loss(self.y, z)
@@ -93,10 +93,10 @@ class LossProblem:
         total = float(np.sum(losses))
         # No loss is negative, so zero is a lower bound too; rounding may not make the gap negative.
         gap = min(max(gap, 0.0), total + penalty)
-        return Minimum(u, total + penalty, gap, pull, total - slack - along)
+        return BarrierMinimum(u, total + penalty, gap, pull, total - slack - along)
 
 
-def minimise(problem: LossProblem, *, tol: float = 1e-9) -> Minimum:
+def minimise(problem: LossProblem, *, tol: float = 1e-9) -> BarrierMinimum:
     """Return the u of least total loss in the region, and its certified gap.
 
     Parameters
@@ -108,7 +108,7 @@ def minimise(problem: LossProblem, *, tol: float = 1e-9) -> Minimum:
 
     Returns
     -------
-    Minimum
+    BarrierMinimum
         Over all vectors without a penalty the gap holds against every vector up to ten times as
         long as ``1 + ||u||``.
     """
@@ -122,7 +122,7 @@ def minimise(problem: LossProblem, *, tol: float = 1e-9) -> Minimum:
     return _barrier(problem, tol)
 
 
-def _barrier(problem: LossProblem, tol: float) -> Minimum:
+def _barrier(problem: LossProblem, tol: float) -> BarrierMinimum:
     u = problem.region.start(problem.X.shape[1])
     scale = problem.value(u)
     terms = len(problem.region.slacks(u))
@@ -184,7 +184,7 @@ def _slope_and_curvature(problem: LossProblem, z: FloatArray) -> tuple[FloatArra
     return slope, curve
 
 
-def _primal_dual(problem: LossProblem, tol: float) -> Minimum:
+def _primal_dual(problem: LossProblem, tol: float) -> BarrierMinimum:
     r"""Solve for absolute or hinge loss.
 
     With :math:`r = r_0 + e z` the loss is :math:`\max(c_1 r, c_2 r)`. Slacks

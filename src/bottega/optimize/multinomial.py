@@ -29,7 +29,7 @@ from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray, IntArray
 from bottega.optimize.coordinate_columns import InputColumns
 
-__all__ = ["ChunkedRows", "Curvature", "LikelihoodRows", "MemoryRows", "Point"]
+__all__ = ["ChunkedRows", "Curvature", "LikelihoodPoint", "LikelihoodRows", "MemoryRows"]
 
 # Products of two probabilities below this would divide by nothing. They are taken to be so large
 # for rows of ordinary weight: a row of large weight may be fitted much closer.
@@ -41,7 +41,7 @@ _SHARED = 2**19
 
 
 @dataclass(frozen=True)
-class Point:
+class LikelihoodPoint:
     """The likelihood at some coefficients; means are over the sum of the weights."""
 
     nll: float  # mean negative log-likelihood
@@ -112,7 +112,7 @@ class LikelihoodRows(ABC):
         """Return the context in which several sums are made."""
         return nullcontext()
 
-    def at(self, W: IntArray, B: FloatArray, b0: FloatArray) -> Point:
+    def at(self, W: IntArray, B: FloatArray, b0: FloatArray) -> LikelihoodPoint:
         """Return the likelihood at coefficients of the columns W."""
         T, m = B.shape
         slope, pull = np.zeros((T, m)), np.zeros(T)
@@ -133,7 +133,7 @@ class LikelihoodRows(ABC):
                 found.append(rows)
         parts = found or [(np.zeros(0), np.zeros(0), np.zeros((T, 0)))]
         weight = self.weight
-        return Point(nll / weight, slope / weight, pull / weight, entropy / weight, parts)
+        return LikelihoodPoint(nll / weight, slope / weight, pull / weight, entropy / weight, parts)
 
     def _each(self, sums: Callable[[Block], Any], blocks: Iterable[Block]) -> Iterable[Any]:
         """Yield what is made of each block, in their order."""
@@ -228,7 +228,9 @@ class LikelihoodRows(ABC):
             np.multiply(weighted[t], P[u], out=h[q])
         return np.maximum(h, least, out=h)
 
-    def dual(self, W: IntArray, B: FloatArray, b0: FloatArray, point: Point, scale: float) -> float:
+    def dual(
+        self, W: IntArray, B: FloatArray, b0: FloatArray, point: LikelihoodPoint, scale: float
+    ) -> float:
         """Return the mean entropy of probabilities moved from the observed towards the fitted.
 
         `scale` is how far: at 1 they are the fitted ones. It is the value of the dual problem, but
@@ -318,7 +320,7 @@ class MemoryRows(LikelihoodRows):
     def _all_weights(self) -> FloatArray:
         return self.v / self.weight
 
-    def slope_at(self, W: IntArray, B: FloatArray, b0: FloatArray) -> Point:
+    def slope_at(self, W: IntArray, B: FloatArray, b0: FloatArray) -> LikelihoodPoint:
         """Return the slopes alone, in less than half the time of `at`; the rest is NaN."""
         T, m = B.shape
         slope, pull, residual = np.zeros((T, m)), np.zeros(T), np.empty((T, self.count))
@@ -345,9 +347,9 @@ class MemoryRows(LikelihoodRows):
         nothing = np.zeros(0)
         weight = self.weight
         parts = [(nothing, nothing, residual)]
-        return Point(np.nan, slope / weight, pull / weight, np.nan, parts)
+        return LikelihoodPoint(np.nan, slope / weight, pull / weight, np.nan, parts)
 
-    def correlate(self, point: Point) -> FloatArray:
+    def correlate(self, point: LikelihoodPoint) -> FloatArray:
         """Return the mean products of all columns with observed minus fitted, (T, p)."""
         return self.columns.correlate(point.residual.T).T / self.weight
 

@@ -19,12 +19,21 @@ def nonnegative_least_squares(
 
     Parameters
     ----------
-    A : ndarray of shape (n, m)
+    A : array-like of shape (n, m)
         Columns to combine.
-    b : ndarray of shape (n,)
+    b : array-like of shape (n,)
         What their sum should be.
-    sum_to_one : bool
+    sum_to_one : bool, default=False
         Whether the coefficients must sum to one.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        The coefficients.
+
+    See Also
+    --------
+    quadratic_program : The same with ``Q = A'A``, ``c = -A'b`` and ``low=0``.
 
     Notes
     -----
@@ -45,6 +54,11 @@ def nonnegative_least_squares(
     >>> nonnegative_least_squares(A, np.array([1.0, 0.0, 0.0]), sum_to_one=True).round(3).tolist()
     [1.0, 0.0]
     """
+    A, b = np.asarray(A, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if A.ndim != 2 or not A.shape[1] or b.shape != (len(A),):
+        raise InputError(
+            f"A has shape {A.shape} and b {b.shape}; give a matrix and one number per row of it."
+        )
     if not np.all(np.isfinite(A)) or not np.all(np.isfinite(b)):
         raise InputError("A or b has values that are not finite.")
     if not sum_to_one:

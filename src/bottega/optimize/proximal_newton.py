@@ -13,7 +13,7 @@ import numpy as np
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.optimize._kernels import logistic as newton
-from bottega.optimize.multinomial import LikelihoodRows, MemoryRows, Point
+from bottega.optimize.multinomial import LikelihoodPoint, LikelihoodRows, MemoryRows
 from bottega.optimize.quadratic_model import QuadraticModel, lasso_minimum, smooth_minimum
 
 __all__ = ["LogisticProblem"]
@@ -138,7 +138,7 @@ class LogisticProblem:
         return found
 
     def return_to(
-        self, B: FloatArray, b0: FloatArray, point: Point, model: QuadraticModel | None
+        self, B: FloatArray, b0: FloatArray, point: LikelihoodPoint, model: QuadraticModel | None
     ) -> None:
         """Go back to an earlier fit on the same columns."""
         self.B, self.b0, self.point, self.model, self._new = B, b0, point, model, False
@@ -163,7 +163,7 @@ class LogisticProblem:
         """Number of coefficients."""
         return self.B.size
 
-    def _at(self, B: FloatArray, b0: FloatArray) -> Point:
+    def _at(self, B: FloatArray, b0: FloatArray) -> LikelihoodPoint:
         with np.errstate(over="ignore", invalid="ignore"):
             return self.rows.at(self.W, B * self.inverse[self.W], b0)
 
@@ -184,7 +184,7 @@ class LogisticProblem:
             return
         self.W, self.model = W, None
         old = self.point
-        self.point = Point(old.nll, self.slope[:, W], old.pull, old.entropy, old.parts)
+        self.point = LikelihoodPoint(old.nll, self.slope[:, W], old.pull, old.entropy, old.parts)
 
     def alpha_max(self) -> float:
         """Return the smallest alpha at which every coefficient is zero (l2: nearly zero)."""
@@ -267,7 +267,7 @@ class LogisticProblem:
         `telling` says that the step is long enough to learn from.
         """
 
-        def value(point: Point, B: FloatArray) -> float:
+        def value(point: LikelihoodPoint, B: FloatArray) -> float:
             return point.nll + (self.penalty(alpha, B) if free is None else 0.0)
 
         before_B = self.B[:, self.W]
@@ -286,7 +286,7 @@ class LogisticProblem:
             length /= 2
         return None
 
-    def _learn(self, step: FloatArray, there: Point) -> None:
+    def _learn(self, step: FloatArray, there: LikelihoodPoint) -> None:
         """Correct the curvature by a step to another point."""
         model = self.model
         assert model is not None
@@ -341,7 +341,7 @@ class LogisticProblem:
         self.B[0, W], self.b0, self.model = b, b0, None
         slopes = slope[None] / self.weight
         parts = [(own, level, residual[None])]
-        self.point = Point(nll, slopes, np.array([pull]), entropy, parts)
+        self.point = LikelihoodPoint(nll, slopes, np.array([pull]), entropy, parts)
         return int(done)
 
     def descend(self, alpha: float, small: float, max_iter: int, free: Any = None) -> int:

@@ -9,7 +9,7 @@ from scipy.linalg import blas, lapack
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.optimize._kernels import coordinate as kernels
 from bottega.optimize.coordinate import FLOOR
-from bottega.optimize.multinomial import Point
+from bottega.optimize.multinomial import LikelihoodPoint
 
 __all__ = ["QuadraticModel", "lasso_minimum", "smooth_minimum"]
 
@@ -38,7 +38,7 @@ class QuadraticModel:
         H *= each
         return replace(self, H=H, cross=self.cross * each[:, None])
 
-    def slope(self, point: Point, factor: FloatArray, fit_intercept: bool) -> FloatArray:
+    def slope(self, point: LikelihoodPoint, factor: FloatArray, fit_intercept: bool) -> FloatArray:
         """Return the slope of the likelihood whose intercepts follow the coefficients."""
         g = (point.slope * factor).ravel()
         return g - self.cross @ (self.solved @ point.pull) if fit_intercept else g

@@ -1,4 +1,4 @@
-"""Linear and quadratic programs: planes that separate rows, and those of the widest margin."""
+"""Planes that separate rows, and those of the widest margin, by linear and quadratic programs."""
 
 import numpy as np
 from scipy import optimize

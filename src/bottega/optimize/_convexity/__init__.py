@@ -1,0 +1,1 @@
+"""How convexity is checked: curves, rules, chords on samples, eigenvalues."""

@@ -1,0 +1,1 @@
+"""The loop that all minimisers share, and the line searches."""

@@ -1,0 +1,1 @@
+"""Constrained problems: functions recognised, dual values, conditions of optimality, answers."""

@@ -1,0 +1,1 @@
+"""Linear and quadratic programs: conditions read, certificates, answers made exact."""
