@@ -110,6 +110,7 @@ def test_the_principal_component_orders_many_levels_of_three_classes():
     assert tree.risk[tree.is_leaf].sum() == 0.0
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 10_000),

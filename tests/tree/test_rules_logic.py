@@ -26,6 +26,7 @@ def mixed(n, seed, missing=0.15):
     return pd.DataFrame({"size": size, "kind": kind, "weight": weight}), y.astype(str)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(
     seed=st.integers(0, 10_000),

@@ -2,8 +2,8 @@
 
 import bottega.tree.rules as rules
 import bottega.tree.tree_code as tree_code
+from bottega.core.entropy import entropy
 from bottega.tree.classifier import TreeClassifier
-from bottega.tree.impurity import entropy
 from bottega.tree.partition import guillotine
 from bottega.tree.regressor import TreeRegressor
 

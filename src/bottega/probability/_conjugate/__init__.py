@@ -1,0 +1,1 @@
+"""What the conjugate models share: their methods, what they have seen, marginal distributions."""

@@ -1,0 +1,1 @@
+"""Priors of any form, and the grids on which they are integrated."""

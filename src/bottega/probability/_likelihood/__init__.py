@@ -1,0 +1,1 @@
+"""Maximum likelihood of any distribution: its parameters, the search, profiles."""
