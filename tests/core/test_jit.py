@@ -76,6 +76,8 @@ def start(toy, script=SHOW, **environment):
     variables = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(toy.parent.parent), SOURCES]),
         "NUMBA_CACHE_DIR": str(toy.parent.parent / "cache"),
+        # Bytecode knows its source by size and whole seconds: "3.0" and "7.0" would be the same.
+        "PYTHONDONTWRITEBYTECODE": "1",
         **environment,
     }
     return subprocess.Popen(
