@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks import (
     adaptive_splines,
     additive_model,
+    bayesian_network,
     classify_generative,
     classify_logistic,
     comparison,
@@ -34,6 +35,7 @@ from benchmarks import (
     pca,
     probabilistic_pca,
     projection_pursuit,
+    projections,
     ridge,
     smooth,
     support_vectors,
@@ -68,6 +70,8 @@ CASES = {
     "gaussian_mixture": gaussian_mixture,
     "matrix_factorization": matrix_factorization,
     "nonnegative_factorization": nonnegative_factorization,
+    "projections": projections,
+    "bayesian_network": bayesian_network,
     "comparison": comparison,
 }
 FOLDER = Path(__file__).parent

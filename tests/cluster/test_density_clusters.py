@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.spatial import distance
 from sklearn.cluster import DBSCAN
 
 from bottega.cluster import DensityClusters
@@ -124,3 +126,47 @@ def test_the_cure_of_nothing_but_noise_is_one_that_the_method_has():
     assert "eps" not in str(told[0].message)
     with pytest.warns(DataWarning, match="a larger eps="):
         DensityClusters(eps=1e-9, min_samples=5).fit(X)
+
+
+def test_distances_by_name_by_function_and_computed_before_give_the_same_clusters():
+    X = np.random.default_rng(3).normal(size=(60, 2)) + 6 * (np.arange(60) % 3)[:, None]
+    D = distance.squareform(distance.pdist(X, "cityblock"))
+    plain = DensityClusters(eps=1.6, metric="manhattan").fit(X)
+    assert plain.n_clusters_ == 3
+    assert np.array_equal(plain.components_, X[plain.core_sample_indices_])
+    for model in (
+        DensityClusters(eps=1.6, metric="l1", algorithm="ball_tree", leaf_size=5),
+        DensityClusters(eps=1.6, metric="minkowski", p=1),
+        DensityClusters(eps=1.6, metric="minkowski", metric_params={"p": 1}),
+        DensityClusters(eps=1.6, metric=distance.cityblock),
+    ):
+        assert np.array_equal(model.fit(X).labels_, plain.labels_)
+    found = DensityClusters(eps=1.6, metric="precomputed").fit(D)
+    assert np.array_equal(found.labels_, plain.labels_)
+    assert np.allclose(found.k_distances_, plain.k_distances_)
+    auto = [DensityClusters(metric=m).fit(d).labels_ for m, d in (("l1", X), ("precomputed", D))]
+    assert np.array_equal(*auto)
+    hierarchy = [
+        DensityClusters(method="hdbscan", metric=m).fit(d).labels_
+        for m, d in (("minkowski", X), ("euclidean", X))
+    ]
+    assert np.array_equal(*hierarchy)
+
+
+def test_a_sparse_table_gives_the_clusters_of_the_dense_one(rings):
+    X = np.where(rings > 0.3, rings, 0.0)
+    plain = DensityClusters(eps=0.5).fit(X)
+    found = DensityClusters(eps=0.5).fit(sparse.csr_array(X))
+    assert np.array_equal(found.labels_, plain.labels_)
+    assert np.array_equal(found.components_, plain.components_)
+
+
+def test_distances_that_cannot_be_used_are_refused(rings):
+    with pytest.raises(ParameterError, match="metric='cosinus' is not allowed"):
+        DensityClusters(metric="cosinus").fit(rings)
+    with pytest.raises(InputError, match=r"square array of distances; X has shape \(4, 3\)"):
+        DensityClusters(metric="precomputed").fit(np.ones((4, 3)))
+    with pytest.raises(InputError, match="and is sparse"):
+        DensityClusters(metric="precomputed").fit(sparse.csr_array(np.eye(4)))
+    with pytest.raises(ParameterError, match="cannot be standardised"):
+        DensityClusters(metric="precomputed", standardize=True).fit(np.eye(4))

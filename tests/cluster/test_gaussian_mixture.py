@@ -162,6 +162,11 @@ def test_missing_values_are_imputed_by_their_expectation():
     assert mix.predict_proba(nothing)[0] == pytest.approx(mix.weights_)
     assert mix.score_samples(nothing)[0] == pytest.approx(0, abs=1e-12)
     assert np.array_equal(mix.impute(X), X)
+    frame = pd.DataFrame({"a": [np.nan, 1.0], "b": [3.0, 2.0]}, index=["p", "q"])
+    named = GaussianMixture(1).fit(pd.DataFrame(X, columns=["a", "b"])).impute(frame)
+    assert list(named.columns) == ["a", "b"]
+    assert list(named.index) == ["p", "q"]
+    assert named.loc["p"].tolist() == pytest.approx([guess, 3.0])
 
 
 @pytest.mark.parametrize("family", ["VVV", "EEI", "VEV"])

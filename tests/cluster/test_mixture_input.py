@@ -260,3 +260,12 @@ def test_weights_that_are_shares_count_the_same_in_chunks():
     chunks = [(X[i::2], None, times[i::2]) for i in range(2)]
     some = GaussianMixture(2, random_state=0).fit_chunks(chunks)
     assert some.bic_ == pytest.approx(GaussianMixture(2, random_state=0).fit(X[times > 0]).bic_)
+
+
+def test_no_iteration_keeps_the_start_without_a_warning():
+    model = GaussianMixture(2, means_init=[[0.0, 1.0], [2.0, 3.0]], max_iter=0, random_state=0)
+    model.fit(X)
+    assert model.means_ == pytest.approx(np.array([[0.0, 1.0], [2.0, 3.0]]))
+    assert model.n_iter_ == 0
+    assert not model.converged_
+    assert model.score(X) * len(X) == pytest.approx(model.log_likelihood_)

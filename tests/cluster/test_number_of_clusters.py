@@ -20,7 +20,7 @@ def curve(three):
     return KMeans("auto", max_clusters=6, random_state=0).path(three)
 
 
-def test_the_path_has_all_that_judges_it(curve):
+def test_the_path_has_all_that_judges_it(curve, three):
     assert curve.values.tolist() == [1, 2, 3, 4, 5, 6]
     assert curve.estimate == "stability"
     assert set(curve.criteria) == {"silhouette", "gap", "stability"}
@@ -31,6 +31,13 @@ def test_the_path_has_all_that_judges_it(curve):
     for rule in ("silhouette", "gap", "stability"):
         assert curve.values[curve.best(rule)] == 3, rule
     assert curve.at(2).n_clusters_ == 3
+    frame = curve.to_frame()  # as the literature defines them, not reversed
+    labels = curve.at(2).labels_
+    assert frame["silhouette"][2] == pytest.approx(silhouette(three, labels).mean)
+    assert frame["silhouette"].idxmax() == 2
+    assert list(frame["stability"]) == pytest.approx(list(1 - curve.error), nan_ok=True)
+    assert frame["gap"].idxmax() == 2
+    assert curve.criteria["silhouette"][2] == pytest.approx(1 - frame["silhouette"][2])
     assert curve.train_error[0] == pytest.approx(curve.at(0).inertia_ / 120)
 
 

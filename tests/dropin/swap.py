@@ -6,9 +6,10 @@ and when less than `BAR` of the counted tests pass.
 
 Some defaults of ours would decide most numbers: the ridge, the lasso and the elastic net penalise
 each input on its own scale, kernel ridge takes a Gaussian kernel and chooses its penalty, support
-vectors of numbers count in standard deviations of the response. These tests run with scikit-learn's
-defaults in such cases, so that they test something; with DROPIN_AS_IT_IS=1 in the environment they
-run with ours and are counted only.
+vectors of numbers count in standard deviations of the response, density clusters and nonnegative
+factors choose their radius and number, naive Bayes the families of inputs. These tests run with
+scikit-learn's defaults in such cases, so that they test something; with DROPIN_AS_IT_IS=1 in the
+environment they run with ours and are counted only.
 
 Without a seed our classes draw one afresh. Here it is the next of a fixed sequence in each test, so
 that a run can be repeated.
@@ -55,10 +56,25 @@ SWAPPED = (
     ("ensemble", "StackingRegressor", "ensemble.StackingRegressor"),
     ("ensemble", "VotingClassifier", "ensemble.VotingClassifier"),
     ("ensemble", "VotingRegressor", "ensemble.VotingRegressor"),
+    ("decomposition", "PCA", "latent.PCA"),
+    ("decomposition", "FactorAnalysis", "latent.FactorAnalysis"),
+    ("decomposition", "NMF", "latent.NonnegativeFactorization"),
+    ("manifold", "MDS", "latent.MDS"),
+    ("manifold._mds", "MDS", "latent.MDS"),
+    ("manifold", "TSNE", "latent.TSNE"),
+    ("cluster", "KMeans", "cluster.KMeans"),
+    ("cluster", "DBSCAN", "cluster.DensityClusters"),
+    ("mixture", "GaussianMixture", "cluster.GaussianMixture"),
+    ("feature_selection", "VarianceThreshold", "latent.VarianceFilter"),
+    ("naive_bayes", "GaussianNB", "classify.NaiveBayes"),
+    ("svm", "LinearSVC", "kernel.LinearSVM"),
 )
 # Defaults of theirs that decide most numbers.
 THEIRS: dict[str, dict[str, Any]] = {
+    "DensityClusters": {"eps": 0.5},
     "KernelRidge": {"alpha": 1.0, "kernel": "linear", "gamma": None, "fit_intercept": False},
+    "NaiveBayes": {"distributions": "gaussian"},
+    "NonnegativeFactorization": {"n_components": None},
     "SupportVectorClassifier": {"probability": False},
     "SupportVectorRegressor": {"C": 1.0, "epsilon": 0.1},
 }
@@ -78,6 +94,16 @@ MODULES = (
     "sklearn.ensemble.tests.test_bagging",
     "sklearn.ensemble.tests.test_stacking",
     "sklearn.ensemble.tests.test_voting",
+    "sklearn.decomposition.tests.test_pca",
+    "sklearn.decomposition.tests.test_factor_analysis",
+    "sklearn.decomposition.tests.test_nmf",
+    "sklearn.manifold.tests.test_mds",
+    "sklearn.manifold.tests.test_t_sne",
+    "sklearn.cluster.tests.test_k_means",
+    "sklearn.cluster.tests.test_dbscan",
+    "sklearn.mixture.tests.test_gaussian_mixture",
+    "sklearn.feature_selection.tests.test_variance_threshold",
+    "sklearn.tests.test_naive_bayes",
 )
 
 

@@ -74,7 +74,7 @@ def test_error_is_near_the_least_of_all(seed, k):
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 20), st.integers(1, 12), st.integers(1, 5))
 def test_error_never_rises_and_is_the_number_of_differing_entries(seed, n, p, k):
-    rng = np.random.default_rng(seed)
+    rng, k = np.random.default_rng(seed), min(k, n, p)
     X = (rng.random((n, p)) < rng.random()).astype(float)
     if rng.random() < 0.5:
         X[rng.random((n, p)) < 0.2] = np.nan
@@ -174,3 +174,12 @@ def test_names_results_and_round_trip():
     assert pickle.loads(pickle.dumps(model)).transform(frame).equals(codes)
     cells = model.plot().to_dict()["data"]["values"]
     assert len(cells) == 6
+
+
+def test_more_components_than_give_any_table_are_refused():
+    X = np.random.default_rng(0).integers(0, 2, size=(30, 5))
+    assert BooleanFactorization(5).fit(X).reconstruction_err_ <= 5
+    with pytest.raises(InputError, match=r"n_components=500 is more than min\(.*\) = 5"):
+        BooleanFactorization(500).fit(X)
+    with pytest.raises(InputError, match="n_components=9 is more than"):
+        BooleanFactorization().path(X, values=[1, 9])

@@ -260,3 +260,13 @@ def test_the_unit_of_weights_that_are_shares_does_not_matter():
         assert model.n_components_ == plain.n_components_
         assert np.allclose(model.path_.criteria["bic"], plain.path_.criteria["bic"])
         assert np.isclose(model.p_value_, plain.p_value_)
+
+
+def test_the_likelihood_rises_from_iteration_to_iteration():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(300, 1)) @ rng.uniform(0.5, 1.5, (1, 6)) + rng.normal(size=(300, 6))
+    model = FactorAnalysis(1).fit(X)
+    assert len(model.loglike_) == model.n_iter_ > 1
+    # The last steps are rounding of a sum of some hundreds.
+    assert np.all(np.diff(model.loglike_) > -1e-9)
+    assert model.loglike_[-1] == model.log_likelihood_

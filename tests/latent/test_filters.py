@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 import skops.io
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.feature_selection import VarianceThreshold
 
 from bottega.core.errors import InputError, ParameterError
@@ -125,3 +125,34 @@ def test_saved_filters_select_the_same(X):
             skops.io.loads(content, trusted=trusted_types()),
         ):
             assert np.array_equal(copy.transform(X), model.transform(X))
+
+
+def test_values_that_are_missing_are_left_out_of_variances():
+    rng = np.random.default_rng(5)
+    X = np.where(rng.random((40, 5)) < 0.5, rng.normal(size=(40, 5)), 0.0)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    X[:, 3] = np.nan
+    X[:, 4] = 0.3
+    w = rng.integers(1, 4, 40).astype(float)
+    model = VarianceFilter().fit(X)
+    assert_allclose(model.variances_[:3], np.nanvar(X[:, :3], axis=0))
+    assert model.get_support().tolist() == [True, True, True, False, False]
+    assert_array_equal(model.transform(X), X[:, :3])
+    repeated = VarianceFilter().fit(np.repeat(X, w.astype(int), axis=0)).variances_
+    for table in (X, scipy.sparse.csr_array(X)):
+        assert_allclose(VarianceFilter().fit(table).variances_, model.variances_)
+        weighted = VarianceFilter().fit(table, sample_weight=w).variances_
+        assert_allclose(weighted, repeated, atol=1e-15)
+
+
+def test_a_sparse_column_that_does_not_vary_is_left_out_and_entries_in_parts_add_up():
+    X = np.tile([[-0.13725701, 0.0, 1.0]], (10, 1))
+    X[0, 2] = 2.0
+    assert VarianceFilter().fit(scipy.sparse.csr_array(X)).get_support(indices=True) == [2]
+    halves = scipy.sparse.csc_array((10, 3))
+    twice = scipy.sparse.csc_array(X / 2)
+    halves.data = np.repeat(twice.data, 2)
+    halves.indices = np.repeat(twice.indices, 2)
+    halves.indptr = 2 * twice.indptr
+    assert_allclose(VarianceFilter().fit(halves).variances_, VarianceFilter().fit(X).variances_)
+    assert halves.nnz == 2 * twice.nnz

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
-from bottega.core.errors import InputError, ParameterError
+from bottega.core.errors import DataWarning, InputError, ParameterError
 from bottega.latent import NonnegativeFactorization
 from bottega.workbench import trusted_types
 
@@ -412,3 +412,33 @@ def test_charts_show_parts_and_the_trace():
     assert {cell["name"] for cell in cells} == {"component 1", "component 2"}
     heights = [row["y"] for row in model.plot_objective().to_dict()["data"]["values"]]
     assert heights == pytest.approx(model.objective_.tolist(), rel=1e-6)
+
+
+def test_first_factors_may_be_given_to_fit_transform_as_in_scikit_learn():
+    X, (W, H) = table(), start()
+    how = {"tol": 1e-6, "max_iter": 500}
+    before = NonnegativeFactorization(4, init=(W, H), **how).fit(X)
+    for count in (4, "auto"):
+        model = NonnegativeFactorization(count, init="custom", **how)
+        codes = model.fit_transform(X, W=W, H=H)
+        assert np.array_equal(codes, before.transform(X))
+        assert np.array_equal(model.components_, before.components_)
+        assert model.n_components_ == 4
+    with pytest.raises(ParameterError, match="init='custom' starts from factors"):
+        NonnegativeFactorization(4, init="custom").fit(X)
+    with pytest.warns(DataWarning, match="count only together"):
+        NonnegativeFactorization(4, **how).fit_transform(X, H=H)
+
+
+def test_all_columns_and_losses_by_number():
+    X = table(p=5)
+    model = NonnegativeFactorization(None, random_state=0, tol=1e-3, max_iter=2000).fit(X)
+    assert model.n_components_ == 5
+    how = {"solver": "mu", "tol": 1e-3, "max_iter": 2000, "random_state": 0}
+    for number, word in ((1, "kullback-leibler"), (2, "frobenius")):
+        one, other = (
+            NonnegativeFactorization(2, beta_loss=b, **how).fit(X) for b in (number, word)
+        )
+        assert np.array_equal(one.components_, other.components_)
+    with pytest.raises(ParameterError, match="use solver='mu'"):
+        NonnegativeFactorization(2, beta_loss=1).fit(X)

@@ -136,3 +136,15 @@ def test_weights_take_part_in_the_choice():
 def test_wide_tables_are_judged_too():
     X = planted(n=20, p=60, rank=2, noise=0.3)
     assert PCA("auto").fit(X).n_components_ == 2
+
+
+def test_the_frame_of_a_path_shows_shares_and_evidence_as_they_are():
+    X = np.random.default_rng(0).normal(size=(80, 4)) * [4.0, 2.0, 1.0, 0.5]
+    model = PCA().fit(X)
+    curve = PCA().path(X)
+    frame = curve.to_frame()
+    np.testing.assert_allclose(
+        frame["share"], np.r_[0, np.cumsum(model.explained_variance_ratio_)], atol=1e-12
+    )
+    known = np.isfinite(curve.criteria["mle"])
+    np.testing.assert_array_equal(frame["mle"][known], -curve.criteria["mle"][known])

@@ -5,6 +5,8 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -121,11 +123,15 @@ def test_common_patterns_as_moments_give_the_same_sums(monkeypatch):
     grouped = ObservedRows(X, w, center)
     assert len(grouped.groups) > 3
     assert 0 < len(grouped.mask) < 400
-    assert grouped.products() == pytest.approx(one_by_one.products(), rel=1e-9, abs=1e-9)
+    products, entries, weight = grouped.together()
+    other = one_by_one.together()
+    assert products == pytest.approx(other[0], rel=1e-9, abs=1e-9)
+    assert entries == pytest.approx(other[1])
+    assert weight == pytest.approx(w.sum())
     a, b = grouped.expect(model), one_by_one.expect(model)
     for name in ("by_column", "cross", "total", "squares", "log_likelihood"):
         assert getattr(a, name) == pytest.approx(getattr(b, name), rel=1e-9, abs=1e-9)
-    assert np.sum(grouped.weights()[0]) == pytest.approx(w @ (~np.isnan(X)).sum(axis=1))
+    assert np.sum(entries) == pytest.approx(w @ (~np.isnan(X)).sum(axis=1))
 
 
 def test_gradient_is_that_of_the_likelihood(X):
@@ -236,3 +242,22 @@ def test_rows_and_columns_without_values():
 def test_the_closed_form_refuses_missing_values(X):
     with pytest.raises(InputError, match="method='closed' needs complete rows"):
         ProbabilisticPCA(2, method="closed").fit(X)
+
+
+@pytest.mark.parametrize("make", ["pandas", "polars"])
+def test_a_frame_is_imputed_as_a_frame(make):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 1)) @ rng.normal(size=(1, 3)) + 0.1 * rng.normal(size=(60, 3))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    frame = pd.DataFrame(X, columns=list("abc"), index=[f"row {i}" for i in range(60)])
+    given = frame if make == "pandas" else pl.from_pandas(frame.reset_index(drop=True))
+    model = ProbabilisticPCA(1).fit(given)
+    filled, std = model.impute(given, return_std=True)
+    plain, spread = ProbabilisticPCA(1).fit(X).impute(X, return_std=True)
+    for found, array in ((filled, plain), (std, spread), (model.impute(given), plain)):
+        assert type(found) is type(given)
+        assert list(found.columns) == ["a", "b", "c"]
+        np.testing.assert_allclose(found.to_numpy(), array, rtol=1e-12)
+    if make == "pandas":
+        assert filled.index.equals(frame.index)
+    assert model.plot_imputed(given).to_dict()  # reads the frame once more, without warnings

@@ -2,6 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 from sklearn import manifold
 
@@ -86,3 +87,18 @@ def test_round_trip_names_and_chart():
     assert model.get_feature_names_out().tolist() == ["tsne0", "tsne1"]
     chart = model.plot(np.repeat(["a", "b"], 10)).to_dict()
     assert [row["label"] for row in chart["data"]["values"]] == ["a"] * 10 + ["b"] * 10
+
+
+@pytest.mark.parametrize("init", ["pca", "random"])
+def test_a_sparse_table_has_a_map_that_keeps_its_clusters_apart(init):
+    X = np.where(clusters() > 2, clusters(), 0.0)
+    X[:, 2] += 1.0
+    model = TSNE(init=init, random_state=0, **HOW).fit(sparse.csc_array(X))
+    left, right = model.embedding_[:20], model.embedding_[20:]
+    gap = np.linalg.norm(left.mean(axis=0) - right.mean(axis=0))
+    assert gap > 1.5 * max(left.std(), right.std())
+
+
+def test_a_sparse_table_of_equal_rows_has_a_map():
+    X = sparse.csr_array(np.tile([[1.0, 0.0, 2.0]], (12, 1)))
+    assert np.isfinite(TSNE(perplexity=3, max_iter=250).fit(X).embedding_).all()

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClusterMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.cluster._kmeans.problem import RowMap
@@ -16,6 +17,8 @@ from bottega.core.errors import DataWarning, InputError, ParameterError, warn_ca
 from bottega.core.estimator import Unweighted
 from bottega.core.losses import Loss
 from bottega.core.params import (
+    AnyOf,
+    Anything,
     Auto,
     Boolean,
     Choice,
@@ -27,13 +30,17 @@ from bottega.core.params import (
 )
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows
+from bottega.core.sparse import is_sparse, small_as_dense
 from bottega.core.tables import Section, Summary
 from bottega.core.tuned import Tuned
 from bottega.core.typing import FloatArray
 
 __all__ = ["DensityClusters"]
 
-_METRICS = ("euclidean", "manhattan", "chebyshev", "cosine")
+# Distances that grow with the units of the columns, the same whatever the origin.
+_IN_UNITS = ("euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "minkowski")
+_METRICS = Choice(*_IN_UNITS, "cosine", "precomputed")
+_JUDGED = {"l2": "euclidean", "manhattan": "cityblock", "l1": "cityblock"}  # names of SciPy's
 _GRID = 30  # radii of the path
 
 
@@ -41,9 +48,10 @@ _GRID = 30  # radii of the path
 class _Neighborhoods:
     """The (scaled) rows, and the distance of each to its neighbour number `min_samples`."""
 
-    X: FloatArray
+    X: Any
     unit: float
     reach: FloatArray  # sorted, ascending
+    given: Any  # the rows as they came
 
 
 class DensityClusters(ClusterMixin, Unweighted, Tuned):
@@ -66,8 +74,18 @@ class DensityClusters(ClusterMixin, Unweighted, Tuned):
         The algorithm.
     min_cluster_size : int or None, default=None
         Least rows of a cluster of ``"hdbscan"``; `min_samples` by default.
-    metric : {"euclidean", "manhattan", "chebyshev", "cosine"}, default="euclidean"
-        Distance between rows.
+    metric : str or callable, default="euclidean"
+        Distance between rows: ``"euclidean"`` (``"l2"``), ``"manhattan"`` (``"cityblock"``,
+        ``"l1"``), ``"chebyshev"``, ``"minkowski"``, ``"cosine"``, a function of two rows, or
+        ``"precomputed"``: X is a matrix of distances.
+    metric_params : dict or None, default=None
+        Further arguments of the distance.
+    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
+        How neighbours are searched for; the answer is the same.
+    leaf_size : int, default=30
+        Rows in a leaf of the trees of that search; it changes the time only.
+    p : float or None, default=None
+        Power of ``"minkowski"``; 2 by default.
     standardize : bool, default=False
         Whether columns are divided by their standard deviations first; `eps` is then in those.
     select : {"knee", "silhouette"}, default="knee"
@@ -89,6 +107,8 @@ class DensityClusters(ClusterMixin, Unweighted, Tuned):
         The radius in use; NaN for ``"hdbscan"``.
     core_sample_indices_ : ndarray of int
         The core rows; none for ``"hdbscan"``.
+    components_ : ndarray of shape (m, p)
+        The core rows themselves.
     probabilities_ : ndarray of shape (n,)
         How firmly each row belongs to its cluster: 0 for noise, and for DBSCAN 1 for all others.
     k_distances_ : ndarray of shape (n,)
@@ -129,7 +149,11 @@ class DensityClusters(ClusterMixin, Unweighted, Tuned):
         "min_samples": Integer(1, help="rows within the radius that make a core row"),
         "method": Choice("dbscan", "hdbscan", help="the algorithm"),
         "min_cluster_size": OrNone(Integer(2), help="least rows of a cluster of 'hdbscan'"),
-        "metric": Choice(*_METRICS, help="distance between rows"),
+        "metric": AnyOf(_METRICS, Anything(), help="distance between rows, or 'precomputed'"),
+        "metric_params": OrNone(Anything(), help="arguments of the distance"),
+        "algorithm": Choice("auto", "ball_tree", "kd_tree", "brute", help="search of neighbours"),
+        "leaf_size": Integer(1, help="rows in a leaf of the trees of the search"),
+        "p": OrNone(Real(0, open_low=True), help="power of 'minkowski'"),
         "standardize": Boolean(help="divide columns by their standard deviations first"),
         "select": Choice("knee", "silhouette", help="rule that picks the radius"),
         "n_jobs": Jobs(),
@@ -165,7 +189,11 @@ class DensityClusters(ClusterMixin, Unweighted, Tuned):
         min_samples: int = 5,
         method: str = "dbscan",
         min_cluster_size: int | None = None,
-        metric: str = "euclidean",
+        metric: Any = "euclidean",
+        metric_params: Any = None,
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float | None = None,
         standardize: bool = False,
         select: str = "knee",
         n_jobs: int | None = None,
@@ -175,29 +203,83 @@ class DensityClusters(ClusterMixin, Unweighted, Tuned):
         self.method = method
         self.min_cluster_size = min_cluster_size
         self.metric = metric
+        self.metric_params = metric_params
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
         self.standardize = standardize
         self.select = select
         self.n_jobs = n_jobs
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._named("precomputed")
+        return tags
+
+    def _named(self, *names: str) -> bool:
+        return isinstance(self.metric, str) and self.metric in names
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if not callable(self.metric):
+            _METRICS.check(type(self).__name__, "metric", self.metric)
+        if self.standardize and self._named("precomputed"):
+            raise ParameterError(
+                "DensityClusters: distances cannot be standardised; with metric='precomputed' "
+                "leave standardize=False."
+            )
+
     def _prepare(self, rows: Rows) -> _Neighborhoods:
-        X, unit = rows.X, 1.0
-        if self.metric == "cosine" and not np.all(np.any(X != 0, axis=1)):
+        X, unit = small_as_dense(rows.X), 1.0
+        if self._named("precomputed"):
+            self._check_distances(rows.X)
+        elif not is_sparse(X):
+            X, unit = self._scaled(X)
+        elif self.standardize:
+            raise InputError("A large sparse table is not standardised here: scale it before.")
+        from sklearn.neighbors import NearestNeighbors
+
+        k = min(self.min_samples, X.shape[0])
+        how = {"n_jobs": self.n_jobs, "p": self._power(), **self._distance()}
+        search = NearestNeighbors(n_neighbors=k, **how).fit(X)
+        return _Neighborhoods(X, unit, np.sort(search.kneighbors(X)[0][:, -1]), rows.X)
+
+    def _check_distances(self, D: Any) -> None:
+        if D.shape[0] != D.shape[1] or is_sparse(D):
+            raise InputError(
+                f"metric='precomputed' takes a square array of distances; X has shape {D.shape}"
+                f"{' and is sparse' if is_sparse(D) else ''}."
+            )
+
+    def _scaled(self, X: FloatArray) -> tuple[FloatArray, float]:
+        """Return rows in units in which no distance overflows, and the unit."""
+        if self._named("cosine") and not np.all(np.any(X != 0, axis=1)):
             raise InputError(
                 "A row of zeros has no direction, which metric='cosine' compares: leave such rows "
                 "out, or use another metric."
             )
         if self.standardize:
             X = RowMap.of(X, None, standardize=True, sphere=False).to(X)
-        if self.metric != "cosine":
-            middle = X.min(axis=0) / 2 + X.max(axis=0) / 2
-            reach = float(np.max(np.abs(X - middle)))
-            unit = 2.0 ** np.floor(np.log2(reach)) if reach > 0 else 1.0
-            X = X / unit - middle / unit
-        from sklearn.neighbors import NearestNeighbors
+        if not self._named(*_IN_UNITS):
+            return X, 1.0
+        middle = X.min(axis=0) / 2 + X.max(axis=0) / 2
+        reach = float(np.max(np.abs(X - middle)))
+        unit = 2.0 ** np.floor(np.log2(reach)) if reach > 0 else 1.0
+        return X / unit - middle / unit, unit
 
-        k = min(self.min_samples, len(X))
-        search = NearestNeighbors(n_neighbors=k, metric=self.metric, n_jobs=self.n_jobs).fit(X)
-        return _Neighborhoods(X, unit, np.sort(search.kneighbors(X)[0][:, -1]))
+    def _distance(self) -> dict[str, Any]:
+        """Return how distances are taken and neighbours searched for, in scikit-learn's words."""
+        return {
+            "metric": self.metric,
+            "metric_params": self.metric_params,
+            "algorithm": self.algorithm,
+            "leaf_size": self.leaf_size,
+        }
+
+    def _power(self) -> float | None:
+        given = "p" in (self.metric_params or {})
+        return 2.0 if self.p is None and self._named("minkowski") and not given else self.p
 
     def _given(self, work: Any) -> dict[str, Any] | None:
         return {"eps": None} if self.method == "hdbscan" else super()._given(work)
@@ -211,13 +293,13 @@ class DensityClusters(ClusterMixin, Unweighted, Tuned):
         radii = self._grid(work) if values is None else np.unique(values)[::-1]
         noise, judged = np.empty(len(radii)), np.full(len(radii), np.nan)
         for i, eps in enumerate(radii):
-            labels = self._dbscan(work, float(eps)).labels_
+            labels = self._dbscan(work, float(eps))[1]
             noise[i] = np.mean(labels == -1)
-            if len(np.unique(labels[labels >= 0])) > 1:
-                metric = {"manhattan": "cityblock"}.get(self.metric, self.metric)
+            if len(np.unique(labels[labels >= 0])) > 1 and self._can_judge(work):
+                metric = _JUDGED.get(self.metric, self.metric)
                 found = silhouette(work.X, labels, metric=metric).mean
-                judged[i] = 1 - found * (1 - noise[i])
-        criteria = {"knee": _knee(work.reach * work.unit, radii), "silhouette": judged}
+                judged[i] = found * (1 - noise[i])
+        criteria = {"knee": _knee(work.reach * work.unit, radii), "silhouette": 1 - judged}
         if not np.any(np.isfinite(judged)):  # one cluster at every radius
             criteria["silhouette"] = criteria["knee"]
         return Path(
@@ -226,7 +308,13 @@ class DensityClusters(ClusterMixin, Unweighted, Tuned):
             loss="share of noise",
             complexity=np.arange(len(radii), dtype=np.float64),
             criteria=criteria,
+            measured={"silhouette": judged},
         )
+
+    def _can_judge(self, work: _Neighborhoods) -> bool:
+        if self.metric_params or is_sparse(work.X):
+            return False
+        return self._named("cosine", *_IN_UNITS) and not self._named("minkowski")
 
     def _grid(self, work: _Neighborhoods) -> FloatArray:
         """Return radii along the k-distance curve, from the largest."""
@@ -236,38 +324,38 @@ class DensityClusters(ClusterMixin, Unweighted, Tuned):
         found = found[found > 0]
         return (found[::-1] if len(found) else np.ones(1)) * work.unit
 
-    def _dbscan(self, work: _Neighborhoods, eps: float) -> Any:
-        from sklearn.cluster import DBSCAN
+    def _dbscan(self, work: _Neighborhoods, eps: float) -> tuple[Any, Any]:
+        """Return the core rows, and the cluster of each row."""
+        from sklearn.cluster import dbscan
 
         # Rounding of the scale must not push a neighbour just outside of the radius.
         radius = eps / work.unit * (1 + 1e-12)
-        model = DBSCAN(
-            eps=radius, min_samples=self.min_samples, metric=self.metric, n_jobs=self.n_jobs
-        )
-        return model.fit(work.X)
+        how = {"min_samples": self.min_samples, "n_jobs": self.n_jobs, **self._distance()}
+        return dbscan(work.X, radius, p=self._power(), **how)
 
     def _settle(self, work: _Neighborhoods, setting: Mapping[str, Any]) -> None:
         if self.method == "dbscan":
             self.eps_ = float(setting["eps"])
-            found = self._dbscan(work, self.eps_)
-            self.core_sample_indices_ = found.core_sample_indices_
-            labels = found.labels_
+            self.core_sample_indices_, labels = self._dbscan(work, self.eps_)
             self.probabilities_ = (labels >= 0).astype(np.float64)
         else:
             from sklearn.cluster import HDBSCAN
 
             size = max(self.min_cluster_size or self.min_samples, 2)
-            most = min(self.min_samples, len(work.X))
+            how = self._distance()
+            if self._named("minkowski"):
+                how["metric_params"] = {"p": self._power(), **(self.metric_params or {})}
             found = HDBSCAN(
                 min_cluster_size=size,
-                min_samples=most,
-                metric=self.metric,
+                min_samples=min(self.min_samples, work.X.shape[0]),
                 n_jobs=self.n_jobs,
                 copy=True,
+                **how,
             ).fit(work.X)
             labels, self.eps_ = found.labels_, float("nan")
             self.core_sample_indices_ = np.empty(0, dtype=np.int64)
             self.probabilities_ = np.nan_to_num(found.probabilities_)
+        self.components_ = small_as_dense(work.given[self.core_sample_indices_])
         self.labels_ = np.asarray(labels, dtype=np.int64)
         self.k_distances_ = work.reach * work.unit
         self.n_noise_ = int(np.sum(self.labels_ == -1))

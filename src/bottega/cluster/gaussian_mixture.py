@@ -13,7 +13,6 @@ from bottega.cluster._mixture.given import GivenArray
 from bottega.cluster._mixture.settled import as_declared, warn_about
 from bottega.cluster._mixture.source import ColumnMoments
 from bottega.cluster._mixture.starts import STARTS
-from bottega.cluster._weights import as_counts
 from bottega.core.cards import Card
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
@@ -35,6 +34,7 @@ from bottega.core.params import (
 )
 from bottega.core.path import Path
 from bottega.core.results import term_names
+from bottega.core.row_counts import as_counts
 from bottega.core.rows import Rows
 from bottega.core.seeds import seeds_of
 from bottega.core.typing import Array
@@ -75,9 +75,10 @@ class GaussianMixture(Chunked, FittedMixture):
     reg_covar : float, default=1e-6
         The least variance of a component in any direction, as a share of the variance of the data
         (of each column, for families that units of columns do not matter to). Larger values keep
-        components from shrinking onto few rows.
+        components from shrinking onto few rows. scikit-learn adds the number to all variances
+        instead, in the units of the data.
     max_iter : int, default=100
-        The most iterations.
+        The most iterations; 0 keeps the start.
     n_init : int, default=1
         Starts, of which the most likely end is kept. There is one tree of clusters: further starts
         of ``"hierarchical"`` are those of k-means.
@@ -185,7 +186,7 @@ class GaussianMixture(Chunked, FittedMixture):
         ),
         "tol": Real(0, help="rise of the mean log-likelihood that ends the fit"),
         "reg_covar": Real(0, help="least variance, as a share of the data's"),
-        "max_iter": Integer(1, help="the most iterations"),
+        "max_iter": Integer(0, help="the most iterations"),
         "n_init": Integer(1, help="starts, of which the best is kept"),
         "init_params": AnyOf(
             Choice(*STARTS),

@@ -262,13 +262,14 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
             labels = _cut(work.merges, int(K))
             within[i] = _mean_within(work.square, labels) * work.unit
             if 1 < K < work.n:
-                judged[i] = 1 - silhouette(work.square, labels, metric="precomputed").mean
+                judged[i] = silhouette(work.square, labels, metric="precomputed").mean
         return Path(
             along("n_clusters", counts),
             train_error=within,
             loss="mean distance to the rows of the same cluster",
             complexity=counts.astype(np.float64),
-            criteria={"silhouette": judged},
+            criteria={"silhouette": 1 - judged},
+            measured={"silhouette": judged},
         )
 
     def _choose(self, work: Any, rows: Rows | None, walk: Any) -> dict[str, Any]:

@@ -5,16 +5,18 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClusterMixin
+from sklearn.utils import Tags
 
+from bottega.cluster._kmeans.answers import CenterAnswers
 from bottega.cluster._kmeans.chunk_sample import ChunkSample
 from bottega.cluster._kmeans.declared import KMEANS_PARAMS
-from bottega.cluster._kmeans.distances import distances_to
-from bottega.cluster._kmeans.judging import gaps, instability, mean_silhouettes, unstable
+from bottega.cluster._kmeans.judging import judged_counts
 from bottega.cluster._kmeans.lloyd import Clustering
-from bottega.cluster._kmeans.problem import ClusterProblem, KMeansHow, RowMap, nearest
+from bottega.cluster._kmeans.problem import ClusterProblem, KMeansHow, RowMap
 from bottega.cluster._kmeans.shown import ShownCenters
 from bottega.cluster._kmeans.source import ArraySource, ChunkSource
+from bottega.cluster._kmeans.sparse import SparseChunks
 from bottega.cluster._kmeans.stream import CenterStream
 from bottega.cluster._kmeans.warnings import warn_about
 from bottega.core.cards import Card
@@ -25,9 +27,10 @@ from bottega.core.estimator import Walk
 from bottega.core.losses import Loss
 from bottega.core.params import Parameter
 from bottega.core.path import Path, along
-from bottega.core.rows import Rows, check_weight
+from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
-from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.core.sparse import is_sparse, small_as_dense
+from bottega.core.typing import FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
 from bottega.core.validate import check_columns
 
@@ -35,9 +38,8 @@ __all__ = ["KMeans"]
 
 
 class KMeans(
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
     ClusterMixin,
+    CenterAnswers,
     ShownCenters,
     CenterStream,
     Unsupervised,
@@ -129,7 +131,8 @@ class KMeans(
     gradient step that is long enough puts all of a row on its nearest centre.
 
     `fit_chunks` passes over the chunks as often as `fit` over the rows, in bounded memory, and
-    finds the same clusters from the same start; starts are drawn from a sample of 65,536 rows.
+    finds the same clusters from the same start; starts are drawn from a sample of 65,536 rows. A
+    large sparse table is taken in the same way: it is made dense in blocks, pass after pass.
 
     Do not use it for clusters of odd shapes or very different sizes (`DensityClusters`), for
     overlapping ones with shapes of their own (`GaussianMixture`), or where some rows belong
@@ -220,6 +223,11 @@ class KMeans(
         self.batch_size = batch_size
         self.device = device
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def _check_params(self) -> None:
         super()._check_params()
         if self.norm != 2 and self.device is not None:
@@ -255,8 +263,15 @@ class KMeans(
         return RowMap.of(X, w, standardize=self.standardize, sphere=sphere)
 
     def _prepare(self, rows: Rows) -> ClusterProblem:
-        row_map = self._map_of(rows.X, rows.weight)
-        source = ArraySource(row_map.to(rows.X), rows.weight)
+        X = small_as_dense(rows.X)
+        if is_sparse(X):
+            chunks = CheckedChunks(SparseChunks(X, rows.weight), X.shape[1], 0)
+            statistics = ChunkSample()
+            for part, y, w in chunks:
+                statistics.merge(self._statistics(part, y, w, None))
+            return self._prepare_merged(statistics, chunks)
+        row_map = self._map_of(X, rows.weight)
+        source = ArraySource(row_map.to(X), rows.weight)
         return self._problem(source, source, row_map)
 
     def _problem(self, source: Any, sample: ArraySource, row_map: RowMap) -> ClusterProblem:
@@ -271,8 +286,9 @@ class KMeans(
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> ChunkSample:
         if self.norm == 1 or self.algorithm == "minibatch" or self.device is not None:
             raise InputError(
-                "Chunks are clustered by Lloyd's algorithm with means: leave norm=2 (or 'cosine'), "
-                "algorithm='lloyd' and device=None; partial_fit takes batches one after the other."
+                "Chunks and large sparse tables are clustered by Lloyd's algorithm with means: "
+                "leave norm=2 (or 'cosine'), algorithm='lloyd' and device=None; partial_fit takes "
+                "batches one after the other."
             )
         return ChunkSample().update(X, None, w)
 
@@ -302,22 +318,14 @@ class KMeans(
         most = min(self.max_clusters, work.source.n)
         counts = np.arange(1, most + 1) if values is None else np.unique(values)
         runs = work.walk(counts)
-        criteria: dict[str, FloatArray] = {}
-        judged: dict[str, Any] = {}
-        if "silhouette" in work.wanted:
-            criteria["silhouette"] = 1 - mean_silhouettes(work, counts)
-        if "gap" in work.wanted and len(counts) > 1 and np.all(np.diff(counts) == 1):
-            criteria["gap"] = gaps(work, counts).excess
-        if "stability" in work.wanted and loss is not None:
-            error, se = instability(work, counts)
-            criteria["stability"] = unstable(error, counts)
-            judged = {"error": error, "error_se": se, "estimate": "stability"}
+        criteria, measured, judged = judged_counts(work, counts, agreement=loss is not None)
         return Path(
             along("n_clusters", counts),
             train_error=self._mean_losses(work, runs),
             loss=self.row_loss if not judged else "disagreement (1 - prediction strength)",
             complexity=counts.astype(np.float64),
             criteria=criteria,
+            measured=measured,
             **judged,
         )
 
@@ -349,50 +357,4 @@ class KMeans(
 
     def _restore(self, rows: Rows) -> None:
         assert rows.given is not None
-        self.labels_ = nearest(self._row_map.to(rows.given.X), self._centers, self.norm)[0]
-
-    @property
-    def _loss_unit(self) -> float:
-        """What losses are to be multiplied by to be in the units of the data."""
-        return float(self._row_map.unit ** (1 if self.norm == 1 else 2))
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.cluster_centers_)
-
-    def _row_losses(self, X: Any) -> FloatArray:
-        return self._nearest(X)[1] * self._loss_unit
-
-    def _nearest(self, X: Any) -> tuple[Array, FloatArray]:
-        checked = self._check_new(X)
-        return nearest(self._row_map.to(checked), self._centers, self.norm)
-
-    def predict(self, X: Any) -> Array:
-        """Return the cluster of each row: its nearest centre, the first among equals.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (m, p)
-            Inputs.
-        """
-        return self._nearest(X)[0]
-
-    def transform(self, X: Any) -> FloatArray:
-        """Return the distance of each row to each centre.
-
-        Euclidean, a sum of absolute differences, or one less the cosine, as `norm` says.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (m, p)
-            Inputs.
-        """
-        checked = self._check_new(X)
-        found = distances_to(self._row_map.to(checked), self._centers, self.norm)
-        return found * self._row_map.unit
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return minus the objective of rows: minus their weighted sum of squared distances."""
-        losses = self._row_losses(X)
-        weight = check_weight(sample_weight, len(losses))
-        return -float(losses.sum() if weight is None else weight @ losses)
+        self.labels_ = self._nearest_of(rows.given.X)[0]

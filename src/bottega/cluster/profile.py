@@ -8,7 +8,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.core.frames import backend_of, is_frame, make_frame
+from bottega.core.frames import backend_of, default_names, is_frame, make_frame
 from bottega.core.rows import check_weight
 from bottega.core.sparse import is_sparse
 from bottega.core.tables import Section, Shown, Summary
@@ -216,8 +216,7 @@ def _columns(X: Any) -> Iterator[tuple[str, Any]]:
     table = X.toarray() if is_sparse(X) else np.asarray(X)
     if table.ndim != 2:
         raise InputError(f"X must be a table of rows and columns; got {table.ndim} axes.")
-    for j, column in enumerate(table.T):
-        yield f"x{j}", column
+    yield from zip(default_names(table.shape[1]), table.T, strict=True)
 
 
 def _read(name: str, values: Any) -> tuple[str, Array]:

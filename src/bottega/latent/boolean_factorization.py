@@ -163,7 +163,7 @@ class BooleanFactorization(
         return _Bits(rows.X, _values(rows.X, names), seed, [])
 
     def _settle(self, work: "_Bits", setting: Mapping[str, Any]) -> None:
-        k = int(setting["n_components"])
+        k = _checked_count(int(setting["n_components"]), work)
         found = work.covers(k, int(self.tries))[k - 1]
         self.n_components_ = k
         self.components_ = found.components.astype(np.int64)
@@ -293,9 +293,22 @@ class _Bits:
         return self.found
 
 
+def _checked_count(k: int, work: _Bits) -> int:
+    n, p = work.value.shape
+    if k > min(n, p):
+        raise InputError(
+            f"BooleanFactorization: n_components={k} is more than min(n_samples, n_features) = "
+            f"{min(n, p)}: so many patterns, one per row or per column, give any table exactly. "
+            "Give fewer."
+        )
+    return k
+
+
 def _counts(work: _Bits, values: Any) -> IntArray:
     if values is not None:
-        return np.unique(values)
+        counts = np.unique(values)
+        _checked_count(int(counts[-1]), work)
+        return counts
     return np.arange(1, min(_MOST_COMPONENTS, *work.value.shape) + 1)
 
 

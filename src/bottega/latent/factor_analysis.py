@@ -113,6 +113,8 @@ class FactorAnalysis(FactorReading, Unsupervised, Chunked):
         Correlations of the factors; the identity unless the rotation is oblique.
     log_likelihood_ : float
         Log-likelihood of the rows of the fit.
+    loglike_ : list of float
+        Log-likelihood after each iteration.
     dof_ : int
         Covariances less parameters: degrees of freedom of the test.
     statistic_, p_value_ : float
@@ -282,6 +284,7 @@ class FactorAnalysis(FactorReading, Unsupervised, Chunked):
         self.uniquenesses_ = found.uniquenesses
         self._rotate(found.loadings, work.scale)
         self.log_likelihood_ = work.log_likelihood(found)
+        self.loglike_ = work.log_likelihoods(found)
         self.dof_ = degrees_of_freedom(p, K)
         factor = work.weight - 1 - (2 * p + 5) / 6 - 2 * K / 3
         tested = self.dof_ > 0 and factor > 0

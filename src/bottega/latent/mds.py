@@ -96,6 +96,10 @@ class MDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
     n² numbers are kept; classical scaling costs n³, an iteration of the other n² times the
     dimensions. There is no map for new rows.
 
+    It has no path: the stress falls with every dimension, nothing is held out that could judge a
+    map, and a map is drawn in two dimensions or three. To see how many dimensions the distances
+    have, look at `eigenvalues_` of ``method="classical"``.
+
     Classical scaling of Euclidean distances gives the principal components of the rows.
 
     References

@@ -15,6 +15,7 @@ from bottega.core.losses import Loss
 from bottega.core.params import Auto, Choice, Integer, Parameter, Real, Seed
 from bottega.core.path import Path
 from bottega.core.results import term_names
+from bottega.core.row_counts import as_counts
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
 from bottega.core.tables import Section, Summary
@@ -22,7 +23,6 @@ from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
 from bottega.latent._mixture.fit import DistinctRows, PpcaMixtureFit, fit_mixture
 from bottega.latent._ppca.packed import unpacked
-from bottega.latent._reading.counts import counted
 from bottega.latent._reading.sizes import check_sizes
 
 __all__ = ["MixtureOfPPCA"]
@@ -176,7 +176,7 @@ class MixtureOfPPCA(DensityMixin, Unsupervised):
 
     def _prepare(self, rows: Rows) -> DistinctRows:
         check_sizes(rows.X)
-        found = DistinctRows.of(rows.X, counted(rows.weight))
+        found = DistinctRows.of(rows.X, as_counts(rows.weight))
         if len(found.X) < 2:
             raise InputError(
                 "MixtureOfPPCA: the rows of X do not differ, so they have no density; give rows "

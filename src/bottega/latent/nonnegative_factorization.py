@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 
 from bottega.core.cards import Card
@@ -13,17 +12,7 @@ from bottega.core.errors import ConvergenceWarning, InputError, ParameterError, 
 from bottega.core.estimator import Unweighted
 from bottega.core.folds import Folds
 from bottega.core.losses import Loss
-from bottega.core.params import (
-    AnyOf,
-    Anything,
-    Auto,
-    Choice,
-    Integer,
-    OrNone,
-    Parameter,
-    Real,
-    Seed,
-)
+from bottega.core.params import AnyOf, Anything, Choice, Integer, OrNone, Parameter, Real, Seed
 from bottega.core.path import Path, Rule, along
 from bottega.core.results import term_names
 from bottega.core.rows import Rows
@@ -35,6 +24,7 @@ from bottega.latent._entries.held_out import judge_table
 from bottega.latent._entries.range import refuse_out_of_range
 from bottega.latent._nonnegative.checks import refuse_empty, refuse_negative
 from bottega.latent._nonnegative.coordinate import descend, solve
+from bottega.latent._nonnegative.custom import CustomStart
 from bottega.latent._nonnegative.gradient import project_gradients
 from bottega.latent._nonnegative.losses import PreparedTable, entry_losses, mean_losses
 from bottega.latent._nonnegative.multiplicative import divergence_codes, multiply
@@ -46,15 +36,13 @@ from bottega.latent._nonnegative.table import NonnegativeTable
 __all__ = ["NonnegativeFactorization"]
 
 _MOST_COMPONENTS = 10  # of the path that chooses
-_STARTS = Choice("nndsvd", "nndsvda", "nndsvdar", "random")
+_STARTS = Choice("nndsvd", "nndsvda", "nndsvdar", "random", "custom")
 _LARGEST_HELD_OUT = 1e145  # what is fitted to an entry held out may be far larger than all entries
 _MOST_PENALTY = 1e200  # of codes of numbers that are nothing beside the penalty
 _SWEEPS = 5_000  # of the codes of one row
 
 
-class NonnegativeFactorization(
-    Parts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted, Unsupervised
-):
+class NonnegativeFactorization(Parts, CustomStart, Unweighted, Unsupervised):
     r"""Nonnegative matrix factorisation: rows as sums of parts, nothing taken away.
 
     Minimises over :math:`W \ge 0` (n by k) and :math:`H \ge 0` (k by p), with squared error,
@@ -69,18 +57,19 @@ class NonnegativeFactorization(
 
     Parameters
     ----------
-    n_components : int or "auto", default="auto"
+    n_components : int, "auto" or None, default="auto"
         Number of components k. More fit the table more closely. ``"auto"`` walks the path from 1
-        to 10 and chooses by entries held out.
-    init : {"nndsvd", "nndsvda", "nndsvdar", "random"}, pair of arrays or None, default=None
+        to 10 and chooses by entries held out, unless `init` gives factors: theirs is taken. None
+        is as many as columns, which is scikit-learn's ``"auto"``.
+    init : {"nndsvd", "nndsvda", "nndsvdar", "random", "custom"}, pair of arrays or None
         Start: parts of singular vectors (``"nndsvd"``; with zeros filled by the mean of the factor,
         ``"nndsvda"``, or by small random numbers, ``"nndsvdar"``), random numbers, or the factors
-        (W, H) themselves. None is ``"nndsvda"``, or ``"random"`` with more components than rows or
-        columns.
+        (W, H) themselves, here or (``"custom"``) in `fit_transform`. None is ``"nndsvda"``, or
+        ``"random"`` with more components than rows or columns.
     solver : {"cd", "pg", "mu"}, default="cd"
         Coordinate descent with extrapolation, projected gradient descent (both for squared error),
         or multiplicative steps, which the Kullback-Leibler divergence needs.
-    beta_loss : {"frobenius", "kullback-leibler"}, default="frobenius"
+    beta_loss : {"frobenius", 2, "kullback-leibler", 1}, default="frobenius"
         Squared error, or the divergence for which counts are Poisson.
     tol : float, default=1e-4
         Stop when the violation of the conditions of a minimum is this share of that at the start
@@ -161,14 +150,18 @@ class NonnegativeFactorization(
     knob = "n_components"
     row_loss: ClassVar[str] = "loss of an entry"
     params: ClassVar[Mapping[str, Parameter]] = {
-        "n_components": Auto(Integer(1), help="number of components"),
+        "n_components": OrNone(
+            AnyOf(Choice("auto"), Integer(1)), help="number of components; None for all columns"
+        ),
         "init": AnyOf(
             OrNone(_STARTS),
             Anything(),
             help="start of the factors, or the factors (W, H) to start from",
         ),
         "solver": Choice("cd", "pg", "mu", help="how it is minimised"),
-        "beta_loss": Choice("frobenius", "kullback-leibler", help="loss of an entry"),
+        "beta_loss": AnyOf(
+            Choice("frobenius", "kullback-leibler"), Integer(1, 2), help="loss of an entry"
+        ),
         "tol": Real(0, help="share of the violation at the start at which it stops"),
         "max_iter": Integer(1, help="the most iterations"),
         "random_state": Seed(help="seed of random starts"),
@@ -205,11 +198,11 @@ class NonnegativeFactorization(
 
     def __init__(
         self,
-        n_components: int | str = "auto",
+        n_components: int | str | None = "auto",
         *,
         init: Any = None,
         solver: str = "cd",
-        beta_loss: str = "frobenius",
+        beta_loss: str | int = "frobenius",
         tol: float = 1e-4,
         max_iter: int = 200,
         random_state: Any = None,
@@ -249,7 +242,7 @@ class NonnegativeFactorization(
         super()._check_params()
         if isinstance(self.init, str):
             _STARTS.check(type(self).__name__, "init", self.init)
-        if self.beta_loss != "frobenius" and self.solver != "mu":
+        if self._by_divergence and self.solver != "mu":
             raise ParameterError(
                 f"NonnegativeFactorization: solver={self.solver!r} minimises squared error; with "
                 f"beta_loss={self.beta_loss!r} use solver='mu'."
@@ -257,7 +250,15 @@ class NonnegativeFactorization(
 
     @property
     def _by_divergence(self) -> bool:
-        return bool(self.beta_loss == "kullback-leibler")
+        return self.beta_loss in ("kullback-leibler", 1)
+
+    def _given(self, work: PreparedTable) -> dict[str, Any] | None:
+        if self.n_components is None:
+            return {"n_components": work.table.shape[1]}
+        start = self._start_given()
+        if self.n_components == "auto" and start is not None and not isinstance(start, str):
+            return {"n_components": len(start[1])}
+        return super()._given(work)
 
     def _prepare(self, rows: Rows) -> PreparedTable:
         names = term_names(self, intercept=False)
@@ -287,7 +288,7 @@ class NonnegativeFactorization(
         return FactorPenalty(*lassos, *ridges)
 
     def _factors(self, table: NonnegativeTable, k: int, seed: int) -> Factors:
-        W, Z = start_from(table, k, self.init, seed)
+        W, Z = start_from(table, k, self._start_given(), seed)
         how = (table, W, Z, self._penalty(table), float(self.tol), int(self.max_iter))
         if self.solver == "mu":
             return multiply(*how, self._by_divergence)

@@ -360,7 +360,7 @@ class PCA(ComponentDensity, ComponentStream, Unsupervised):
             work.discarded(counts) * work.divisor / work.weight,
             self.row_loss,
             complexity=counts.astype(np.float64),
-            criteria=criteria_of(work, counts, parallel=parallel, seed=seed),
+            **criteria_of(work, counts, parallel=parallel, seed=seed),
         )
 
     def _counts(self, values: Any) -> IntArray:

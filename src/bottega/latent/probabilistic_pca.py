@@ -17,10 +17,10 @@ from bottega.core.results import term_names
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
-from bottega.latent._ppca.ascent import LatentAscent
 from bottega.latent._ppca.reading import LatentReading
 from bottega.latent._ppca.statistics import GappedMoments
 from bottega.latent._ppca.work import LatentWork, prepared, prepared_chunks
+from bottega.optimize.em import Ascent
 
 __all__ = ["ProbabilisticPCA"]
 
@@ -224,7 +224,7 @@ class ProbabilisticPCA(LatentReading, Unsupervised, Chunked):
             return "closed" if work.complete else "em"
         return self.method
 
-    def _solve(self, work: LatentWork, count: int) -> LatentAscent:
+    def _solve(self, work: LatentWork, count: int) -> Ascent:
         return work.solve(count, self._way(work), float(self.tol), int(self.max_iter))
 
     def _settle(self, work: LatentWork, setting: Mapping[str, Any]) -> None:
@@ -238,7 +238,7 @@ class ProbabilisticPCA(LatentReading, Unsupervised, Chunked):
                 "iterations; raise max_iter, raise tol, or take fewer components.",
                 ConvergenceWarning,
             )
-        if found.model.noise <= work.axes.floor * (1 + 1e-9):
+        if found.parameters.noise <= work.axes.floor * (1 + 1e-9):
             warn_caller(
                 f"ProbabilisticPCA: the rows lie in a plane of n_components="
                 f"{self.n_components_} dimensions, so the noise variance is zero and the "
@@ -247,14 +247,15 @@ class ProbabilisticPCA(LatentReading, Unsupervised, Chunked):
                 DataWarning,
             )
 
-    def _keep(self, found: LatentAscent) -> None:
-        self.model_ = model = found.model
+    def _keep(self, found: Ascent) -> None:
+        self.model_ = model = found.parameters
         self.mean_, self.loadings_, self.noise_variance_ = model.mean, model.W, model.noise
         sizes = np.sqrt(np.sum(model.W**2, axis=0))
         self.components_ = (model.W / np.where(sizes > 0, sizes, 1.0)).T
         self.explained_variance_ = sizes**2 + model.noise
-        self.log_likelihood_, self.trace_ = found.log_likelihood, found.trace
-        self.n_iter_, self.converged_ = found.n_iter, found.converged
+        self.trace_ = found.log_likelihood
+        self.log_likelihood_ = float(self.trace_[-1])
+        self.n_iter_, self.converged_ = max(found.n_iter, 1), found.converged
 
     def _path(self, work: LatentWork, values: Any, loss: Loss | None) -> Path:
         p = len(work.center)
@@ -267,7 +268,7 @@ class ProbabilisticPCA(LatentReading, Unsupervised, Chunked):
         if self._way(work) == "closed":
             likelihood = work.axes.log_likelihoods(counts)
         else:
-            likelihood = np.array([self._solve(work, k).log_likelihood for k in counts])
+            likelihood = np.array([self._solve(work, k).log_likelihood[-1] for k in counts])
         df = p + p * counts - counts * (counts - 1) / 2 + 1.0
         return Path(
             along("n_components", counts),
@@ -286,7 +287,7 @@ class ProbabilisticPCA(LatentReading, Unsupervised, Chunked):
         counts = np.array([setting["n_components"] for setting in settings])
         if self._way(work) == "closed" and not np.isnan(X_new).any():
             return -work.axes.log_densities(X_new, counts)
-        found = [self._solve(work, int(k)).model.log_density(X_new) for k in counts]
+        found = [self._solve(work, int(k)).parameters.log_density(X_new) for k in counts]
         return -np.stack(found, axis=1)
 
     def _row_losses(self, X: Any) -> FloatArray:

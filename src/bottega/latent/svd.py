@@ -5,17 +5,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import svds
 from sklearn.utils import check_array
 
 from bottega.core.errors import InputError
-from bottega.core.frames import backend_of, is_frame, make_frame
+from bottega.core.frames import backend_of, default_names, is_frame, make_frame
 from bottega.core.signs import signs
 from bottega.core.sparse import is_large_sparse, small_as_dense
 from bottega.core.stored import stored
 from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import FloatArray
 from bottega.core.validate import refuse_doubled_names, refuse_masked
+from bottega.latent._decomposition.leading import singular_vectors
 from bottega.latent._pca.words import in_words
 
 __all__ = ["LowRank", "SingularDecomposition", "low_rank", "svd"]
@@ -221,12 +221,9 @@ def svd(
     table = table / unit
     few = k is not None and 0 < k <= _ITERATED * small and float(n) * p * small > _LARGE
     if k is not None and (sparse or few):
-        start = np.random.default_rng(0).uniform(-1, 1, size=small)
-        U, s, Vt = svds(table, k, v0=start, solver="arpack")
-        order = np.argsort(-s, kind="stable")
-        U, s, Vt = U[:, order], s[order], Vt[order]
+        U, s, Vt = singular_vectors(table, k, iterated=True)
     else:
-        U, s, Vt = np.linalg.svd(table, full_matrices=False)
+        U, s, Vt = singular_vectors(table)
     rank = int(np.count_nonzero(s > s[0] * max(n, p) * np.finfo(np.float64).eps)) if len(s) else 0
     kept = rank if k is None else min(k, rank)
     U, s, Vt = U[:, :kept], s[:kept], Vt[:kept]
@@ -278,14 +275,10 @@ def _read(A: Any, names: Sequence[str] | None) -> tuple[Any, tuple[str, ...], st
     except ValueError as error:
         raise InputError(f"The matrix cannot be decomposed: {error}") from error
     p = table.shape[1]
-    words = tuple(map(str, names)) if names is not None else tuple(own or _numbered(p))
+    words = tuple(map(str, names)) if names is not None else tuple(own or default_names(p))
     if len(words) != p:
         raise InputError(f"names has {len(words)} names; the matrix has {p} columns.")
     return small_as_dense(table), words, frame
-
-
-def _numbered(p: int) -> list[str]:
-    return [f"x{j}" for j in range(p)]
 
 
 def _check_rank(k: Any, most: int) -> None:

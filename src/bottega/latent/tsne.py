@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn import manifold
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.manifold import TSNE as PEER
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,6 +24,7 @@ from bottega.core.params import (
     Seed,
 )
 from bottega.core.rows import Rows
+from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray
 
 __all__ = ["TSNE"]
@@ -93,6 +94,13 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
     -----
     About n log n per iteration, or n² with ``"exact"``. There is no map for new rows.
 
+    The map depends on the order of the rows: the divergence has many local minima, and sums of
+    forces taken in another order round differently, which the iterations amplify. So it does on the
+    processor. Compare maps by which rows are neighbours, not by places.
+
+    It has no path: divergences of different perplexities or dimensions compare different
+    distributions, and say nothing about which map is better.
+
     Neither the sizes of clusters on the map nor the distances between them mean anything. Do not
     use it to measure, to find outliers, or as input of another method; look at several perplexities
     before believing a cluster.
@@ -121,7 +129,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
         "early_exaggeration": Real(1, help="factor on the similarities at first"),
         "learning_rate": Auto(Real(0, open_low=True), help="length of the steps"),
         "max_iter": Integer(250, help="the most iterations"),
-        "n_iter_without_progress": Integer(1, help="iterations without progress to stop after"),
+        "n_iter_without_progress": Integer(-1, help="iterations without progress to stop after"),
         "min_grad_norm": Real(0, help="norm of the gradient at which it stops"),
         "metric": Anything(help="distance between rows, or 'precomputed'"),
         "metric_params": Anything(help="arguments of the distance"),
@@ -192,6 +200,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.sparse = True
         return tags
 
     def _check_params(self) -> None:
@@ -203,7 +212,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
             )
 
     def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
-        X = work.X
+        X = work.X.tocsr() if is_sparse(work.X) else work.X
         self.perplexity_ = float(self.perplexity)
         if self.perplexity >= len(work):
             self.perplexity_ = (len(work) - 1) / 3
@@ -212,7 +221,8 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
                 f"{len(work)}; {self.perplexity_:.3g} is used, a third of the other rows.",
                 DataWarning,
             )
-        size = float(np.max(np.abs(X), initial=0.0))
+        entries = X.data if is_sparse(X) else X
+        size = float(np.max(np.abs(entries), initial=0.0))
         if size and not 1 / _LARGE < size < _LARGE:  # some squares are in single precision
             X = X / size
         words = {**self.get_params(deep=False), "verbose": int(self.verbose)}
@@ -221,9 +231,9 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
         precomputed = isinstance(self.metric, str) and self.metric == "precomputed"
         start = self.init
         if isinstance(start, str) and start == "pca":
-            flat = bool(np.all(X[0] == X)) or min(X.shape) < self.n_components
+            flat = min(X.shape) < self.n_components or _all_alike(X)
             start = "random" if precomputed or flat else start
-        peer = manifold.TSNE(**{**words, "init": start})
+        peer = PEER(**{**words, "init": start})
         self.embedding_ = np.asarray(peer.fit_transform(X), dtype=np.float64)
         if not np.all(np.isfinite(self.embedding_)):
             raise InputError(
@@ -243,7 +253,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, p)
+        X : array-like, sparse matrix or data frame of shape (n, p)
             Rows, or their distances with ``metric="precomputed"``.
         y : None
             Not used.
@@ -279,3 +289,10 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
         check_is_fitted(self)
         note = f"t-SNE, perplexity {self.perplexity_:.3g}: only who is near whom means something."
         return latent_map_chart(self.embedding_, labels, names=names, subtitle=note)
+
+
+def _all_alike(X: Any) -> bool:
+    """Return True if all rows are the same."""
+    if is_sparse(X):
+        return bool(np.all(X.max(axis=0).toarray() == X.min(axis=0).toarray()))
+    return bool(np.all(X[0] == X))

@@ -11,6 +11,7 @@ from bottega.core.errors import InputError
 from bottega.core.estimator import Estimator
 from bottega.core.params import Parameter, Real
 from bottega.core.rows import Rows
+from bottega.core.sparse import is_sparse
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.latent._pca.centred import CentredRows, column_squares, constant_columns
 
@@ -34,7 +35,8 @@ class VarianceFilter(SelectorMixin, Estimator):
 
     Notes
     -----
-    A fit costs :math:`O(n p)`. Sparse tables stay sparse.
+    A fit costs :math:`O(n p)`. Sparse tables stay sparse. Missing values (NaN) are left out of the
+    variances; a column without values is left out.
 
     The filter looks at the axes, not at the data: turned by an angle, the same rows may vary in
     every column alike, and none can go, though one direction in them hardly varies. `PCA` finds
@@ -74,6 +76,7 @@ class VarianceFilter(SelectorMixin, Estimator):
         assumptions=("Columns are in comparable units.",),
         cost="n p",
         source="N115, N117, N118",
+        takes=frozenset({"number", "missing"}),
         wide=True,
     )
 
@@ -85,17 +88,25 @@ class VarianceFilter(SelectorMixin, Estimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         return tags
 
     def _prepare(self, rows: Rows) -> FloatArray:
-        centred = CentredRows.about_mean(rows.X, rows.weight)
-        with np.errstate(over="ignore"):
-            found = column_squares(centred) / rows.total_weight
+        w = np.ones(rows.X.shape[0]) if rows.weight is None else rows.weight
+        entries = rows.X.data if is_sparse(rows.X) else rows.X
+        with np.errstate(over="ignore", invalid="ignore"):
+            if is_sparse(rows.X):
+                mean, found = _sparse_moments(rows.X.tocsc(), w)
+            elif np.any(np.isnan(entries)):
+                mean, found = _gappy_moments(rows.X, w)
+            else:
+                centred = CentredRows.about_mean(rows.X, rows.weight)
+                mean, found = centred.mean, column_squares(centred) / rows.total_weight
         if not np.all(np.isfinite(found)):
             raise InputError(
                 "The squares of these numbers overflow: bring the columns to a smaller scale."
             )
-        return np.where(constant_columns(centred.mean, found), 0.0, found)
+        return np.where(constant_columns(mean, found), 0.0, found)
 
     def _settle(self, work: FloatArray, setting: Mapping[str, Any]) -> None:
         self.variances_ = work
@@ -107,3 +118,32 @@ class VarianceFilter(SelectorMixin, Estimator):
 
     def _get_support_mask(self) -> BoolArray:
         return np.asarray(self.variances_ > self.threshold)
+
+
+def _gappy_moments(X: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return mean and variance of the values that are there in each column; 0 without any."""
+    known = ~np.isnan(X)
+    weight = w[:, None] * known
+    total = np.maximum(weight.sum(axis=0), np.finfo(np.float64).tiny)
+    mean = np.sum(weight * np.where(known, X, 0.0), axis=0) / total
+    return mean, np.sum(weight * np.where(known, X - mean, 0.0) ** 2, axis=0) / total
+
+
+def _sparse_moments(X: Any, w: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return mean and variance of the columns of a sparse table (CSC), gaps left out."""
+    if not X.has_canonical_format:  # entries that are stored in parts
+        X = X.copy()
+        X.sum_duplicates()
+    p = X.shape[1]
+    column = np.repeat(np.arange(p), np.diff(X.indptr))
+    known = ~np.isnan(X.data)
+    weight = w[X.indices]
+    lost = np.bincount(column, weights=weight * ~known, minlength=p)
+    stored = np.bincount(column, weights=weight * known, minlength=p)
+    total = np.maximum(w.sum() - lost, np.finfo(np.float64).tiny)
+    values = np.where(known, X.data, 0.0)
+    mean = np.bincount(column, weights=weight * values, minlength=p) / total
+    gap = np.where(known, X.data - mean[column], 0.0)
+    square = np.bincount(column, weights=weight * gap**2, minlength=p)
+    # The other entries are zeros; rounding may leave less than none of them.
+    return mean, (square + np.maximum(w.sum() - lost - stored, 0.0) * mean**2) / total

@@ -1,17 +1,20 @@
 """What a number of clusters is judged by: silhouettes, gaps, agreement of halves."""
 
+from typing import Any
+
 import numpy as np
 
 from bottega.cluster._kmeans.distances import METRICS
 from bottega.cluster._kmeans.problem import ClusterProblem, nearest
-from bottega.cluster._weights import as_counts, own_mass
+from bottega.cluster._weights import own_mass
 from bottega.cluster.gap import GapStatistic, compared_with_references
 from bottega.cluster.silhouette import silhouette
 from bottega.core.deal import MOST_ORDERED
+from bottega.core.row_counts import as_counts
 from bottega.core.row_order import own_order
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = ["gaps", "instability", "mean_silhouettes", "unstable"]
+__all__ = ["gaps", "instability", "judged_counts", "mean_silhouettes", "unstable"]
 
 _MOST_ROWS = 3_000  # of a sample that stands for the others
 _REFERENCES = 10
@@ -29,6 +32,26 @@ def sampled(
         rows = order[(np.arange(most) * (len(X) / most)).astype(np.int64)]
         return X[rows], w[rows] if len(w) else None
     return X, w if len(w) else None
+
+
+def judged_counts(
+    work: ClusterProblem, counts: IntArray, *, agreement: bool
+) -> tuple[dict[str, FloatArray], dict[str, FloatArray], dict[str, Any]]:
+    """Return criteria to be minimised, what they are made from, and the honest error of a path."""
+    criteria: dict[str, FloatArray] = {}
+    measured: dict[str, FloatArray] = {}
+    judged: dict[str, Any] = {}
+    if "silhouette" in work.wanted:
+        measured["silhouette"] = mean_silhouettes(work, counts)
+        criteria["silhouette"] = 1 - measured["silhouette"]
+    if "gap" in work.wanted and len(counts) > 1 and np.all(np.diff(counts) == 1):
+        found = gaps(work, counts)
+        measured["gap"], criteria["gap"] = found.gap, found.excess
+    if "stability" in work.wanted and agreement:
+        error, se = instability(work, counts)
+        measured["stability"], criteria["stability"] = 1 - error, unstable(error, counts)
+        judged = {"error": error, "error_se": se, "estimate": "stability"}
+    return criteria, measured, judged
 
 
 def mean_silhouettes(problem: ClusterProblem, counts: IntArray) -> FloatArray:

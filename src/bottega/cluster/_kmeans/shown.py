@@ -12,6 +12,7 @@ from bottega.core.errors import ParameterError
 from bottega.core.estimator import Estimator
 from bottega.core.results import term_names
 from bottega.core.rows import Rows
+from bottega.core.sparse import small_as_dense
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
 
@@ -65,7 +66,9 @@ class ShownCenters(Estimator):
         rows = self._check_new(X)
         places, names = places_of(self, columns)
         centers = self.cluster_centers_[:, places]
-        return clusters_chart(rows[:, places], self.predict(X), centers=centers, names=names)
+        return clusters_chart(
+            small_as_dense(rows[:, places]), self.predict(X), centers=centers, names=names
+        )
 
     def steps(self, X: Any, sample_weight: Any = None) -> list[FloatArray]:
         """Return the centres before each pass of Lloyd's algorithm, from its first start on.
@@ -121,7 +124,7 @@ class ShownCenters(Estimator):
         places, names = places_of(worker, columns)
         steps = work.steps(K)
         return cluster_steps_chart(
-            rows.X[:, places],
+            small_as_dense(rows.X[:, places]),
             [centers[:, places] for centers in steps],
             labels=[nearest(work.source.X, work.row_map.to(each), self.norm)[0] for each in steps],
             names=names,

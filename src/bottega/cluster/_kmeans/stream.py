@@ -10,6 +10,7 @@ from bottega.cluster._kmeans.source import ArraySource
 from bottega.core.errors import InputError
 from bottega.core.estimator import Estimator
 from bottega.core.rows import Rows, check_weight
+from bottega.core.sparse import is_sparse
 
 __all__ = ["CenterStream"]
 
@@ -57,6 +58,7 @@ class CenterStream(Estimator):
             raise InputError(
                 f"partial_fit runs on this processor; got device={self.device!r}: leave it None."
             )
+        X = X.toarray() if is_sparse(X) else X
         first = not hasattr(self, "_mass")
         if first:
             self._forget()

@@ -19,6 +19,7 @@ from bottega.cluster._mixture.parameters import (
 )
 from bottega.cluster._shown import places_of
 from bottega.core.errors import ParameterError
+from bottega.core.frames import with_values
 from bottega.core.results import term_names
 from bottega.core.seeds import seed_of
 from bottega.core.tables import Section, Summary
@@ -119,16 +120,27 @@ class FittedMixture(Unsupervised):
         Z = self._units.into(self._check_new(X))
         return np.nan_to_num(tail_scores(Z, self._parameters), nan=0.0)
 
-    def impute(self, X: Any) -> FloatArray:
-        """Return the rows with what is missing replaced by its expectation given the rest."""
-        X = self._check_new(X)
+    def impute(self, X: Any) -> Any:
+        """Return the rows with what is missing replaced by its expectation given the rest.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (m, p)
+            Rows; NaN is missing.
+
+        Returns
+        -------
+        ndarray or data frame of shape (m, p)
+            A frame of the kind of X, with its names, where X is one.
+        """
+        given, X = X, self._check_new(X)
         holes = np.isnan(X).any(axis=1)
         found = X.copy()
         if holes.any():
             Z = filled(self._units.into(X[holes]), self._parameters)
             guess = Z.T * self._units.scale + self._units.center
             found[holes] = np.where(np.isnan(X[holes]), guess, X[holes])
-        return found
+        return with_values(given, found)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[FloatArray, Array]:
         """Draw rows: a component by its weight, then a row of it.

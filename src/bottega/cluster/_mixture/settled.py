@@ -104,7 +104,7 @@ def warn_about(model: Any, work: MixtureWork, fit: NormalFit) -> None:
             "reg_covar.",
             ConvergenceWarning,
         )
-    elif not fit.ascent.converged:
+    elif not fit.ascent.converged and model.max_iter > 0:  # else the start was asked for
         rise = (fit.ascent.after_e[-1] - fit.ascent.after_e[-2]) / fit.total
         warn_caller(
             f"{owner} did not converge in {model.max_iter} iterations: the mean log-likelihood "

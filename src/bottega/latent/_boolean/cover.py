@@ -68,7 +68,9 @@ class Cover:
 
     def with_component(self, component: Any, penalty: int = 1) -> "Cover":
         """Return the factors with one more component, used in the rows in which it helps."""
-        used = (self.left(penalty) @ component.astype(np.float32) > 0).astype(np.int8)
+        # Small whole numbers; yet OpenBLAS may raise a flag for lanes past the end of the row.
+        with np.errstate(all="ignore"):
+            used = (self.left(penalty) @ component.astype(np.float32) > 0).astype(np.int8)
         codes = np.ascontiguousarray(np.column_stack([self.codes, used]))
         components = np.ascontiguousarray(np.vstack([self.components, component[None]]))
         covers = self.covers + np.outer(used, component).astype(np.int32)

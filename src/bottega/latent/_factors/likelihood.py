@@ -28,6 +28,7 @@ class FactorSolution:
     at_bound: BoolArray
     n_iter: int
     converged: bool
+    trace: tuple[float, ...] = ()  # the discrepancy after each iteration
 
 
 def maximise(
@@ -42,7 +43,7 @@ def maximise(
     p = len(R)
     if K == 0:
         ones = np.ones(p)
-        return FactorSolution(np.zeros((p, 0)), ones, float(p), ones < 0, 1, True)
+        return FactorSolution(np.zeros((p, 0)), ones, float(p), ones < 0, 1, True, (float(p),))
     known = _start(R, K) if start is None else np.asarray(start, dtype=np.float64)
     known = np.log(np.clip(known, lower, 1.0))
 
@@ -53,9 +54,15 @@ def maximise(
         slope = np.sum(loadings**2, axis=1) / u + 1 - np.diag(R) / u
         return value, slope
 
+    trace: list[float] = []
+
+    def keep(intermediate_result: Any) -> None:
+        trace.append(float(intermediate_result.fun))
+
     minimize: Any = optimize.minimize
     found = minimize(
         objective, known, jac=True, method="L-BFGS-B", bounds=[(np.log(lower), 0.0)] * p,
+        callback=keep,
         options={"maxiter": max_iter, "maxcor": 20, "gtol": tol, "ftol": 0.0, "maxls": 50},
     )  # fmt: skip
     x = np.asarray(found.x)
@@ -66,7 +73,10 @@ def maximise(
     _, loadings = _best_loadings(R, u, K)
     # Near the minimum rounding ends the line search before the slope is as small as asked.
     converged = bool(np.max(np.abs(free)) <= max(tol, 1e-5))
-    return FactorSolution(loadings, u, value, at_bound, max(int(found.nit), 1), converged)
+    n_iter = max(int(found.nit), 1)
+    return FactorSolution(
+        loadings, u, value, at_bound, n_iter, converged, (*trace[: n_iter - 1], value)
+    )
 
 
 def _start(R: FloatArray, K: int) -> FloatArray:

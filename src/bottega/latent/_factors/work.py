@@ -7,10 +7,10 @@ import numpy as np
 
 from bottega.core.chunks import Moments
 from bottega.core.errors import InputError
+from bottega.core.row_counts import rows_of_weight
 from bottega.core.typing import FloatArray
 from bottega.latent._factors.density import FactorDensity
 from bottega.latent._factors.likelihood import FactorSolution
-from bottega.latent._reading.counts import rows_of_weight
 
 __all__ = ["FactorWork", "degrees_of_freedom"]
 
@@ -50,9 +50,16 @@ class FactorWork:
 
     def log_likelihood(self, solution: FactorSolution) -> float:
         """Return the log-likelihood of the rows on the scale of the columns."""
+        return self._likelihood_at(solution.discrepancy)
+
+    def log_likelihoods(self, solution: FactorSolution) -> list[float]:
+        """Return the log-likelihood after each iteration."""
+        return [self._likelihood_at(each) for each in solution.trace]
+
+    def _likelihood_at(self, discrepancy: float) -> float:
         p = len(self.mean)
         fixed = p * np.log(2 * np.pi) + 2 * np.sum(np.log(self.scale))
-        return float(-0.5 * self.weight * (fixed + solution.discrepancy))
+        return float(-0.5 * self.weight * (fixed + discrepancy))
 
     def density(self, solution: FactorSolution) -> FactorDensity:
         """Return the density on the scale of the columns."""

@@ -3,16 +3,14 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils.extmath import randomized_svd
 
 from bottega.core.errors import InputError
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray
+from bottega.latent._decomposition.leading import rough_singular_vectors
 from bottega.latent._nonnegative.table import NonnegativeTable
 
 __all__ = ["start_from"]
-
-_EXACT = 512  # columns (or rows) up to which the decomposition is that of a Gram matrix
 
 
 def start_from(
@@ -84,17 +82,8 @@ def _decomposition(table: NonnegativeTable, k: int, seed: int) -> tuple[Any, Any
         lost[np.repeat(np.arange(n), np.diff(table.rows.starts)), table.rows.gaps] = True
         means = X.sum(axis=0) / np.maximum((~lost).sum(axis=0), 1)
         X = np.where(lost, means, X)
-    if min(n, p) > _EXACT:
-        U, size, Vt = randomized_svd(X, k, random_state=seed % 2**32)
-        return U, size, Vt.T
-    gram = X.T @ X if p <= n else X @ X.T
-    values, vectors = np.linalg.eigh(gram.toarray() if is_sparse(gram) else gram)
-    order = np.argsort(-values, kind="stable")[:k]
-    size = np.sqrt(np.maximum(values[order], 0.0))
-    one = vectors[:, order]
-    other = np.asarray((X if p <= n else X.T) @ one)
-    other /= np.where(size > 0, size, 1.0)
-    return (other, size, one) if p <= n else (one, size, other)
+    U, size, Vt = rough_singular_vectors(X, k, seed=seed)
+    return U, size, Vt.T
 
 
 def _positive_parts(U: Any, size: Any, V: Any) -> tuple[FloatArray, FloatArray]:

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
 from bottega.latent._pca.views import ComponentViews
+from bottega.latent._reading.normal_density import along_axes
 
 __all__ = ["ComponentDensity"]
 
@@ -40,13 +41,9 @@ class ComponentDensity(ComponentViews):
                 "There is no density: the rows of the fit do not vary in all directions. Keep "
                 "fewer components, leave constant columns out, or give more rows."
             )
-        Z = self._scores(X)
-        square = np.sum(Z**2 / spread, axis=1)
-        if k < p:
-            square += self._distances(X) / noise
-        volume = np.sum(np.log(spread)) + 2 * np.sum(np.log(self.scale_))
-        volume += (p - k) * np.log(noise) if k < p else 0.0
-        return np.asarray(-0.5 * (square + volume + p * np.log(2 * np.pi)))
+        left = self._distances(X) if k < p else 0.0
+        found = along_axes(self._scores(X) ** 2, left, spread, noise, p)
+        return np.asarray(found - np.sum(np.log(self.scale_)))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log-likelihood of rows under the probabilistic model.

@@ -14,6 +14,7 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray, IntArray
+from bottega.latent._decomposition.leading import leading_eigenvectors
 from bottega.latent._pca.centred import CentredRows
 
 __all__ = ["block_losses", "column_blocks"]
@@ -69,14 +70,12 @@ def block_losses(
     for hidden in blocks:
         seen = np.setdiff1d(np.arange(p), hidden)
         if not wide:
-            lam, V = np.linalg.eigh(products[np.ix_(seen, seen)])
-            lam, V = lam[::-1], V[:, ::-1]
+            lam, V = leading_eigenvectors(products[np.ix_(seen, seen)])
             rank = int(np.count_nonzero(lam > _LOST * max(lam[0], 0.0)))
             scores = T[:, seen] @ V[:, :rank]
             slopes = (V[:, :rank].T @ products[np.ix_(seen, hidden)]) / lam[:rank, None]
         else:
-            lam, U = np.linalg.eigh(products - A[:, hidden] @ A[:, hidden].T)
-            lam, U = lam[::-1], U[:, ::-1]
+            lam, U = leading_eigenvectors(products - A[:, hidden] @ A[:, hidden].T)
             rank = int(np.count_nonzero(lam > _LOST * max(lam[0], 0.0)))
             U = U[:, :rank]
             scores = (cross - T[:, hidden] @ A[:, hidden].T) @ U

@@ -151,10 +151,8 @@ def _wishart_roots(rng: np.random.Generator, times: int, p: int, df: int) -> Flo
     return Z
 
 
-def criteria_of(
-    found: Directions, counts: Any, *, parallel: bool, seed: int
-) -> dict[str, FloatArray]:
-    """Return criteria to be minimised over numbers of components.
+def criteria_of(found: Directions, counts: Any, *, parallel: bool, seed: int) -> dict[str, Any]:
+    """Return criteria to be minimised over numbers of components, and what they are made from.
 
     ``share``: by how much 90 % of the variance is missed, so the least number that reaches it
     wins. ``parallel``: minus the sum of what the first eigenvalues exceed those of independent
@@ -167,7 +165,10 @@ def criteria_of(
         columns["parallel"] = 0.0 - np.concatenate([[0.0], excess(found.variances, limits)])
     if found.complete and found.n > found.p:
         columns["mle"] = -evidence(found.variances, found.weight)
-    return {name: column[counts] for name, column in columns.items()}
+    criteria = {name: column[counts] for name, column in columns.items()}
+    share = 1 - found.discarded(counts) / (found.total if found.total > 0 else 1.0)
+    measured = {name: -column for name, column in criteria.items()} | {"share": share}
+    return {"criteria": criteria, "measured": measured}
 
 
 def excess(variances: FloatArray, limits: FloatArray) -> FloatArray:

@@ -1,28 +1,30 @@
-"""Leading eigenvectors of a scatter matrix, by six algorithms.
+"""Leading eigenvectors of a scatter matrix: which algorithm, and what only components need.
 
 All give eigenvalues of A'A, largest first, and the right singular vectors V (p by k) of A, before
 the convention for signs.
 """
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh, lu
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from bottega.core.errors import ConvergenceWarning, InputError, warn_caller
-from bottega.core.threads import one_thread
+from bottega.core.errors import ConvergenceWarning, warn_caller
 from bottega.core.typing import FloatArray
+from bottega.latent._decomposition.leading import (
+    LOST,
+    SMALL,
+    from_dual,
+    leading_eigenvectors,
+    power_steps,
+    singular_vectors,
+)
 from bottega.latent._pca.centred import CentredRows
 
 __all__ = [
     "by_dual",
     "by_full_svd",
-    "by_lanczos",
     "by_power_iteration",
-    "by_randomized_range",
     "by_scatter",
     "choose_solver",
     "completed",
@@ -31,10 +33,6 @@ __all__ = [
 
 Solved = tuple[FloatArray, FloatArray]
 
-# Multiplications up to which the full decomposition of the rows, the most exact one, is quick.
-_SMALL = 3e7
-# Eigenvalues of a product A'A below this share of the largest have lost all of their digits.
-_LOST = 1e-13
 _EPS = np.finfo(np.float64).eps
 _POWER_STEPS = 10_000
 _POWER_TOL = 1e-10
@@ -51,7 +49,7 @@ def choose_solver(n: int, p: int, k: int | None, nonzeros: int | None = None) ->
     ('full', 'covariance_eigh', 'randomized')
     """
     small = min(n, p)
-    if nonzeros is None and n * p * small <= _SMALL:
+    if nonzeros is None and n * p * small <= SMALL:
         return "full"
     entries = n * p if nonzeros is None else nonzeros
     product = n * p * small if nonzeros is None else nonzeros * max(nonzeros / max(n, p), 1)
@@ -59,19 +57,10 @@ def choose_solver(n: int, p: int, k: int | None, nonzeros: int | None = None) ->
     # speed of a product of large matrices.
     direct = product + 18.0 * small**3
     if k is not None and k + 10 < small / 5:
-        passes = 2 * (_iterations("auto", k, small) + 1) * (1 if nonzeros is None else 4)
+        passes = 2 * (power_steps("auto", k, small) + 1) * (1 if nonzeros is None else 4)
         if 2.0 * passes * entries * (k + 10) < direct:
             return "randomized" if nonzeros is None else "arpack"
     return "covariance_eigh"
-
-
-def _iterations(given: Any, k: int, small: int) -> int:
-    """Return how many passes the randomised solver makes: scikit-learn's numbers."""
-    return (7 if k < 0.1 * small else 4) if given == "auto" else int(given)
-
-
-def _threads(size: int) -> AbstractContextManager[None]:
-    return one_thread() if float(size) ** 3 <= 5e7 else nullcontext()
 
 
 def completed(V: FloatArray, k: int) -> FloatArray:
@@ -88,81 +77,23 @@ def completed(V: FloatArray, k: int) -> FloatArray:
 
 def by_full_svd(rows: CentredRows) -> Solved:
     """Decompose the rows themselves."""
-    A = rows.dense()
-    with _threads(min(A.shape)):
-        _, d, Vt = np.linalg.svd(A, full_matrices=False)
-    d[d <= d[0] * max(A.shape) * _EPS] = 0.0  # rounding, of rows that vary in fewer directions
+    _, d, Vt = singular_vectors(rows.dense())
+    d[d <= d[0] * max(rows.shape) * _EPS] = 0.0  # rounding, of rows that vary in fewer directions
     return d**2, np.ascontiguousarray(Vt.T)
 
 
 def by_scatter(scatter: FloatArray, k: int | None = None) -> Solved:
     """Decompose A'A (p by p), the cheapest way with many rows."""
-    p = len(scatter)
-    with _threads(p):
-        if k is None or k > p / 4:
-            lam, V = np.linalg.eigh(scatter)
-        else:
-            lam, V = eigh(scatter, subset_by_index=(p - k, p - 1), driver="evr")
-    lam = lam[::-1]
-    return np.where(lam > lam[0] * p * _EPS, lam, 0.0), np.ascontiguousarray(V[:, ::-1])
+    lam, V = leading_eigenvectors(scatter, k)
+    return np.where(lam > lam[0] * len(scatter) * _EPS, lam, 0.0), V
 
 
 def by_dual(rows: CentredRows) -> Solved:
     """Decompose AA' (n by n), the cheapest way with more columns than rows."""
-    gram = rows.dual()
-    with _threads(len(gram)):
-        lam, U = np.linalg.eigh(gram)
-    lam, U = np.maximum(lam[::-1], 0.0), U[:, ::-1]
-    kept = lam > _LOST * lam[0]
-    V = rows.transposed_times(np.ascontiguousarray(U[:, kept] / np.sqrt(lam[kept])))
-    # Squares lose digits; what is lost shows as angles between the vectors, largest first right.
-    return np.where(kept, lam, 0.0), completed(np.linalg.qr(V)[0], len(lam))
-
-
-def by_randomized_range(
-    rows: CentredRows, k: int, *, iterations: Any, oversamples: int, normalizer: str, seed: int
-) -> Solved:
-    """Find a subspace by products with random vectors, and decompose the rows inside it."""
-    n, p = rows.shape
-    width = min(k + oversamples, p)
-    V = np.random.default_rng(seed).normal(size=(p, width))
-    for _ in range(_iterations(iterations, k, min(n, p))):
-        V = _normalized(rows.scatter_times(V), normalizer)
-    Q = np.linalg.qr(rows.scatter_times(V))[0]
-    scores = rows.times(Q)
-    _, d, Wt = np.linalg.svd(np.linalg.qr(scores, mode="r"))
-    V = Q @ Wt.T
-    lam = np.zeros(width)
-    lam[: len(d)] = d**2
-    return lam[:k], V[:, :k]
-
-
-def _normalized(V: FloatArray, normalizer: str) -> FloatArray:
-    if normalizer == "none":
-        return V
-    if normalizer == "LU":
-        return np.asarray(lu(V, permute_l=True)[0])
-    return np.linalg.qr(V)[0]
-
-
-def by_lanczos(rows: CentredRows, k: int, *, tol: float, seed: int) -> Solved:
-    """Find the first k by Lanczos iterations (ARPACK), which only multiply."""
-    p = rows.shape[1]
-
-    def multiply(v: FloatArray) -> FloatArray:
-        return rows.scatter_times(v.reshape(p, -1)).reshape(v.shape)
-
-    scatter = LinearOperator((p, p), matvec=multiply, matmat=multiply, dtype=np.float64)
-    start = np.random.default_rng(seed).uniform(-1, 1, size=p)
-    try:
-        lam, V = eigsh(scatter, k, v0=start, tol=tol)
-    except ArpackNoConvergence as error:
-        raise InputError(
-            f"Lanczos iterations found {len(error.eigenvalues)} of {k} components: give a larger "
-            "tol, or another svd_solver."
-        ) from error
-    order = np.argsort(-lam, kind="stable")
-    return np.maximum(lam[order], 0.0), np.ascontiguousarray(V[:, order])
+    found, V = from_dual(rows.dual(), rows)
+    lam = np.zeros(rows.shape[0])
+    lam[: len(found)] = found
+    return lam, completed(V, len(lam))
 
 
 def by_power_iteration(
@@ -201,7 +132,7 @@ def by_power_iteration(
             image -= found @ (found.T @ image)
             value = float(v @ image)
             length = float(np.linalg.norm(image))
-            if length <= _LOST * lam[0] or length == 0:
+            if length <= LOST * lam[0] or length == 0:
                 value = 0.0
                 break
             gap = float(np.linalg.norm(image - value * v))

@@ -1,4 +1,7 @@
-"""Principal components on an accelerator. Torch is imported inside the call."""
+"""Principal components on an accelerator. Torch is imported inside the call.
+
+The decomposition is torch's own; that of the processor is in `_decomposition/leading.py`.
+"""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
 """Maximum likelihood with missing values: EM that is accelerated, and quasi-Newton steps."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,26 +9,15 @@ import numpy as np
 from bottega.core.typing import FloatArray
 from bottega.latent._ppca.latent_normal import LatentNormal
 from bottega.latent._ppca.sums import LatentSums
+from bottega.optimize.em import Ascent, ascend
+from bottega.optimize.extrapolation import Extrapolation
 from bottega.optimize.quasi_newton import minimise_smooth
 
-__all__ = ["LatentAscent", "climb_by_em", "climb_by_gradient"]
+__all__ = ["climb_by_em", "climb_by_gradient", "climbed"]
 
-_MEMORY = 6  # steps that an extrapolation looks at
 _ROUNDED = 1e-5  # slope per row below which a line search may end by rounding
-_RIDGE = 1e-10  # relative; keeps extrapolations from dividing by rounding
 
 Expect = Callable[[LatentNormal], LatentSums]
-
-
-@dataclass(frozen=True)
-class LatentAscent:
-    """Where an ascent ended: the model, its log-likelihood, and the likelihoods on the way."""
-
-    model: LatentNormal
-    log_likelihood: float
-    trace: FloatArray
-    n_iter: int
-    converged: bool
 
 
 class _ParameterVector:
@@ -56,62 +45,36 @@ class _ParameterVector:
 
 def climb_by_em(
     expect: Expect, start: LatentNormal, *, floor: float, tol: float, max_iter: int
-) -> LatentAscent:
+) -> Ascent:
     """Return the maximum that EM finds, its steps extrapolated where that raises the likelihood.
 
-    Every round has one expectation step. Its parameters are the extrapolation of the last EM steps
-    (Anderson acceleration); if their likelihood is lower than the last one, the plain EM step is
-    taken instead, so the likelihood never falls. It stops when the slope along the step, per
-    row, is at most `tol`: that is the gain the step still promises.
+    Every round has one expectation step, or two where the extrapolation is rejected. It stops when
+    the slope along the step, per row, is at most `tol`: that is the gain the step still promises.
     """
     at = _ParameterVector(start)
-    model, sums = start, expect(start)
-    trace = [sums.log_likelihood]
-    points: list[FloatArray] = []
-    steps: list[FloatArray] = []
-    converged = False
-    for _ in range(max_iter):
-        plain = sums.maximised(floor)
-        x = at.vector(model)
-        points, steps = [*points, x][-_MEMORY:], [*steps, at.vector(plain) - x][-_MEMORY:]
-        slope = at.gradient(sums, model)
-        further = _extrapolated(points, steps)
-        promised = max(float(slope @ steps[-1]), float(slope @ (further - x)))
-        if promised <= tol * sums.weight:
-            converged = True
-            break
-        last = sums.log_likelihood
-        tried = None
-        if len(points) > 1:
-            model = at.model(further)
-            if model.noise >= floor:
-                tried = expect(model)
-        if tried is None or not tried.log_likelihood >= last:
-            points, steps = points[-1:], steps[-1:]
-            model, tried = plain, expect(plain)
-            if not tried.log_likelihood >= last:  # rounding: nothing is gained any more
-                model, converged = at.model(x), True
-                break
-        sums = tried
-        trace.append(sums.log_likelihood)
-    return LatentAscent(model, trace[-1], np.array(trace), max(len(trace) - 1, 1), converged)
 
+    def allowed(x: FloatArray) -> LatentNormal | None:
+        model = at.model(x)
+        return model if model.noise >= floor else None
 
-def _extrapolated(points: list[FloatArray], steps: list[FloatArray]) -> FloatArray:
-    """Return the point at which the steps, taken as linear between the points, would vanish."""
-    if len(points) == 1:
-        return points[-1] + steps[-1]
-    moved = np.diff(np.stack(points), axis=0)
-    turned = np.diff(np.stack(steps), axis=0)
-    gram = turned @ turned.T
-    gram[np.diag_indices_from(gram)] += _RIDGE * np.trace(gram) / len(gram) + 1e-300
-    share = np.linalg.solve(gram, turned @ steps[-1])
-    return points[-1] + steps[-1] - share @ (moved + turned)
+    found = ascend(
+        start,
+        expect,
+        lambda sums: sums.maximised(floor),
+        lambda sums, _: sums.log_likelihood,
+        max_iter=max_iter,
+        tol=tol,
+        extrapolation=Extrapolation(
+            at.vector, allowed, lambda sums, model: at.gradient(sums, model) / sums.weight
+        ),
+    )
+    # An EM step cannot lower the likelihood: where it does, rounding is all that is left.
+    return replace(found, converged=True, falls=()) if found.falls else found
 
 
 def climb_by_gradient(
     expect: Expect, start: LatentNormal, *, floor: float, tol: float, max_iter: int
-) -> LatentAscent:
+) -> Ascent:
     """Return the maximum that L-BFGS finds on the marginal likelihood; its trace only rises."""
     at = _ParameterVector(start)
     least = np.sqrt(at.p) * np.log(floor)
@@ -136,4 +99,10 @@ def climb_by_gradient(
     # Where rounding ends the line search first, the slope is small but not as small as asked.
     limit = np.sqrt(tol) if n_iter >= max_iter else max(np.sqrt(tol), _ROUNDED)
     converged = best["slope"] <= limit
-    return LatentAscent(best["model"], trace[-1], np.array(trace), max(n_iter, 1), bool(converged))
+    return climbed(best["model"], trace, n_iter, bool(converged))
+
+
+def climbed(model: LatentNormal, trace: list[float], n_iter: int, converged: bool) -> Ascent:
+    """Return an ascent that has no E and M steps: the model, and likelihoods on the way."""
+    level = np.array(trace)
+    return Ascent(model, level, np.zeros(0), level, None, n_iter, converged, ())

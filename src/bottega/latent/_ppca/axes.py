@@ -8,7 +8,9 @@ import numpy as np
 from bottega.core.chunks import Moments
 from bottega.core.signs import signed
 from bottega.core.typing import FloatArray, IntArray
+from bottega.latent._decomposition.leading import from_dual, leading_eigenvectors
 from bottega.latent._ppca.latent_normal import LatentNormal
+from bottega.latent._reading.normal_density import along_axes
 
 __all__ = ["PrincipalAxes"]
 
@@ -40,8 +42,8 @@ class PrincipalAxes:
         cls, mean: FloatArray, covariance: FloatArray, weight: float
     ) -> "PrincipalAxes":
         """Return the axes of a covariance matrix."""
-        variances, axes = np.linalg.eigh(covariance)
-        return cls._kept(mean, variances[::-1], axes[:, ::-1], np.trace(covariance), weight)
+        variances, axes = leading_eigenvectors(covariance)
+        return cls._kept(mean, variances, axes, np.trace(covariance), weight)
 
     @classmethod
     def of_wide(cls, X: FloatArray, weight: FloatArray | None) -> "PrincipalAxes":
@@ -52,11 +54,9 @@ class PrincipalAxes:
         centred = X - mean
         gap = w @ centred / total
         centred = (centred - gap) * np.sqrt(w / total)[:, None]
-        variances, left = np.linalg.eigh(centred @ centred.T)
-        variances, left = variances[::-1], left[:, ::-1]
-        kept = variances > _ROUNDING * len(X) * max(float(variances[0]), 0.0)
-        axes = centred.T @ (left[:, kept] / np.sqrt(variances[kept]))
-        return cls._kept(mean + gap, variances[kept], axes, np.trace(centred @ centred.T), total)
+        products = centred @ centred.T
+        variances, axes = from_dual(products, centred)
+        return cls._kept(mean + gap, variances, axes, np.trace(products), total)
 
     @classmethod
     def _kept(
@@ -101,11 +101,12 @@ class PrincipalAxes:
         p, noises = len(self.mean), self.noises(counts)
         found = []
         for count, noise in zip(np.minimum(counts, self.rank), noises, strict=True):
-            top = np.maximum(self.variances[:count], noise)
-            left = self.total - np.sum(np.minimum(self.variances[:count], top))
-            log_det = np.sum(np.log(top)) + (p - count) * np.log(noise)
-            found.append(p * np.log(2 * np.pi) + log_det + count + max(left, 0.0) / noise)
-        return np.asarray(-0.5 * self.weight * np.array(found))
+            inside = self.variances[:count]
+            top = np.maximum(inside, noise)
+            # The mean over the rows: the variances are means of squares.
+            left = max(self.total - float(np.sum(inside)), 0.0)
+            found.append(along_axes(inside, left, top, noise, p))
+        return np.asarray(self.weight * np.array(found))
 
     def log_densities(self, X: FloatArray, counts: IntArray) -> FloatArray:
         """Return the log-likelihood of complete rows for each number of components."""
@@ -119,6 +120,5 @@ class PrincipalAxes:
             top = np.maximum(self.variances[:count], noise)
             inside = squares[:, :count]
             left = np.maximum(size - inside.sum(axis=1), 0.0)
-            log_det = np.sum(np.log(top)) + (p - count) * np.log(noise)
-            found[:, k] = p * np.log(2 * np.pi) + log_det + inside @ (1 / top) + left / noise
-        return -0.5 * found
+            found[:, k] = along_axes(inside, left, top, noise, p)
+        return found

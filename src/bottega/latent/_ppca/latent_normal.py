@@ -12,9 +12,10 @@ from bottega.latent._kernels.ppca import posteriors
 from bottega.latent._ppca.packed import outer_packed
 from bottega.latent._reading.normal_density import log_density
 
-__all__ = ["LatentNormal", "posterior_of_rows"]
+__all__ = ["LatentNormal", "block_rows", "posterior_of_rows"]
 
-BLOCK = 1024  # rows whose products fit into the cache
+_ENTRIES = 160_000  # of a block of rows that fits into the cache
+_FEWEST, _MOST = 64, 4096  # rows of a block
 
 
 @stored
@@ -78,7 +79,7 @@ class LatentNormal:
         mean, log_density = np.empty((len(X), K)), np.empty(len(X))
         covariance = np.empty((len(X), T))
         origin = LatentNormal(np.zeros(len(self.mean)), self.W, self.noise)
-        for part in split_rows(len(X), BLOCK):
+        for part in split_rows(len(X), block_rows(X.shape[1])):
             mask = observed[part].astype(np.float64)
             filled = np.where(observed[part], X[part] - self.mean, 0.0)
             size = np.einsum("ij,ij->i", filled, filled)
@@ -87,6 +88,11 @@ class LatentNormal:
             covariance[part], mean[part] = found[:, :T], found[:, T:-1]
             log_density[part] = facts[0]
         return mean, log_density, covariance
+
+
+def block_rows(p: int) -> int:
+    """Return how many rows of p columns are taken at a time."""
+    return min(max(_ENTRIES // max(p, 1), _FEWEST), _MOST)
 
 
 def posterior_of_rows(

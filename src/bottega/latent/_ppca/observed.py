@@ -12,7 +12,7 @@ from bottega.core.deal import scramble
 from bottega.core.parallel import in_threads
 from bottega.core.typing import FloatArray, IntArray
 from bottega.latent._kernels.observed import column_sums, fill
-from bottega.latent._ppca.latent_normal import BLOCK, LatentNormal, posterior_of_rows
+from bottega.latent._ppca.latent_normal import LatentNormal, block_rows, posterior_of_rows
 from bottega.latent._ppca.packed import places
 from bottega.latent._ppca.sums import LatentSums
 
@@ -20,6 +20,8 @@ __all__ = ["ObservedRows", "PatternGroup", "column_means"]
 
 _PARTS = 8  # of the rows, which threads take one by one: sums do not depend on their number
 _THREADED = 200_000  # entries of a table from which threads pay
+_BINS = np.uint64(2**16 - 1)  # of codes, counted before they are sorted
+_FEW = 64  # first rows that are searched before all
 _COMMON = 256  # rows of one pattern from which their moments are faster than the rows
 
 
@@ -76,6 +78,11 @@ class ObservedRows:
         Row weights.
     center : ndarray of shape (p,)
         What is taken from the columns beforehand; `LatentNormal.mean` is about it in `expect`.
+
+    Attributes
+    ----------
+    empty : int
+        Rows without any observed value.
     """
 
     def __init__(self, X: FloatArray, weight: FloatArray | None, center: FloatArray) -> None:
@@ -93,6 +100,7 @@ class ObservedRows:
         self.facts[2] = 1.0 if weight is None else weight
         self.groups: list[PatternGroup] = []
         kept = self.facts[1] > 0  # the others have nothing to say
+        self.empty = n - int(np.count_nonzero(kept))
         for rows in _common_patterns(code, self.mask):
             columns = np.flatnonzero(self.mask[rows[0]])
             w = None if weight is None else weight[rows]
@@ -117,22 +125,26 @@ class ObservedRows:
         found.squares = np.diag(found.groups[0].second).copy()
         return found
 
-    def products(self) -> FloatArray:
-        """Return the sums of products of entries observed together, about the centre."""
-        scaled = self.filled * self.facts[2][:, None] if self._weighted else self.filled
-        found = scaled.T @ self.filled
-        for group in self.groups:
-            found[np.ix_(group.columns, group.columns)] += group.second
-        return found
+    def together(self) -> tuple[FloatArray, FloatArray, float]:
+        """Return sums of products of entries observed together, about the centre, and weights.
 
-    def weights(self) -> tuple[FloatArray, float]:
-        """Return the weight of the observed entries of each column, and of all rows."""
-        w = self.facts[2]
-        entries, rows = w @ self.mask, float(w.sum())
+        The weights are those of the observed entries of each column, and of all rows.
+        """
+        p = len(self.center)
+        products, entries, weight = np.zeros((p, p)), np.zeros(p), float(self.facts[2].sum())
+
+        def of_rows(part: slice) -> tuple[FloatArray, FloatArray]:
+            f, w = self.filled[part], self.facts[2, part]
+            return (f * w[:, None] if self._weighted else f).T @ f, w @ self.mask[part]
+
+        for more, seen in _in_parts(of_rows, len(self.mask), self.mask.size):
+            products += more
+            entries += seen
         for group in self.groups:
+            products[np.ix_(group.columns, group.columns)] += group.second
             entries[group.columns] += group.weight
-            rows += group.weight
-        return entries, rows
+            weight += group.weight
+        return products, entries, weight
 
     def expect(self, model: LatentNormal) -> LatentSums:
         """Return the sums over the posteriors given a model, whose mean is about the centre."""
@@ -149,8 +161,9 @@ class ObservedRows:
         K = model.W.shape[1]
         T = K * (K + 1) // 2
         sums = _nothing(*model.W.shape)
-        for start in range(part.start, part.stop, BLOCK):
-            rows = slice(start, min(start + BLOCK, part.stop))
+        size = block_rows(len(model.mean))
+        for start in range(part.start, part.stop, size):
+            rows = slice(start, min(start + size, part.stop))
             mask, filled = self.mask[rows], self.filled[rows]
             facts = self.facts[:, rows].copy()
             found = posterior_of_rows(model, mask, filled, facts, True)
@@ -183,8 +196,8 @@ def column_means(blocks: Iterable[tuple[FloatArray, FloatArray | None]]) -> Floa
         if not len(shift):
             shift, total = np.full(X.shape[1], np.nan), np.zeros((2, X.shape[1]))
         unknown = np.flatnonzero(np.isnan(shift))
-        for j in unknown if len(X) else ():
-            shift[j] = X[np.argmax(~np.isnan(X[:, j])), j]
+        for j in unknown:
+            shift[j] = _first_observed(X[:, j])
         weight = np.ones(0) if w is None else w
 
         def add(part: slice, X: Any = X, weight: Any = weight, shift: Any = shift) -> FloatArray:
@@ -196,12 +209,23 @@ def column_means(blocks: Iterable[tuple[FloatArray, FloatArray | None]]) -> Floa
         return np.asarray(shift + total[0] / total[1])
 
 
+def _first_observed(column: FloatArray) -> float:
+    """Return the first value that is not missing, NaN if there is none."""
+    for start, stop in ((0, _FEW), (_FEW, len(column))):  # nearly always among a few
+        seen = np.flatnonzero(~np.isnan(column[start:stop]))
+        if len(seen):
+            return float(column[start + seen[0]])
+    return np.nan
+
+
 def _common_patterns(code: Any, mask: FloatArray) -> list[IntArray]:
     """Return the rows of each pattern of missing values that many rows have."""
     n, p = mask.shape
     common = max(_COMMON, 2 * p)
     if n < common:
         return []
+    if np.bincount((code & _BINS).astype(np.intp)).max() < common:
+        return []  # as with values that are missing at random: no need to sort
     order = np.argsort(code, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(code[order]) != 0, True])
     found = []

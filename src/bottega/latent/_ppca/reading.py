@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
 from bottega.core.estimator import Estimator
+from bottega.core.frames import with_values
 from bottega.core.params import Integer
 from bottega.core.results import term_names
 from bottega.core.seeds import seed_of
@@ -95,14 +96,22 @@ class LatentReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
 
         Returns
         -------
-        ndarray of shape (m, p), or two of them
+        ndarray or data frame of shape (m, p), or two of them
+            Frames of the kind of X, with its names, where X is one.
         """
-        rows, model = self._checked_model(X)
+        filled, std = self._imputed(*self._checked_model(X), return_std)
+        return (
+            with_values(X, filled) if std is None else (with_values(X, filled), with_values(X, std))
+        )
+
+    def _imputed(
+        self, rows: FloatArray, model: LatentNormal, return_std: bool
+    ) -> tuple[FloatArray, FloatArray | None]:
         missing = np.isnan(rows)
         z, _, covariance = model.posterior(rows)
         filled = np.where(missing, z @ model.W.T + model.mean, rows)
         if not return_std:
-            return filled
+            return filled, None
         both = outer_packed(model.W)  # off the diagonal every product counts twice
         rows_of, columns_of = np.tril_indices(self.n_components_)
         twice = np.where(rows_of == columns_of, 1.0, 2.0)
@@ -194,7 +203,7 @@ class LatentReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         """
         from bottega.plot import imputation_chart
 
-        rows, _ = self._checked_model(X)
+        rows, model = self._checked_model(X)
         missing = np.isnan(rows)
         names = term_names(self, intercept=False)
         if column is None:
@@ -203,6 +212,7 @@ class LatentReading(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
             j = names.index(column) if isinstance(column, str) else int(column)
         if not missing[:, j].any():
             raise InputError(f"Column {names[j]!r} has no missing value to impute; name another.")
-        filled, std = self.impute(X, return_std=True)
+        filled, std = self._imputed(rows, model, True)
+        assert std is not None
         gone = missing[:, j]
         return imputation_chart(filled[gone, j], std[gone, j], rows[~gone, j], name=names[j])

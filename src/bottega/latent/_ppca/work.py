@@ -9,15 +9,16 @@ import numpy as np
 
 from bottega.core.chunks import Moments
 from bottega.core.errors import DataWarning, InputError, warn_caller
+from bottega.core.row_counts import as_counts, rows_of_weight
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
-from bottega.latent._ppca.ascent import LatentAscent, climb_by_em, climb_by_gradient
+from bottega.latent._ppca.ascent import climb_by_em, climb_by_gradient, climbed
 from bottega.latent._ppca.axes import PrincipalAxes
 from bottega.latent._ppca.latent_normal import LatentNormal
 from bottega.latent._ppca.observed import ObservedRows, column_means
 from bottega.latent._ppca.sums import LatentSums
-from bottega.latent._reading.counts import counted, rows_of_weight
 from bottega.latent._reading.sizes import check_sizes
+from bottega.optimize.em import Ascent
 
 __all__ = ["LatentWork", "prepared", "prepared_chunks"]
 
@@ -47,12 +48,12 @@ class LatentWork:
         """Components beyond which the noise would vanish."""
         return max(min(len(self.center), self.axes.rank) - 1, 0)
 
-    def solve(self, count: int, method: str, tol: float, max_iter: int) -> LatentAscent:
+    def solve(self, count: int, method: str, tol: float, max_iter: int) -> Ascent:
         """Return the maximum of the likelihood with `count` latent variables."""
         start = self.axes.model(count)
         if method == "closed" or (count == 0 and self.complete):
             value = float(self.axes.log_likelihoods(np.array([count]))[0])
-            return LatentAscent(start, value, np.array([value]), 1, True)
+            return climbed(start, [value], 1, True)
         climb = climb_by_gradient if method == "gradient" else climb_by_em
         spread = self.axes.total / len(self.center)
         if self.complete:
@@ -64,8 +65,8 @@ class LatentWork:
             start = replace(start, W=W, noise=max(start.noise, 1e-4 * spread))
         about = replace(start, mean=start.mean - self.center)
         found = climb(self.expect, about, floor=self.axes.floor, tol=tol, max_iter=max_iter)
-        model = replace(found.model, mean=found.model.mean + self.center).on_axes()
-        return replace(found, model=model)
+        model = found.parameters
+        return replace(found, parameters=replace(model, mean=model.mean + self.center).on_axes())
 
     def expect(self, model: LatentNormal) -> LatentSums:
         """Return the sums that EM and the gradient need, given a model about the centre."""
@@ -92,10 +93,9 @@ def _spread_out(p: int, K: int) -> FloatArray:
 
 def prepared(rows: Rows, owner: str, names: Sequence[str]) -> LatentWork:
     """Return the prepared rows of a fit; NaN is missing."""
-    X, w = rows.X, counted(rows.weight)
+    X, w = rows.X, as_counts(rows.weight)
     check_sizes(X)
-    missing = np.isnan(X)
-    if not missing.any():
+    if not np.isnan(X).any():
         if len(X) < X.shape[1]:
             axes = PrincipalAxes.of_wide(X, w)
             source: Any = ObservedRows(X, w, axes.mean)
@@ -103,18 +103,17 @@ def prepared(rows: Rows, owner: str, names: Sequence[str]) -> LatentWork:
             moments = Moments().update(X, w=w)
             axes, source = PrincipalAxes.of_moments(moments), ObservedRows.of_moments(moments)
         return LatentWork(_varying(axes, owner), True, source, axes.mean, len(X))
-    empty = int(np.sum(missing.all(axis=1)))
+    center = column_means([(X, w)])
+    _check_columns(center, owner, names)
+    source = ObservedRows(X, w, center)
+    empty = source.empty
     if empty:
         warn_caller(
             f"{owner}: {empty} of {len(X)} rows have no observed value; they say nothing about "
             "the parameters and are left out of the fit.",
             DataWarning,
         )
-    center = column_means([(X, w)])
-    _check_columns(center, owner, names)
-    source = ObservedRows(X, w, center)
-    entries, weight = source.weights()
-    axes = _pairwise_axes(center, source.products(), entries, weight)
+    axes = _pairwise_axes(center, *source.together())
     return LatentWork(_varying(axes, owner), False, source, center, len(X) - empty)
 
 
@@ -135,11 +134,11 @@ def prepared_chunks(
     count = some = 0
     for X, _, w in chunks:
         found = ObservedRows(X, w, center)
-        more, rows = found.weights()
-        products, entries, weight = products + found.products(), entries + more, weight + rows
+        more, seen, rows = found.together()
+        products, entries, weight = products + more, entries + seen, weight + rows
         count += len(X)
-        seen = ~np.isnan(X).all(axis=1)
-        some += int(np.count_nonzero(seen if w is None else seen & (w > 0)))
+        told = ~np.isnan(X).all(axis=1)
+        some += int(np.count_nonzero(told if w is None else told & (w > 0)))
     unit = rows_of_weight(weight, some) / weight
     axes = _pairwise_axes(center, products * unit, entries * unit, weight * unit)
     return LatentWork(_varying(axes, owner), False, chunks, center, count, unit)

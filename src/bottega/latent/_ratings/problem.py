@@ -5,8 +5,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from bottega.core.chunks import split_rows
+from bottega.core.lazy import cached_property
 from bottega.core.parallel import in_threads, spare_threads
 from bottega.core.typing import FloatArray, IntArray
 from bottega.latent._kernels.ratings_descent import fitted_entries
@@ -65,10 +67,19 @@ class RatingsSide:
         cls, name: str, rows: IntArray, column: IntArray, count: int, weight: Any
     ) -> "RatingsSide":
         """Sort entries by their rows."""
-        order = slice(None) if name == "users" else np.argsort(rows, kind="stable")
         start = np.zeros(count + 1, dtype=np.int64)
         np.cumsum(np.bincount(rows, minlength=count), out=start[1:])
+        order: Any = slice(None)
+        if name != "users":  # a stable sort of row numbers, each counted once
+            entries = np.arange(len(rows))
+            order = csr_array((entries, rows, [0, len(rows)]), shape=(1, count)).tocsc().data
         return cls(name, start, column[order].astype(np.int64), order, weight[order])
+
+    @cached_property
+    def confidence(self) -> tuple[FloatArray, float]:
+        """The weights plus one, those of implicit feedback, and their sum."""
+        found = 1.0 + self.weight
+        return found, float(found.sum())
 
     @property
     def counts(self) -> IntArray:
@@ -170,8 +181,7 @@ class FactorProblem:
             right = side.weight * gap
             constant = float(right @ gap)
         elif self.implicit:
-            right = 1.0 + side.weight
-            constant = float(right.sum())
+            right, constant = side.confidence
         else:
             gap = self.target[side.order]
             right = side.weight * gap

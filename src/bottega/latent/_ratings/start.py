@@ -4,16 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.utils.extmath import randomized_svd
 
-from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray
+from bottega.latent._decomposition.leading import rough_singular_vectors
 from bottega.latent._ratings.problem import FactorPair, FactorProblem, RatingsPenalty
 
 __all__ = ["FactorStart"]
 
 _BIAS_SWEEPS = 20
-_DENSE = 200  # rows or columns up to which all singular values are computed
 _POWER = 3  # steps of power iteration of the randomised decomposition
 _RANDOM_SIZE = 0.1  # of a product of random factors
 
@@ -55,7 +53,7 @@ class FactorStart:
         users, items = np.zeros((n, rank)), np.zeros((m, rank))
         if init == "svd":
             known = csr_matrix((gap, places), shape=(n, m))
-            left, values, right = _decomposition(known, min(rank, n, m), seed)
+            left, values, right = _decomposed(known, rank, seed)
             root = np.sqrt(values)
             users[:, : len(root)], items[:, : len(root)] = left * root, right.T * root
         else:
@@ -71,7 +69,7 @@ class FactorStart:
 
         A penalty above it (the geometric mean of those of users and items) lets factors vanish.
         """
-        return float(_decomposition(self.rest, 1, self.seed)[1][0])
+        return float(_decomposed(self.rest, 1, self.seed)[1][0])
 
     def factors(self, rank: int) -> FactorPair:
         """Return the starting values of a rank."""
@@ -96,13 +94,5 @@ def _biases_alone(problem: FactorProblem, biases: float) -> FactorPair:
     return found
 
 
-def _decomposition(table: csr_matrix, rank: int, seed: int) -> tuple[FloatArray, ...]:
-    if min(table.shape) <= _DENSE and table.shape[0] * table.shape[1] <= 2**22:
-        with one_thread():
-            left, values, right = np.linalg.svd(table.toarray(), full_matrices=False)
-        return left[:, :rank], values[:rank], right[:rank]
-    with one_thread():
-        found: tuple[FloatArray, ...] = randomized_svd(
-            table, n_components=rank, n_iter=_POWER, random_state=seed
-        )
-    return found
+def _decomposed(table: csr_matrix, rank: int, seed: int) -> tuple[FloatArray, ...]:
+    return rough_singular_vectors(table, rank, iterations=_POWER, seed=seed)

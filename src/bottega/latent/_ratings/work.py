@@ -43,7 +43,7 @@ class RatingsWork:
         """Check the ratings as a whole; warn of users and items without any."""
         ratings.refuse_extremes()
         empty = [
-            count - len(np.unique(codes))
+            int(np.count_nonzero(np.bincount(codes, minlength=count) == 0))
             for count, codes in zip(ratings.shape, (ratings.user, ratings.item), strict=True)
         ]
         if any(empty):

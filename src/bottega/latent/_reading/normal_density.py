@@ -6,7 +6,7 @@ import numpy as np
 
 from bottega.core.typing import FloatArray
 
-__all__ = ["log_density"]
+__all__ = ["along_axes", "log_density"]
 
 
 def log_density(X: FloatArray, mean: FloatArray, W: FloatArray, noise: Any) -> FloatArray:
@@ -33,3 +33,23 @@ def log_density(X: FloatArray, mean: FloatArray, W: FloatArray, noise: Any) -> F
     size = np.where(np.isfinite(size), size, np.inf)
     log_det = 2 * np.sum(np.log(root_noise)) + 2 * np.sum(np.log(np.diag(root)))
     return np.asarray(-0.5 * (p * np.log(2 * np.pi) + log_det + size))
+
+
+def along_axes(squares: FloatArray, left: Any, variances: FloatArray, noise: float, p: int) -> Any:
+    """Return the log-density of rows on p axes, some with variances of their own.
+
+    `squares` are the squared coordinates along these, `left` the squared length in the p - k other
+    directions, each of which has the variance `noise` (not looked at where there are none).
+
+    Examples
+    --------
+    >>> found = along_axes(np.array([[4.0]]), np.array([1.0]), np.array([2.0]), 0.5, 2)
+    >>> bool(np.isclose(found[0], -np.log(2 * np.pi) - 0.5 * (4 / 2 + 1 / 0.5)))
+    True
+    """
+    k = len(variances)
+    volume = p * np.log(2 * np.pi) + np.sum(np.log(variances))
+    size = squares @ (1 / variances)
+    if k < p:
+        volume, size = volume + (p - k) * np.log(noise), size + left / noise
+    return -0.5 * (volume + size)

@@ -21,9 +21,9 @@ def check_sizes(X: FloatArray, *, each: bool = False) -> None:
     bottega.core.errors.InputError: X is up to 1e+200 in size, and the squares of such numbers \
 overflow: measure it in larger units.
     """
-    highest, lowest = (pick.reduce(X, axis=0, initial=0.0) for pick in (np.fmax, np.fmin))
-    sizes = np.maximum(highest, -lowest)
-    for size in sizes if each else [np.max(sizes, initial=0.0)]:
+    axis = 0 if each else None
+    highest, lowest = (pick.reduce(X, axis=axis, initial=0.0) for pick in (np.fmax, np.fmin))
+    for size in np.atleast_1d(np.maximum(highest, -lowest)):
         high = size > _LARGEST
         if high or 0 < size < _SMALLEST:
             raise InputError(

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
 
 from bottega.core.signs import signed
 from bottega.core.typing import FloatArray
+from bottega.latent._decomposition.leading import leading_eigenvectors
 
 __all__ = ["Classical", "classical_scaling"]
 
@@ -33,8 +33,7 @@ def classical_scaling(D: FloatArray, k: int) -> Classical:
     square = (D / size) ** 2
     means = square.mean(axis=0)
     B = -0.5 * (square - means - means[:, None] + means.mean())
-    values, vectors = eigh(0.5 * (B + B.T))
-    values, vectors = values[::-1], vectors[:, ::-1]
+    values, vectors = leading_eigenvectors(0.5 * (B + B.T))
     points = np.zeros((len(D), k))
     kept = min(k, len(D))
     points[:, :kept] = vectors[:, :kept] * np.sqrt(np.maximum(values[:kept], 0.0))

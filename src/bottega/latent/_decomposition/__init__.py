@@ -1,0 +1,1 @@
+"""Leading directions of a matrix, found once for every method that needs them."""
