@@ -13,6 +13,8 @@ PYTEST := $(BIN)/python -m pytest
 JOBS ?= 2
 SPREAD = -n $(JOBS) --dist loadfile --no-loadscope-reorder
 export OPENBLAS_NUM_THREADS ?= 1
+# pytest rewrites the tests' assertions and keeps the outcome, unless it may write no bytecode.
+export PYTHONDONTWRITEBYTECODE :=
 # What pytest is given besides, as in  make test ARGS=tests/linear
 ARGS ?=
 PYTHONS := 3.11 3.12 3.13
@@ -47,8 +49,10 @@ test: setup  ## run all tests but the budgets of compile time (make kernels)
 kernels: setup  ## compile every kernel from nothing, and see that each keeps its budget of time
 	$(PYTEST) $(BUDGETS)
 
-quick: setup  ## run the tests that take under two seconds each
-	$(PYTEST) $(SPREAD) -m "not slow" $(ARGS)
+quick: setup  ## run the tests of single methods, those under two seconds, without the examples of docstrings
+	$(PYTEST) $(SPREAD) -o addopts="--strict-markers --strict-config --import-mode=importlib -ra" \
+	    --ignore-glob='tests/reference/*.py' --ignore=tests/dropin --ignore=tests/packaging \
+	    -m "not slow" $(or $(ARGS),tests)
 
 dropin: setup  ## run scikit-learn's own tests with our classes in the place of theirs
 	PYTHONPATH=tests/dropin $(PYTEST) -c tests/dropin/pytest.ini --rootdir=. -n $(JOBS) --pyargs \

@@ -9,6 +9,16 @@ import pytest
 # Fixtures that several tests share do without a ledger: the user's own is never touched.
 os.environ["BOTTEGA_LEDGER"] = "off"
 _numbers = itertools.count()
+# Tests that run the whole product, or every method: slow together, if not one by one.
+WHOLE = (
+    "tests/cli/",
+    "tests/common/test_contract.py",
+    "tests/common/test_equivariance.py",
+    "tests/course/",
+    "tests/data/test_encoded_chunks.py",
+    "tests/report/",
+    "tests/workbench/",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -22,3 +32,10 @@ def pytest_configure():
     """Listen to Ctrl-C: a shell lets what it starts in the background ignore it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items):
+    """Mark them: `make quick` leaves them out."""
+    for item in items:
+        if item.nodeid.startswith(WHOLE):
+            item.add_marker(pytest.mark.slow)

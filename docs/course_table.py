@@ -41,11 +41,6 @@ WAITING: dict[str, tuple[str, str]] = {
         "decay beat few.",
         "neural networks",
     ),
-    "M-X35": (
-        "Descent on a convex function reaches the same minimum from any start.",
-        "optimisation",
-    ),
-    "M-X36": ("A convex function is largest at a vertex of a polytope.", "optimisation"),
     "M-X37": (
         "Exact line search takes fewer steps, backtracking cheaper ones.",
         "optimisation",
@@ -61,7 +56,6 @@ WAITING: dict[str, tuple[str, str]] = {
     ),
     "M-X41": ("Newton takes few steps and the memory of a square.", "optimisation"),
     "M-X42": ("Stochastic descent beats full descent in passes over the data.", "optimisation"),
-    "M-X44": ("Asynchronous updates beat synchronous ones on a cluster.", "optimisation"),
     "M-X45": ("Plain descent leaves the feasible set, projection repairs it.", "optimisation"),
     "M-X46": (
         "The dual is concave and below the primal, and equal to it under Slater's condition.",

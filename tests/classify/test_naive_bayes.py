@@ -275,3 +275,27 @@ def test_a_column_without_values_stays_unknown():
     expected = NaiveBayes().fit(X[:, :1], Y).predict_proba(X[:, :1])
     assert model.predict_proba(X) == pytest.approx(expected, abs=1e-12)
     assert np.isnan(model.fill_in(X[:2])[:, 1]).all()
+
+
+def test_the_numbers_of_classes_have_scikit_learns_names():
+    model = NaiveBayes("gaussian").fit(FRAME[["size", "visits"]], Y)
+    for k, label in enumerate(model.classes_):
+        rows = FRAME.loc[label == Y, ["size", "visits"]]
+        assert model.theta_[k] == pytest.approx(rows.mean().to_numpy())
+        assert model.var_[k] == pytest.approx(rows.var().to_numpy())
+        assert model.class_count_[k] == len(rows)
+        assert model.class_prior_[k] == pytest.approx(len(rows) / N)
+    assert np.isnan(NaiveBayes().fit(FRAME[["town"]], Y).theta_).all()
+    part = FRAME.loc[Y != "low", ["size", "visits"]]
+    stream = NaiveBayes("gaussian").partial_fit(part, Y[Y != "low"], classes=np.unique(Y))
+    assert np.isnan(stream.theta_[1]).all()
+    assert np.isfinite(stream.theta_[[0, 2]]).all()
+
+
+def test_joint_log_probabilities_give_those_of_the_classes_and_the_density():
+    model = NaiveBayes().fit(FRAME, Y)
+    joint = model.predict_joint_log_proba(GAPPY)
+    density = model.log_density(GAPPY)
+    assert np.logaddexp.reduce(joint, axis=1) == pytest.approx(density)
+    # Probabilities sum terms of a few hundred, whose rounding is 1e-13.
+    assert np.exp(joint - density[:, None]) == pytest.approx(model.predict_proba(GAPPY), abs=1e-9)

@@ -177,6 +177,53 @@ def test_ctrl_c_is_heard_in_every_phase(small, tmp_path, phase):
     assert ("least_squares" in before + output) == done
 
 
+DESCRIBING = {
+    "reading": ("bottega.cli.describing", "read"),
+    "components": ("bottega.workbench.describe", "find_components"),
+    "clusters": ("bottega.workbench.describe", "find_clusters"),
+    "report": ("bottega.workbench", "Description.report"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("phase", DESCRIBING)
+def test_ctrl_c_stops_a_description_in_every_phase(small, tmp_path, phase):
+    """What was found before is printed; rows are written with what is known of them."""
+    module, path = DESCRIBING[phase]
+    report, rows = tmp_path / "r.html", tmp_path / "rows.csv"
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-c", HOLD_AND_RUN.format(module=module, path=path)),
+            *("describe", str(small), "--rows-out", str(rows)),
+            *(("--out", str(report)) if phase == "report" else ()),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        before = ""
+        for line in iter(process.stdout.readline, "here\n"):
+            assert line, process.stderr.read()  # it ended
+            before += line
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        output, errors = process.communicate(timeout=60)
+        seconds = time.monotonic() - sent
+    finally:
+        process.kill()
+    assert seconds < 5  # a second on a machine of its own
+    assert process.returncode == 1, errors
+    assert "Traceback" not in errors
+    assert "stopped" in errors
+    assert not report.exists()
+    told = before + output
+    assert ("Description of 120 rows" in told) == (phase != "reading")
+    for part, phases in (("components", ["components"]), ("clusters", ["components", "clusters"])):
+        assert (f"{part}: stopped before it was done" in told) == (phase in phases)
+
+
 @pytest.mark.slow
 def test_ctrl_c_is_heard_while_kernels_are_compiled(small, tmp_path):
     process = subprocess.Popen(

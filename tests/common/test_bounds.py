@@ -39,6 +39,7 @@ def in_lines(problems):
     return "\n".join(" | ".join(each) for each in problems)
 
 
+@pytest.mark.slow
 def test_checks_are_on(tmp_path):
     """A kernel that reads beside its array is caught: else the tests below say nothing."""
     kernels = tmp_path / "_kernels"
@@ -60,6 +61,7 @@ def test_checks_are_on(tmp_path):
     assert "IndexError" in done.stderr
 
 
+@pytest.mark.slow
 def test_neighbours_stay_inside_their_arrays():
     found = run(FEW)
     assert not found, in_lines(found)

@@ -22,6 +22,7 @@ def test_help_of_the_command_line():
     assert modules_after("import bottega.cli.app").isdisjoint({*HEAVY, "numpy", "narwhals"})
 
 
+@pytest.mark.slow
 def test_methods_do_not_drag_in_charts_data_or_deep_learning():
     found = modules_after("import bottega.registry; bottega.registry.estimators()")
     # pandas is not on the list: scikit-learn itself imports it where it is installed.

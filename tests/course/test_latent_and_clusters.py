@@ -36,6 +36,27 @@ def test_n_x15_no_outliers_turn_nothing():
     assert found["degrees that the axis turns, farthest outliers"]["compared with"] < 3
 
 
+@pytest.mark.parametrize("seed", [3, 4])  # whose ratios, 0.62 and 0.60, are among the largest tenth
+def test_n_x15_imputation_is_better_than_means_for_other_draws(seed):
+    found = parts("probabilistic_components", random_state=seed)
+    row = found["error of imputed values, of column means"]
+    assert 0.59 < row["found"] / row["compared with"] < 0.65
+    assert row["supported"]
+
+
+def test_n_x17_shows_both_tables_that_singular_vectors_take():
+    found = course.factors_of_ratings()
+    told = {row["part"] for row in found.to_frame().to_dict("records")}
+    assert any("SVD with zeros" in part for part in told)
+    assert any("SVD with the mean" in part for part in told)
+    assert "fair comparison" in found.finding
+    chart = found.plot().to_dict()
+    names = {row["line"] for row in chart["data"]["values"]}
+    assert len(names) == 4
+    # The legend is one line above a chart of 640 points; a letter has about 7, a symbol 40.
+    assert sum(7 * len(name) + 40 for name in names) < 640
+
+
 def test_n_x16_the_numbers_of_the_notes():
     found = parts("low_rank_approximation", others=50)
     ratings, rows = found["error of the printed ratings"], found["error of the printed rows"]

@@ -81,14 +81,20 @@ def test_chunks_are_the_encoded_table(folder, standardize):
     assert list(first.columns) == expected.get_feature_names_out().tolist()
 
 
-CHUNKED = [
-    each
-    for each in estimators()
-    if each.card.chunks and each.card.task in ("regression", "classification")
-]
+CHUNKED = [each for each in estimators() if each.card.chunks]
 # What is found by iteration is the same to its tolerance: a relative gap of 1e-12 in the likelihood
 # leaves about its root, 1e-6, in the probabilities.
-BY_ITERATION = {"LogisticRegression": ({"tol": 1e-12}, 1e-6)}
+SETTINGS = {
+    "LogisticRegression": ({"tol": 1e-12}, 1e-6),
+    "KMeans": ({"n_clusters": 3, "random_state": 0}, 1e-9),
+    "GaussianMixture": (
+        {"n_components": 2, "covariance_type": "diag", "random_state": 0, "tol": 1e-9},
+        1e-6,
+    ),
+    "FactorAnalysis": ({"n_components": 1}, 1e-6),
+    "PCA": ({"n_components": 2}, 1e-9),
+    "ProbabilisticPCA": ({"n_components": 2}, 1e-9),
+}
 
 
 # One column per level is collinear with the intercept, of which least squares warns.
@@ -102,7 +108,7 @@ def test_every_fit_in_chunks_is_the_fit_of_the_encoded_table(each, folder):
     names = encoder.get_feature_names_out()
     X = pd.DataFrame(encoder.transform(table.X), columns=names)
     assert each.card.weights  # all of them take weights today
-    settings, near = BY_ITERATION.get(each.__name__, ({}, 1e-9))
+    settings, near = SETTINGS.get(each.__name__, ({}, 1e-9))
     made = each(**settings)
     whole = clone(made).fit(X, table.y, sample_weight=table.weight)
     parts = clone(made).fit_chunks(found)
@@ -110,7 +116,7 @@ def test_every_fit_in_chunks_is_the_fit_of_the_encoded_table(each, folder):
     answers = [
         next(
             getattr(model, name)(X)
-            for name in ("predict_proba", "decision_function", "predict")
+            for name in ("predict_proba", "decision_function", "score_samples", "predict")
             if hasattr(model, name)
         )
         for model in (parts, whole)

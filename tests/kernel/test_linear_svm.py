@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.svm import LinearSVC
 from sklearn.utils import compute_sample_weight
 
-from bottega.core.errors import ConvergenceWarning, InputError
+from bottega.core.errors import ConvergenceWarning, InputError, ParameterError
 from bottega.kernel import LinearSVM
 
 R = json.loads((Path(__file__).parents[1] / "reference/kernel/kernels.json").read_text())
@@ -163,3 +163,13 @@ def test_labels_and_rows_that_are_refused():
     assert one.predict(X).shape == (200,)
     with pytest.raises(AttributeError, match="predict_proba"):
         one.predict_proba(X)
+
+
+def test_scikit_learns_words_for_the_penalty_are_taken():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
+    plain = LinearSVM().fit(X, y)
+    for dual in (True, False):
+        assert np.array_equal(LinearSVM(penalty="l2", dual=dual).fit(X, y).coef_, plain.coef_)
+    with pytest.raises(ParameterError, match="penalty='l1' is not allowed"):
+        LinearSVM(penalty="l1").fit(X, y)

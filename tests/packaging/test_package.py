@@ -40,6 +40,11 @@ JOBS = {
 from bottega.latent import PCA
 assert PCA(1, device="cpu").fit(X).solver_ == "torch (cpu)"
 """,
+    "optimize": """
+from bottega.optimize import quadratic_program
+found = quadratic_program(np.eye(2), [-1.0, -1.0], A_ub=[[1.0, 1.0]], b_ub=[1.0])
+assert abs(found.x - 0.5).max() < 1e-8
+""",
     "report": """
 import bottega
 found = bottega.compare(X, y, methods=["ridge"])
@@ -103,7 +108,7 @@ def whole(built, tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     run(sys.executable, "-m", "venv", folder)
     python = folder / "bin" / "python"
-    run(python, *PIP, "-c", ROOT / "constraints.txt", f"{built[1]}[main,neural]")
+    run(python, *PIP, "-c", ROOT / "constraints.txt", f"{built[1]}[main,neural,optimize]")
     run(python, "-m", "pip", "check")
     return python
 

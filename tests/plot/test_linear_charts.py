@@ -53,7 +53,7 @@ def test_coefficients_against_the_l1_norm(curve, rows_of, layers_of):
     chart = coefficient_chart(curve, against="l1")
     rows = rows_of(chart)
     # |0.1| + |-0.2|, |0.5| + |-0.4|, |1| + |-3|
-    assert [row["x"] for row in rows if row["name"] == "x1"] == pytest.approx([0.3, 0.9, 4.0])
+    assert [row["x"] for row in rows if row["name"] == "x0"] == pytest.approx([0.3, 0.9, 4.0])
     assert {row["x"] for row in rows if row.get("picked")} == {0.3}
     assert layers_of(chart)[0]["encoding"]["x"]["field"] == "x"
     assert "absolute" in layers_of(chart)[0]["encoding"]["x"]["title"]
@@ -62,7 +62,7 @@ def test_coefficients_against_the_l1_norm(curve, rows_of, layers_of):
 def test_coefficients_against_the_knob_on_a_log_axis(curve, rows_of, layers_of):
     path = dataclasses.replace(curve, settings=along("alpha", [1000.0, 10.0, 0.1]))
     chart = coefficient_chart(path, against="knob")
-    assert [row["x"] for row in rows_of(chart) if row["name"] == "x2"] == [1000.0, 10.0, 0.1]
+    assert [row["x"] for row in rows_of(chart) if row["name"] == "x1"] == [1000.0, 10.0, 0.1]
     x = layers_of(chart)[0]["encoding"]["x"]
     assert (x["scale"]["type"], x["scale"]["reverse"]) == ("log", True)
     assert x["title"].startswith("alpha")

@@ -178,7 +178,7 @@ def test_coefficients_against_df_with_the_picked_model(curve, rows_of):
 def test_only_the_thirty_largest_coefficients_are_drawn(curve, rows_of):
     coef = np.outer([0.0, 0.5, 1.0], np.arange(100.0))
     chart = coefficient_chart(dataclasses.replace(curve, coef=coef))
-    assert {row["name"] for row in rows_of(chart)} == {f"x{j + 1}" for j in range(70, 100)}
+    assert {row["name"] for row in rows_of(chart)} == {f"x{j}" for j in range(70, 100)}
     assert "30 largest of 100" in chart.to_dict()["title"]["subtitle"][0]
 
 

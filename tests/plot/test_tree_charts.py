@@ -175,7 +175,7 @@ def test_a_multiway_split_has_its_categories_on_the_lines(rows_of):
         levels={0: {0: 0, 1: 1, 2: 2}},
     )
     rows = rows_of(tree_chart(tree))
-    assert of_kind(rows, "inner")[0]["text"] == "x1"
+    assert of_kind(rows, "inner")[0]["text"] == "x0"
     assert [row["group"] for row in of_kind(rows, "edge")] == ["0", "1", "2"]
 
 

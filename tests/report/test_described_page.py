@@ -64,6 +64,23 @@ def test_the_page_of_noise_claims_nothing():
     assert "No component has more of the variance" in page
 
 
+def test_columns_that_took_no_part_in_the_clusters_are_named(page):
+    told = " ".join(page.split())
+    assert "groups that differ only in them are not found here" in told
+    assert "they describe the clusters: colour." in told  # neither the key nor the numbers
+
+
+def test_one_column_is_not_compared_with_others():
+    found = bottega.describe(pd.DataFrame({"only": np.arange(50.0) ** 1.5}))
+    assert found.title == "Description of 50 rows and 1 column"
+    page = render_description(found)
+    assert "There is one column, and none that could vary together with it." in page
+    assert "1 columns" not in page
+    assert "each shuffled by itself" not in page
+    assert 'id="scree-chart"' not in page
+    assert "Columns of other kinds did not take part" not in " ".join(page.split())
+
+
 def test_it_draws_in_a_browser(found, browser, tmp_path):
     path = found.report(tmp_path / "described.html")
     page = browser.new_page()

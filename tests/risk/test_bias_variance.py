@@ -186,7 +186,7 @@ def test_frames():
     assert frame["value"].tolist() == [1, 2]
     np.testing.assert_allclose(frame["bias2"] + frame["variance"] + frame["noise"], frame["error"])
     points = found.point_frame(1, like="polars")
-    assert points.columns == ["x1", "truth", "mean", "bias", "variance"]
+    assert points.columns == ["x0", "truth", "mean", "bias", "variance"]
     np.testing.assert_allclose(points["mean"] - points["truth"], points["bias"])
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array
 
 from bottega.core.errors import InputError
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.optimize.programs import separator, shortest_separator, widest_separator
+from bottega.optimize.separators import separator, shortest_separator, widest_separator
 from bottega.risk.theory.half_space import HalfSpace, half_space_erm
 
 __all__ = [

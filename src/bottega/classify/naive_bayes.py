@@ -92,6 +92,13 @@ class NaiveBayes(CoefficientResults, Chunked, StreamedClasses):
         The classes, sorted.
     priors_ : ndarray of shape (K,)
         Probability of each class.
+    class_prior_ : ndarray of shape (K,)
+        `priors_`, under scikit-learn's name.
+    class_count_ : ndarray of shape (K,)
+        Weight of the rows of each class.
+    theta_, var_ : ndarray of shape (K, p)
+        Mean and variance of each input in each class; NaN for categories, and for a class that
+        a stream has yet to bring.
     distributions_ : dict
         Family of each column, by its name; ``"constant"`` for one that does not vary.
     densities_ : ColumnModels
@@ -249,6 +256,17 @@ class NaiveBayes(CoefficientResults, Chunked, StreamedClasses):
         self._present = np.flatnonzero(work.count)
         priors = checked_priors(self.priors, self.classes_, work.weight)
         self.priors_ = np.where(work.count > 0, priors, 0.0)
+        self.class_prior_, self.class_count_ = self.priors_, work.weight
+        self.theta_, self.var_ = (
+            self._of_all_classes(each) for each in (self.densities_.mean, self.densities_.sd**2)
+        )
+
+    def _of_all_classes(self, seen: FloatArray) -> FloatArray:
+        """Return one row per class from those of the classes seen; categories have no numbers."""
+        wide = np.full((len(self.classes_), seen.shape[1]), np.nan)
+        wide[self._present] = seen
+        wide[:, [shares is not None for shares in self.densities_.shares]] = np.nan
+        return wide
 
     def _log_joint(self, X: FloatArray) -> FloatArray:
         return self.densities_.log_density(X) + self._log_prior()

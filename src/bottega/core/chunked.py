@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
@@ -27,7 +27,8 @@ class Chunked(Estimator):
         ----------
         chunks : iterable of (X, y) or (X, y, w)
             It may be iterated over more than once: a list, or an object whose ``__iter__`` starts
-            afresh (see `bottega.data.chunks`).
+            afresh (see `bottega.data.chunks`). A method without responses takes X alone, too, and
+            ignores y.
 
         Returns
         -------
@@ -74,6 +75,8 @@ class Chunked(Estimator):
         X, y, _ = parts_of(first)
         self._remember_frame(X)
         target = get_tags(self).target_tags
+        if not (target.required or is_classifier(self) or is_regressor(self)):
+            y = None
         if y is None and target.required:
             raise InputError(f"{type(self).__name__} requires y: give chunks of (X, y).")
         if np.ndim(y) > 1 and not target.multi_output:

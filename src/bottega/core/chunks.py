@@ -17,7 +17,7 @@ from bottega.core.frames import is_frame
 from bottega.core.rows import check_weight
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
-from bottega.core.validate import refuse_masked
+from bottega.core.validate import naming_texts, refuse_masked
 
 __all__ = ["CheckedChunks", "Mergeable", "Moments", "parts_of", "split_rows"]
 
@@ -149,9 +149,9 @@ class CheckedChunks:
 
     `chunks` are X, (X, y) or (X, y, w), and must be the same each time they are iterated over. Each
     has `n_features` columns (`names` is what those of data frames are taken by; with `allow_nan`
-    values may be missing) and responses with `y_ndim` axes (0 for none), labels among `classes` for
-    a classifier, whose folds are stratified by them. `read` makes a matrix of inputs that are not
-    numbers.
+    values may be missing) and responses with `y_ndim` axes (0 for a method without responses, which
+    ignores those that are there), labels among `classes` for a classifier, whose folds are
+    stratified by them. `read` makes a matrix of inputs that are not numbers.
     """
 
     def __init__(
@@ -220,9 +220,12 @@ class CheckedChunks:
     def __iter__(self) -> Iterator[tuple[FloatArray, Any, Any]]:
         for number, chunk in enumerate(self.chunks, start=1):
             X, y, w = parts_of(chunk)
+            if self.y_ndim == 0:
+                y = None
             refuse_masked(X=X, y=y, w=w)
             X = self._in_order(X, number)
-            X = np.asarray(X, dtype=np.float64) if self.read is None else self.read(X)
+            with naming_texts(X):
+                X = np.asarray(X, dtype=np.float64) if self.read is None else self.read(X)
             if X.ndim == 2 and not len(X):
                 continue
             try:

@@ -205,7 +205,9 @@ class Estimator(BaseEstimator):
         """Return inputs and responses as arrays that the method can take."""
         tags = get_tags(self)
         if y is None and not tags.target_tags.required:
-            return self._check_width(validate_data(self, X, **self._input_options())), None
+            with naming_texts(X):
+                X = validate_data(self, X, **self._input_options())
+            return self._check_width(X), None
         if is_classifier(self):
             refuse_missing_labels(y)
         elif is_regressor(self):

@@ -15,7 +15,7 @@ import numpy as np
 from bottega.core.errors import MissingExtra
 from bottega.core.sparse import is_sparse
 
-__all__ = ["backend_of", "is_frame", "make_frame", "take_rows"]
+__all__ = ["backend_of", "default_names", "is_frame", "make_frame", "take_rows", "with_values"]
 
 _BACKENDS = ("pandas", "polars", "pyarrow")
 
@@ -44,6 +44,17 @@ def backend_of(data: Any) -> str:
     )
 
 
+def default_names(count: int) -> list[str]:
+    """Return the names of columns that have none: scikit-learn's, counted from 0.
+
+    Examples
+    --------
+    >>> default_names(3)
+    ['x0', 'x1', 'x2']
+    """
+    return [f"x{j}" for j in range(count)]
+
+
 def make_frame(columns: Mapping[str, Any], like: Any = None) -> Any:
     """Build a data frame from named columns, in the library of `like` (a frame, or its name)."""
     backend = like if isinstance(like, str) else backend_of(like)
@@ -62,6 +73,29 @@ def _column(values: Any) -> Any:
         return values
     array = np.asarray(values)
     return array if array.dtype.kind in "biuf" else array.tolist()
+
+
+def with_values(data: Any, values: np.ndarray) -> Any:
+    """Return an array as a frame like that of the data: its kind, names and index.
+
+    Where the data are no frame, the array itself.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> with_values(pd.DataFrame({"a": [1.0, None]}, index=["p", "q"]), np.array([[1.0], [2.0]]))
+         a
+    p  1.0
+    q  2.0
+    """
+    if not is_frame(data):
+        return values
+    frame = nw.from_native(data, eager_only=True)
+    found = make_frame(dict(zip(frame.columns, values.T, strict=True)), data)
+    index = nw.maybe_get_index(frame)
+    if index is not None:
+        found.index = index
+    return found
 
 
 def take_rows(data: Any, rows: np.ndarray) -> Any:

@@ -96,6 +96,9 @@ class Path:
         What orders the models; df by default. Never decreasing.
     criteria : dict of str to ndarray
         Further criteria to be minimised (aic, bic, gcv, ...).
+    measured : dict of str to ndarray or None
+        What some of the criteria are made from, under the same names: a mean silhouette, of which
+        the largest is best, where the criterion is one less it. Frames and tables show it.
     scale : float, ndarray or None
         Residual standard deviation of a model rich enough to have little bias, used by Cp.
     coef : ndarray of shape (m, ...) or None
@@ -128,6 +131,7 @@ class Path:
     fold_error: FloatArray | None = None
     select: str | None = None
     refit: Callable[[Mapping[str, Any]], Any] | None = field(default=None, compare=False)
+    measured: Mapping[str, FloatArray] | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -243,11 +247,19 @@ class Path:
             "train_error": self.train_error,
             "error": self.error,
             "error_se": self.error_se,
-            **self.criteria,
+            **self.judged,
         }
 
+    @property
+    def judged(self) -> dict[str, FloatArray]:
+        """The criteria as a reader knows them: what is `measured`, and the others themselves."""
+        return {**self.criteria, **(self.measured or {})}
+
     def to_frame(self, like: Any = None) -> Any:
-        """Return the curve as a data frame, one row per setting."""
+        """Return the curve as a data frame, one row per setting.
+
+        Criteria stand there as a reader knows them (`judged`), of some the largest is best.
+        """
         columns = {
             name: np.asarray(column) if isinstance(column, list) else column
             for name, column in self._columns().items()

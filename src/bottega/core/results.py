@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
 from bottega.core.errors import ParameterError
+from bottega.core.frames import default_names
 from bottega.core.path import ESTIMATES, Path
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import Array, FloatArray
@@ -53,8 +54,7 @@ _WORDS |= {"aic": "AIC", "bic": "BIC", "loglik": "log-likelihood"}
 def term_names(estimator: Any, *, intercept: bool) -> list[str]:
     """Return the names of the columns an estimator was fitted to, the intercept first."""
     names = getattr(estimator, "feature_names_in_", None)
-    columns = range(estimator.n_features_in_) if names is None else names
-    terms = [f"x{j}" if names is None else str(j) for j in columns]
+    terms = default_names(estimator.n_features_in_) if names is None else list(map(str, names))
     return ["(Intercept)", *terms] if intercept else terms
 
 

@@ -260,6 +260,13 @@ def _naive(value: Any) -> Any:
     return value
 
 
+def as_numbers(series: Series, kind: str, decimal: str | None = None) -> np.ndarray:
+    """Read a column of kind number, boolean or date as float64."""
+    if kind == "number":
+        return numbers(series, decimal)
+    return truths(series) if kind == "boolean" else days(series)
+
+
 def truths(series: Series) -> np.ndarray:
     """Read a column of two values as 0 and 1, NaN where missing: bool, 0/1, yes/no, true/false."""
     stored = storage(series)

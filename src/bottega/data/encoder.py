@@ -9,13 +9,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bottega.core.errors import InputError, ParameterError, did_you_mean
+from bottega.core.frames import default_names
 from bottega.core.stored import stored
 from bottega.data import convert
 from bottega.data._encode.dates import date_parts, part_names
 from bottega.data._encode.layout import Layout
 from bottega.data._encode.levels import Category, Seen, check_policy, split_levels
 from bottega.data._encode.statistics import NumberStatistics
-from bottega.data._inspect.examine import as_numbers, choose_kinds
+from bottega.data._inspect.examine import choose_kinds
 from bottega.data.columns import refuse_levels
 from bottega.data.convert import Frame
 
@@ -335,7 +336,7 @@ class Encoder(TransformerMixin, BaseEstimator):
     def _names_in(self) -> list[str]:
         if hasattr(self, "feature_names_in_"):
             return [str(name) for name in self.feature_names_in_]
-        return [f"x{i}" for i in range(self.n_features_in_)]
+        return default_names(self.n_features_in_)
 
     def _read_array(self, X: Any, *, reset: bool) -> np.ndarray:
         if reset and hasattr(self, "feature_names_in_"):
@@ -378,7 +379,7 @@ class Encoder(TransformerMixin, BaseEstimator):
                     return matrix
         columns = []
         for name, kind in chosen:
-            values = as_numbers(frame[name], kind, self.decimal_.get(name))
+            values = convert.as_numbers(frame[name], kind, self.decimal_.get(name))
             if self.handle_unknown == "error":
                 convert.refuse_infinite(values, name)
             values = np.where(np.isinf(values), np.nan, values)

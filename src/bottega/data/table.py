@@ -79,6 +79,8 @@ class Table:
         The decimal sign of each feature whose numbers were written as text.
     day_first : dict of str to bool
         Of columns whose dates were written like 31/1/2026, whether the day comes first.
+    asked : dict
+        What the caller gave as kinds, weight, group, time and ignore.
     warnings : tuple of Finding
         What to know before trusting a model.
 
@@ -126,7 +128,7 @@ class Table:
         self.target = target
         self.source = source
         self.warnings: tuple[Finding, ...] = ()
-        self._asked: dict[str, Any] = {
+        self.asked: dict[str, Any] = {
             "kinds": kinds, "weight": weight, "group": group, "time": time, "ignore": left_out,
         }  # fmt: skip
         self._made = set(data.columns) - given  # columns of roles that came as values
@@ -310,10 +312,10 @@ class Table:
             if task in (None, self.task) and not roles:
                 return self
             target, task = self.target, task or self.task
-        gone = self._made.intersection(self._asked[role] for role in roles)
+        gone = self._made.intersection(self.asked[role] for role in roles)
         frame = self._data.drop(*gone).to_native() if gone else self.frame
         found = Table(
-            frame, target=target, task=task, source=self.source, **{**self._asked, **roles}
+            frame, target=target, task=task, source=self.source, **{**self.asked, **roles}
         )
         found._made |= self._made - gone
         found.day_first |= self.day_first
@@ -327,7 +329,7 @@ class Table:
             rows = np.flatnonzero(rows)
         part = object.__new__(Table)
         part.target, part.source, part.task = self.target, self.source, self.task
-        part._roles, part._kinds, part._asked = self._roles, self._kinds, self._asked
+        part._roles, part._kinds, part.asked = self._roles, self._kinds, self.asked
         part._made, part.day_first = self._made, self.day_first
         part.warnings, part.classes, part.decimal = self.warnings, self.classes, self.decimal
         part._data = self._data[rows.astype(np.int64), :]

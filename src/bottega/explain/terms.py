@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from bottega.core.errors import NotKept
-from bottega.core.frames import make_frame
+from bottega.core.frames import default_names, make_frame
 from bottega.core.results import tidy_columns
 from bottega.core.tables import Section, Shown, Summary
 from bottega.plot import terms_chart
@@ -101,7 +101,7 @@ def terms_of(model: Any, like: Any = None) -> Terms | None:
         return None
     names = None if hasattr(last, "feature_names_in_") else _names(model)
     if names is not None:
-        places = {f"x{j}": name for j, name in enumerate(names)}
+        places = dict(zip(default_names(len(names)), names, strict=True))
         columns["term"] = [places.get(term, term) for term in columns["term"]]
     notes = []
     if any(getattr(step, "standardize", None) is True for step in steps[:-1]):
@@ -117,7 +117,7 @@ def _coefficients(model: Any) -> dict[str, list[Any]]:
     """Return the columns of tidy for a model that has `coef_` but no `tidy`."""
     coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
     intercept = np.broadcast_to(getattr(model, "intercept_", 0.0), len(coef))
-    terms = [_INTERCEPT, *(f"x{j}" for j in range(coef.shape[1]))]
+    terms = [_INTERCEPT, *default_names(coef.shape[1])]
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
         terms[1:] = map(str, names)

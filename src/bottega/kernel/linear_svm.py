@@ -74,6 +74,10 @@ class LinearSVM(NoProbabilities, CoefficientResults, ClassifierMixin, Tuned):
         (hinge) takes random subgradient steps, `max_iter` times the number of rows, and averages
         the second half: a rough answer for very many rows. ``"auto"`` is ``"newton"`` for the
         squared hinge with up to 500 columns and more rows than columns, else ``"dual"``.
+    penalty : {"l2"}, default="l2"
+        Taken because scikit-learn has it: half the squared weights are the only penalty here.
+    dual : bool or "auto", default="auto"
+        Taken because scikit-learn has it; without effect: `solver` says how it is solved.
     fit_intercept : bool, default=True
         Whether there is an intercept; it is penalised as the weights are.
     intercept_scaling : float, default=1.0
@@ -154,6 +158,8 @@ class LinearSVM(NoProbabilities, CoefficientResults, ClassifierMixin, Tuned):
         "C": Auto(Real(0, None, open_low=True, log=True), help="weight of the losses"),
         "loss": Choice("squared_hinge", "hinge", help="loss of a row"),
         "solver": Choice("auto", "dual", "newton", "pegasos", help="how it is solved"),
+        "penalty": Choice("l2", help="half the squared weights, the only one"),
+        "dual": AnyOf(Choice("auto"), Boolean(), help="without effect: see solver"),
         "fit_intercept": Boolean(help="have an intercept"),
         "intercept_scaling": Real(0, open_low=True, help="constant whose weight is the intercept"),
         "class_weight": ClassWeight(help="weight of each class: a dict, or 'balanced'"),
@@ -198,6 +204,8 @@ class LinearSVM(NoProbabilities, CoefficientResults, ClassifierMixin, Tuned):
         *,
         loss: str = "squared_hinge",
         solver: str = "auto",
+        penalty: str = "l2",
+        dual: bool | str = "auto",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         class_weight: Any = None,
@@ -211,6 +219,8 @@ class LinearSVM(NoProbabilities, CoefficientResults, ClassifierMixin, Tuned):
         self.C = C
         self.loss = loss
         self.solver = solver
+        self.penalty = penalty
+        self.dual = dual
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
         self.class_weight = class_weight

@@ -9,6 +9,7 @@ from bottega.core.errors import InputError
 from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import FloatArray, IntArray
 from bottega.linear._penalized.constraint import check_positive
+from bottega.optimize.proximal import soft_threshold
 
 __all__ = [
     "Irrepresentable",
@@ -195,7 +196,7 @@ def orthogonal_shrinkage(b: Any, alpha: float, *, penalty: str = "lasso") -> Any
     if penalty == "ridge":
         found = coef / (1 + alpha)
     elif penalty == "lasso":
-        found = np.sign(coef) * np.maximum(np.abs(coef) - alpha, 0)
+        found = soft_threshold(coef, float(alpha))
     else:
         found = np.where(np.abs(coef) > np.sqrt(2 * alpha), coef, 0.0)
     return float(found) if found.ndim == 0 else found

@@ -22,23 +22,29 @@ from bottega.plot.coefficients import coefficient_chart
 from bottega.plot.component_images import component_images_chart
 from bottega.plot.confusion import confusion_chart, confusion_table_chart
 from bottega.plot.contributions import contributions_chart
+from bottega.plot.convexity import convexity_chart, hull_chart, set_chart
 from bottega.plot.costs import cost_curve_chart, threshold_cost_chart
 from bottega.plot.criteria import criteria_chart
 from bottega.plot.curvature import curvature_chart
 from bottega.plot.decomposition import decomposition_chart
 from bottega.plot.dendrogram import dendrogram_chart
+from bottega.plot.descent import descent_chart, descents_chart
+from bottega.plot.directed_graph import directed_graph_chart
 from bottega.plot.discriminant import discriminant_chart
+from bottega.plot.distributed import distributed_chart
 from bottega.plot.dots import dots_chart
 from bottega.plot.effects import effects_chart
 from bottega.plot.families import family_chart
 from bottega.plot.image_grid import image_grid_chart
 from bottega.plot.importance import importance_chart
 from bottega.plot.imputation import imputation_chart
+from bottega.plot.inference import conjugate_chart, four_panel_chart, predictive_chart
 from bottega.plot.intervals import intervals_chart, parts_chart
 from bottega.plot.latent_map import latent_map_chart
 from bottega.plot.leaderboard import leaderboard_chart
 from bottega.plot.learning_curve import excess_chart, learning_curve_chart
 from bottega.plot.lift import lift_chart, lift_curve_chart
+from bottega.plot.likelihood import fitted_chart, profile_chart
 from bottega.plot.lines import lines_chart
 from bottega.plot.margins import margin_chart
 from bottega.plot.mixture import mixture_chart, mixture_steps_chart
@@ -51,6 +57,7 @@ from bottega.plot.penalty_region import region_chart
 from bottega.plot.posterior import posterior_chart
 from bottega.plot.posterior_surface import posterior_surface_chart
 from bottega.plot.precision_recall import precision_recall_chart, precision_recall_curve_chart
+from bottega.plot.problem import dual_chart, problem_chart
 from bottega.plot.ratings import error_grid_chart, ratings_chart
 from bottega.plot.residuals import observed_chart, residual_chart
 from bottega.plot.ridge_functions import ridge_functions_chart
@@ -84,22 +91,32 @@ __all__ = [  # made by docs/generate.py
     "config",
     "confusion_chart",
     "confusion_table_chart",
+    "conjugate_chart",
     "contributions_chart",
+    "convexity_chart",
     "cost_curve_chart",
     "criteria_chart",
     "curse_chart",
     "curvature_chart",
     "decomposition_chart",
     "dendrogram_chart",
+    "descent_chart",
+    "descents_chart",
+    "directed_graph_chart",
     "discriminant_chart",
+    "distributed_chart",
     "dots_chart",
+    "dual_chart",
     "effect_chart",
     "effects_chart",
     "error_against_trees_chart",
     "error_grid_chart",
     "excess_chart",
     "family_chart",
+    "fitted_chart",
+    "four_panel_chart",
     "gap_chart",
+    "hull_chart",
     "image_grid_chart",
     "importance_chart",
     "imputation_chart",
@@ -126,6 +143,9 @@ __all__ = [  # made by docs/generate.py
     "posterior_surface_chart",
     "precision_recall_chart",
     "precision_recall_curve_chart",
+    "predictive_chart",
+    "problem_chart",
+    "profile_chart",
     "rate_chart",
     "ratings_chart",
     "region_chart",
@@ -137,6 +157,7 @@ __all__ = [  # made by docs/generate.py
     "running_loss_chart",
     "scatter_matrix_chart",
     "scree_chart",
+    "set_chart",
     "shrinkage_chart",
     "silhouette_chart",
     "smooth_chart",

@@ -26,7 +26,8 @@ def ascent_chart(ascent: Any, *, most: int = _MOST) -> Any:
     -------
     altair.LayerChart
         The bound is a staircase under the log-likelihood: an E step raises it to touch, an M step
-        raises both. The dotted rule between them is the Kullback-Leibler distance.
+        raises both. The dotted rule between them is the Kullback-Leibler distance. Of extrapolated
+        steps, which do not end at the M step, the log-likelihood is drawn alone.
 
     Examples
     --------
@@ -37,18 +38,22 @@ def ascent_chart(ascent: Any, *, most: int = _MOST) -> Any:
     """
     alt = altair()
     count = min(ascent.n_iter, most)
+    stairs = len(ascent.after_m) > 0
     # After M step t, just before its E step closes the gap: at t; after that E step: at t + 1/2.
     place = np.arange(2 * count + 1) / 2
-    bound = np.empty(2 * count + 1)
-    bound[0::2], bound[1::2] = ascent.after_e[: count + 1], ascent.after_m[:count]
     level = np.empty(2 * count + 1)
     level[0::2] = ascent.log_likelihood[: count + 1]
     level[1::2] = ascent.log_likelihood[1 : count + 1]
-    step = ["E" if i % 2 == 0 else "M" for i in range(2 * count + 1)]
-    names = ["log-likelihood", "bound"]
-    rows = records(x=place, y=level, series="log-likelihood", step=step)
-    rows += records(x=place, y=bound, series="bound", step=step)
-    gaps = records(x=place[1::2], low=bound[1::2], high=level[1::2], kl=(level - bound)[1::2])
+    step = np.array(["E" if i % 2 == 0 else "M" for i in range(2 * count + 1)])
+    shown = slice(None, None, 1 if stairs else 2)
+    names = ["log-likelihood", "bound"] if stairs else ["log-likelihood"]
+    rows = records(x=place[shown], y=level[shown], series="log-likelihood", step=step[shown])
+    gaps: list[Any] = []
+    if stairs:
+        bound = np.empty(2 * count + 1)
+        bound[0::2], bound[1::2] = ascent.after_e[: count + 1], ascent.after_m[:count]
+        rows += records(x=place, y=bound, series="bound", step=step)
+        gaps = records(x=place[1::2], low=bound[1::2], high=level[1::2], kl=(level - bound)[1::2])
     base = alt.Chart(alt.Data(values=rows)).encode(
         x=x_axis("x", "iteration", nice=False, grid=False, tickMinStep=1),
         y=y_axis("y", "log-likelihood", zero=False),
@@ -68,15 +73,16 @@ def ascent_chart(ascent: Any, *, most: int = _MOST) -> Any:
             tooltip=tips(("x:Q", "after M step"), ("kl:Q", "KL", ".4~g")),
         )
     )
-    layers = [rules, base.mark_line(strokeWidth=2)]
+    layers = [*([rules] if stairs else []), base.mark_line(strokeWidth=2)]
     if count <= _MOST:
         layers.append(base.mark_point(size=26, filled=True, opacity=1))
     notes = [
         f"{number(ascent.n_iter)} iteration{'s' * (ascent.n_iter != 1)}, "
         f"{'converged' if ascent.converged else 'not converged'}: from "
         f"{ascent.log_likelihood[0]:,.2f} to {ascent.log_likelihood[-1]:,.2f}.",
-        "Half steps: after the M step; dotted: the distance of q from the posterior.",
     ]
+    if stairs:
+        notes.append("Half steps: after the M step; dotted: the distance of q from the posterior.")
     if count < ascent.n_iter:
         notes.append(f"The first {count} of {ascent.n_iter} iterations.")
     if not ascent.monotone:

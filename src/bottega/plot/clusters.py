@@ -30,9 +30,9 @@ __all__ = [
 
 _MOST_POINTS = 1_500
 _WORDS = {
-    "silhouette": "1 - mean silhouette",
-    "gap": "gain of one more cluster beyond chance (gap)",
-    "stability": "disagreement between halves",
+    "silhouette": "mean silhouette (largest is best)",
+    "gap": "gap (first that the next one does not beat)",
+    "stability": "agreement of halves (most clusters at 0.8)",
 }
 
 
@@ -184,13 +184,12 @@ def cluster_path_chart(path: Any) -> Any:
     Returns
     -------
     altair.FacetChart
-        The training loss and the criteria, all of which are least at the best; a ring marks what
-        each picks.
+        The training loss, and what the criteria are made from; a ring marks what each picks.
     """
     alt = altair()
     counts = path.values
     columns = {"loss of the rows": path.train_error}
-    columns |= {_WORDS.get(name, name): path.criteria[name] for name in path.criteria}
+    columns |= {_WORDS.get(name, name): column for name, column in path.judged.items()}
     picks = {_WORDS.get(name, name): path.best(name) for name in path.criteria}
     rows = [
         {
@@ -219,7 +218,7 @@ def cluster_path_chart(path: Any) -> Any:
     return panels(
         facets(layers, "criterion", list(columns), 2).resolve_scale(y="independent"),
         title="How many clusters",
-        subtitle="Less is better in each panel; rings mark what each criterion picks.",
+        subtitle="Rings mark what each criterion picks; the loss falls with every cluster.",
         description=f"Line charts over the number of clusters. Picked by {chosen}.",
     )
 

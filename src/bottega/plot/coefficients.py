@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.frames import default_names
 from bottega.core.typing import FloatArray
 from bottega.plot._knob import (
     complexity_axis,
@@ -44,7 +45,7 @@ def coefficient_chart(
     select : str
         Rule by which the model is picked.
     names : sequence of str, optional
-        Names of the p columns; ``x1, x2, ...`` by default.
+        Names of the p columns; ``x0, x1, ...`` by default.
     against : {"df", "knob", "l1"}, optional
         What stands on the axis: the degrees of freedom (the default where the path has them), the
         knob (on a logarithmic axis where it spans decades, simple models left), or the sum of the
@@ -75,7 +76,7 @@ def coefficient_chart(
             f"coef has shape {coef.shape}; a chart needs one response, so "
             f"({len(path)}, number of columns)."
         )
-    terms = [f"x{j + 1}" for j in range(coef.shape[1])] if names is None else list(map(str, names))
+    terms = default_names(coef.shape[1]) if names is None else list(map(str, names))
     if len(terms) != coef.shape[1]:
         raise InputError(f"names has {len(terms)} entries for {coef.shape[1]} coefficients.")
     if against is None:

@@ -16,7 +16,11 @@ _TITLES = {"aic": "AIC", "aicc": "AICc", "bic": "BIC", "hq": "HQ", "cp": "Cp"}
 # Of principal components: each on a scale of its own.
 _TITLES |= {"share": "short of 90 %", "parallel": "parallel analysis", "mle": "minus log evidence"}
 # Those of numbers of clusters, and of radii.
-_TITLES |= {"silhouette": "1 - silhouette", "gap": "gap", "stability": "disagreement of halves"}
+_TITLES |= {
+    "silhouette": "1 - silhouette",
+    "gap": "gain beyond chance (gap)",
+    "stability": "disagreement of halves",
+}
 _TITLES |= {"knee": "knee of the distances"}
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.frames import default_names
 from bottega.core.typing import FloatArray
 from bottega.plot._parts import facets, records, tips, x_axis, y_axis
 from bottega.plot.theme import altair, panels
@@ -91,7 +92,7 @@ def _effect_pairs(effects: Any, names: Any) -> list[tuple[str, FloatArray, Float
         listing = list(effects.items())
     else:
         listed = list(effects)
-        words = [f"x{j + 1}" for j in range(len(listed))] if names is None else list(names)
+        words = default_names(len(listed)) if names is None else list(names)
         listing = list(zip(words, listed, strict=True))
     for name, (cuts, heights) in listing:
         if len(cuts):

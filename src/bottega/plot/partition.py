@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.frames import default_names
 from bottega.core.typing import Array, FloatArray
 from bottega.plot._parts import (
     colors,
@@ -230,7 +231,7 @@ def _ready(model: Any, X: Any, y: Any, inputs: int) -> tuple[DrawnTree, FloatArr
             f"The chart is for {words}: X has shape {X.shape}, y {y.shape}, and the tree was "
             f"fitted to {max(len(drawn.names), 1)}."
         )
-    drawn.names.extend(f"x{j + 1}" for j in range(len(drawn.names), inputs))  # a stump may use none
+    drawn.names.extend(default_names(inputs)[len(drawn.names) :])  # a stump may use none
     if np.any(np.isnan(drawn.tree.threshold)):
         raise InputError("The tree tests categories; this chart is for numbers. Use tree_chart.")
     known = np.isfinite(X).all(axis=1)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.core.frames import is_frame
+from bottega.core.frames import default_names, is_frame
 from bottega.plot._parts import colors, records, thinned, tips, x_axis, y_axis
 from bottega.plot.theme import altair, panels
 
@@ -29,7 +29,7 @@ def scatter_matrix_chart(X: Any, y: Any = None, *, names: Sequence[str] | None =
     y : array-like of shape (n,), optional
         Classes; of more than 10 the others are one.
     names : sequence of str, optional
-        Names of the columns; those of a frame, or ``x1, x2, ...``.
+        Names of the columns; those of a frame, or ``x0, x1, ...``.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def scatter_matrix_chart(X: Any, y: Any = None, *, names: Sequence[str] | None =
     if table.ndim != 2 or not table.size:
         raise InputError(f"X has shape {table.shape}; give a table of at least one row and column.")
     titles = names if names is not None else known
-    titles = [f"x{j + 1}" for j in range(table.shape[1])] if titles is None else list(titles)
+    titles = default_names(table.shape[1]) if titles is None else list(titles)
     if len(titles) != table.shape[1]:
         raise InputError(f"names has {len(titles)} entries for {table.shape[1]} columns.")
     if y is not None and np.shape(y) != (len(table),):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.frames import default_names
 from bottega.core.typing import Array
 from bottega.plot._parts import colors, only, shade, tips
 from bottega.plot.theme import altair, finish, number, plain
@@ -76,7 +77,7 @@ def describe(model: Any) -> DrawnTree:
     n_columns = int(tree.feature.max(initial=-1)) + 1
     names = getattr(reader, "names", None) or getattr(model, "feature_names_in_", None)
     if names is None:
-        names = [f"x{j + 1}" for j in range(max(n_columns, getattr(model, "n_features_in_", 0)))]
+        names = default_names(max(n_columns, getattr(model, "n_features_in_", 0)))
     levels = getattr(reader, "levels", None)
     levels = [None] * len(names) if levels is None else list(levels)
     classes = getattr(model, "classes_", None)

@@ -1,6 +1,7 @@
 """What stands in the report of a description: everything its template shows, worded."""
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +13,7 @@ from bottega.report.figures import Figure, Figures
 from bottega.report.overview import column_rows
 from bottega.report.parts import attempt
 from bottega.report.wording import in_words_of
-from bottega.workbench._describing.words import outliers_in_words, pair_in_words, why_unusual
+from bottega.workbench.described_words import outliers_in_words, pair_in_words, why_unusual
 
 __all__ = ["described"]
 
@@ -20,6 +21,7 @@ _MOST_ROWS = 20  # outliers that are listed
 _MOST_PAIRS = 30
 _MOST_COMPONENTS = 6  # in the table of correlations
 _MOST_COLUMNS = 40
+_MOST_LISTED = 20  # names in a sentence
 
 
 def described(description: Any, date: datetime | None = None) -> dict[str, Any]:
@@ -124,6 +126,7 @@ def _components(description: Any, figures: Figures) -> dict[str, Any] | None:
         }
     return {
         "sentences": [found.sentence(k) for k in range(shown)],
+        "single": len(found.columns) == 1,
         "none": not found.kept,
         "further": max(found.kept - shown, 0),
         "scree": scree,
@@ -137,10 +140,16 @@ def _correlation(value: float) -> str:
     return f"{value + 0.0:.2f}".replace("-0.00", "0.00").replace("-", "−")
 
 
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_LISTED
+    return ", ".join(names[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
 def _clusters(description: Any, figures: Figures) -> dict[str, Any] | None:
     found = description.clusters
     if found is None:
         return None
+    described = () if description.components is None else description.components.columns
     shown: list[Figure | None] = []
     if found.count > 1:
         shown.append(figures.make("apart-chart", found.profiles.plot))
@@ -166,9 +175,9 @@ def _clusters(description: Any, figures: Figures) -> dict[str, Any] | None:
     return {
         "evidence": found.evidence,
         "count": found.count,
-        "where": ", ".join(found.columns[:20])
-        + (f" and {len(found.columns) - 20} more" if len(found.columns) > 20 else ""),
+        "where": _listed(found.columns),
         "numbers": found.by == "mixture",
+        "others": _listed([name for name in described if name not in found.columns]),
         "table": table,
         "silhouette": _silhouette_in_words(found.silhouette),
         "doubt": _doubt(found),
@@ -238,8 +247,7 @@ def _outliers(description: Any) -> dict[str, Any] | None:
         "false_alarm": f"{found.false_alarm:g}",
         "table": table,
         "left_out": found.count - len(listed),
-        "columns": ", ".join(found.columns[:20])
-        + (f" and {len(found.columns) - 20} more" if len(found.columns) > 20 else ""),
+        "columns": _listed(found.columns),
     }
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
-from bottega.core.frames import make_frame
+from bottega.core.frames import default_names, make_frame
 from bottega.core.results import check_level
 from bottega.core.seeds import seed_of
 from bottega.core.typing import FloatArray
@@ -72,7 +72,7 @@ class Band:
 
     def to_frame(self, like: Any = None) -> Any:
         """Return one row per point as a data frame."""
-        inputs = {f"x{j}": self.X[:, j] for j in range(self.X.shape[1])}
+        inputs = dict(zip(default_names(self.X.shape[1]), self.X.T, strict=True))
         if len(inputs) == 1:
             inputs = {"x": self.X[:, 0]}
         columns = {

@@ -15,7 +15,7 @@ from bottega.workbench._describing.clusters import FoundClusters
 from bottega.workbench._describing.components import FoundComponents
 from bottega.workbench._describing.outliers import FoundOutliers
 from bottega.workbench._describing.relations import FoundRelations
-from bottega.workbench._describing.words import (
+from bottega.workbench.described_words import (
     clusters_in_words,
     components_in_words,
     outliers_in_words,
@@ -206,7 +206,7 @@ class Description(Shown):
     def title(self) -> str:
         """What was described."""
         rows, columns = self.table.n_rows, len(self.table.columns)
-        return f"Description of {rows:,} rows and {columns:,} columns"
+        return f"Description of {_counted(rows, 'row')} and {_counted(columns, 'column')}"
 
     def _notes(self) -> list[str]:
         notes = list(self.sentences)
@@ -383,3 +383,7 @@ class Description(Shown):
         from bottega.report import write_description  # made of descriptions: a circle otherwise
 
         return write_description(self, path)
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"

@@ -7,7 +7,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.core.frames import is_frame, make_frame
+from bottega.core.frames import default_names, is_frame, make_frame
 from bottega.data import Table, read
 
 __all__ = ["as_table"]
@@ -63,7 +63,7 @@ def _joined(X: Any, y: Any, task: str | None, roles: dict[str, Any]) -> Table:
         inputs = np.ma.filled(X.astype(float), np.nan) if np.ma.isMaskedArray(X) else np.asarray(X)
         if inputs.ndim != 2:
             raise InputError(f"X must have rows and columns; got shape {inputs.shape}.")
-        columns = {f"x{j}": inputs[:, j] for j in range(inputs.shape[1])}
+        columns = dict(zip(default_names(inputs.shape[1]), inputs.T, strict=True))
         like = None
     rows = {len(column) for column in columns.values()}
     if rows != {len(responses)}:

@@ -8,6 +8,7 @@ import numpy as np
 from bottega.additive._pursuit.coordinates import WhiteCoordinates
 from bottega.additive._pursuit.model import RidgeSum, RidgeTerm
 from bottega.core.loaded import insist, is_array
+from bottega.core.signs import signs
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 from bottega.smooth._splines.cubic_curve import CubicCurve
@@ -123,7 +124,7 @@ def _in_words(direction: FloatArray, inputs: Sequence[str], size: FloatArray) ->
 def _in_units(term: RidgeTerm, coordinates: WhiteCoordinates) -> tuple[FloatArray, CubicCurve]:
     """Return the direction of a term, of length one, and its function of the projection."""
     standard = coordinates.axes @ term.a
-    sign = 1.0 if standard[np.argmax(np.abs(standard))] > 0 else -1.0
+    sign = float(signs(standard[:, None])[0])
     direction = sign * standard / coordinates.scale
     largest = np.max(np.abs(direction))
     length = float(largest * np.sqrt(np.sum((direction / largest) ** 2)))

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bottega.core.errors import InputError
 from bottega.core.estimator import Unweighted
+from bottega.core.frames import default_names
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 
@@ -88,7 +89,7 @@ class ColumnExpansion(TransformerMixin, Unweighted):
         check_is_fitted(self)
         seen = getattr(self, "feature_names_in_", None)
         if input_features is None:
-            names = [f"x{j}" for j in range(self.n_features_in_)] if seen is None else seen
+            names = default_names(self.n_features_in_) if seen is None else seen
         else:
             names = np.asarray(input_features, dtype=object)
             if seen is not None and not np.array_equal(names, seen):

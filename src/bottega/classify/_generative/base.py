@@ -154,6 +154,16 @@ class Generative(ClassifierMixin, Estimator):
         wide[:, self._present] = scores
         return wide[:, 1] - wide[:, 0] if len(self.classes_) == 2 else wide
 
+    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+        """Return the logarithm of prior times density of each class, one column each.
+
+        A class that was not seen yet has minus infinity.
+        """
+        joint = self._log_joint(self._check_gappy(X))
+        wide = np.full((len(joint), len(self.classes_)), -np.inf)
+        wide[:, self._present] = joint
+        return wide
+
     def _spread(self, shares: FloatArray) -> FloatArray:
         """Return probabilities of the classes seen as those of all classes."""
         if len(self._present) == len(self.classes_):

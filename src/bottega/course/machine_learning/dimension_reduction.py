@@ -174,6 +174,11 @@ def _power_iteration(rng: np.random.Generator, rows: int) -> list[Proof]:
     ]
 
 
+# Error of imputed values over that of column means. In 100 draws it has mean 0.53 and standard
+# deviation 0.05 (99 % quantile 0.65, largest 0.68): four standard deviations above the mean.
+_IMPUTED = 0.74
+
+
 # ---- probabilistic components --------------------------------------------------------------------
 
 
@@ -278,7 +283,7 @@ def _likelihoods(X: FloatArray, rng: np.random.Generator) -> list[Proof]:
         Proof("log-likelihood of gradient ascent, of the closed form", reached, top, near),
         Proof("covariance of 20,000 samples against W W' + sigma^2 I", drawn, 0, drawn < 0.05),
         Proof("density of what is observed against the marginal", exact, 0, exact < 1e-8),
-        Proof("error of imputed values, of column means", error, plain, error < 0.6 * plain),
+        Proof("error of imputed values, of column means", error, plain, error < _IMPUTED * plain),
     ]
 
 

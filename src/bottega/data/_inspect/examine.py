@@ -239,13 +239,6 @@ def _replace(series: Series, values: Any, dtype: Any) -> Series:
     return nw.new_series(series.name, values, dtype, backend=series.implementation)
 
 
-def as_numbers(series: Series, kind: str, decimal: str | None = None) -> np.ndarray:
-    """Read a column of kind number, boolean or date as float64."""
-    if kind == "number":
-        return convert.numbers(series, decimal)
-    return convert.truths(series) if kind == "boolean" else convert.days(series)
-
-
 def class_labels(series: Series) -> np.ndarray:
     """Return labels as the user wrote them: text, booleans or numbers (whole ones as int)."""
     try:
@@ -264,7 +257,7 @@ def class_labels(series: Series) -> np.ndarray:
 def extent(series: Series, kind: str) -> tuple[str, str, str]:
     """Return lowest and highest value and the commonest label, as text."""
     if kind in ("number", "date") and count(series)[1]:
-        values = as_numbers(series, kind)
+        values = convert.as_numbers(series, kind)
         low, high = np.nanmin(values), np.nanmax(values)
         if kind == "date":
             return convert.name_of_day(float(low)), convert.name_of_day(float(high)), ""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bottega.data import convert
-from bottega.data._inspect.examine import as_numbers
 from bottega.data.findings import Finding, leaker
 
 if TYPE_CHECKING:
@@ -26,11 +25,11 @@ def search_leakers(table: "Table") -> Iterator[Finding]:
     for name, kind in table.kinds.items():
         series = frame[name]
         if classes is None or codes is None:
-            found = kind != "category" and tells_number(as_numbers(series, kind), table.y)
+            found = kind != "category" and tells_number(convert.as_numbers(series, kind), table.y)
         elif kind == "category":
             found = names_classes(_codes(convert.labels(series)), codes)
         else:
-            found = cuts_classes(as_numbers(series, kind), codes, classes.size)
+            found = cuts_classes(convert.as_numbers(series, kind), codes, classes.size)
         if found:
             yield leaker(name, table.target)
 

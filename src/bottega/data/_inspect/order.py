@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import hypergeom
 
 from bottega.core.typing import Array, BoolArray, FloatArray
-from bottega.data._inspect.examine import as_numbers
+from bottega.data import convert
 from bottega.data.encoder import Encoder
 from bottega.data.findings import Finding
 
@@ -116,7 +116,7 @@ def _sorting_column(table: "Table") -> str | None:
     for name in table.features:
         kind = table.kinds[name]
         if kind == "date" or (kind == "number" and _NAMED_TIME.search(name)):
-            values = as_numbers(table.series(name), kind)
+            values = convert.as_numbers(table.series(name), kind)
             values = values[~np.isnan(values)]
             if np.unique(values).size >= _FEW_TIMES and _is_sorted(values):
                 return name

@@ -8,7 +8,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.errors import InputError, did_you_mean
-from bottega.core.frames import backend_of
+from bottega.core.frames import backend_of, default_names
 from bottega.core.lazy import cached_property
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import Array, FloatArray, IntArray
@@ -246,7 +246,7 @@ def _stacked(parts: list[Any]) -> Any:
 def names_of(X: Any) -> list[str]:
     """Return the names of the columns; those of a matrix are x0, x1, ..."""
     if isinstance(X, np.ndarray):
-        return [f"x{j}" for j in range(X.shape[1])]
+        return default_names(X.shape[1])
     return list(X.columns)
 
 

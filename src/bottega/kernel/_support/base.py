@@ -31,8 +31,8 @@ __all__ = [
     "KERNEL_PARAMS",
     "SHARED_PARAMS",
     "SOLVER_PARAMS",
+    "MachineProblem",
     "MachineRows",
-    "Problem",
     "SupportVectors",
 ]
 
@@ -72,7 +72,7 @@ SHARED_PARAMS: dict[str, Parameter] = {
 
 
 @dataclass(frozen=True)
-class Problem:
+class MachineProblem:
     """One machine to be found: which rows it is for, and their labels or responses."""
 
     rows: IntArray
@@ -86,7 +86,7 @@ class MachineRows:
 
     rows: Rows
     X: Any
-    problems: list[Problem]
+    problems: list[MachineProblem]
     center: float = 0.0  # of the responses, and
     unit: float = 1.0  # theirs, of coefficients and of C
     kernels: dict[Any, Kernel] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class SupportVectors(KernelMachine, Tuned):
     _slacks: Slacks
 
     @abstractmethod
-    def _machines_for(self, rows: Rows) -> tuple[list[Problem], float, float]:
+    def _machines_for(self, rows: Rows) -> tuple[list[MachineProblem], float, float]:
         """Return the problems of some rows, and the centre and the unit of their responses."""
 
     def _prepare(self, rows: Rows) -> MachineRows:
@@ -147,7 +147,7 @@ class SupportVectors(KernelMachine, Tuned):
             kernel, weights = self._kernel_at(work, gamma), work.rows.weights
             how = self._how()
 
-            def along(problem: Problem, kernel: Kernel = kernel) -> list[Machine]:
+            def along(problem: MachineProblem, kernel: Kernel = kernel) -> list[Machine]:
                 all_rows = len(problem.rows) == len(work.rows)
                 return machines_along(
                     work.X if all_rows else work.X[problem.rows],

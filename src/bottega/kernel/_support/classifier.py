@@ -16,7 +16,7 @@ from bottega.core.loaded import insist
 from bottega.core.pairs import coupled, pair_scores, pairs_of
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.kernel._support.base import MachineRows, Problem, SupportVectors
+from bottega.kernel._support.base import MachineProblem, MachineRows, SupportVectors
 from bottega.kernel._support.machines import Machine
 from bottega.kernel._support.pairs import packed, pair_coefficients, winners
 from bottega.kernel._support.slacks import slacks_of
@@ -72,14 +72,16 @@ class PairMachines(ClassifierMixin, SupportVectors):
         found = rows.weight / factor[rows.y]
         return None if np.allclose(found, 1.0, rtol=1e-12, atol=0) else found
 
-    def _machines_for(self, rows: Rows) -> tuple[list[Problem], float, float]:
+    def _machines_for(self, rows: Rows) -> tuple[list[MachineProblem], float, float]:
         check_classes(self.classes_)
         present = np.unique(rows.y)
         problems = []
         for i, j in pairs_of(len(present)):
             members = np.flatnonzero((rows.y == present[i]) | (rows.y == present[j]))
             positive = present[j] if len(present) == 2 else present[i]
-            problems.append(Problem(members, np.where(rows.y[members] == positive, 1.0, -1.0)))
+            problems.append(
+                MachineProblem(members, np.where(rows.y[members] == positive, 1.0, -1.0))
+            )
         return problems, 0.0, 1.0
 
     def _keep(self, work: MachineRows, machines: list[Machine]) -> None:

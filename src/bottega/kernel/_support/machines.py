@@ -11,8 +11,8 @@ from bottega.core.typing import FloatArray
 from bottega.kernel._objects.base import LINEAR
 from bottega.kernel._support.gram import gram_of, may_be_single
 from bottega.kernel.kernels import Kernel
-from bottega.optimize.programs import separator
 from bottega.optimize.row_cache import Gram, RowCache
+from bottega.optimize.separators import separator
 from bottega.optimize.smo import ROWS_AT_ONCE, BoxProblem, DualSolution, solve_dual
 
 __all__ = ["Machine", "Settings", "machines_along", "one_class"]

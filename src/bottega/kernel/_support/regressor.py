@@ -8,7 +8,7 @@ from sklearn.base import RegressorMixin
 
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
-from bottega.kernel._support.base import MachineRows, Problem, SupportVectors
+from bottega.kernel._support.base import MachineProblem, MachineRows, SupportVectors
 from bottega.kernel._support.machines import Machine
 from bottega.kernel._support.slacks import slacks_of
 
@@ -22,12 +22,12 @@ class TubeMachine(RegressorMixin, SupportVectors):
 
     epsilon: Any
 
-    def _machines_for(self, rows: Rows) -> tuple[list[Problem], float, float]:
+    def _machines_for(self, rows: Rows) -> tuple[list[MachineProblem], float, float]:
         mean = np.average(rows.y, weights=rows.weight)
         unit = float(np.sqrt(np.average((rows.y - mean) ** 2, weights=rows.weight))) or 1.0
         eps = _TUBE if isinstance(self.epsilon, str) else float(self.epsilon) / unit
         z = (rows.y - mean) / unit
-        return [Problem(np.arange(len(rows)), z, eps)], float(mean), unit
+        return [MachineProblem(np.arange(len(rows)), z, eps)], float(mean), unit
 
     def _keep(self, work: MachineRows, machines: list[Machine]) -> None:
         (machine,) = machines

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from bottega.core.errors import InputError
-from bottega.core.frames import backend_of, is_frame, make_frame
+from bottega.core.frames import backend_of, default_names, is_frame, make_frame
 from bottega.core.parallel import in_threads
 from bottega.core.params import Integer
 from bottega.core.path import Path
@@ -184,7 +184,7 @@ def coefficient_bands(
         np.minimum(lower, coef),
         np.maximum(upper, coef),
         np.mean(found != 0, axis=0),
-        list(X.columns) if is_frame(X) else [f"x{j}" for j in range(coef.shape[1])],
+        list(X.columns) if is_frame(X) else default_names(coef.shape[1]),
         level,
         backend_of(X) if is_frame(X) else None,
     )

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError, ParameterError
-from bottega.core.frames import make_frame
+from bottega.core.frames import default_names, make_frame
 from bottega.core.judge import mean_and_se
 from bottega.core.losses import SQUARED_ERROR, get_loss
 from bottega.core.parallel import in_threads
@@ -101,7 +101,7 @@ class Decomposition:
 
     def point_frame(self, i: int = 0, like: Any = None) -> Any:
         """Return bias and variance at each point, for the value of the knob at position `i`."""
-        columns = {f"x{j + 1}": self.points[:, j] for j in range(self.points.shape[1])}
+        columns = dict(zip(default_names(self.points.shape[1]), self.points.T, strict=True))
         columns |= {
             "truth": self.truth,
             "mean": self.mean[i],

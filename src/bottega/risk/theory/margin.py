@@ -11,7 +11,7 @@ import numpy as np
 from bottega.core.documents import documented_like
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
-from bottega.optimize.programs import separator, shortest_separator
+from bottega.optimize.separators import separator, shortest_separator
 
 __all__ = ["hard_margin", "margin", "separable"]
 
@@ -70,7 +70,7 @@ def hard_margin(X: Any, y: Any) -> FloatArray:
     Notes
     -----
     A linear program finds a separator and the scale of the answer, least distance programming the
-    shortest (`bottega.optimize.programs`).
+    shortest (`bottega.optimize.separators`).
 
     Examples
     --------

@@ -8,7 +8,7 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray, IntArray
 from bottega.data import Encoder, Table
-from bottega.data._inspect.examine import as_numbers
+from bottega.data.convert import as_numbers
 from bottega.workbench._describing.scales import ColumnScale
 
 __all__ = ["ColumnBlock", "DescribedInputs"]

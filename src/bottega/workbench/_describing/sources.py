@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError, did_you_mean
-from bottega.core.frames import is_frame, make_frame
+from bottega.core.frames import default_names, is_frame, make_frame
 from bottega.data import Table, read_frame
 
 __all__ = ["described_table"]
@@ -27,8 +27,8 @@ def described_table(
     ignored: set[str] = set()
     if isinstance(data, Table):
         source = data.source
-        asked = {**data._asked["kinds"], **asked}
-        ignored = set(data._asked["ignore"])
+        asked = {**data.asked["kinds"], **asked}
+        ignored = set(data.asked["ignore"])
         roles = {column.role for column in data.columns}
         plain = roles <= {"feature", "ignore"}
         frame = data.frame
@@ -67,7 +67,7 @@ def _named(data: Any) -> Any:
             f"The data have shape {array.shape}; give a table of rows and columns: a file, a data "
             "frame, or an array with two axes."
         )
-    return make_frame({f"x{j}": array[:, j] for j in range(array.shape[1])})
+    return make_frame(dict(zip(default_names(array.shape[1]), array.T, strict=True)))
 
 
 def _left_out(known: list[str], columns: Iterable[str] | None, exclude: Iterable[str]) -> set[str]:
