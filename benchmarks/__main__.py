@@ -3,12 +3,7 @@
 ``python -m benchmarks ridge linear`` runs some of them and renews their part of the results.
 """
 
-import json
-import platform
 import sys
-from datetime import date
-from importlib.metadata import version
-from pathlib import Path
 
 from benchmarks import (
     adaptive_splines,
@@ -41,7 +36,7 @@ from benchmarks import (
     support_vectors,
     tree,
 )
-from bottega.core.parallel import available_cores
+from benchmarks.results import keep, where
 
 CASES = {
     "imports": imports,
@@ -74,25 +69,10 @@ CASES = {
     "bayesian_network": bayesian_network,
     "comparison": comparison,
 }
-FOLDER = Path(__file__).parent
-HEAD = """# Results
-
-Printed by `make bench`, part by part; each part says when and how it was run. Ours and the peer
-take turns in one process (R and packages with other requirements are timed inside their own); the
-numbers are medians, and the ratio is what counts: the seconds depend on the machine. `first call`
-is the time of the first call in a new process, with compiled kernels in the disk cache. A bar that
-is not met says **no**.
-"""
-COLUMNS = (
-    "| case | peer | ours | first call, s | peer's | ratio | bar | met | accuracy |\n"
-    "|---|---|---|---|---|---|---|---|---|"
-)
 
 
 def main() -> None:
     chosen = sys.argv[1:] or list(CASES)
-    kept = FOLDER / "results.json"
-    results = json.loads(kept.read_text()) if kept.exists() else {}
     met = True
     for name in chosen:
         rows = []
@@ -101,30 +81,9 @@ def main() -> None:
             met = met and result.met
             print(result.row(), flush=True)
             # Written row by row: a long run that is stopped keeps what it has measured.
-            results[name] = {"where": where(), "rows": rows}
-            kept.write_text(json.dumps(results, indent=1) + "\n")
-            (FOLDER / "RESULTS.md").write_text(page(results))
+            keep(name, where(), rows, CASES)
     if not met:
         print("some bars are not met", file=sys.stderr)
-
-
-def where() -> str:
-    """Say when, on what and with which versions."""
-    libraries = ("bottega", "scikit-learn", "numpy", "scipy", "numba")
-    versions = ", ".join(f"{name} {version(name)}" for name in libraries)
-    return (
-        f"{date.today()}, {available_cores()} cores, Python {platform.python_version()}, {versions}"
-    )
-
-
-def page(results: dict) -> str:
-    """Return the results as a page, in the order of the cases."""
-    parts = [HEAD]
-    for name in CASES:
-        if name in results:
-            rows = "\n".join(results[name]["rows"])
-            parts.append(f"## {name}\n\n{results[name]['where']}\n\n{COLUMNS}\n{rows}\n")
-    return "\n".join(parts)
 
 
 if __name__ == "__main__":

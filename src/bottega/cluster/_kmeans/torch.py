@@ -26,29 +26,43 @@ def lloyd_on_device(
     """Run Lloyd's algorithm from given centres; as `lloyd`, on a device of torch.
 
     Rows and distances are in double precision where the device has it. An empty cluster starts
-    again at the row farthest from its centre.
+    again at the row farthest from its centre. Sums of clusters are products of matrices, which
+    have one order: sums by index would be taken in another order in each run.
     """
     torch, where, real = torch_on(device)
-    rows = torch.as_tensor(X - shift, dtype=real).to(where)
-    weight = torch.as_tensor(w if len(w) else np.ones(len(X)), dtype=real).to(where)
-    C = torch.as_tensor(start - shift, dtype=real).to(where)
+
+    def there(array: FloatArray) -> Any:
+        return torch.as_tensor(array).to(where, dtype=real)
+
+    rows = there(X) - there(shift)
+    weight = there(w) if len(w) else torch.ones(len(X), dtype=real, device=where)
+    C = there(start - shift)
     least_mass = torch.finfo(real).tiny
     n, K = len(rows), len(C)
     size = max(1, _BUFFER // K)
     own = (rows * rows).sum(1)
     label = torch.full((n,), -1, dtype=torch.int64, device=where)
-    far = torch.empty(n, dtype=rows.dtype, device=where)
+    far = torch.empty(n, dtype=real, device=where)
+    cuts = [slice(at, at + size) for at in range(0, n, size)]
 
     def assign(C: Any) -> int:
-        changed = 0
+        changed = torch.zeros((), dtype=torch.int64, device=where)
         square = (C * C).sum(1)
-        for at in range(0, n, size):
-            cut = slice(at, at + size)
+        for cut in cuts:
             least, best = torch.addmm(square[None], rows[cut], C.T, alpha=-2.0).min(1)
-            changed += int((best != label[cut]).sum())
+            changed += (best != label[cut]).sum()
             label[cut] = best
             far[cut] = (least + own[cut]).clamp_min_(0.0)
-        return changed
+        return int(changed)
+
+    def totals() -> tuple[Any, Any]:
+        mass, sums = torch.zeros(K, dtype=real, device=where), torch.zeros_like(C)
+        for cut in cuts:
+            member = torch.zeros((len(label[cut]), K), dtype=real, device=where)
+            member.scatter_(1, label[cut, None], weight[cut, None])
+            mass += member.sum(0)
+            sums += member.T @ rows[cut]
+        return mass, sums
 
     n_iter = reseeded = 0
     converged = False
@@ -64,8 +78,7 @@ def lloyd_on_device(
             count[k] += 1
             label[row], far[row] = k, 0.0
             reseeded, changed = reseeded + 1, changed + 1
-        mass = torch.zeros(K, dtype=rows.dtype, device=where).index_add_(0, label, weight)
-        sums = torch.zeros_like(C).index_add_(0, label, rows * weight[:, None])
+        mass, sums = totals()
         new = torch.where((mass > 0)[:, None], sums / mass.clamp_min(least_mass)[:, None], C)
         moved = float(((new - C) ** 2).sum())
         C = new

@@ -28,13 +28,15 @@ class TorchSource:
             raise InputError(
                 f"device={device!r} does not take missing values; use device=None for them."
             )
-        self.Z = self._there(units.into(X))
+        # As `units.into`, on the device.
+        Z = (self._there(X) - self._there(units.center)) / self._there(units.scale)
+        self.Z = Z.T.contiguous()
         self.weight = None if weight is None else self._there(weight)
         first, second = np.triu_indices(self.p)
         self.pairs = tuple(self.torch.as_tensor(each).to(self.place) for each in (first, second))
 
     def _there(self, array: FloatArray) -> Any:
-        return self.torch.as_tensor(np.ascontiguousarray(array), dtype=self.real).to(self.place)
+        return self.torch.as_tensor(np.ascontiguousarray(array)).to(self.place, dtype=self.real)
 
     def expect(self, parameters: MixtureParameters) -> MixtureSums:
         """Return the expected sums of all rows: one E step.
@@ -52,7 +54,7 @@ class TorchSource:
         torch = self.torch
         coefficients = self._there(density.coefficients)
         collected = torch.zeros_like(coefficients)
-        totals = np.zeros(3)
+        totals = torch.zeros(3, dtype=self.real, device=self.place)
         for part in self._parts(density.width):
             Z = self.Z[:, part]
             one = torch.ones((1, Z.shape[1]), dtype=Z.dtype, device=Z.device)
@@ -61,7 +63,7 @@ class TorchSource:
             q, here = self._responsibilities(coefficients @ features, part)
             totals += here
             collected += q @ features.T
-        found = density.unfold(_here(collected), totals)
+        found = density.unfold(_here(collected), _here(totals))
         return replace(found, parameters=parameters)
 
     def _centred(self, density: Centred, parameters: MixtureParameters) -> MixtureSums:
@@ -70,9 +72,10 @@ class TorchSource:
         k, p = parameters.means.shape
         about, root = self._there(density.about)[:, :, None], self._there(density.root)
         constant = self._there(density.constant)[:, None]
-        mass, first = np.zeros(k), np.zeros((k, p))
-        second = np.zeros((k, p) if density.diagonal else (k, p, p))
-        totals = np.zeros(3)
+        shapes = (k,), (k, p), (k, p) if density.diagonal else (k, p, p), (3,)
+        mass, first, second, totals = (
+            torch.zeros(shape, dtype=self.real, device=self.place) for shape in shapes
+        )
         for part in self._parts(k * p):
             gap = self.Z[None, :, part] - about
             scaled = root[:, :, None] * gap if density.diagonal else torch.bmm(root, gap)
@@ -80,17 +83,17 @@ class TorchSource:
             q, here = self._responsibilities(logs, part)
             totals += here
             shared = gap * q[:, None]
-            mass += _here(q.sum(dim=1))
-            first += _here(shared.sum(dim=2))
-            products = gap * shared if density.diagonal else torch.bmm(shared, gap.mT)
-            second += _here(products.sum(dim=2) if density.diagonal else products)
-        return MixtureSums(mass, density.about, first, second, totals, parameters)
+            mass += q.sum(dim=1)
+            first += shared.sum(dim=2)
+            second += (gap * shared).sum(dim=2) if density.diagonal else torch.bmm(shared, gap.mT)
+        found = _here(mass), density.about, _here(first), _here(second), _here(totals)
+        return MixtureSums(*found, parameters)
 
     def _parts(self, width: int) -> list[slice]:
         size = max(_NUMBERS // width, 1)
         return [slice(start, start + size) for start in range(0, self.n, size)]
 
-    def _responsibilities(self, logs: Any, part: slice) -> tuple[Any, FloatArray]:
+    def _responsibilities(self, logs: Any, part: slice) -> tuple[Any, Any]:
         """Do as `density.responsibilities`, on the device."""
         torch = self.torch
         top = logs.max(dim=0).values
@@ -100,7 +103,7 @@ class TorchSource:
         w = torch.ones_like(total) if self.weight is None else self.weight[part]
         q = q * (w / total)
         doubt = w @ torch.log(total)
-        return q, _here(torch.stack([w @ top + doubt, doubt - (q * logs).sum(), doubt]))
+        return q, torch.stack([w @ top + doubt, doubt - (q * logs).sum(), doubt])
 
 
 def _here(tensor: Any) -> FloatArray:

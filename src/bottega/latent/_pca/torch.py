@@ -3,6 +3,8 @@
 The decomposition is torch's own; that of the processor is in `_decomposition/leading.py`.
 """
 
+from typing import Any
+
 import numpy as np
 
 from bottega.core.devices import torch_on
@@ -18,7 +20,13 @@ def decompose_on(device: str, rows: CentredRows) -> tuple[FloatArray, FloatArray
     The smaller of A'A and AA' is decomposed, in double precision where the device has it.
     """
     torch, place, real = torch_on(device)
-    A = torch.as_tensor(rows.dense(), dtype=real).to(place)
+
+    def there(array: FloatArray) -> Any:
+        return torch.as_tensor(array).to(place, dtype=real)
+
+    A = (there(rows.X) - there(rows.mean)) / there(rows.scale)
+    if rows.w is not None:
+        A *= there(np.sqrt(rows.w))[:, None]
     n, p = A.shape
     lam, Q = torch.linalg.eigh(A.T @ A if p <= n else A @ A.T)
     lam, Q = lam.flip(0).clamp(min=0), Q.flip(1)
