@@ -37,14 +37,25 @@ def linear_algebra_in(threads: int) -> Iterator[None]:
     The limit belongs to the whole process, so only the main thread sets it: two threads that set
     and restored it side by side could leave the wrong one behind.
     """
-    if current_thread() is not main_thread():
+    if current_thread() is not main_thread() or threads >= _Limit.now:
         yield
         return
     if threads > 1:  # never more than outside
         found = _controller().select(user_api="blas").info()
         threads = min([threads, *(pool["num_threads"] for pool in found)])
+    before = _Limit.now
     with _controller().limit(limits=threads, user_api="blas"):
-        yield
+        _Limit.now = threads
+        try:
+            yield
+        finally:
+            _Limit.now = before
+
+
+class _Limit:
+    """The limit of the block that the main thread is in: setting it again would only take time."""
+
+    now: float = float("inf")
 
 
 @cache

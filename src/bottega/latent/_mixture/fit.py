@@ -1,5 +1,6 @@
 """EM of a mixture of normals with few directions each."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,6 +10,7 @@ from scipy.special import logsumexp
 from bottega.cluster._kmeans.problem import ClusterProblem, KMeansHow, RowMap
 from bottega.cluster._kmeans.source import ArraySource
 from bottega.core.stored import stored
+from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray
 from bottega.latent._ppca.axes import PrincipalAxes
 from bottega.latent._ppca.latent_normal import LatentNormal
@@ -17,6 +19,7 @@ from bottega.optimize.em import Ascent, ascend
 __all__ = ["DistinctRows", "PpcaMixture", "PpcaMixtureFit", "fit_mixture"]
 
 LEAST_NOISE = 1e-6  # of the mean variance of a column of all rows: no cluster has less
+_SMALL = 100_000  # numbers in a table whose products are not worth several threads
 _FAR = 1e140  # deviations of the noise: beyond the means, and with squares that are numbers
 
 
@@ -137,15 +140,16 @@ def fit_mixture(
     if key not in rows.starts:  # numbers of components share it
         rows.starts[key] = _start(rows, clusters, seed, n_init)
     steps = _MixtureSteps(rows, components)
-    ascent = ascend(
-        _maximised(rows, rows.starts[key], components),
-        steps.expected,
-        steps.maximised,
-        steps.bound,
-        max_iter=max_iter,
-        tol=tol * rows.total,
-        entropy=lambda found: found.entropy,
-    )
+    with one_thread() if rows.X.size < _SMALL else nullcontext():
+        ascent = ascend(
+            _maximised(rows, rows.starts[key], components),
+            steps.expected,
+            steps.maximised,
+            steps.bound,
+            max_iter=max_iter,
+            tol=tol * rows.total,
+            entropy=lambda found: found.entropy,
+        )
     mixture = _in_order(ascent.parameters)
     bound = rows.floor * (1 + 1e-9)
     degenerate = sum(model.noise <= bound for model in mixture.models)
