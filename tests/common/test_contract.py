@@ -133,12 +133,18 @@ def first_columns(each):
 
 # The checks ask for a contract, not for a good model: what only takes time is small.
 SMALL = {"alphas": 10, "cv": 3, "max_estimators": 10, "n_estimators": 10}
+SMALL_STEPS = {
+    "MixtureOfPPCA": {"n_init": 1, "tol": 1e-2},
+    "NonnegativeFactorization": {"tol": 1e-2},
+    "TSNE": {"max_iter": 250},
+}
 
 
 def small(each):
     model = each()
     given = model.get_params(deep=False)
     chosen = {name: SMALL[name] for name in SMALL if isinstance(given.get(name), int)}
+    chosen |= SMALL_STEPS.get(each.__name__, {})
     if "estimators" in given:
         tree = methods(each.card.task)["tree"]
         depths = {"shallow": 2, "deep": 4}

@@ -34,6 +34,8 @@ def test_splitters_do_what_their_folds_do(each):
         few["select"] = "min"
     if "random_state" in each.params:
         few["random_state"] = 0
+    if each.__name__ == "MixtureOfPPCA":
+        few |= {"n_init": 1, "tol": 1e-2}
     models = [each(cv=cv, **few).fit(X, y) for cv in (splitter, list(splitter.split(X, y)))]
     if hasattr(each, "predict"):
         assert np.array_equal(*(model.predict(X) for model in models))

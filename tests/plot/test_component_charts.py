@@ -26,6 +26,11 @@ def test_scree_tells_shares_and_what_chance_gives(rows_of):
     assert "would keep 1." in text
 
 
+def test_scree_without_a_component_says_so():
+    chart = scree_chart([2.0, 1.0], limits=[3.0, 2.0], kept=0)
+    assert chart.title.subtitle[0] == "None kept. Parallel analysis would keep none."
+
+
 def test_scree_of_some_directions_has_shares_of_all(rows_of):
     rows = rows_of(scree_chart([6.0, 3.0], total=12.0))
     assert [row["share"] for row in rows] == pytest.approx([0.5, 0.25])

@@ -246,10 +246,13 @@ def test_clusters_are_not_explained_by_columns_that_are_left_out():
     group = np.arange(200) % 2
     frame = pd.DataFrame(rng.normal(size=(200, 2)) + 9 * group[:, None], columns=["a", "b"])
     frame["rare"] = np.where(rng.random(200) < 0.8, np.nan, 50.0 * group + rng.normal(size=200))
+    frame["copy"] = 1000 * frame["a"]
     found = bottega.describe(frame)
     assert found.clusters.count == 2
-    assert "rare" in found.skipped
-    assert "rare" not in " ".join(found.clusters.words())
+    assert {"rare"} < set(found.skipped)
+    words = " ".join(found.clusters.words())
+    assert "rare" not in words
+    assert ("higher a" in words) + ("higher copy" in words) == 1  # it says the same once
 
 
 def test_the_answer_follows_a_change_of_units():
@@ -323,6 +326,13 @@ def test_equal_columns_and_repeated_rows_are_told():
     assert kinds["a", "minus"].strength == pytest.approx(-1.0)
     assert found.relations.repeated_rows == 3
     assert not found.absent
+
+
+def test_columns_that_are_not_shown_are_counted(noise):
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(8, 14)))
+    wide.columns = [f"c{j}" for j in range(14)]
+    assert "Columns (the first 10; 4 more)" in str(bottega.describe(wide))
+    assert "Columns (" not in str(noise)
 
 
 def test_it_shows_itself_on_one_screen(cars, noise):

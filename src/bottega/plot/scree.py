@@ -91,12 +91,13 @@ def scree_chart(
         layers.append(bound_line.encode(y=y_axis("limit", "variance"), color=color))
         below = np.flatnonzero(values <= bound)
         count = int(below[0]) if len(below) else len(values)
-        above = f" Parallel analysis would keep {count}."
+        above = f" Parallel analysis would keep {count or 'none'}."
     share = float(np.sum(values[:kept])) / whole
+    filled = f"Filled: the {kept} kept, with {share:.1%} of the variance." if kept else "None kept."
     return finish(
         alt.layer(*layers, data=alt.Data(values=records(**data))),
         title="Variance of the components",
-        subtitle=f"Filled: the {kept} kept, with {share:.1%} of the variance.{above}",
+        subtitle=filled + above,
         description=(
             f"Scree plot of {len(values)} variances from {number(values[0])} to "
             f"{number(values[-1])}; {kept} components kept with {share:.1%} of the variance.{above}"

@@ -28,6 +28,7 @@ __all__ = ["Description"]
 # Findings that are about predicting a target.
 _OF_TARGETS = ("wide", "time_order", "leaker", "count", "few_rows", "date", "rare_levels")
 _SHOWN = 5  # rows of a table at a prompt
+_COLUMNS = 10  # names of columns at a prompt, where there is nothing else to show
 
 
 @dataclass(frozen=True, repr=False)
@@ -197,9 +198,11 @@ class Description(Shown):
                 )
             )
         if not sections:
-            names = [column.name for column in self.table.columns][:_SHOWN]
+            names = [column.name for column in self.table.columns][:_COLUMNS]
             kinds = [self.table.column(name).kind for name in names]
-            sections.append(Section("Columns", {"column": names, "kind": kinds}))
+            left = len(self.table.columns) - len(names)
+            title = f"Columns (the first {_COLUMNS}; {left} more)" if left else "Columns"
+            sections.append(Section(title, {"column": names, "kind": kinds}))
         return Summary(self.title, tuple(sections), tuple(self._notes()))
 
     @property

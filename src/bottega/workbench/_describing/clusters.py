@@ -174,9 +174,12 @@ def _finished(
 
 
 def _described(inputs: DescribedInputs) -> Any:
-    """Return the columns in use as they are: one that is mostly missing explains no cluster."""
+    """Return the columns that tell clusters apart, as they are.
+
+    One that is mostly missing explains no cluster, and one that follows from others repeats them.
+    """
     frame = nw.from_native(inputs.table.X, eager_only=True)
-    used = {block.name for block in inputs.blocks}
+    used = {block.name for block in inputs.blocks} - set(inputs.following)
     return frame.select([name for name in frame.columns if name in used]).to_native()
 
 

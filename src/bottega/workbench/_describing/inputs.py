@@ -64,6 +64,8 @@ class DescribedInputs:
     dense : tuple of str
         The numbers that a density can describe: neither steps of few values nor mostly one value,
         and none that follows from others.
+    following : tuple of str
+        The numbers that follow from others.
     skipped : dict of str to str
         Columns that some part leaves out, with the reason.
     """
@@ -72,6 +74,7 @@ class DescribedInputs:
     blocks: tuple[ColumnBlock, ...]
     raw: dict[str, FloatArray] = field(repr=False)
     dense: tuple[str, ...]
+    following: tuple[str, ...]
     skipped: dict[str, str]
 
     @classmethod
@@ -116,13 +119,14 @@ class DescribedInputs:
                 + "."
             )
         chosen = [block for block in blocks if block.name in dense]
-        for name, share in _repeated(chosen, raw).items():
+        following = _repeated(chosen, raw)
+        for name, share in following.items():
             dense.remove(name)
             skipped[name] = (
                 f"other number columns explain {100 * share:.5g}% of its variance: not used for "
                 "clusters and outliers"
             )
-        return cls(table, tuple(blocks), raw, tuple(dense), skipped)
+        return cls(table, tuple(blocks), raw, tuple(dense), tuple(following), skipped)
 
     @property
     def n_rows(self) -> int:
