@@ -27,7 +27,17 @@ SETTINGS = {
 @pytest.mark.parametrize("each", WITHOUT, ids=lambda each: each.__name__)
 def test_a_column_of_words_is_named(each, make):
     X = make({"size": np.arange(30.0) % 7, "town": ["Rome", "Milan", "Turin"] * 10})
-    with pytest.raises(InputError, match=r"Column 'town' of X does not hold numbers.*Encoder"):
+    with pytest.raises(InputError, match=r"Column 'town' of X does not hold numbers.*describe"):
+        each().fit(X)
+
+
+@pytest.mark.parametrize("each", WITHOUT, ids=lambda each: each.__name__)
+def test_missing_values_that_cannot_be_taken_are_refused_with_their_cure(each):
+    X = np.arange(60.0).reshape(20, 3) % 7
+    X[4, 1] = np.nan
+    if each().__sklearn_tags__().input_tags.allow_nan or each.__name__ == "BooleanFactorization":
+        return  # it takes them, or looks for zeros and ones first
+    with pytest.raises(InputError, match=rf"{each.__name__} takes no missing.*ProbabilisticPCA"):
         each().fit(X)
 
 

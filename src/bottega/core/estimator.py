@@ -205,7 +205,7 @@ class Estimator(BaseEstimator):
         """Return inputs and responses as arrays that the method can take."""
         tags = get_tags(self)
         if y is None and not tags.target_tags.required:
-            with naming_texts(X):
+            with naming_texts(X, type(self).__name__):
                 X = validate_data(self, X, **self._input_options())
             return self._check_width(X), None
         if is_classifier(self):
@@ -232,7 +232,8 @@ class Estimator(BaseEstimator):
         check_is_fitted(self)
         refuse_masked(X=X)
         refuse_doubled_names(X)
-        with naming_texts(X):
+        without_y = None if get_tags(self).target_tags.required else type(self).__name__
+        with naming_texts(X, without_y):
             X = validate_data(self, X, reset=False, **self._input_options(new=True))
         return self._check_width(X)
 

@@ -66,11 +66,26 @@ def refuse_doubled_names(X: Any) -> None:
 
 
 @contextmanager
-def naming_texts(X: Any) -> Iterator[None]:
-    """Name the column of a data frame that cannot be read as numbers inside the block."""
+def naming_texts(X: Any, without_y: str | None = None) -> Iterator[None]:
+    """Name the column of a data frame that cannot be read as numbers inside the block.
+
+    `without_y` names a method without responses: what it cannot take has other cures, and missing
+    values are refused with them instead of scikit-learn's advice for predictions.
+    """
     try:
         yield
     except ValueError as error:
+        if without_y is not None and "contains NaN" in str(error):
+            raise InputError(
+                f"Input X contains NaN, and {without_y} takes no missing values: ProbabilisticPCA "
+                "and GaussianMixture take them as they are, and impute them; or leave such rows "
+                "out."
+            ) from error
+        cure = (
+            "or use a method that takes categories, such as trees and forests."
+            if without_y is None
+            else "or leave it out; bottega.describe takes columns of all kinds."
+        )
         if "could not convert" in str(error) and is_frame(X):
             for series in nw.from_native(X, eager_only=True).iter_columns():
                 try:
@@ -78,8 +93,7 @@ def naming_texts(X: Any) -> Iterator[None]:
                 except (TypeError, ValueError) as why:
                     raise InputError(
                         f"Column {series.name!r} of X does not hold numbers: {why}. Encode it "
-                        "(bottega.data.Encoder does), or use a method that takes categories, "
-                        "such as trees and forests."
+                        f"(bottega.data.Encoder does), {cure}"
                     ) from error
         raise
     except OverflowError as error:  # a whole number of Python's, of any length

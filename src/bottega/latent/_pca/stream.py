@@ -112,17 +112,6 @@ class ComponentStream(Chunked):
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks | None) -> Any:
         """Return the prepared work; `chunks` is None where more rows may come."""
 
-    def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
-        try:
-            return super()._check_rows(X, y)
-        except ValueError as error:
-            if "contains NaN" not in str(error):
-                raise
-            raise InputError(
-                f"Input X contains NaN, and {type(self).__name__} takes no missing values: "
-                "ProbabilisticPCA takes them as they are, or fill them in before."
-            ) from error
-
     def _check_new(self, X: Any) -> Any:
         if hasattr(self, "_moments") and not hasattr(self, "components_"):
             raise NotFittedError(
@@ -137,6 +126,6 @@ class ComponentStream(Chunked):
         if first:
             self._remember_frame(X)
         options = {**self._input_options(), "ensure_min_samples": 1, "accept_sparse": False}
-        with naming_texts(X):
+        with naming_texts(X, type(self).__name__):
             X = validate_data(self, X, reset=first, **options)
         return Rows.of(X, None, check_weight(sample_weight, len(X)))
