@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sklearn.linear_model
+import sklearn.mixture
 from sklearn.base import is_classifier
 
 from bottega import registry
 from bottega.classify import LogisticRegression
+from bottega.cluster import GaussianMixture
 from bottega.linear import LeastSquares
 
 PAGE = Path(__file__).parents[2] / "docs/guide/migration.rst"
@@ -31,6 +33,7 @@ def sample(each):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 1 if ".smooth." in each.__module__ else 12))
     y = X[:, 0] + 0.5 * rng.normal(size=60)
+    X = np.abs(X) if each.__name__ == "NonnegativeFactorization" else X
     return X, (y > 0).astype(int) if is_classifier(each()) else y
 
 
@@ -61,6 +64,18 @@ def test_the_penalty_of_logistic_regression():
         l1_ratio=1.0, C=1 / (0.05 * 60), solver="saga", max_iter=100_000, tol=1e-9
     ).fit(X, y)
     assert ours.coef_ == pytest.approx(theirs.coef_, abs=1e-5)
+
+
+def test_the_least_variance_of_a_mixture_is_a_share_of_the_data_s():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(size=(100, 2)), rng.normal(6, 1, size=(100, 2))]
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    how = {"random_state": 0, "tol": 1e-9, "max_iter": 500}
+    ours, theirs = (
+        np.sort(each(2, **how).fit(X).covariances_.ravel())
+        for each in (GaussianMixture, sklearn.mixture.GaussianMixture)
+    )
+    assert np.max(np.abs(ours - theirs)) == pytest.approx(1e-6, rel=1e-3)
 
 
 def test_criteria_count_the_variance():
