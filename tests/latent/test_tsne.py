@@ -2,6 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
+import threadpoolctl
 from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 from sklearn import manifold
@@ -102,3 +103,18 @@ def test_a_sparse_table_has_a_map_that_keeps_its_clusters_apart(init):
 def test_a_sparse_table_of_equal_rows_has_a_map():
     X = sparse.csr_array(np.tile([[1.0, 0.0, 2.0]], (12, 1)))
     assert np.isfinite(TSNE(perplexity=3, max_iter=250).fit(X).embedding_).all()
+
+
+@pytest.mark.parametrize(("rows", "most"), [(60, 1), (1001, 2)])
+def test_steps_of_few_rows_are_not_shared_among_threads(monkeypatch, rows, most):
+    found = []
+
+    def fit(self, X, y=None):
+        pools = threadpoolctl.threadpool_info()
+        found.extend(each["num_threads"] for each in pools if each["user_api"] == "openmp")
+        self.kl_divergence_, self.learning_rate_, self.n_iter_ = 0.0, 1.0, 1
+        return np.zeros((len(X), 2))
+
+    monkeypatch.setattr("bottega.latent.tsne.PEER.fit_transform", fit)
+    TSNE(n_jobs=2).fit(np.zeros((rows, 2)))
+    assert max(found) <= most

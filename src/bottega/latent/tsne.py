@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.cards import Card
 from bottega.core.errors import DataWarning, InputError, ParameterError, warn_caller
 from bottega.core.estimator import Unweighted
+from bottega.core.parallel import spare_threads
 from bottega.core.params import (
     AnyOf,
     Anything,
@@ -25,10 +26,12 @@ from bottega.core.params import (
 )
 from bottega.core.rows import Rows
 from bottega.core.sparse import is_sparse
+from bottega.core.threads import openmp_in
 from bottega.core.typing import FloatArray
 
 __all__ = ["TSNE"]
 
+_FEW_ROWS = 1_000  # whose steps are too small to share: threads would wait for one another
 _LARGE = 1e15  # numbers beyond it, or below 1 over it, are brought to size one first
 
 
@@ -234,7 +237,8 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
             flat = min(X.shape) < self.n_components or _all_alike(X)
             start = "random" if precomputed or flat else start
         peer = PEER(**{**words, "init": start})
-        self.embedding_ = np.asarray(peer.fit_transform(X), dtype=np.float64)
+        with openmp_in(spare_threads(self.n_jobs) if len(work) > _FEW_ROWS else 1):
+            self.embedding_ = np.asarray(peer.fit_transform(X), dtype=np.float64)
         if not np.all(np.isfinite(self.embedding_)):
             raise InputError(
                 "The map has no finite coordinates: bring the inputs to one scale first, or use a "
