@@ -64,7 +64,11 @@ def test_criterion_by_family(data, rows_of):
 
 
 def test_the_trace_is_drawn(model):
-    assert "converged" in model.trace_.plot().to_dict()["title"]["subtitle"][0]
+    spec = model.trace_.plot().to_dict()
+    assert "converged" in spec["title"]["subtitle"][0]
+    drawn = spec["vconcat"][1]["layer"][0]
+    shown = [row["y"] for row in drawn.get("data", spec["vconcat"][1].get("data"))["values"]]
+    assert shown == pytest.approx(model.trace_.entropy[: len(shown)].tolist(), rel=1e-6)
 
 
 def test_bad_input(data, model):

@@ -302,8 +302,8 @@ class MatrixFactorization(FactorAnswers, Unsupervised):
             if "could not convert" not in str(error):
                 raise
             raise InputError(
-                f"X is no matrix of numbers ({error}). If its rows are single ratings, give "
-                "columns=(user, item, rating), the names or positions of its columns."
+                f"X is no matrix of numbers ({str(error).partition('. Encode')[0]}). If its rows "
+                "are single ratings, give columns=(user, item, rating), names or positions."
             ) from error
         return self._of_matrix(X, table), None
 

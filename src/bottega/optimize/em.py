@@ -103,11 +103,11 @@ class Ascent:
         return make_frame(columns, like)
 
     def plot(self) -> Any:
-        """Draw the bound and the log-likelihood after each step.
+        """Draw the bound, the log-likelihood and, where it was traced, the entropy of each step.
 
         Returns
         -------
-        altair.LayerChart
+        altair.LayerChart or altair.VConcatChart
             The chart.
         """
         from bottega.plot import ascent_chart

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bottega.plot._parts import colors, records, tips, x_axis, y_axis
-from bottega.plot.theme import altair, finish, number
+from bottega.plot.theme import HEIGHT, WIDTH, altair, finish, number, panels
 
 __all__ = ["ascent_chart"]
 
@@ -24,10 +24,11 @@ def ascent_chart(ascent: Any, *, most: int = _MOST) -> Any:
 
     Returns
     -------
-    altair.LayerChart
+    altair.LayerChart or altair.VConcatChart
         The bound is a staircase under the log-likelihood: an E step raises it to touch, an M step
         raises both. The dotted rule between them is the Kullback-Leibler distance. Of extrapolated
-        steps, which do not end at the M step, the log-likelihood is drawn alone.
+        steps, which do not end at the M step, the log-likelihood is drawn alone. Where the entropy
+        of q was traced, a second panel shows it.
 
     Examples
     --------
@@ -87,9 +88,28 @@ def ascent_chart(ascent: Any, *, most: int = _MOST) -> Any:
         notes.append(f"The first {count} of {ascent.n_iter} iterations.")
     if not ascent.monotone:
         notes.append(f"The bound fell in iteration {ascent.falls[0]}.")
-    return finish(
-        alt.layer(*layers),
-        title="Expectation-maximisation, step by step",
+    title = "Expectation-maximisation, step by step"
+    words = f"Line chart of log-likelihood and bound after each step. {' '.join(notes)}"
+    if ascent.entropy is None:
+        return finish(alt.layer(*layers), title=title, subtitle=notes, description=words)
+    upper = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+    return panels(
+        alt.vconcat(upper, _entropy_panel(ascent.entropy[: count + 1]), spacing=14),
+        title=title,
         subtitle=notes,
-        description=f"Line chart of log-likelihood and bound after each step. {' '.join(notes)}",
+        description=f"{words} Below it the entropy of q after each E step.",
     )
+
+
+def _entropy_panel(entropy: Any) -> Any:
+    """Draw how undecided the latent variables are after each E step."""
+    alt = altair()
+    rows = records(x=np.arange(len(entropy)), y=np.asarray(entropy))
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=x_axis("x", "iteration", nice=False, grid=False, tickMinStep=1),
+        y=y_axis("y", "entropy of q", zero=True),
+        tooltip=tips(("x:Q", "iteration"), ("y:Q", "entropy", ".4~g")),
+    )
+    point = base.mark_point(size=26, filled=True, opacity=1, style="honest")
+    panel = base.mark_line(strokeWidth=2, style="honest") + point
+    return panel.properties(width=WIDTH, height=90)
