@@ -328,6 +328,23 @@ def test_equal_columns_and_repeated_rows_are_told():
     assert not found.absent
 
 
+def test_categories_of_numbers_and_intervals_lists_and_names_of_several_levels():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    frame = pd.DataFrame({"x": x, "bin": pd.cut(x, 3), "list": [[1, 2]] * 60})
+    frame["grade"] = pd.Categorical([3, 1, 2] * 20, ordered=True)
+    frame["half"] = pd.Categorical([0.5, 1.0, np.nan] * 20)
+    found = bottega.describe(frame)
+    kinds = {column.name: column.kind for column in found.table.columns}
+    assert {kinds[name] for name in ("bin", "grade", "half")} == {"category"}
+    assert kinds["list"] == "foreign"
+    assert {"grade=3", "half=1", "half=0.5"} < set(found.components.titles)
+    assert any("'list'" in finding.message for finding in found.findings)
+    deep = frame[["x"]].assign(y=x[::-1])
+    deep.columns = pd.MultiIndex.from_tuples([("size", "first"), ("size", 2)])
+    assert [each.name for each in bottega.describe(deep).table.columns] == ["size first", "size 2"]
+
+
 def test_columns_that_are_not_shown_are_counted(noise):
     wide = pd.DataFrame(np.random.default_rng(0).normal(size=(8, 14)))
     wide.columns = [f"c{j}" for j in range(14)]

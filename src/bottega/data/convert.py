@@ -53,9 +53,11 @@ def frame_or_none(data: Any) -> Frame | None:
     given = list(frame.columns)
     if len(set(given)) == len(given) and all(type(name) is str for name in given):
         return frame
-    names = [str(name) for name in given]
+    names = [" ".join(map(str, name)) if type(name) is tuple else str(name) for name in given]
     if len(set(names)) < len(names):  # 1 beside "1"
         raise InputError(_repeated(names))
+    if any(type(name) is tuple for name in given):  # columns of pandas with several levels of names
+        return nw.from_native(data.set_axis(names, axis=1), eager_only=True)
     return frame.rename(dict(zip(given, names, strict=True)))
 
 
@@ -136,6 +138,9 @@ def texts(series: Series) -> list[Any]:
     if series.null_count():
         absent = series.is_null().to_numpy()
         values = [None if gone else v for v, gone in zip(values, absent, strict=True)]
+    if series.dtype == nw.Categorical or series.dtype == nw.Enum:  # of numbers, of intervals
+        named = {v: name_of_number(v) if isinstance(v, float) else str(v) for v in set(values)}
+        return [None if v is None else named[v] for v in values]
     return values
 
 

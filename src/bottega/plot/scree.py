@@ -93,11 +93,11 @@ def scree_chart(
         count = int(below[0]) if len(below) else len(values)
         above = f" Parallel analysis would keep {count or 'none'}."
     share = float(np.sum(values[:kept])) / whole
-    filled = f"Filled: the {kept} kept, with {share:.1%} of the variance." if kept else "None kept."
+    words = f"Filled: the {kept} kept, with {share:.1%} of the variance." if kept else "None kept."
     return finish(
         alt.layer(*layers, data=alt.Data(values=records(**data))),
         title="Variance of the components",
-        subtitle=filled + above,
+        subtitle=words + above,
         description=(
             f"Scree plot of {len(values)} variances from {number(values[0])} to "
             f"{number(values[-1])}; {kept} components kept with {share:.1%} of the variance.{above}"

@@ -179,7 +179,7 @@ def _ratio(codes: IntArray, values: FloatArray) -> float:
 
 
 def _repeated(table: Any) -> int:
-    """Return how many rows repeat an earlier one in all columns but keys."""
-    names = [column.name for column in table.columns if column.kind != "id"]
+    """Return how many rows repeat an earlier one in all columns but keys and unknown types."""
+    names = [column.name for column in table.columns if column.kind not in ("id", "foreign")]
     data = nw.from_native(table.frame, eager_only=True).select(names)
     return int(len(data) - len(data.unique()))
