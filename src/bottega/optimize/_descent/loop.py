@@ -13,6 +13,7 @@ from bottega.optimize.objective import Objective
 __all__ = ["Point", "Rule", "check_start", "check_stopping", "descend", "falls_for_ever"]
 
 
+_ROUNDING = 1e-12
 _FARTHEST = 100  # doublings of the way that f has to keep falling for, to count as unbounded
 
 
@@ -81,6 +82,8 @@ def descend(
         if verdict is None and recorder.residuals[-1] <= tol * scale:
             verdict = "converged"
     verdict = verdict or _unfinished(recorder, objective, first, at)
+    if verdict in ("stalled", "max_iter") and at.value - first.value > _ROUNDING * abs(first.value):
+        verdict = "diverged"  # it ended above where it began
     message = _message(rule.name, verdict, recorder, at, tol * scale)
     if getattr(rule, "note", ""):
         message = f"{message} {rule.note}"  # type: ignore[attr-defined]
