@@ -123,6 +123,7 @@ class PrefixCode(Shown):
             names,
             {"length of the word": lengths, "log2(1 / probability)": self._optimal()},
             x_title="bits",
+            rings=("log2(1 / probability)",),
             title="Prefix code",
             subtitle=f"{self.mean_length:.4g} bits per symbol; no code goes below the entropy, "
             f"{self.entropy:.4g}.",

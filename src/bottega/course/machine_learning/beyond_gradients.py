@@ -107,10 +107,10 @@ def memory_of_gradients(
             x_title="condition number",
             y_title="steps to a millionth of the gap",
             title="Memory of gradients pays where scales are far apart",
-            subtitle="Each method with the best of its rates",
+            subtitle="Each method with the best of its rates; Adam takes as long as momentum",
             log_x=True,
             log_y=True,
-            dashed=("AdaGrad, rotated",),
+            dashed=("Adam", "AdaGrad, rotated"),
         ),
     )  # fmt: skip
 

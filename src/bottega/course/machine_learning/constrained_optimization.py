@@ -18,9 +18,11 @@ from bottega.optimize import (
     projected_gradient,
     quadratic_program,
 )
-from bottega.plot import descents_chart, dual_chart, lines_chart
+from bottega.plot import dual_chart, lines_chart
 
 __all__ = ["bounds_by_duals", "conditions_at_the_optimum", "projected_steps"]
+
+_SHOWN = 100  # steps in the picture
 
 
 @experiment(
@@ -52,6 +54,7 @@ def projected_steps(*, repeats: int = 10, d: int = 5, random_state: int = 0) -> 
     }
     rng = np.random.default_rng(random_state)
     outside, off, last = ({name: np.zeros(repeats) for name in sets} for _ in range(3))
+    curves: dict[str, FloatArray] = {}
     for k in range(repeats):
         A, b = _random_quadratic(d, rng)
         f = QuadraticFunction(A, b)
@@ -61,6 +64,13 @@ def projected_steps(*, repeats: int = 10, d: int = 5, random_state: int = 0) -> 
             found = projected_gradient(
                 f, np.zeros(d), onto, gradient=f.gradient, tol=1e-8, max_iter=5000
             )
+            if k == repeats - 1 and name == "ball":
+                curves["plain, distance from the ball"] = _padded(
+                    [np.linalg.norm(x - onto(x)) for x in plain.trace.points]
+                )
+                curves["projected, distance from the solution"] = _padded(
+                    np.linalg.norm(found.trace.points - found.x, axis=1)
+                )
             outside[name][k] = np.linalg.norm(plain.x - onto(plain.x))
             off[name][k] = (found.value - least) / abs(least)
             last[name][k] = (f(onto(plain.x)) - least) / abs(least)
@@ -81,11 +91,6 @@ def projected_steps(*, repeats: int = 10, d: int = 5, random_state: int = 0) -> 
         Proof("orthant: second entry for a minimum at (-5, 10)", edge.x[1], 10,
               bool(np.allclose(edge.x, [0, 10], atol=1e-5)))
     )  # fmt: skip
-    f = QuadraticFunction([[2.0, 1.2], [1.2, 1.0]], [-2.0, -2.5])
-    runs = {
-        "plain": gradient_descent(f, [0.0, 0.0], gradient=f.gradient),
-        "projected on the disc": projected_gradient(f, [0.0, 0.0], onto_ball, gradient=f.gradient),
-    }
     return Experiment(
         columns=columns_of(parts),
         holds=all_hold(parts),
@@ -94,8 +99,26 @@ def projected_steps(*, repeats: int = 10, d: int = 5, random_state: int = 0) -> 
         f"are within {max(np.abs(each).max() for each in off.values()):.0e} of the least value, "
         "one projection at the end on average "
         f"{min(each.mean() for each in last.values()):.0%} above it or more",
-        draw=partial(descents_chart, runs),
+        draw=partial(
+            lines_chart,
+            np.arange(_SHOWN),
+            curves,
+            x_title="step",
+            y_title="distance",
+            title="Plain descent leaves the set, projected steps stay and arrive",
+            subtitle="A quadratic function whose minimum is outside of the unit ball",
+            log_y=True,
+            points=False,
+        ),
     )
+
+
+def _padded(values: Any) -> FloatArray:
+    """Return the first values, missing after the last."""
+    found = np.full(_SHOWN, np.nan)
+    kept = np.asarray(values)[:_SHOWN]
+    found[: len(kept)] = kept
+    return found
 
 
 def _random_quadratic(d: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:

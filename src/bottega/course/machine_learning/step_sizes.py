@@ -218,7 +218,7 @@ def lengths_of_steps(*, curvature: float = 4.0, decay: float = 0.9, steps: int =
     f = QuadraticFunction([[curvature]])
     shares = (0.05, 0.5, 1.0, 1.9, 2.0, 2.1)  # in units of 1 / curvature
     runs = {
-        f"{share:g} / curvature": without_warnings(
+        f"{share:g}": without_warnings(
             _descend, f, [1.0], "fixed", learning_rate=share / curvature, tol=0.0, max_iter=steps
         )
         for share in shares
@@ -228,11 +228,11 @@ def lengths_of_steps(*, curvature: float = 4.0, decay: float = 0.9, steps: int =
         _descend, f, [1.0], "decaying", learning_rate=first / curvature, decay=decay, tol=0.0,
         max_iter=400,
     )  # fmt: skip
-    runs[f"{first:g} / curvature, decaying"] = decaying
+    runs[f"{first:g}, decaying"] = decaying
     left = float(np.prod(1 - first * decay ** np.arange(400)))
     end = {name: float(run.trace.points[:, 0][-1]) for name, run in runs.items()}
     parts = [
-        Proof(f"distance after {len(run.trace.steps)} steps of {name}", abs(end[name]),
+        Proof(f"distance after {len(run.trace.steps)} steps of {name} / curvature", abs(end[name]),
               abs(1 - share) ** len(run.trace.steps),
               bool(np.isclose(abs(end[name]), abs(1 - share) ** len(run.trace.steps), atol=1e-14)))
         for (name, run), share in zip(runs.items(), shares, strict=False)
@@ -266,7 +266,8 @@ def lengths_of_steps(*, curvature: float = 4.0, decay: float = 0.9, steps: int =
             x_title="step",
             y_title="x, from the minimum",
             title="A parabola decides by its curvature which steps arrive",
-            subtitle="Up to 1 / curvature straight on, up to 2 / curvature swinging, beyond never",
+            subtitle="Steps in units of 1 / curvature: up to 1 straight on, up to 2 swinging, "
+            "beyond 2 never",
         ),
     )  # fmt: skip
 
