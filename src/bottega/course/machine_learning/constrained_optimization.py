@@ -65,6 +65,7 @@ def projected_steps(*, repeats: int = 10, d: int = 5, random_state: int = 0) -> 
                 f, np.zeros(d), onto, gradient=f.gradient, tol=1e-8, max_iter=5000
             )
             if k == repeats - 1 and name == "ball":
+                assert plain.trace.points is not None and found.trace.points is not None  # noqa: PT018
                 curves["plain, distance from the ball"] = _padded(
                     [np.linalg.norm(x - onto(x)) for x in plain.trace.points]
                 )

@@ -1,5 +1,7 @@
 """Chapter 14: codes, multipliers, derivatives and likelihoods."""
 
+from typing import Any
+
 import numpy as np
 from scipy import stats
 
@@ -99,9 +101,10 @@ def _losses_and_likelihoods(rng: np.random.Generator) -> dict[str, float]:
     y, z = rng.normal(size=(2, 50))
     sign = rng.choice([-1.0, 1.0], size=50)
     share = rng.uniform(0.05, 0.95, size=50)
-    count, mean = rng.poisson(3.0, size=50) + 1.0, rng.uniform(0.5, 6, size=50)
+    count = np.asarray(rng.poisson(3.0, size=50) + 1, dtype=np.float64)
+    mean = rng.uniform(0.5, 6, size=50)
     one = (sign > 0).astype(np.float64)
-    pairs: dict[str, tuple[FloatArray, FloatArray]] = {
+    pairs: dict[str, tuple[FloatArray, Any]] = {
         "squared error, normal": (
             _loss("squared_error", y, z),
             2 * (stats.norm.logpdf(y, y) - stats.norm.logpdf(y, z)),

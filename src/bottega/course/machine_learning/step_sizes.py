@@ -230,7 +230,7 @@ def lengths_of_steps(*, curvature: float = 4.0, decay: float = 0.9, steps: int =
     )  # fmt: skip
     runs[f"{first:g}, decaying"] = decaying
     left = float(np.prod(1 - first * decay ** np.arange(400)))
-    end = {name: float(run.trace.points[:, 0][-1]) for name, run in runs.items()}
+    end = {name: float(_places(run)[-1]) for name, run in runs.items()}
     parts = [
         Proof(f"distance after {len(run.trace.steps)} steps of {name} / curvature", abs(end[name]),
               abs(1 - share) ** len(run.trace.steps),
@@ -261,8 +261,8 @@ def lengths_of_steps(*, curvature: float = 4.0, decay: float = 0.9, steps: int =
         draw=partial(
             lines_chart,
             np.arange(shown),
-            {name: run.trace.points[:shown, 0] for name, run in runs.items()
-             if len(run.trace.points) >= shown},
+            {name: _places(run)[:shown] for name, run in runs.items()
+             if len(_places(run)) >= shown},
             x_title="step",
             y_title="x, from the minimum",
             title="A parabola decides by its curvature which steps arrive",
@@ -274,6 +274,11 @@ def lengths_of_steps(*, curvature: float = 4.0, decay: float = 0.9, steps: int =
 
 def _sign_changes(run: Minimum) -> int:
     """Return how often a run of one input passes the minimum at zero."""
-    assert run.trace.points is not None
-    x = run.trace.points[:, 0]
+    x = _places(run)
     return int(np.sum(x[1:] * x[:-1] < 0))
+
+
+def _places(run: Minimum) -> FloatArray:
+    """Return the points of a run of one input."""
+    assert run.trace.points is not None
+    return np.asarray(run.trace.points[:, 0])
