@@ -41,30 +41,6 @@ WAITING: dict[str, tuple[str, str]] = {
         "decay beat few.",
         "neural networks",
     ),
-    "M-X37": (
-        "Exact line search takes fewer steps, backtracking cheaper ones.",
-        "optimisation",
-    ),
-    "M-X38": (
-        "Gradient descent converges linearly, within its bound on the iterations.",
-        "optimisation",
-    ),
-    "M-X39": ("Too small steps crawl, too large ones diverge.", "optimisation"),
-    "M-X40": (
-        "Momentum, AdaGrad and Adam beat plain descent on badly scaled functions.",
-        "optimisation",
-    ),
-    "M-X41": ("Newton takes few steps and the memory of a square.", "optimisation"),
-    "M-X42": ("Stochastic descent beats full descent in passes over the data.", "optimisation"),
-    "M-X45": ("Plain descent leaves the feasible set, projection repairs it.", "optimisation"),
-    "M-X46": (
-        "The dual is concave and below the primal, and equal to it under Slater's condition.",
-        "optimisation",
-    ),
-    "M-X47": (
-        "The conditions of Karush, Kuhn and Tucker hold at the optimum only.",
-        "optimisation",
-    ),
     "N-X1": (
         "No plane separates an exclusive-or and a small network does; 14 of 16 labelings of "
         "four points are separable.",
@@ -125,11 +101,6 @@ WAITING: dict[str, tuple[str, str]] = {
         "Rows of softmax attention sum to one, those of plain products do not; one batch "
         "can be overfitted.",
         "neural networks",
-    ),
-    "N-X21": (
-        "A code of 1.75 bits meets the entropy; multipliers at a constrained optimum; "
-        "derivatives of matrices; losses are negative log-likelihoods.",
-        "probability and optimisation",
     ),
 }
 

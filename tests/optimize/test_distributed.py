@@ -185,9 +185,9 @@ def test_a_loss_of_ones_own_and_its_errors(data, tmp_path, monkeypatch):
     assert found.value < 0.6 * found.trace.values[0]
     with pytest.raises(WorkerError, match=r"ValueError: this loss fails on its second step[\s\S]*"
                                           "in the worker"):  # fmt: skip
-        distributed_descent(X, y, loss=own.failing, learning_rate=0.1)
+        distributed_descent(X, y, loss=own.failing, learning_rate=0.1, n_workers=1)
     with pytest.raises(WorkerError, match=r"gradient of shape \(1,\)"):
-        distributed_descent(X, y, loss=own.short, learning_rate=0.1)
+        distributed_descent(X, y, loss=own.short, learning_rate=0.1, n_workers=1)
     assert not _blocks()
 
 
@@ -205,6 +205,7 @@ def test_a_killed_worker_is_reported_and_nothing_stays(data):
         assert _gone(pids[1])
         crew.tell(0, "gradient")
         crew.answer(0)
+        assert crew.first([0, 1]) == [1]  # who waits for any answer learns of the end
         with pytest.raises(WorkerError, match=r"Worker 1 ended.*exit code -9"):
             _ask(crew, 1)
     assert len(pids) == 2

@@ -147,3 +147,18 @@ def test_bad_input():
     with pytest.warns(ConvergenceWarning, match="has not fallen"):
         found = newton(f, [0.0, 0.0], gradient=gradient, hessian=lambda x: hessian(x) * np.nan)
     assert found.verdict == "stalled"
+
+
+def test_whole_steps_that_overshoot_are_said_to_diverge():
+    """On sqrt(1 + x^2) a whole step goes from x to -x^3."""
+    with pytest.warns(ConvergenceWarning, match="rose to"):
+        found = newton(
+            lambda x: float(np.hypot(1, x[0])),
+            [2.0],
+            gradient=lambda x: x / np.hypot(1, x),
+            hessian=lambda x: np.atleast_2d(np.hypot(1, x) ** -3.0),
+            line_search="fixed",
+        )
+    assert found.verdict == "diverged"
+    assert found.x == pytest.approx([2.0])  # the best point met
+    assert found.trace.points[:3, 0] == pytest.approx([2, -8, 512])

@@ -122,7 +122,7 @@ def test_what_cannot_be_used_is_said():
     with pytest.raises(InputError, match="value and gradient"):
         Objective(f, True).value(AT)
     for bad, match in (
-        ("a", "no vector"),
+        ("a", "no array"),
         ([[1.0]], "one vector"),
         ([np.nan], "missing"),
         ([], "shape"),

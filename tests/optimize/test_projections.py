@@ -224,3 +224,27 @@ def test_sets_that_are_none():
         onto_affine([0.0, 0.0], [[1, 1]], [0, 1])
     with pytest.raises(InputError, match="No v fulfils A v <= b"):
         onto_polyhedron([0.0], [[1], [-1]], [-1, 0])
+
+
+@pytest.mark.parametrize("radius", [1e-3, 1.0, 300.0, 1e5])
+@pytest.mark.parametrize("kind", ["normal", "equal", "few", "sorted"])
+def test_many_entries_are_those_of_the_sorted_way(kind, radius):
+    """Above 4096 entries a sample gives the first bound: in no order may it drop what stays."""
+    rng = np.random.default_rng(0)
+    w = rng.normal(size=10_000)
+    if kind == "equal":
+        w = np.full(10_000, 0.7)
+    elif kind == "few":  # all that stay are in the sample, or none is
+        w[::64] += 50 if radius > 1 else -50
+    elif kind == "sorted":
+        w.sort()
+    for project, size in ((onto_simplex, w), (onto_l1_ball, np.abs(w))):
+        found = np.abs(project(w, radius))
+        if project is onto_l1_ball and size.sum() <= radius:
+            assert np.array_equal(found, size)
+            continue
+        descending = np.sort(size)[::-1]
+        sums = (np.cumsum(descending) - radius) / np.arange(1, len(w) + 1)
+        theta = sums[np.flatnonzero(descending > sums)[-1]]
+        # Sums of 10^4 numbers of size up to 50 are right to about 1e-10.
+        np.testing.assert_allclose(found, np.maximum(size - theta, 0), atol=1e-9)

@@ -238,3 +238,11 @@ def test_bad_parameters(wrong, match):
         sgd(loss, np.zeros(3), 0)
     with pytest.raises(ParameterError, match="loss_of_rows"):
         sgd(3, np.zeros(3), N)
+
+
+def test_a_tolerance_of_zero_goes_through_all_epochs():
+    y = np.array([1.0, 2.0, 3.0, 6.0])
+    with pytest.warns(ConvergenceWarning):
+        found = sgd(lambda x, rows: np.sum((y[rows] - x[0]) ** 2), [0.0], 4, tol=0.0, max_iter=5,
+                    batch_size=2, random_state=0)  # fmt: skip
+    assert found.n_iter == 5

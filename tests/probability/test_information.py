@@ -153,3 +153,8 @@ def test_the_drawing_of_a_code_has_both_lengths():
     found = {(row["name"], row["series"]): row["x"] for row in rows}
     assert found["a (0.7): 0", "length of the word"] == 1
     assert found["b (0.3): 1", "log2(1 / probability)"] == pytest.approx(-np.log2(0.3))
+
+
+def test_bits_are_a_text():
+    with pytest.raises(InputError, match="text of 0 and 1"):
+        huffman([0.5, 0.3, 0.2]).decode(10)

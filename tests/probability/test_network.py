@@ -293,3 +293,10 @@ def test_a_network_is_an_estimator_with_a_card():
     assert fitted.order_ == ("b",)
     np.testing.assert_allclose(fitted.tables_["b"], [2 / 5, 3 / 5])
     assert (fitted.card.task, fitted.card.weights, fitted.card.knob) == ("density", False, None)
+
+
+def test_what_is_no_mapping_is_said():
+    with pytest.raises(InputError, match="nodes must be a mapping"):
+        BayesianNetwork([("a", ([], 0.5))])
+    with pytest.raises(InputError, match="mapping of names to states"):
+        BayesianNetwork({"a": ([], 0.5)}).probability("a")

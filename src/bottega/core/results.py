@@ -10,6 +10,7 @@ A class may add columns after them.
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -99,7 +100,7 @@ def tidy_columns(
 
 def check_level(level: float) -> float:
     """Return a level of confidence; refuse one that is not strictly between 0 and 1."""
-    if not 0 < level < 1:
+    if not (isinstance(level, Real) and 0 < level < 1):
         raise ParameterError(f"level={level!r} is not allowed; level must lie between 0 and 1.")
     return float(level)
 

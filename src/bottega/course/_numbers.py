@@ -1,8 +1,14 @@
 """Small computations that several experiments share."""
 
-from typing import Any
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
+
+from bottega.core.errors import ConvergenceWarning
+
+Result = TypeVar("Result")
 
 
 def log_slope(x: Any, y: Any) -> float:
@@ -48,3 +54,21 @@ def errors_above(larger: Any, smaller: Any) -> float:
 def out_of_bag(forest: Any) -> float:
     """Return the out-of-bag error of all trees of a fitted forest."""
     return float(forest.oob_path_.error[-1])
+
+
+def without_warnings(call: Callable[..., Result], *given: Any, **options: Any) -> Result:
+    """Return what a minimiser finds, without the warning that it was not let to converge.
+
+    For experiments that stop runs early, or let them go astray, on purpose.
+
+    Examples
+    --------
+    >>> from bottega.optimize import gradient_descent
+    >>> found = without_warnings(gradient_descent, lambda x: x[0] ** 2 + x[1] ** 4, [1.0, 1.0],
+    ...                          max_iter=2)
+    >>> found.verdict
+    'max_iter'
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return call(*given, **options)

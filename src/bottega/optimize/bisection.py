@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.errors import ConvergenceWarning, InputError, warn_caller
+from bottega.core.errors import ConvergenceWarning, InputError, ParameterError, warn_caller
 from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
 from bottega.optimize._descent.loop import check_start, check_stopping
@@ -108,6 +108,8 @@ def bisection(
     check_stopping(tol, max_iter)
     low, high = _ends(a, b)
     of_number = gradient if not callable(gradient) else lambda x: gradient(x[0])
+    if not callable(f):
+        raise ParameterError(f"f={f!r} is not a function; give one that takes a number.")
     objective = Objective(lambda x: f(x[0]), of_number)
     recorder = Recorder(objective, keep=True)
 

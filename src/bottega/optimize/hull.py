@@ -13,6 +13,7 @@ from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import FloatArray, IntArray
 from bottega.optimize._convexity.hulls import affine_frame, corners, extreme_points
 from bottega.optimize._convexity.piece import Piece
+from bottega.optimize.objective import numbers_of
 
 __all__ = ["Hull", "VertexMaximum", "convex_hull", "polytope"]
 
@@ -73,7 +74,7 @@ class Hull(Shown):
 
         Each row costs a small linear program.
         """
-        rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
+        rows = np.atleast_2d(numbers_of(X, "X"))
         if rows.shape[1] != self.points.shape[1] or not np.all(np.isfinite(rows)):
             raise InputError(
                 f"X has shape {rows.shape}; the hull is of finite points of "
@@ -178,10 +179,7 @@ def convex_hull(points: Any) -> Hull:
     >>> hull.maximize(lambda x: float(x @ x)).x.tolist()
     [2.0, 2.0]
     """
-    try:
-        given = np.array(points, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"points are no array of numbers: {error}.") from error
+    given = numbers_of(points, "points")
     if given.ndim == 1:
         given = given[:, None]
     if given.ndim != 2 or not given.size:
@@ -225,8 +223,8 @@ def polytope(A: Any, b: Any) -> Hull:
     >>> sorted(square.vertices.tolist())
     [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
     """
-    matrix = np.atleast_2d(np.array(A, dtype=np.float64))
-    limit = np.atleast_1d(np.array(b, dtype=np.float64))
+    matrix = np.atleast_2d(numbers_of(A, "A"))
+    limit = np.atleast_1d(numbers_of(b, "b"))
     if matrix.ndim != 2 or limit.shape != (len(matrix),):
         raise InputError(
             f"A has shape {matrix.shape} and b {limit.shape}; give one limit per row of A."

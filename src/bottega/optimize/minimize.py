@@ -38,6 +38,7 @@ METHODS = tuple(_TOLERANCES)
 _FREE = ("Nelder-Mead", "Powell")  # of gradients
 _SECOND = ("Newton-CG", "trust-ncg", "trust-exact")  # take second derivatives
 _BOUNDED = ("Nelder-Mead", "Powell", "L-BFGS-B", "SLSQP")
+_FAR_OFF = 1e-3  # of the first gradient: too much for a minimum
 _TINY = 1e-15  # a change of f by so little is none
 
 
@@ -76,6 +77,7 @@ class _Watched:
     ) -> None:
         self.objective, self.smooth, self.box = objective, smooth, box
         self.recorder = Recorder(objective, trace)
+        self.undefined: tuple[FloatArray, float] | None = None  # the first such point, and f
         self.values: dict[bytes, float] = {}
         self.gradients: dict[bytes, FloatArray] = {}
 
@@ -95,6 +97,8 @@ class _Watched:
     def value(self, z: FloatArray) -> float:
         x = z * self.length
         found = self.values[x.tobytes()] = self.objective.value(x)
+        if not np.isfinite(found):
+            self.undefined = self.undefined or (x, found)
         return found / self.unit
 
     def gradient(self, z: FloatArray) -> FloatArray:
@@ -129,8 +133,13 @@ class _Watched:
     def verdict(self, answer: Any, max_iter: int) -> str:
         gradient = self.objective.gradient(self.last) if self.smooth else None
         astray = self.recorder.astray(self.last, self.recorder.values[-1], gradient)
-        if astray is not None or answer.success:
-            return astray or "converged"
+        if astray is not None:
+            return astray
+        residuals = self.recorder.residuals
+        if self.undefined is not None and residuals[-1] > _FAR_OFF * residuals[0]:
+            return "unbounded" if self.undefined[1] == -np.inf else "not finite"
+        if answer.success:
+            return "converged"
         with np.errstate(all="ignore"):
             if falls_for_ever(self.objective, self.last, self.last - self.start):
                 return "unbounded"
@@ -238,6 +247,9 @@ def minimize(
     verdict = run.verdict(said, max_iter)
     steps = len(run.recorder.steps)
     message = f"{method}: {_WORDS[verdict]} after {steps} iterations (SciPy: {said.message})."
+    if verdict == "not finite" and run.undefined is not None:
+        x, found = run.undefined
+        message += f" f is {found} at x = {np.array2string(x[:5], precision=4, threshold=5)}."
     if verdict != "converged":
         warn_caller(message, ConvergenceWarning)
     return run.recorder.result(method, run.last, verdict, message)

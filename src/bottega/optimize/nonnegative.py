@@ -8,6 +8,7 @@ from scipy.optimize import nnls
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
+from bottega.optimize.objective import numbers_of
 
 __all__ = ["nonnegative_least_squares"]
 
@@ -54,7 +55,7 @@ def nonnegative_least_squares(
     >>> nonnegative_least_squares(A, np.array([1.0, 0.0, 0.0]), sum_to_one=True).round(3).tolist()
     [1.0, 0.0]
     """
-    A, b = np.asarray(A, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    A, b = (numbers_of(each, name, copy=False) for each, name in ((A, "A"), (b, "b")))
     if A.ndim != 2 or not A.shape[1] or b.shape != (len(A),):
         raise InputError(
             f"A has shape {A.shape} and b {b.shape}; give a matrix and one number per row of it."

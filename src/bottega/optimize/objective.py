@@ -10,7 +10,7 @@ from bottega.core.devices import torch_on
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.typing import FloatArray
 
-__all__ = ["GradientCheck", "Objective", "check_gradient", "starting_point"]
+__all__ = ["GradientCheck", "Objective", "check_gradient", "numbers_of", "starting_point"]
 
 _EPS = float(np.finfo(np.float64).eps)
 # The steps that balance rounding against the error of first and second differences.
@@ -165,13 +165,18 @@ class Objective:
         return found
 
 
+def numbers_of(given: Any, name: str, *, copy: bool = True) -> FloatArray:
+    """Return an array of numbers, or say that it is none."""
+    try:
+        found = np.asarray(given, dtype=np.float64)
+        return found.copy() if copy else found
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is no array of numbers: {error}.") from error
+
+
 def starting_point(x0: Any) -> FloatArray:
     """Return x0 as a vector of finite numbers, or say what is wrong with it."""
-    try:
-        x = np.array(x0, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"x0={x0!r} is no vector of numbers: {error}.") from error
-    x = np.atleast_1d(x)
+    x = np.atleast_1d(numbers_of(x0, "x0"))
     if x.ndim != 1 or not x.size:
         raise InputError(f"x0 has shape {x.shape}; give one vector with at least one entry.")
     if not np.all(np.isfinite(x)):
@@ -258,7 +263,7 @@ def _number(found: Any) -> float:
 
 
 def _shaped(found: Any, shape: tuple[int, ...], name: str) -> FloatArray:
-    answer = np.asarray(found, dtype=np.float64)
+    answer = numbers_of(found, f"What {name} returned")
     if answer.size == 1 and int(np.prod(shape)) == 1:
         answer = answer.reshape(shape)
     if answer.shape != shape:

@@ -16,7 +16,7 @@ from bottega.optimize._problem.kkt import KKTCheck, check_kkt, estimated_multipl
 from bottega.optimize._problem.recipe import polynomial, recipe_text
 from bottega.optimize._problem.search import Pieces, solve
 from bottega.optimize._program.inputs import vector_of
-from bottega.optimize.objective import starting_point
+from bottega.optimize.objective import numbers_of, starting_point
 from bottega.optimize.solution import Solution
 
 __all__ = ["DualOptimum", "Problem"]
@@ -344,7 +344,7 @@ class Problem:
             (multipliers, len(self.inequality), "multipliers"),
             (equality_multipliers, len(self.equality), "equality_multipliers"),
         ):
-            weights = np.zeros(count) if given is None else np.atleast_1d(np.array(given, float))
+            weights = np.zeros(count) if given is None else np.atleast_1d(numbers_of(given, name))
             if weights.shape != (count,):
                 raise InputError(f"{name} has shape {weights.shape}; give {count} of them.")
             if not np.all(np.isfinite(weights)):

@@ -4,8 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from bottega.core.errors import ParameterError
 from bottega.core.typing import FloatArray
 from bottega.optimize._descent.curvature import CurvatureSearch, curvature_search, mapped
@@ -34,16 +32,14 @@ class _Projected:
     name: str = "projected gradient"
 
     def step(self, objective: Objective, at: Point) -> tuple[FloatArray, float] | None:
-        def arrive(v: FloatArray, _: float) -> FloatArray:
-            return self.project(v)
-
-        x = self.search.step(objective, at.x, at.value, at.gradient, arrive)
+        x = self.search.step(objective, at.x, at.value, at.gradient, self._arrive)
         return None if x is None else (x, self.search.t)
 
     def residual(self, at: Point) -> float:
-        # With a longer step than 1 a far wall would make the mapping look small.
-        t = min(self.search.t, 1.0)
-        return float(np.max(np.abs(at.x - self.project(at.x - t * at.gradient)))) / t
+        return self.search.mapping(at, self._arrive)
+
+    def _arrive(self, v: FloatArray, _: float) -> FloatArray:
+        return self.project(v)
 
 
 def projection_of(projection: Any, d: int) -> Callable[[FloatArray], FloatArray]:

@@ -65,8 +65,7 @@ class _ProximalStep:
         return None if x is None else (x, self.search.t)
 
     def residual(self, at: Point) -> float:
-        t = min(self.search.t, 1.0)
-        return float(np.max(np.abs(at.x - self._arrive(at.x - t * at.gradient, t)))) / t
+        return self.search.mapping(at, self._arrive)
 
     def _from(self, smooth: Objective, at: Point, y: FloatArray) -> FloatArray | None:
         with np.errstate(all="ignore"):

@@ -8,6 +8,7 @@ from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
 from bottega.optimize._convexity.piece import Piece
 from bottega.optimize._convexity.reasons import Reason
+from bottega.optimize.objective import numbers_of
 
 __all__ = ["QuadraticFunction"]
 
@@ -45,10 +46,10 @@ class QuadraticFunction(Piece):
     """
 
     def __init__(self, A: Any, b: Any = 0.0, c: float = 0.0) -> None:
-        matrix = np.atleast_2d(np.array(A, dtype=np.float64))
+        matrix = np.atleast_2d(numbers_of(A, "A"))
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
             raise InputError(f"A has shape {matrix.shape}; give a square matrix.")
-        slope = np.array(b, dtype=np.float64)
+        slope = numbers_of(b, "b")
         if slope.shape not in ((), (1,), (len(matrix),)):
             raise InputError(f"b has shape {slope.shape}; A asks for ({len(matrix)},).")
         if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(slope)) and np.isfinite(c)):

@@ -12,6 +12,7 @@ from bottega.optimize._program.inputs import vector_of
 from bottega.optimize._program.interior import interior_point, kkt_residual
 from bottega.optimize._program.scaling import scaled
 from bottega.optimize.linear_program import linear_program, without_optimum
+from bottega.optimize.objective import numbers_of
 from bottega.optimize.solution import Solution
 
 __all__ = ["quadratic_program"]
@@ -110,7 +111,7 @@ def quadratic_program(
 
 def _curvature(Q: Any, d: int) -> FloatArray:
     """Return Q, symmetric, after checking that it is convex."""
-    curve = np.array(Q, dtype=np.float64)
+    curve = numbers_of(Q, "Q")
     if curve.shape != (d, d):
         raise InputError(f"Q has shape {curve.shape}; c asks for {(d, d)}.")
     if not np.all(np.isfinite(curve)):

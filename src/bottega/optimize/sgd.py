@@ -177,7 +177,7 @@ def sgd(
     variances: list[float] = []
     means: list[FloatArray] = []
     taken = epoch = 0
-    verdict = "converged" if limit == 0 else None
+    verdict = "converged" if recorder.residuals[0] == 0 else None
     while verdict is None and epoch < max_iter:
         epoch += 1
         found: list[FloatArray] = []

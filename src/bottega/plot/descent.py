@@ -181,7 +181,10 @@ def _values(runs: dict[str, Any], color: Any, least: float | None) -> list[Any]:
     across = {"steps": "epochs" if stochastic else "steps"}
     if not stochastic:  # whose cost is the epochs
         across["cost"] = "values and gradients computed"
-    floor = _DEEPEST * float(np.max(gaps)) if log else 0.0
+    # Below the first gaps, not the largest one: a run that diverges has fallen from nowhere.
+    firsts = [float(run.trace.values[0]) - bottom for run in runs.values()]
+    starts = [each for each in firsts if each > 0] or [float(np.min(gaps, initial=np.inf))]
+    floor = _DEEPEST * max(starts) if log else 0.0
     rows: list[dict[str, Any]] = []
     noise: list[dict[str, Any]] = []
     for name, run in runs.items():

@@ -20,6 +20,7 @@ def dots_chart(
     subtitle: str | Sequence[str] = (),
     log_x: bool = False,
     zero: bool = True,
+    rings: Sequence[str] = (),
 ) -> Any:
     """Draw one row per name and one dot per series.
 
@@ -37,6 +38,8 @@ def dots_chart(
         A logarithmic axis (numbers that are not positive are left out).
     zero : bool
         Start the axis at zero, unless it is logarithmic.
+    rings : sequence of str
+        Series drawn as rings, which show what lies under them: targets and bounds.
 
     Returns
     -------
@@ -59,10 +62,19 @@ def dots_chart(
         color=colors("series", kinds, show=len(kinds) > 1, symbolType="circle"),
         tooltip=tips(("name:N",), ("series:N",), ("x:Q", x_title, ".4~g")),
     )
+    solid = [kind for kind in kinds if kind not in rings]
+    marks = [_of(base, solid).mark_point(size=90, filled=True, opacity=1)]
+    if rings:
+        marks.append(_of(base, list(rings)).mark_point(size=220, strokeWidth=2, opacity=1))
     return finish(
-        alt.layer(base.mark_point(size=90, filled=True, opacity=1)),
+        alt.layer(*marks),
         title=title,
         subtitle=subtitle,
         description=f"{title}: {x_title} of {', '.join(map(str, names))} ({', '.join(kinds)}).",
         height=max(120, 34 * len(names)),
     )
+
+
+def _of(base: Any, kinds: Sequence[str]) -> Any:
+    """Return a chart of some series only."""
+    return base.transform_filter(altair().FieldOneOfPredicate(field="series", oneOf=list(kinds)))

@@ -55,6 +55,8 @@ class PrefixCode(Shown):
 
     def decode(self, bits: str) -> list[Hashable]:
         """Return the symbols whose words follow one another in `bits`."""
+        if not isinstance(bits, str):
+            raise InputError(f"bits has to be a text of 0 and 1; got {type(bits).__name__}.")
         symbols = {word: symbol for symbol, word in self.words.items()}
         longest = max(map(len, symbols))
         found, start = [], 0
@@ -123,6 +125,7 @@ class PrefixCode(Shown):
             names,
             {"length of the word": lengths, "log2(1 / probability)": self._optimal()},
             x_title="bits",
+            rings=("log2(1 / probability)",),
             title="Prefix code",
             subtitle=f"{self.mean_length:.4g} bits per symbol; no code goes below the entropy, "
             f"{self.entropy:.4g}.",

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from bottega.core.typing import FloatArray
+from bottega.course._numbers import without_warnings
 from bottega.course._parts import Proof, all_hold, columns_of
 from bottega.course.experiment import Experiment, experiment
-from bottega.optimize import Piece, convex_hull, convexity, curvature_bounds
+from bottega.optimize import Piece, convex_hull, convexity, curvature_bounds, gradient_descent
 from bottega.optimize.pieces import absolute, exponential, log_sum_exp, logistic, norm, square
 from bottega.plot import hull_chart, lines_chart
 
@@ -103,11 +104,11 @@ class _Wells:
 
 def _descend(f: Any, x: FloatArray, rate: float, steps: int) -> tuple[FloatArray, FloatArray]:
     """Return where plain gradient steps end, and the values on the way."""
-    values = [f.value(x)]
-    for _ in range(steps):
-        x = x - rate * f.gradient(x)
-        values.append(f.value(x))
-    return x, np.array(values)
+    run = without_warnings(
+        gradient_descent, f.value, x, gradient=f.gradient, line_search="fixed", learning_rate=rate,
+        tol=0.0, max_iter=steps,
+    )  # fmt: skip
+    return run.x, np.append(run.trace.values, np.full(steps - run.n_iter, run.value))
 
 
 def _draw_descents(runs: dict[str, list[tuple[FloatArray, FloatArray]]]) -> Any:

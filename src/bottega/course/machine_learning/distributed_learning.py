@@ -4,12 +4,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from bottega.core.typing import FloatArray
 from bottega.course._numbers import errors_above
 from bottega.course._parts import Proof, all_hold, columns_of
 from bottega.course.experiment import Experiment, experiment
-from bottega.optimize import Delays, DistributedMinimum, simulated_cluster
+from bottega.optimize import Delays, DistributedMinimum, newton, simulated_cluster
 from bottega.plot import lines_chart
 
 __all__ = ["without_waiting"]
@@ -106,16 +107,17 @@ def without_waiting(
 
 
 def _least(X: FloatArray, y: Any, run: DistributedMinimum) -> float:
-    """Return the least value, by Newton steps from the end of a run."""
-    theta = run.x
-    sign = np.where(y, 1.0, -1.0)
-    Z = sign[:, None] * X
-    for _ in range(8):
-        p = 1 / (1 + np.exp(Z @ theta))
-        gradient = -(Z.T @ p) / len(Z) + _ALPHA * theta
-        hessian = (Z * (p * (1 - p))[:, None]).T @ Z / len(Z) + _ALPHA * np.eye(len(theta))
-        theta = theta - np.linalg.solve(hessian, gradient)
-    return float(run.f(theta))
+    """Return the least value, by Newton's method from the end of a run."""
+    Z = np.where(y, 1.0, -1.0)[:, None] * X
+
+    def gradient(theta: FloatArray) -> FloatArray:
+        return np.asarray(-(Z.T @ expit(-Z @ theta)) / len(Z) + _ALPHA * theta)
+
+    def hessian(theta: FloatArray) -> FloatArray:
+        p = expit(Z @ theta)
+        return (Z * (p * (1 - p))[:, None]).T @ Z / len(Z) + _ALPHA * np.eye(len(theta))
+
+    return newton(run.f, run.x, gradient=gradient, hessian=hessian).value
 
 
 def _time_to(run: DistributedMinimum, target: float) -> float:

@@ -6,10 +6,10 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.stats import beta as beta_distribution
 
-from bottega.core.typing import FloatArray
 from bottega.course._numbers import log_slope
 from bottega.course.experiment import Experiment, experiment
 from bottega.plot import lines_chart
+from bottega.probability import BetaBernoulli, GridPosterior, grid_posterior
 
 __all__ = ["flat_prior", "posterior_leaves_prior", "three_estimates_of_a_coin", "zero_prior"]
 
@@ -22,8 +22,8 @@ def estimates(tails: float, heads: float, a: float, b: float) -> tuple[float, fl
     >>> [round(each, 4) for each in estimates(4, 8, 5, 5)]
     [0.3333, 0.4, 0.4091]
     """
-    n = tails + heads
-    return tails / n, (tails + a - 1) / (n + a + b - 2), (tails + a) / (n + a + b)
+    coin = BetaBernoulli(a, b).update([1, 0], sample_weight=[tails, heads])
+    return coin.mle(), coin.map(), coin.mean()
 
 
 @experiment(
@@ -90,9 +90,7 @@ def three_estimates_of_a_coin(
     claim="Where the prior is zero the posterior is zero, whatever the data.",
     items="M309",
 )
-def zero_prior(
-    *, truth: float = 0.8, above: float = 0.6, points: int = 2001, decades: int = 4
-) -> Experiment:
+def zero_prior(*, truth: float = 0.8, above: float = 0.6, decades: int = 4) -> Experiment:
     """Give a coin that shows tails in 80 % a prior that rules out more than 60 %.
 
     The posterior is computed on a grid. It gathers at the edge of what the prior allows, the more
@@ -104,20 +102,16 @@ def zero_prior(
         Share of tails in the data.
     above : float
         The prior is uniform below and zero from there on.
-    points : int
-        Points of the grid.
     decades : int
         Flips go from 10 to 10^decades.
     """
-    theta = (np.arange(points) + 0.5) / points
     flips = 10 ** np.arange(1, decades + 1)
-    prior = np.where(theta < above, 1.0, 0.0)
     beyond, mean, free = (np.zeros(len(flips)) for _ in range(3))
     for i, n in enumerate(flips):
-        posterior = grid_posterior(theta, prior, truth * n, (1 - truth) * n)
-        beyond[i] = posterior[theta >= above].sum()
-        mean[i] = posterior @ theta
-        free[i] = grid_posterior(theta, np.ones(points), truth * n, (1 - truth) * n) @ theta
+        posterior = _posterior(truth * n, (1 - truth) * n, above)
+        beyond[i] = posterior.mass[posterior.theta >= above].sum()
+        mean[i] = posterior.mean()
+        free[i] = _posterior(truth * n, (1 - truth) * n, 1.0).mean()
     holds = (
         np.all(beyond == 0)
         and np.all(np.diff(mean) > 0)
@@ -149,18 +143,13 @@ def zero_prior(
     )
 
 
-def grid_posterior(theta: FloatArray, prior: FloatArray, tails: float, heads: float) -> FloatArray:
-    """Return the posterior probabilities of points of a grid.
-
-    Examples
-    --------
-    >>> grid_posterior(np.array([0.25, 0.75]), np.ones(2), 1, 0)
-    array([0.25, 0.75])
-    """
-    with np.errstate(divide="ignore"):
-        log = np.log(prior) + tails * np.log(theta) + heads * np.log1p(-theta)
-    weight = np.exp(log - log.max())
-    return np.asarray(weight / weight.sum())
+def _posterior(tails: float, heads: float, above: float) -> GridPosterior:
+    """Return the posterior of a coin whose prior is uniform below a value and zero above it."""
+    return grid_posterior(
+        lambda theta: tails * np.log(theta) + heads * np.log1p(-theta),
+        lambda theta: np.where(theta < above, 1.0, 0.0),
+        support=(0, 1),
+    )
 
 
 @experiment(

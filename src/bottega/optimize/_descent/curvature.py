@@ -15,16 +15,17 @@ import numpy as np
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.typing import FloatArray
+from bottega.optimize._descent.line_search import MOST_TRIALS, check_between
+from bottega.optimize._descent.loop import Point
 from bottega.optimize.objective import Objective
 
 __all__ = ["STEPS", "CurvatureSearch", "curvature_search", "mapped"]
 
 STEPS = ("fixed", "backtracking")
 
-_MOST_TRIALS = 100
-_SEEN = (
-    1e-8  # of |f|: parabolas above it by less are compared by gradients, as f has no digits left
-)
+# Of |f|: parabolas above it by less are compared by gradients, as f has no digits left.
+_SEEN = 1e-8
+_ROUNDING, _MOVED = 1e-15, 1.5e-8  # of |x|: moves that are hidden, and that are well seen
 
 
 @dataclass
@@ -65,7 +66,7 @@ class CurvatureSearch:
             return arrive(y - self.t * gradient, self.t)
         t = self.t / self.beta if self.grows and self.begun else self.t
         self.begun = True
-        for _ in range(_MOST_TRIALS):
+        for _ in range(MOST_TRIALS):
             with np.errstate(all="ignore"):
                 z = arrive(y - t * gradient, t)
                 if self._below(smooth, y, value, gradient, z, t):
@@ -73,6 +74,20 @@ class CurvatureSearch:
                     return z
             t *= self.beta
         return None
+
+    def mapping(self, at: Point, arrive: Callable[[FloatArray, float], FloatArray]) -> float:
+        """Return the largest entry of the gradient mapping, which is zero at a minimum.
+
+        Its step is the last one, but not above 1, with which a far wall would make it look small;
+        a step that rounding hides beside x is made longer.
+        """
+        t = min(self.t, 1.0)
+        size, steep = (float(np.max(np.abs(each))) for each in (at.x, at.gradient))
+        moved = float(np.max(np.abs(at.x - arrive(at.x - t * at.gradient, t))))
+        if moved <= _ROUNDING * size and t * steep < _MOVED * size and steep > 0:
+            t = _MOVED * size / steep
+            moved = float(np.max(np.abs(at.x - arrive(at.x - t * at.gradient, t))))
+        return moved / t
 
     @staticmethod
     def _below(
@@ -99,14 +114,8 @@ def curvature_search(kind: Any, learning_rate: float, beta: float) -> CurvatureS
     """Return the search of that name, its numbers checked."""
     if kind not in STEPS:
         raise ParameterError(f"line_search={kind!r} is not known; give one of {', '.join(STEPS)}.")
-    if not (0 < learning_rate < np.inf):
-        raise ParameterError(
-            f"learning_rate={learning_rate!r} is not allowed; give a finite number above 0."
-        )
-    if not 0 < beta < 1:
-        raise ParameterError(
-            f"beta={beta!r} is not allowed; give a number strictly between 0 and 1."
-        )
+    check_between("learning_rate", learning_rate, 0.0, np.inf)
+    check_between("beta", beta, 0.0, 1.0)
     return CurvatureSearch(kind, float(learning_rate), float(beta))
 
 

@@ -18,13 +18,20 @@ from bottega.core.typing import FloatArray
 from bottega.optimize._descent.loop import Point
 from bottega.optimize.objective import Objective
 
-__all__ = ["LINE_SEARCHES", "LineSearch", "check_between", "line_minimum", "search_of"]
+__all__ = [
+    "LINE_SEARCHES",
+    "MOST_TRIALS",
+    "LineSearch",
+    "check_between",
+    "line_minimum",
+    "search_of",
+]
 
 LINE_SEARCHES = ("fixed", "decaying", "exact", "backtracking")
 
 _EPS = float(np.finfo(np.float64).eps)
 _FAR = 2.0**60  # a first trial so much too long or too short is not where the next one begins
-_MOST_TRIALS = 2200  # halvings from the largest number to the smallest
+MOST_TRIALS = 2200  # halvings from the largest number to the smallest
 
 
 @dataclass
@@ -54,7 +61,7 @@ class LineSearch:
     taken: int = 0
 
     def size(self, objective: Objective, at: Point, direction: FloatArray) -> float | None:
-        """Return how far to go along the direction; None if no step lowers f."""
+        """Return how far to go along the direction; None if no step lowers f, inf if all do."""
         self.taken += 1
         if self.kind == "fixed":
             return self.learning_rate
@@ -62,28 +69,35 @@ class LineSearch:
             return self.learning_rate * self.decay ** (self.taken - 1)
         if self.kind == "exact":
             t = line_minimum(objective, at.x, at.value, direction, self.learning_rate)
-            self.learning_rate = t or self.learning_rate  # where the next search begins
+            if t is not None and np.isfinite(t):
+                self.learning_rate = t  # where the next search begins
             return t
         return self._backtracking(objective, at, direction)
 
     def _backtracking(self, objective: Objective, at: Point, direction: FloatArray) -> float | None:
-        slope = float(at.gradient @ direction)
+        # Of its largest entry apart, so that no product overflows.
+        size = float(np.max(np.abs(at.gradient)))
+        slope = float((at.gradient / size) @ direction)
         rounding = _EPS * abs(at.value)
+
+        def fall(t: float) -> float:
+            """Return what the slope promises of a step."""
+            return -(t * size) * slope
 
         def tried(t: float) -> float:
             with np.errstate(all="ignore"):
                 return objective.value(at.x + t * direction)
 
         t = self.learning_rate
-        unseen = slope < 0 and -t * slope < rounding
+        unseen = slope < 0 and fall(t) < rounding
         if unseen and not _flatter(objective, at, at.x + t * direction, 0.5):  # t is too short
-            while -t * slope < 1e4 * rounding or tried(t) < at.value + t * self.alpha * slope:
+            while fall(t) < 1e4 * rounding or tried(t) < at.value - self.alpha * fall(t):
                 t /= self.beta
-        for _ in range(_MOST_TRIALS):
+        for _ in range(MOST_TRIALS):
             found = tried(t)
-            if found < at.value + t * self.alpha * slope or (
+            if found < at.value - self.alpha * fall(t) or (
                 found <= at.value + 4 * rounding
-                and -t * slope < 100 * rounding  # f is too coarse to judge: let the gradient
+                and fall(t) < 100 * rounding  # f is too coarse to judge: let the gradient
                 and _flatter(objective, at, at.x + t * direction)
             ):
                 if not 1 / _FAR < t / self.learning_rate < _FAR:
@@ -102,8 +116,8 @@ def line_minimum(
     """Return the step to the minimum along a ray, to the precision that values of f allow.
 
     The first trial is doubled until f rises, or halved until it falls; the minimum is then in
-    between. If f falls without end, the step to minus infinity is returned; if it does not
-    fall by more than rounding, None.
+    between. If f falls without end, inf is returned; if it does not fall by more than rounding,
+    None.
     """
 
     def along(s: float) -> float:
@@ -115,17 +129,19 @@ def line_minimum(
     high = float(first)
     here = along(high)
     if here <= value + rounding:
-        for _ in range(_MOST_TRIALS):
+        for _ in range(MOST_TRIALS):
+            if not np.isfinite(2 * high):
+                return np.inf if here < value - rounding else None
             there = along(2 * high)
             if there == -np.inf:
-                return 2 * high
+                return np.inf
             # A step too short to be seen is lengthened as one that goes down is.
             falls = there < here or abs(there - value) <= rounding
             high, here = 2 * high, there
             if not falls:
                 break
     else:
-        for _ in range(_MOST_TRIALS):
+        for _ in range(MOST_TRIALS):
             if along(high / 2) < value or np.array_equal(x + high / 2 * direction, x):
                 break
             high /= 2

@@ -13,6 +13,7 @@ from bottega.optimize.objective import Objective
 __all__ = ["Point", "Rule", "check_start", "check_stopping", "descend", "falls_for_ever"]
 
 
+_ROUNDING = 1e-12
 _FARTHEST = 100  # doublings of the way that f has to keep falling for, to count as unbounded
 
 
@@ -35,7 +36,7 @@ class Rule(Protocol):
     name: str
 
     def step(self, objective: Objective, at: Point) -> tuple[FloatArray, float] | None:
-        """Return the next x and the step size, or None if no step lowers f."""
+        """Return the next x and the step size; None if no step lowers f, size inf if all do."""
         ...
 
     def residual(self, at: Point) -> float:
@@ -64,14 +65,17 @@ def descend(
     at = _point(objective, x0, smooth)
     check_start(at.value, at.gradient if smooth else None)
     first, scale = at, 1.0
-    recorder.add(at.x, at.value, at.gradient if smooth else None, rule.residual(at))
+    with np.errstate(all="ignore"):  # what overflows is said by the verdict
+        residual = rule.residual(at)
+    recorder.add(at.x, at.value, at.gradient if smooth else None, residual)
     if relative:
         scale = recorder.residuals[0]
     verdict = "converged" if recorder.residuals[0] <= (0 if relative else tol) else None
     while verdict is None and len(recorder.steps) < max_iter:
-        found = rule.step(objective, at)
-        if found is None:
-            verdict = "stalled"
+        with np.errstate(all="ignore"):
+            found = rule.step(objective, at)
+        if found is None or found[1] == np.inf:
+            verdict = "stalled" if found is None else "unbounded"
             break
         x, step = found
         at = _point(objective, x, smooth)
@@ -81,6 +85,8 @@ def descend(
         if verdict is None and recorder.residuals[-1] <= tol * scale:
             verdict = "converged"
     verdict = verdict or _unfinished(recorder, objective, first, at)
+    if verdict in ("stalled", "max_iter") and at.value - first.value > _ROUNDING * abs(first.value):
+        verdict = "diverged"  # it ended above where it began
     message = _message(rule.name, verdict, recorder, at, tol * scale)
     if getattr(rule, "note", ""):
         message = f"{message} {rule.note}"  # type: ignore[attr-defined]
@@ -93,7 +99,7 @@ def check_stopping(tol: float, max_iter: int) -> None:
     """Refuse a tolerance or a number of steps that makes no sense."""
     if not (isinstance(max_iter, int | np.integer) and max_iter >= 1):
         raise ParameterError(f"max_iter={max_iter!r} is not allowed; give a whole number above 0.")
-    if not tol >= 0:
+    if not (isinstance(tol, int | float | np.number) and tol >= 0):
         raise ParameterError(f"tol={tol!r} is not allowed; give a number that is not negative.")
 
 
@@ -108,7 +114,7 @@ def check_start(value: float, gradient: FloatArray | None = None) -> None:
 
 
 def _point(objective: Objective, x: FloatArray, smooth: bool) -> Point:
-    with np.errstate(all="ignore"):  # what overflows is said by the verdict
+    with np.errstate(all="ignore"):
         value = objective.value(x)
         # Where f is no number its gradient is not asked for.
         wanted = smooth and np.isfinite(value)
@@ -144,7 +150,9 @@ def falls_for_ever(objective: Objective, x: FloatArray, way: FloatArray) -> bool
 def _write(recorder: Recorder, rule: Rule, at: Point, step: float, smooth: bool) -> str | None:
     gradient = at.gradient if smooth else None
     fine = np.isfinite(at.value) and (gradient is None or np.all(np.isfinite(gradient)))
-    recorder.add(at.x, at.value, gradient, rule.residual(at) if fine else np.nan, step)
+    with np.errstate(all="ignore"):
+        residual = rule.residual(at) if fine else np.nan
+    recorder.add(at.x, at.value, gradient, residual, step)
     return recorder.astray(at.x, at.value, gradient)
 
 

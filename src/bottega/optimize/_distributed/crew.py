@@ -127,9 +127,10 @@ class WorkerCrew:
         process = self._processes[worker]
         process.join(_PATIENCE)
         code = process.exitcode
+        by_itself = code is not None and code > 0
         hint = (
             "in a script, call this below  if __name__ == '__main__':"
-            if what == "could not start"
+            if what == "could not start" and by_itself
             else "it may have run out of memory, or was killed"
         )
         raise WorkerError(f"Worker {worker} {what} (exit code {code}): {hint}.")

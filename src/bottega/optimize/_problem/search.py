@@ -20,6 +20,7 @@ __all__ = ["Pieces", "solve"]
 
 _KKT = 1e-6  # residuals at which a point counts as found
 _GAP = 1e-6  # of 1 + |value|: closed
+_NEAR = 0.01  # how far last digits can lie
 _NEWTON = 5
 _STARTS = 12  # of the search for a lower value of the Lagrangian
 _FAR = (1e4, 1e8, 1e12)
@@ -125,6 +126,12 @@ def _slsqp(pieces: Pieces, start: FloatArray) -> tuple[FloatArray, int]:
         for c in pieces.inequality
     ]
     conditions += [{"type": "eq", "fun": c.value, "jac": c.gradient} for c in pieces.equality]
+    last = [start]
+
+    def note(x: FloatArray) -> None:
+        if np.all(np.isfinite(x)):
+            last[0] = x.copy()
+
     minimize: Any = optimize.minimize
     with np.errstate(all="ignore"):
         found = minimize(
@@ -133,10 +140,11 @@ def _slsqp(pieces: Pieces, start: FloatArray) -> tuple[FloatArray, int]:
             jac=pieces.f.gradient,
             constraints=conditions,
             method="SLSQP",
+            callback=note,
             options={"ftol": 1e-15, "maxiter": 500},
         )
-    x = np.asarray(found.x, dtype=np.float64)
-    return (x if np.all(np.isfinite(x)) else start), int(found.nit)
+    note(np.asarray(found.x, dtype=np.float64))
+    return last[0], int(found.nit)
 
 
 def _trust_region(pieces: Pieces, start: FloatArray) -> tuple[FloatArray, int]:
@@ -183,6 +191,8 @@ def _polished(pieces: Pieces, check: KKTCheck) -> KKTCheck:
             break
         step, *_ = np.linalg.lstsq(system, right, rcond=None)
         x2 = x + step[: len(x)]
+        if np.linalg.norm(x2 - x) > _NEAR * (1 + np.linalg.norm(x)):
+            break  # to another point that is stationary, a saddle perhaps
         alpha2, nu2 = alpha.copy(), nu + step[len(x) + len(active) :]
         alpha2[active] = np.maximum(alpha[active] + step[len(x) : len(x) + len(active)], 0.0)
         with np.errstate(all="ignore"):
@@ -198,10 +208,11 @@ def _polished(pieces: Pieces, check: KKTCheck) -> KKTCheck:
 def _endless(pieces: Pieces, start: FloatArray, x: FloatArray) -> FloatArray | None:
     """Return the way of the search if f falls far out along it and the constraints hold there."""
     way = x - start
-    length = float(np.linalg.norm(way))
-    if length < 1e6 * (1 + float(np.linalg.norm(start))):
+    length = float(np.max(np.abs(way)))
+    if length < 1e6 * (1 + float(np.max(np.abs(start)))):
         return None
     way = way / length
+    way = way / np.linalg.norm(way)  # in two steps: far out its square overflows
     with np.errstate(all="ignore"):
         values = [pieces.f.value(start + s * way) for s in _FAR]
         held = all(pieces.missed(start + s * way) <= 1e-6 * s for s in _FAR)

@@ -6,13 +6,14 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
+from bottega.optimize.objective import numbers_of
 
 __all__ = ["bounds_of", "rows_of", "vector_of"]
 
 
 def vector_of(values: Any, name: str, d: int | None = None) -> FloatArray:
     """Return a vector of finite numbers, a copy, or say what is wrong with it."""
-    point = np.array(values, dtype=np.float64)
+    point = numbers_of(values, name)
     if point.ndim != 1 or not point.size:
         raise InputError(
             f"{name} has shape {point.shape}; give one vector with at least one entry."
@@ -26,7 +27,7 @@ def vector_of(values: Any, name: str, d: int | None = None) -> FloatArray:
 
 def bounds_of(given: Any, default: float, d: int, name: str) -> FloatArray:
     """Return a bound per entry, which may be infinite on its own side."""
-    bounds = np.asarray(default if given is None else given, dtype=np.float64)
+    bounds = numbers_of(default if given is None else given, name)
     if bounds.shape not in ((), (d,)):
         raise InputError(f"{name} has shape {bounds.shape}; give one number, or {d} of them.")
     if np.any(np.isnan(bounds)) or np.any(bounds == -default):
@@ -36,7 +37,7 @@ def bounds_of(given: Any, default: float, d: int, name: str) -> FloatArray:
 
 def rows_of(A: Any, b: Any, d: int, name: str = "A", right: str = "b") -> Any:
     """Return the matrix and the right sides of linear conditions, checked."""
-    rows, sides = np.array(A, dtype=np.float64), np.atleast_1d(np.array(b, dtype=np.float64))
+    rows, sides = numbers_of(A, name), np.atleast_1d(numbers_of(b, right))
     if rows.ndim != 2 or rows.shape[1] != d:
         raise InputError(f"{name} has shape {rows.shape}; give one row per condition, {d} entries.")
     if sides.shape != (len(rows),):

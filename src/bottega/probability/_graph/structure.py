@@ -32,6 +32,10 @@ class Graph:
         cls, nodes: Mapping[str, Any], states: Mapping[str, Sequence[Hashable]] | None
     ) -> "Graph":
         """Return the checked graph, or raise."""
+        if not isinstance(nodes, Mapping):
+            raise InputError(
+                f"nodes must be a mapping of names to (parents, table); got {type(nodes).__name__}."
+            )
         if not nodes:
             raise InputError("A network needs at least one variable; the mapping is empty.")
         states = {} if states is None else states
@@ -107,6 +111,10 @@ class Graph:
 
     def encode(self, assignment: Mapping[str, Hashable]) -> dict[str, int]:
         """Return the codes of named states, or raise for a name or a state that is none."""
+        if not isinstance(assignment, Mapping):
+            raise InputError(
+                f"Give a mapping of names to states, such as {{'rain': 1}}; got {assignment!r}."
+            )
         self.named(assignment)
         return {name: self.code(name, state) for name, state in assignment.items()}
 
