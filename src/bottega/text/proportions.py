@@ -23,7 +23,7 @@ from bottega.text._proportions import by_blocks, by_classifier
 from bottega.text._proportions.by_blocks import BlockAnswers
 from bottega.text._proportions.by_classifier import ClassifierAnswers
 from bottega.text._proportions.carry_over import CarryOver, carry_over, told_stems
-from bottega.text._proportions.cells import Cells, presence
+from bottega.text._proportions.cells import Cells, Ones, presence
 from bottega.text._proportions.checks import check_known, check_tags, refuse_negative
 from bottega.text._proportions.equations import Counted, Draws, Equations, class_means
 from bottega.text._proportions.result import Proportions, notes_of, sets_of
@@ -246,7 +246,7 @@ class AggregateProportions(Estimator):
         if not np.any(self.known_stems_):
             raise InputError("No tagged text has a stem: all of S is zero.")
         self.compared_stems_ = told_stems(present)
-        self._compared = present[:, self.compared_stems_]
+        self._compared = Ones.of(present[:, self.compared_stems_])
         self.answers_: BlockAnswers | ClassifierAnswers
         if self.method in _BLOCKS:
             self.answers_ = BlockAnswers.fitted(self.method, self._cells(work), work, self.cv, K)
@@ -376,7 +376,7 @@ class AggregateProportions(Estimator):
         names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
         stems = np.asarray(names)[self.compared_stems_]
         unread = presence(S)[rows][:, self.compared_stems_]
-        found = carry_over(system, self._compared, unread, stems, n_bootstrap, self._rng())
+        found = carry_over(system, self._compared.matrix, unread, stems, n_bootstrap, self._rng())
         return replace(found, _like=self._frame)
 
     def _check_unread(self, X: Any, sample_weight: Any) -> tuple[Any, FloatArray]:

@@ -8,7 +8,7 @@ import numpy as np
 from bottega.core.rows import Rows
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
-from bottega.text._proportions.cells import Cells
+from bottega.text._proportions.cells import Cells, Ones
 from bottega.text._proportions.equations import Equations
 from bottega.text._proportions.held_out import held_out
 
@@ -29,7 +29,7 @@ class BlockAnswers:
         One of `METHODS`.
     cells : Cells
         The blocks.
-    tagged : ndarray of shape (n, K) or sparse matrix of shape (n, R 2^m)
+    tagged : ndarray of shape (n, K), or Ones
         Out of fold the mean ratios of the cells of each tagged text, or the cells themselves.
     n_classes : int
         Number of classes, K.
@@ -47,7 +47,7 @@ class BlockAnswers:
     def fitted(cls, method: str, cells: Cells, rows: Rows, cv: Any, K: int) -> "BlockAnswers":
         """Look up the cells of the tagged texts."""
         if method == "least_squares":
-            return cls(method, cells, cells.indicators(rows.X), K, None)
+            return cls(method, cells, Ones.of(cells.indicators(rows.X)), K, None)
         table, tagged = cell_ratios(cells, rows, cv, K)
         return cls(method, cells, tagged, K, table)
 
@@ -60,9 +60,11 @@ class BlockAnswers:
         self, answers: Any, rows: Any, weight: FloatArray, codes: Any, tagged_weight: FloatArray
     ) -> Equations:
         """Return what the proportions of some rows of the unread texts follow from."""
-        complete = self.cells.completed if self.table is None else None
-        K = self.n_classes
-        return Equations(self.tagged, answers[rows], codes, tagged_weight, weight, K, complete)
+        K, unread = self.n_classes, answers[rows]
+        if self.table is not None:
+            return Equations(self.tagged, unread, codes, tagged_weight, weight, K)
+        tagged, complete = self.tagged.matrix, self.cells.completed
+        return Equations(tagged, unread, codes, tagged_weight, weight, K, complete)
 
 
 def cell_ratios(cells: Cells, rows: Rows, cv: Any, K: int) -> tuple[FloatArray, FloatArray]:

@@ -9,7 +9,7 @@ from scipy import sparse
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = ["Cells", "presence"]
+__all__ = ["Cells", "Ones", "presence"]
 
 
 def presence(S: Any) -> Any:
@@ -17,6 +17,29 @@ def presence(S: Any) -> Any:
     found = sparse.csr_array(S)
     found.eliminate_zeros()
     return sparse.csr_array((np.ones(found.nnz), found.indices, found.indptr), shape=found.shape)
+
+
+@stored
+@dataclass(frozen=True, eq=False)
+class Ones:
+    """A sparse matrix of zeros and ones as arrays, which a model file can hold."""
+
+    indices: IntArray
+    indptr: IntArray
+    n_columns: int
+
+    @classmethod
+    def of(cls, S: Any) -> "Ones":
+        """Return the places of the ones."""
+        return cls(S.indices, S.indptr, int(S.shape[1]))
+
+    @property
+    def matrix(self) -> Any:
+        """The matrix."""
+        shape = (len(self.indptr) - 1, self.n_columns)
+        return sparse.csr_array(
+            (np.ones(len(self.indices)), self.indices, self.indptr), shape=shape
+        )
 
 
 @stored

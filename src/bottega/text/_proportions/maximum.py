@@ -58,9 +58,9 @@ def maximum_likelihood(
 
     Examples
     --------
-    >>> P = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.4, 0.6]])
+    >>> P = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.1, 0.9]])
     >>> maximum_likelihood(P, np.array([0.5, 0.5]), np.ones(4)).round(3).tolist()
-    [0.978, 0.022]
+    [0.757, 0.243]
     """
     share = weight / weight.sum()
     density = np.maximum(P, _LEAST) / prior
