@@ -86,7 +86,7 @@ def proportions_over_time_chart(
     names = list(classes)
     base = alt.Chart().encode(
         x=_time_axis(columns["time"]),
-        color=colors("class", names, symbolType="stroke"),
+        color=colors("class", names, symbolType="stroke", symbolOpacity=1),
         tooltip=_tips("group" in columns, True),
     )
     up = {"domain": [0, _top(columns)], "format": ".0%", "nice": True}
