@@ -13,7 +13,7 @@ from scipy import sparse
 
 from bottega.core.errors import InputError
 from bottega.text import AggregateProportions
-from bottega.text._proportions.cells import Cells, presence
+from bottega.text._proportions.cells import StemCells, presence
 from bottega.text._proportions.equations import Draws, class_means, mean_of, solved, summing_to_one
 from bottega.text._proportions.maximum import (
     calibration_of,
@@ -146,7 +146,7 @@ def test_expectation_maximisation_is_at_the_maximum(K, seed):
 def test_cells_hold_each_text_once_per_block(size, count, seed):
     rng = np.random.default_rng(seed)
     S = (rng.random((30, 7)) < 0.3).astype(float)
-    cells = Cells.drawn(np.arange(7), 7, size, count, rng)
+    cells = StemCells.drawn(np.arange(7), 7, size, count, rng)
     inside = cells.indicators(S)
     shares = cells.completed(mean_of(inside, np.ones(30)))
     assert shares.reshape(count, -1).sum(axis=1) == pytest.approx(np.ones(count))

@@ -23,7 +23,7 @@ from bottega.text._proportions import by_blocks, by_classifier
 from bottega.text._proportions.by_blocks import BlockAnswers
 from bottega.text._proportions.by_classifier import ClassifierAnswers
 from bottega.text._proportions.carry_over import CarryOver, carry_over, told_stems
-from bottega.text._proportions.cells import Cells, Ones, presence
+from bottega.text._proportions.cells import StemCells, Ones, presence
 from bottega.text._proportions.checks import check_known, check_tags, refuse_negative
 from bottega.text._proportions.equations import Counted, Draws, Equations, class_means
 from bottega.text._proportions.result import Proportions, notes_of, sets_of
@@ -256,10 +256,10 @@ class AggregateProportions(Estimator):
         )
         self.confusion_ = class_means(self.answers_.tagged, self.codes_, self.weight_, K)
 
-    def _cells(self, work: Rows) -> Cells:
+    def _cells(self, work: Rows) -> StemCells:
         stems = np.flatnonzero(self.known_stems_)
         count = min(len(stems), _MOST_BLOCKS) if self.n_blocks is None else self.n_blocks
-        return Cells.drawn(stems, work.X.shape[1], int(self.block_size), count, self._rng())
+        return StemCells.drawn(stems, work.X.shape[1], int(self.block_size), count, self._rng())
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(seed_of(self.random_state, type(self).__name__))

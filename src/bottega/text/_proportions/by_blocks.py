@@ -8,7 +8,7 @@ import numpy as np
 from bottega.core.rows import Rows
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
-from bottega.text._proportions.cells import Cells, Ones
+from bottega.text._proportions.cells import StemCells, Ones
 from bottega.text._proportions.equations import Equations
 from bottega.text._proportions.held_out import held_out
 
@@ -21,13 +21,13 @@ _PRIOR_TEXTS = 1.0  # with which the share of a cell in a class is drawn towards
 @stored
 @dataclass(frozen=True, eq=False)
 class BlockAnswers:
-    """Cells of tagged and unread texts, or one number per class that follows from them.
+    """StemCells of tagged and unread texts, or one number per class that follows from them.
 
     Attributes
     ----------
     method : str
         One of `METHODS`.
-    cells : Cells
+    cells : StemCells
         The blocks.
     tagged : ndarray of shape (n, K), or Ones
         Out of fold the mean ratios of the cells of each tagged text, or the cells themselves.
@@ -38,13 +38,13 @@ class BlockAnswers:
     """
 
     method: str
-    cells: Cells
+    cells: StemCells
     tagged: Any
     n_classes: int
     table: FloatArray | None
 
     @classmethod
-    def fitted(cls, method: str, cells: Cells, rows: Rows, cv: Any, K: int) -> "BlockAnswers":
+    def fitted(cls, method: str, cells: StemCells, rows: Rows, cv: Any, K: int) -> "BlockAnswers":
         """Look up the cells of the tagged texts."""
         if method == "least_squares":
             return cls(method, cells, Ones.of(cells.indicators(rows.X)), K, None)
@@ -67,7 +67,7 @@ class BlockAnswers:
         return Equations(tagged, unread, codes, tagged_weight, weight, K, complete)
 
 
-def cell_ratios(cells: Cells, rows: Rows, cv: Any, K: int) -> tuple[FloatArray, FloatArray]:
+def cell_ratios(cells: StemCells, rows: Rows, cv: Any, K: int) -> tuple[FloatArray, FloatArray]:
     r"""Return ratios by cell and class, and their means over the cells of each tagged text.
 
     In the least squares :math:`\min_\pi \sum_s (P(s) - \sum_k P(s \mid k) \pi_k)^2 / P(s)`, which

@@ -9,7 +9,7 @@ from scipy import sparse
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = ["Cells", "Ones", "presence"]
+__all__ = ["StemCells", "Ones", "presence"]
 
 
 def presence(S: Any) -> Any:
@@ -44,7 +44,7 @@ class Ones:
 
 @stored
 @dataclass(frozen=True, eq=False)
-class Cells:
+class StemCells:
     """Blocks of m stems, each with the 2^m patterns of stems that a text may have.
 
     A text is in one cell of every block. Most texts have no stem of a block, so the cell of that
@@ -64,7 +64,7 @@ class Cells:
     @classmethod
     def drawn(
         cls, stems: IntArray, n_stems: int, size: int, count: int, rng: np.random.Generator
-    ) -> "Cells":
+    ) -> "StemCells":
         """Return `count` random blocks of `size` stems, every stem about equally often."""
         size = min(size, len(stems))
         passes = -(-count * size // len(stems))
@@ -73,7 +73,7 @@ class Cells:
 
     @property
     def patterns(self) -> int:
-        """Cells of a block, 2^m."""
+        """StemCells of a block, 2^m."""
         return 1 << int(self.blocks.shape[1])
 
     def indicators(self, S: Any) -> Any:

@@ -117,7 +117,7 @@ class Draws:
         if self.group is not None:
             n, G = len(self.group), self.counts.shape[1]
             sums = sparse.csr_array((np.ones(n), (self.group, np.arange(n))), shape=(G, n))
-            rows, weight = sums @ rows, sums @ weight
+            rows, weight = sums @ rows, np.asarray(sums @ weight)
         totals = (rows.T @ self.counts.T).T if is_sparse(rows) else self.counts @ rows
         return totals / (self.counts @ weight)[:, None]
 

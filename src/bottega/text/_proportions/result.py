@@ -120,7 +120,7 @@ class Proportions(Shown):
         gap = self.estimate[:, a] - self.estimate[:, b]
         spread = self.replicates[:, :, a] - self.replicates[:, :, b]
         low, high = self._limits(gap, spread, *((-1.0, 1.0) if self.bounded else ()))
-        columns = {name: [key[name] for key in self.keys] for name in self._kinds}
+        columns: dict[str, Any] = {n: [key[n] for key in self.keys] for n in self._kinds}
         columns |= {"difference": gap, "std_error": spread.std(axis=1, ddof=1)}
         return make_frame(columns | {"conf_low": low, "conf_high": high}, self._like)
 
