@@ -23,7 +23,7 @@ from bottega.text._proportions import by_blocks, by_classifier
 from bottega.text._proportions.by_blocks import BlockAnswers
 from bottega.text._proportions.by_classifier import ClassifierAnswers
 from bottega.text._proportions.carry_over import CarryOver, carry_over, told_stems
-from bottega.text._proportions.cells import StemCells, Ones, presence
+from bottega.text._proportions.cells import Ones, StemCells, presence
 from bottega.text._proportions.checks import check_known, check_tags, refuse_negative
 from bottega.text._proportions.equations import Counted, Draws, Equations, class_means
 from bottega.text._proportions.result import Proportions, notes_of, sets_of

@@ -8,7 +8,7 @@ import numpy as np
 from bottega.core.rows import Rows
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
-from bottega.text._proportions.cells import StemCells, Ones
+from bottega.text._proportions.cells import Ones, StemCells
 from bottega.text._proportions.equations import Equations
 from bottega.text._proportions.held_out import held_out
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = ["StemCells", "Ones", "presence"]
+__all__ = ["Ones", "StemCells", "presence"]
 
 
 def presence(S: Any) -> Any:
