@@ -17,7 +17,7 @@ from scipy import sparse
 
 from bottega.text import AggregateProportions
 
-TAGGED, SAMPLE = 1000, 200
+TAGGED, SAMPLE, REPEATS = 1000, 200, 2
 OURS = ("adjusted_em", "em", "probabilistic_adjusted_count", "adjusted_count", "inversion")
 
 
@@ -72,7 +72,9 @@ def error(seeds=4, path=None):
             model.fit(S, D)
             seconds[name] = seconds.get(name, 0.0) + perf_counter() - start
         rows = LabelledCollection(np.arange(len(truth)), truth)
-        for sample, shares in APP(rows, SAMPLE, n_prevalences=11, repeats=2, random_state=seed)():
+        for sample, shares in APP(
+            rows, SAMPLE, n_prevalences=11, repeats=REPEATS, random_state=seed
+        )():
             for name, model in models.items():
                 off = np.abs(np.asarray(model.predict(rest[sample])) - shares).mean()
                 errors.setdefault(name, []).append(off)
