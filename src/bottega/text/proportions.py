@@ -165,7 +165,7 @@ class AggregateProportions(Estimator):
         "block_size": Integer(1, 12, help="stems in a block"),
         "n_blocks": OrNone(Integer(1, 100_000), help="number of random blocks"),
         "classes": OrNone(Anything(), help="labels that must be among the tagged texts"),
-        "random_state": Seed(),
+        "random_state": Seed(help="of blocks and of bootstrap samples"),
     }
     card: ClassVar[Card] = Card(
         method="aggregate_proportions",
