@@ -22,11 +22,6 @@ SOURCES = {
 
 # Claims whose methods are not built yet: what is claimed, and the family it waits for.
 WAITING: dict[str, tuple[str, str]] = {
-    "D-E19": (
-        "Small errors on single texts make large ones on their totals; integrated sentiment "
-        "analysis repairs it.",
-        "text",
-    ),
     "D-E20": (
         "Gradients of sigmoids vanish with depth, those of rectifiers do not; small batches are "
         "faster; dropout, decay and early stopping overfit less.",

@@ -58,6 +58,7 @@ from bottega.plot.posterior import posterior_chart
 from bottega.plot.posterior_surface import posterior_surface_chart
 from bottega.plot.precision_recall import precision_recall_chart, precision_recall_curve_chart
 from bottega.plot.problem import dual_chart, problem_chart
+from bottega.plot.proportions import proportions_chart, proportions_over_time_chart
 from bottega.plot.ratings import error_grid_chart, ratings_chart
 from bottega.plot.residuals import observed_chart, residual_chart
 from bottega.plot.ridge_functions import ridge_functions_chart
@@ -146,6 +147,8 @@ __all__ = [  # made by docs/generate.py
     "predictive_chart",
     "problem_chart",
     "profile_chart",
+    "proportions_chart",
+    "proportions_over_time_chart",
     "rate_chart",
     "ratings_chart",
     "region_chart",

@@ -1,0 +1,393 @@
+"""The distribution of labels in a population of texts that nobody has read."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+
+from bottega.core.cards import Card
+from bottega.core.errors import InputError, ParameterError
+from bottega.core.estimator import Estimator
+from bottega.core.folds import Folds
+from bottega.core.frames import default_names
+from bottega.core.params import Anything, Boolean, Choice, Integer, OrNone, Parameter, Real, Seed
+from bottega.core.rows import Rows, check_weight
+from bottega.core.seeds import seed_of
+from bottega.core.typing import FloatArray, IntArray
+from bottega.core.validate import refuse_missing_labels
+from bottega.core.wrapping import Model
+from bottega.text._proportions import by_blocks, by_classifier
+from bottega.text._proportions.by_blocks import BlockAnswers
+from bottega.text._proportions.by_classifier import ClassifierAnswers
+from bottega.text._proportions.carry_over import CarryOver, carry_over, told_stems
+from bottega.text._proportions.cells import Ones, StemCells, presence
+from bottega.text._proportions.checks import check_known, check_tags, refuse_negative
+from bottega.text._proportions.equations import Counted, Draws, Equations, class_means
+from bottega.text._proportions.result import Proportions, notes_of, sets_of
+
+__all__ = ["AggregateProportions"]
+
+_BLOCKS = by_blocks.METHODS
+_MOST_BLOCKS = 1000
+
+
+class AggregateProportions(Estimator):
+    r"""Proportions of labels in texts that nobody has read, from texts that people have tagged.
+
+    Counting the labels that a classifier gives to single texts is biased wherever the unread texts
+    have other proportions than the tagged ones: errors on single texts do not cancel. What carries
+    over is how texts of each class are written, so the proportions :math:`\pi` solve
+
+    .. math:: P(S) = P(S \mid D)\, P(D) \quad\text{or}\quad
+              E[\phi(S)] = \sum_k \pi_k\, E[\phi(S) \mid D = k]
+
+    with the left side from the unread and the right from the tagged texts, by least squares over
+    :math:`\pi_k \ge 0, \sum_k \pi_k = 1`. The methods differ in :math:`\phi`, and everything about
+    a tagged text is answered by models that were fitted without it.
+
+    Parameters
+    ----------
+    method : str, default="adjusted_em"
+        - ``"adjusted_em"``: :math:`\phi` are the probabilities of a classifier as they are under
+          the proportions that ``"em"`` finds: as exact as maximum likelihood, and right even where
+          the probabilities are not;
+        - ``"em"``: maximum likelihood by expectation-maximisation [3]_ from the probabilities of a
+          classifier, calibrated by a factor and a shift per class [4]_;
+        - ``"probabilistic_adjusted_count"``: :math:`\phi` are the probabilities of a classifier;
+        - ``"adjusted_count"``: :math:`\phi` are its labels;
+        - ``"inversion"``: :math:`\phi` are the cells of random blocks of stems [1]_, weighed by the
+          inverse of their variance, out of fold;
+        - ``"least_squares"``: the same, all cells alike, P(S | D) as it is in the tagged texts;
+        - ``"count"``: the shares of the classifier's labels, for comparison.
+    estimator : classifier or None, default=None
+        Classifier of single texts; None is `bottega.classify.LogisticRegression`.
+    cv : int, splitter or list of (train, test), default=10
+        Folds whose texts are answered by models of the others.
+    constrained : bool, default=True
+        Whether proportions are at least 0 and sum to one. False is the plain generalised inverse,
+        :math:`(X^\top X)^{-1} X^\top P(S)`.
+    block_size : int, default=5
+        Stems in a block, m: a block has 2^m cells. More stems see how stems go together, in cells
+        with fewer texts.
+    n_blocks : int or None, default=None
+        Number of random blocks; None takes as many as there are stems, at most 1,000.
+    classes : sequence or None, default=None
+        The labels that must be among the tagged texts; None takes those that are.
+    random_state : int, generator or None, default=0
+        Of blocks and of bootstrap samples.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    priors_ : ndarray of shape (K,)
+        Their shares among the tagged texts.
+    confusion_ : ndarray of shape (K, K)
+        Of a classifier, what texts of each class (columns) are answered (rows), out of fold: shares
+        of labels, or mean probabilities.
+    answers_ : ClassifierAnswers or BlockAnswers
+        The classifiers of the folds (``answers_.models``) or the blocks (``answers_.cells``), and
+        what they answer of the tagged texts (``answers_.tagged``).
+    codes_, weight_ : ndarray of shape (n,)
+        Class (as a position in ``classes_``) and weight of the tagged texts.
+    known_stems_ : ndarray of bool of shape (p,)
+        Whether a tagged text has the stem.
+    compared_stems_ : ndarray of int
+        Columns of the stems that `carry_over_test` looks at.
+    n_features_in_ : int
+        Number of stems.
+    feature_names_in_ : ndarray of shape (p,)
+        Names of the stems, when S is a data frame.
+
+    See Also
+    --------
+    bottega.classify.LogisticRegression : The label of each single text.
+
+    Notes
+    -----
+    A fit costs `cv` fits of the classifier, or one pass over the stems per block. An estimate is a
+    mean over the unread texts and a problem of K unknowns; expectation-maximisation takes some
+    tens of passes over N K numbers. A bootstrap sample reweighs the answers of single texts and
+    refits nothing, so a thousand take a fraction of a second.
+
+    Intervals take in that tagged and unread texts are samples. They do not take in that the
+    assumption may be wrong (`carry_over_test` looks at that), nor the bias of ``"count"``, ``"em"``
+    with a badly calibrated classifier, and ``"least_squares"``, which draws proportions together:
+    noise in P(S | D) looks like spread that classes share.
+
+    Do not use it to label single texts, nor where the unread texts of a class are about something
+    else than the tagged ones.
+
+    References
+    ----------
+    .. [1] Hopkins, D. and King, G. (2010). A method of automated nonparametric content analysis for
+       social science. American Journal of Political Science 54, 229-247.
+    .. [2] Ceron, A., Curini, L. and Iacus, S. M. (2016). Politics and Big Data: Nowcasting and
+       Forecasting Elections with Social Media. Routledge.
+    .. [3] Saerens, M., Latinne, P. and Decaestecker, C. (2002). Adjusting the outputs of a
+       classifier to new a priori probabilities: a simple procedure. Neural Computation 14, 21-41.
+    .. [4] Alexandari, A., Kundaje, A. and Shrikumar, A. (2020). Maximum likelihood with
+       bias-corrected calibration is hard-to-beat at label shift adaptation. ICML, 222-232.
+    .. [5] Forman, G. (2008). Quantifying counts and costs via classification. Data Mining and
+       Knowledge Discovery 17, 164-206.
+
+    Examples
+    --------
+    Of the tagged texts half are for, of the unread a tenth:
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> def texts(n, share):
+    ...     D = np.where(rng.random(n) < share, "for", "against")
+    ...     often = np.where(D[:, None] == "for", [0.6, 0.3, 0.2], [0.3, 0.6, 0.2])
+    ...     return (rng.random((n, 3)) < often).astype(float), D
+    >>> S, D = texts(2000, 0.5)
+    >>> unread, _ = texts(2000, 0.1)
+    >>> model = AggregateProportions().fit(S, D)
+    >>> model.predict(unread).round(2).tolist()
+    [0.92, 0.08]
+    >>> AggregateProportions("count").fit(S, D).predict(unread).round(2).tolist()
+    [0.68, 0.32]
+    >>> model.proportions(unread).to_frame().columns.tolist()
+    ['class', 'proportion', 'std_error', 'conf_low', 'conf_high', 'texts']
+    """
+
+    params: ClassVar[Mapping[str, Parameter]] = {
+        "method": Choice(
+            *by_classifier.METHODS, *_BLOCKS, help="what proportions are estimated by"
+        ),
+        "estimator": Model(help="classifier of single texts"),
+        "cv": Folds(share=False, help="folds answered by models of the others"),
+        "constrained": Boolean(help="proportions are at least 0 and sum to one"),
+        "block_size": Integer(1, 12, help="stems in a block"),
+        "n_blocks": OrNone(Integer(1, 100_000), help="number of random blocks"),
+        "classes": OrNone(Anything(), help="labels that must be among the tagged texts"),
+        "random_state": Seed(help="of blocks and of bootstrap samples"),
+    }
+    card: ClassVar[Card] = Card(
+        method="aggregate_proportions",
+        title="Aggregate proportions",
+        task="quantification",
+        strengths=(
+            "Right about totals where counting the labels of single texts is far off.",
+            "Intervals from resampling both the tagged and the unread texts, without refits.",
+            "Any classifier, or blocks of stems without one; any number of classes.",
+            "A test of whether the tagged classes carry over, with the stems that do not.",
+        ),
+        weaknesses=(
+            "Says nothing about single texts.",
+            "Classes that are written alike have wide intervals.",
+            "Needs some tens of tagged texts of every class that occurs, of no class too.",
+        ),
+        assumptions=(
+            "Texts of a class are alike among the tagged and the unread.",
+            "Every unread text is of one of the tagged classes.",
+            "Texts are independent.",
+        ),
+        cost="cv fits of the classifier, or n p; N K per estimate",
+        source="D222-D224",
+        wide=True,
+    )
+
+    def __init__(
+        self,
+        method: str = "adjusted_em",
+        *,
+        estimator: Any = None,
+        cv: Any = 10,
+        constrained: bool = True,
+        block_size: int = 5,
+        n_blocks: int | None = None,
+        classes: Any = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.method = method
+        self.estimator = estimator
+        self.cv = cv
+        self.constrained = constrained
+        self.block_size = block_size
+        self.n_blocks = n_blocks
+        self.classes = classes
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self.method in _BLOCKS
+        return tags
+
+    def _input_options(self, new: bool = False) -> dict[str, Any]:
+        return super()._input_options(new) | {"accept_sparse": "csr"}
+
+    def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
+        refuse_missing_labels(y)
+        X, y = super()._check_rows(X, y)
+        check_classification_targets(y)
+        return X, y
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        rows = super()._read(X, y, sample_weight)
+        rows = replace(rows, y=self._read_classes(rows.y))
+        check_tags(self.classes_, rows.y, self.classes)
+        if self.method in _BLOCKS:
+            refuse_negative(rows.X, type(self).__name__, self.method)
+        return rows
+
+    def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
+        self.codes_, self.weight_ = work.y, work.weights
+        K = len(self.classes_)
+        self.priors_ = np.bincount(work.y, self.weight_, minlength=K) / self.weight_.sum()
+        present = presence(work.X)
+        self.known_stems_ = np.asarray(present.sum(axis=0)).ravel() > 0
+        if not np.any(self.known_stems_):
+            raise InputError("No tagged text has a stem: all of S is zero.")
+        self.compared_stems_ = told_stems(present)
+        self._compared = Ones.of(present[:, self.compared_stems_])
+        self.answers_: BlockAnswers | ClassifierAnswers
+        if self.method in _BLOCKS:
+            self.answers_ = BlockAnswers.fitted(self.method, self._cells(work), work, self.cv, K)
+            return
+        self.answers_ = ClassifierAnswers.fitted(
+            self.method, self.estimator, work, self.cv, self.classes_
+        )
+        self.confusion_ = class_means(self.answers_.tagged, self.codes_, self.weight_, K)
+
+    def _cells(self, work: Rows) -> StemCells:
+        stems = np.flatnonzero(self.known_stems_)
+        count = min(len(stems), _MOST_BLOCKS) if self.n_blocks is None else self.n_blocks
+        return StemCells.drawn(stems, work.X.shape[1], int(self.block_size), count, self._rng())
+
+    def _rng(self) -> np.random.Generator:
+        return np.random.default_rng(seed_of(self.random_state, type(self).__name__))
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return the proportions of the classes in a set of unread texts.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (N, p)
+            Stem matrix of the unread texts, with the columns of the tagged ones.
+
+        Returns
+        -------
+        ndarray of shape (K,)
+            Proportions of all N texts together, in the order of ``classes_``.
+        """
+        S, weight = self._check_unread(X, None)
+        return self._system(self.answers_.of(S), np.arange(len(weight)), weight).estimate(
+            constrained=bool(self.constrained)
+        )
+
+    def proportions(
+        self,
+        X: Any,
+        *,
+        level: float = 0.95,
+        groups: Any = None,
+        time: Any = None,
+        sample_weight: Any = None,
+        n_bootstrap: int = 1000,
+    ) -> Proportions:
+        """Return proportions with intervals, of all unread texts, by group, and over time.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (N, p)
+            Stem matrix of the unread texts.
+        level : float, default=0.95
+            Level of the intervals.
+        groups : array-like of shape (N,), optional
+            Sets of texts to estimate apart, such as regions.
+        time : array-like of shape (N,), optional
+            Periods to estimate apart, such as days: every distinct value is one.
+        sample_weight : array-like of shape (N,), optional
+            Weights of the unread texts.
+        n_bootstrap : int, default=1000
+            Bootstrap samples.
+
+        Returns
+        -------
+        Proportions
+            Shows itself as a table; `to_frame` is a data frame and `plot` a chart.
+        """
+        Real(0, 1, open_low=True, open_high=True).check("proportions", "level", level)
+        Integer(2).check("proportions", "n_bootstrap", n_bootstrap)
+        S, weight = self._check_unread(X, sample_weight)
+        answers, rng, found = self.answers_.of(S), self._rng(), []
+        tagged = [Draws.of(n, n_bootstrap, rng) for n in np.bincount(self.codes_).tolist()]
+        for key, rows in sets_of(len(weight), groups, time):
+            counted = rows[weight[rows] > 0]
+            if not len(counted):
+                raise InputError(f"All texts of {key} have weight 0; leave them out.")
+            system = self._system(answers, counted, weight)
+            estimate = system.estimate(constrained=bool(self.constrained))
+            again = system.replicates(tagged, Draws.of(len(counted), n_bootstrap, rng))
+            found.append((key, len(counted), estimate, again))
+        keys, sizes, estimates, replicates = zip(*found, strict=True)
+        return Proportions(
+            tuple(self.classes_.tolist()),
+            np.array(estimates),
+            np.array(replicates),
+            sizes,
+            keys,
+            float(level),
+            bool(self.constrained),
+            notes_of(self.method),
+            self._frame,
+        )
+
+    def carry_over_test(
+        self, X: Any, *, sample_weight: Any = None, n_bootstrap: int = 500
+    ) -> CarryOver:
+        """Test whether texts of a class use the same stems among the tagged and the unread.
+
+        If they do, the share of the unread texts with a stem is a mixture of its shares in the
+        tagged classes, by the proportions. The test compares these for all stems at once.
+
+        It sees stems that are more or less frequent than any mixture explains: new topics, other
+        words, another time or place. It does not see a change within classes that looks like
+        another mixture of them (which the proportions then wrongly show), stems that go together
+        differently with the same shares, stems of no tagged text, and little at all with few texts.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (N, p)
+            Stem matrix of the unread texts.
+        sample_weight : array-like of shape (N,), optional
+            Weights of the unread texts.
+        n_bootstrap : int, default=500
+            Bootstrap samples.
+
+        Returns
+        -------
+        CarryOver
+            The p-value, and found and expected shares of the stems.
+        """
+        Integer(2).check("carry_over_test", "n_bootstrap", n_bootstrap)
+        S, weight = self._check_unread(X, sample_weight)
+        rows = np.flatnonzero(weight > 0)
+        system = self._system(self.answers_.of(S), rows, weight)
+        if not isinstance(system, Equations):
+            raise ParameterError("method='count' has no mixture to test; use another method.")
+        names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
+        stems = np.asarray(names)[self.compared_stems_]
+        unread = presence(S)[rows][:, self.compared_stems_]
+        found = carry_over(system, self._compared.matrix, unread, stems, n_bootstrap, self._rng())
+        return replace(found, _like=self._frame)
+
+    def _check_unread(self, X: Any, sample_weight: Any) -> tuple[Any, FloatArray]:
+        """Return the stem matrix of the unread texts, checked, and their weights."""
+        S = self._check_new(X)
+        if self.method in _BLOCKS:
+            refuse_negative(S, type(self).__name__, self.method)
+        check_known(S, self.known_stems_)
+        weight = check_weight(sample_weight, S.shape[0])
+        return S, np.ones(S.shape[0]) if weight is None else weight
+
+    def _system(self, answers: Any, rows: IntArray, weight: FloatArray) -> Counted | Equations:
+        """Return what the proportions of some of the unread texts follow from."""
+        return self.answers_.system(answers, rows, weight[rows], self.codes_, self.weight_)
