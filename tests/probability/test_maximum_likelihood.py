@@ -3,8 +3,8 @@
 import json
 import math
 import warnings
-from random import Random
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import polars as pl

@@ -228,7 +228,8 @@ class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
 
 
 @documented_like(
-    BaggingClassifier, without=("voting", "estimator_", "classes_", "n_classes_", "oob_decision_function_")
+    BaggingClassifier,
+    without=("voting", "estimator_", "classes_", "n_classes_", "oob_decision_function_"),
 )
 class BaggingRegressor(RegressorMixin, Bagged, MeanOfNumbers):
     r"""Predict by the mean of models fitted to samples of the rows.
