@@ -5,7 +5,11 @@ import os
 import signal
 
 import pytest
+from hypothesis import settings
 
+# No test depends on time: a busy machine, or the first call of a kernel, is no failure.
+settings.register_profile("bottega", deadline=None)
+settings.load_profile("bottega")
 # Fixtures that several tests share do without a ledger: the user's own is never touched.
 os.environ["BOTTEGA_LEDGER"] = "off"
 _numbers = itertools.count()

@@ -74,6 +74,29 @@ def own_path(each):
     return walking(each).path(*sample(each))
 
 
+@cache
+def own_model(each):
+    """Return a model with default settings, fitted to the sample of its class."""
+    return each().fit(*sample(each))
+
+
+@cache
+def own_folds(each):
+    """Return rows, three values along the path of a class, and folds to judge them by."""
+    X, y = sample(each, n=45)
+    curve = walking(each).path(X, y)
+    chosen = [curve.values[i].item() for i in (len(curve) // 2, 3 * len(curve) // 4, -1)]
+    folds = [(np.setdiff1d(np.arange(45), test), test) for test in np.arange(45).reshape(3, 15)]
+    return X, y, chosen, folds
+
+
+@cache
+def fold_models(each, setting):
+    """Return the models of a setting, a tuple of pairs, one per fold of `own_folds`."""
+    X, y, _, folds = own_folds(each)
+    return [walking(each, **dict(setting)).fit(X[train], y[train]) for train, _ in folds]
+
+
 def assert_same_predictions(each, found, expected, tolerance=1e-9):
     """Labels must be equal; numbers up to the order in which a sum is taken."""
     if each.card.task == "classification":
@@ -132,7 +155,7 @@ def first_columns(each):
 
 
 # The checks ask for a contract, not for a good model: what only takes time is small.
-SMALL = {"alphas": 10, "cv": 3, "max_estimators": 10, "n_estimators": 10}
+SMALL = {"alphas": 10, "cv": 3, "max_estimators": 10, "max_terms": 2, "n_estimators": 10}
 SMALL_STEPS = {
     "MixtureOfPPCA": {"n_init": 1, "tol": 1e-2},
     "NonnegativeFactorization": {"tol": 1e-2},
@@ -259,18 +282,28 @@ def test_card_is_complete(each):
 
 
 @pytest.mark.parametrize("each", ALL, ids=ids)
-def test_fit_leaves_the_parameters_as_they_were(each):
+def test_fit_leaves_parameters_and_global_randomness_as_they_were(each):
     model = each()
     before = model.get_params()
+    state = np.random.get_state()[1].copy()  # noqa: NPY002
     assert model.fit(*sample(each)) is model
     assert model.get_params() == before
     assert clone(model).get_params() == before
+    model.predict(sample(each)[0])
+    assert np.array_equal(state, np.random.get_state()[1])  # noqa: NPY002
+
+
+@pytest.mark.parametrize("each", ALL, ids=ids)
+def test_names_can_be_completed(each):
+    """What a fit did not keep is not there: nothing but AttributeError, which ``dir`` expects."""
+    for model in (each(), own_model(each)):
+        assert "fit" in [name for name in object.__dir__(model) if hasattr(model, name)]
 
 
 @pytest.mark.parametrize("each", ALL, ids=ids)
 def test_saved_models_predict_the_same(each):
-    X, y = sample(each)
-    model = each().fit(X, y)
+    X, _ = sample(each)
+    model = own_model(each)
     content = skops.io.dumps(model)
     foreign = set(skops.io.get_untrusted_types(data=content)) - set(trusted_types())
     assert not foreign
@@ -285,27 +318,19 @@ def test_saved_models_predict_the_same(each):
 def test_arrays_and_frames_give_the_same_answer(each):
     X, y = sample(each)
     named = {f"c{j}": X[:, j] for j in range(X.shape[1])}
-    from_array = each().fit(X, y).predict(X)
+    from_array = own_model(each).predict(X)
     for frame in (pd.DataFrame(named), pl.DataFrame(named)):
         model = each().fit(frame, y)
         assert_same_predictions(each, model.predict(frame), from_array)
         assert model.feature_names_in_.tolist() == list(named)
 
 
-@pytest.mark.parametrize("each", ALL, ids=ids)
-def test_global_randomness_is_untouched(each):
-    X, y = sample(each)
-    before = np.random.get_state()[1].copy()  # noqa: NPY002
-    each().fit(X, y).predict(X)
-    assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
-
-
 @pytest.mark.parametrize("each", [each for each in ALL if not each.card.ordered], ids=ids)
 def test_order_of_the_rows_does_not_matter(each):
     X, y = sample(each)
     order = np.random.default_rng(1).permutation(len(X))
-    straight, shuffled = each().fit(X, y), each().fit(X[order], y[order])
-    assert_same_predictions(each, straight.predict(X), shuffled.predict(X))
+    shuffled = each().fit(X[order], y[order])
+    assert_same_predictions(each, own_model(each).predict(X), shuffled.predict(X))
 
 
 @pytest.mark.parametrize("each", ALL, ids=ids)
@@ -383,18 +408,15 @@ def other_loss(each):
 @pytest.mark.parametrize("own", [True, False], ids=["own loss", "other loss"])
 @pytest.mark.parametrize("each", TUNED, ids=ids)
 def test_cross_validated_path_equals_fitting_each_fold_by_hand(each, own):
-    X, y = sample(each, n=45)
-    curve = walking(each).path(X, y)
-    chosen = [curve.values[i].item() for i in (len(curve) // 2, 3 * len(curve) // 4, -1)]
-    folds = [(np.setdiff1d(np.arange(45), test), test) for test in np.arange(45).reshape(3, 15)]
+    X, y, chosen, folds = own_folds(each)
     loss = get_loss(None if own else other_loss(each), each.card.task)
     curve = walking(each).path(X, y, values=chosen, cv=folds, loss=loss)
     assert curve.estimate == "cv"
     assert curve.fold_error.shape == (3, len(curve))
     for i, setting in enumerate(curve.settings):
         by_hand = []
-        for train, test in folds:
-            model = walking(each, **setting).fit(X[train], y[train])
+        models = fold_models(each, tuple(sorted(setting.items())))
+        for model, (_, test) in zip(models, folds, strict=True):
             predicted = getattr(model, loss.method)(X[test])
             truth = y[test]
             if each.card.task == "classification":

@@ -99,6 +99,18 @@ def test_a_word_without_a_counterpart_gets_what_is_done_instead():
         logistic().set_params(lamda=1.0)
     with pytest.raises(ParameterError, match="it is called 'max_samples' here"):
         registry.methods("regression")["random_forest"](subsample=0.5)
+    with pytest.raises(ParameterError, match=r"'scoring': .* path\(X, y, loss=...\)"):
+        lasso(scoring="r2")
+    quadratic = registry.methods("classification")["quadratic_discriminant"]
+    with pytest.raises(ParameterError, match="'reg_param': shrinkage is the share"):
+        quadratic(reg_param=0.1)
+    with pytest.raises(ParameterError, match="'store_covariance': covariance_ is always kept"):
+        quadratic(store_covariance=True)
+    bayes = registry.methods("classification")["naive_bayes"]
+    with pytest.raises(ParameterError, match="it is called 'priors' here"):
+        bayes(class_prior=[0.5, 0.5])
+    with pytest.raises(ParameterError, match="'fit_prior': priors gives"):
+        bayes(fit_prior=False)
 
 
 @pytest.mark.parametrize("by_class", ["balanced", {"a": 2, "b": 1, "c": 0.5}])

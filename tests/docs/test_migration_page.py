@@ -32,6 +32,8 @@ CALLS = sorted(
 def sample(each):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 1 if ".smooth." in each.__module__ else 12))
+    if each.card.task not in ("regression", "classification"):
+        return np.abs(X), None  # a table that nonnegative factors take too
     y = X[:, 0] + 0.5 * rng.normal(size=60)
     X = np.abs(X) if each.__name__ == "NonnegativeFactorization" else X
     return X, (y > 0).astype(int) if is_classifier(each()) else y
@@ -46,6 +48,15 @@ def test_the_examples_run():
 
 def test_there_are_calls_to_try():
     assert len(CALLS) > 40
+
+
+def test_every_class_that_we_share_with_scikit_learn_is_on_the_page():
+    """The classes whose tests ``make dropin`` runs, by their names there."""
+    source = (Path(__file__).parents[1] / "dropin/swap.py").read_text()
+    shared = re.findall(r'^    \("[\w.]+", "(\w+)", "[\w.]+"\),$', source, re.MULTILINE)
+    assert len(shared) > 30
+    table = PAGE.read_text().partition("\nscikit-learn\n---")[2].partition("\nstatsmodels\n---")[0]
+    assert not [name for name in shared if f"``{name}" not in table]
 
 
 @pytest.mark.filterwarnings("ignore")

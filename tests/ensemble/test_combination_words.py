@@ -44,6 +44,13 @@ def classes(n=150, seed=0):
     return X, np.array(["a", "b", "c"])[np.digitize(X[:, 0] + 0.5 * X[:, 1], [-0.5, 0.5])]
 
 
+def test_classes_are_counted():
+    X, y = classes()
+    for each in (BaggingClassifier, AdaBoostClassifier):
+        assert each(n_estimators=3).fit(X, y).n_classes_ == 3
+    assert not hasattr(BaggingRegressor(n_estimators=3).fit(*numbers()), "n_classes_")
+
+
 # ---- bagging ------------------------------------------------------------------------------------
 
 
@@ -159,6 +166,7 @@ def test_parts_are_set_by_name_and_left_out():
     X, y = numbers()
     model = VotingRegressor([("line", PeerRidge()), ("near", KNeighborsRegressor())])
     assert model.get_params()["line__alpha"] == 1.0
+    assert model.named_estimators.line.alpha == 1.0
     model.set_params(line__alpha=7.0, near="drop").fit(X, y)
     assert model.predict(X) == pytest.approx(PeerRidge(alpha=7.0).fit(X, y).predict(X))
     assert model.named_estimators_["near"] == "drop"

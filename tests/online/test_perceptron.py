@@ -182,6 +182,8 @@ def test_compression_certificate_is_refused_where_it_says_nothing():
     X, y = noisy(20)
     with pytest.raises(InputError, match="at most half"):
         Perceptron(max_iter=20).fit(X, np.where(np.arange(20) % 2, 1, -1)).certificate()
+    shown = dir(Perceptron(max_iter=20).fit(X, np.where(np.arange(20) % 2, 1, -1)))
+    assert "coef_" in shown  # names can be completed though there is no `certificate_`
     with pytest.raises(InputError, match="average=False"):
         Perceptron(average=True).fit(X, y).certificate()
     with pytest.raises(InputError, match="call fit"):

@@ -18,6 +18,9 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+# Environments are made and filled, which takes as long as the network does.
+pytestmark = pytest.mark.timeout(1800)
+
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PIP = ("-m", "pip", "--disable-pip-version-check", "install", "--quiet")

@@ -176,6 +176,8 @@ def test_no_certificate_says_why():
     weighted = TreeClassifier(ccp_alpha=0.01).fit(X, y, sample_weight=np.arange(1, 61))
     with pytest.raises(InputError, match="without sample_weight"):
         weighted.certificate_  # noqa: B018
+    assert not hasattr(weighted, "certificate_")
+    assert "nodes_" in dir(weighted)
     for options, reason in (
         ({"cost": [[0, 1], [2, 0]]}, "costs"),
         ({"priors": [0.5, 0.5]}, "priors"),

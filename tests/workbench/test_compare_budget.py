@@ -11,6 +11,7 @@ import pytest
 import bottega
 from bottega.core import progress
 from bottega.core.errors import ParameterError
+from bottega.core.parallel import available_cores
 from bottega.linear import Ridge
 from bottega.risk.estimate.judged_rows import JudgedRows, RowLosses
 from bottega.risk.estimate.nested_engine import Answer, FittedProcedure, Judge, Part, Task
@@ -262,12 +263,13 @@ def wide():
 
 @pytest.mark.slow
 def test_a_comparison_keeps_its_budget_and_says_what_it_cut(wide):
-    start = time.perf_counter()
-    found = bottega.compare(wide, "y", budget="12s")
-    took = time.perf_counter() - start
-    assert took - found.preparing_seconds < 15
+    start = time.process_time()
+    found = bottega.compare(wide, "y", budget="6s")
+    took = time.process_time() - start
+    # Counted in work, which no other program on the machine makes longer.
+    assert took - found.preparing_seconds < 9 * available_cores()
     assert not found.interrupted
-    assert found.budget == 12
+    assert found.budget == 6
     assert {"baseline", "tree"} <= set(found.results)
     assert found.best is not None
     assert found.results[found.best_method].folds_done >= 2

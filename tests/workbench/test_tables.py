@@ -138,9 +138,9 @@ def test_a_further_table_goes_through(name, tmp_path):
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", MESSY)
 def test_every_method_goes_through(name, tmp_path):
-    """With all methods and the defaults, none of which fails."""
+    """With all methods and their defaults, none of which fails."""
     source = FOLDER / f"{name}.csv"
-    done = compare_and_predict(source, tmp_path, *options(name), "--json")
+    done = compare_and_predict(source, tmp_path, *options(name), "--outer", 3, "--json")
     found = json.loads(done.stdout)
     assert found["interrupted"] is False
     assert not [reason for reason in found["skipped"].values() if "failed" in reason]

@@ -42,10 +42,12 @@ _OTHERS = {
     "max_neighbors": ("k_max",),
     "n_components": ("components", "ncomp"),
     "n_nonzero_coefs": ("n_steps",),
-    "method": ("mode",),
+    "height": ("distance_threshold",),
+    "method": ("mode", "linkage", "direction"),
     "noise_precision": ("beta", "alpha_init"),
     "weight_precision": ("lambda_init",),
     "n_features_to_select": ("size", "n_features"),
+    "priors": ("class_prior", "prior"),
     "alpha": ("lam", "lambda_", "lambda", "lambd", "lamda", "sp", "spar"),
     "alphas": ("n_alphas", "n_lams", "nlambda", "lambdas"),
     "eps": ("lambda_min_ratio",),
@@ -70,6 +72,23 @@ _INSTEAD = {
     "alpha": {
         "C": "it is the inverse of a penalty; give alpha (for logistic regression 1 / (n C))",
         "penalty": "alpha is how strong the penalty is, and l1_ratio, where there is one, its kind",
+    },
+    "alphas": {
+        "scoring": "the path is judged by its loss; path(X, y, loss=...) judges by another",
+        "store_cv_results": "path_ keeps the errors of all folds",
+    },
+    "pooling": {  # quadratic discriminant analysis
+        "reg_param": "shrinkage is the share of the identity, on the scale of each input unless "
+        "standardize=False",
+    },
+    "priors": {  # models of the inputs of each class
+        "solver": "one decomposition serves all settings",
+        "store_covariance": "covariance_ is always kept",
+        "covariance_estimator": "shrinkage and, where there is one, covariance say how it is "
+        "estimated",
+        "fit_prior": "priors gives the probability of each class; None takes their shares",
+        "binarize": "inputs of two values are found; distributions says what each input is",
+        "force_alpha": "alpha is used as it is given",
     },
     "l2_regularization": {  # gradient boosting
         "subsample": "every tree is fitted to all rows, and max_features draws columns",

@@ -105,6 +105,8 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
     ----------
     classes_ : ndarray of shape (K,)
         The classes, sorted.
+    n_classes_ : int
+        How many there are.
     n_estimators_ : int
         Rounds in use, B; fewer than asked for if they stopped.
     estimator_weights_, estimator_errors_ : ndarray of shape (B,)

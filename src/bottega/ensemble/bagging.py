@@ -138,6 +138,8 @@ class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
         The rows that each model has drawn, repeated as often as they were.
     classes_ : ndarray of shape (K,)
         The classes, sorted.
+    n_classes_ : int
+        How many there are.
     oob_score_ : float
         Out-of-bag accuracy; NaN where no row was left out.
     oob_decision_function_ : ndarray of shape (n, K)
@@ -226,7 +228,8 @@ class BaggingClassifier(ClassifierMixin, Bagged, VoteOfClasses):
 
 
 @documented_like(
-    BaggingClassifier, without=("voting", "estimator_", "classes_", "oob_decision_function_")
+    BaggingClassifier,
+    without=("voting", "estimator_", "classes_", "n_classes_", "oob_decision_function_"),
 )
 class BaggingRegressor(RegressorMixin, Bagged, MeanOfNumbers):
     r"""Predict by the mean of models fitted to samples of the rows.

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.cards import Card
 from bottega.core.certificate import Certificate
 from bottega.core.documents import documented_like
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, NotKept
 from bottega.core.losses import ZERO_ONE, Loss
 from bottega.core.params import AnyOf, Boolean, Choice, Integer, Jobs, OrNone, Parameter, Real, Seed
 from bottega.online._learner.base import with_constant
@@ -253,22 +253,22 @@ class Perceptron(MistakeDriven):
         """
         check_is_fitted(self)
         if not hasattr(self, "updated_rows_"):
-            raise InputError(
+            raise NotKept(
                 "The compression bound needs the rows of a fit; call fit, not partial_fit."
             )
         if self._past.shape[1]:
-            raise InputError(
+            raise NotKept(
                 "The mean of the weights depends on all rows, not on the updated ones alone, so "
                 "the compression bound says nothing about it; set average=False."
             )
         if self._rule_is_changed() or self._weighted or self.tol is not None:
-            raise InputError(
+            raise NotKept(
                 "The compression bound is for the plain rule, whose weights depend on the updated "
                 "rows alone; leave out penalty, eta0, tol, weights, early_stopping and warm_start."
             )
         m = self.n_samples_seen_ // self.n_iter_
         if 2 * self.n_updated_rows_ > m:
-            raise InputError(
+            raise NotKept(
                 f"{self.n_updated_rows_} of {m} rows caused an update; the compression bound needs "
                 "at most half. Use risk.certify with rows kept for testing."
             )

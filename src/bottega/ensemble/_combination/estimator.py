@@ -27,6 +27,11 @@ class Combination(Wrapping):
     def _bases(self) -> list[Any]:
         return [model for _, model in self._named()]
 
+    @property
+    def n_classes_(self) -> int:
+        """Number of classes."""
+        return len(self.classes_)
+
     def _prepare(self, rows: Rows) -> Any:
         return OrderedRows.of(rows, self._responses(rows))
 

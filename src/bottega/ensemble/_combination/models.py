@@ -120,6 +120,11 @@ class NamedParts(Estimator):
         return named_models(given) if given is not None and Models().accepts(given) else []
 
     @property
+    def named_estimators(self) -> Bunch:
+        """The estimators that were given, by name."""
+        return Bunch(**dict(self._all_parts()))
+
+    @property
     def named_estimators_(self) -> Bunch:
         """The fitted estimators by name; those left out are ``"drop"``."""
         check_is_fitted(self)

@@ -152,8 +152,10 @@ class GramProblem:
         else:
             top = float(np.max(np.abs(self.c), initial=0.0))
             small = 1e-5 * descent.tol * np.sqrt(self.yy)
+            together = np.ascontiguousarray(alphas)  # the kernel is compiled for one layout
             coef, gap, sweeps, _ = kernels.gram_path(
-                self.G, self.c, self.yy, unit1, unit2, alphas, FLOOR * top, small, descent.max_iter
+                *(self.G, self.c, self.yy, unit1, unit2, together),
+                *(FLOOR * top, small, descent.max_iter),
             )
         if descent.relax:
             for b in coef:

@@ -27,6 +27,7 @@ _STEP = 1e-4  # of a difference, in coordinates of size one
 _LONGEST = 2.0
 _NEAR = 1e-11  # what a Newton step still promises to gain when the search stops
 _CANDIDATES = 4
+_ROUNDING = 1e-14  # of coordinates, relative to their size: a few units in the last place
 _CORNER = 0.2
 _GRID = (-2.5, -1.0, 0.0, 1.0, 2.5)
 
@@ -74,9 +75,17 @@ class SearchEnd:
 def starts_of(objective: NegativeLogLikelihood) -> list[FloatArray]:
     """Return coordinates to start from, the most likely first: SciPy's, and matched quantiles."""
     space = objective.space
-    found = [space.coordinates(values) for values in (*_peers(objective), *_matched(objective))]
+    found = [_within(objective, space.coordinates(values)) for values in _peers(objective)]
+    found += [space.coordinates(values) for values in _matched(objective)]
     ranked = sorted(((objective(u), i) for i, u in enumerate(found)))
     return [found[i] for value, i in ranked if math.isfinite(value)][:_CANDIDATES]
+
+
+def _within(objective: Function, u: FloatArray) -> FloatArray:
+    """Return a start at the edge of the support, on its inner side if rounding put it outside."""
+    around = product((0.0, -_ROUNDING, _ROUNDING), repeat=len(u))
+    near = (u + np.array(moves) * (1 + np.abs(u)) for moves in around)
+    return next((each for each in near if math.isfinite(objective(each))), u)
 
 
 def search(objective: NegativeLogLikelihood, max_iter: int) -> SearchEnd | None:

@@ -134,6 +134,8 @@ def space_of(
         )
     axes = []
     center, unit = _place_and_size(data)
+    if "loc" in held:  # a scale is then a distance from there, however near the data are together
+        unit = max(unit, 1e-6 * float(np.median(np.abs(data - held["loc"]))))
     for j, name in enumerate(names):
         if name in held:
             continue

@@ -7,7 +7,7 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray, IntArray
 from bottega.tree._grow.class_weights import altered_weights, class_values
-from bottega.tree._grow.columns import Columns
+from bottega.tree._grow.columns import Columns, by_column
 from bottega.tree._grow.options import CRITERIA, THRESHOLDS, GrowOptions
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels.exact_inputs import Data, Levels, Rules, Scratch
@@ -62,7 +62,7 @@ def grow(
     rules = _rules(options, n, p, float(n if wz.shape[1] == 1 else wz[:, 0].sum()))
     directions = options.directions(columns.categorical, n_classes)
     data = Data(
-        columns.X,
+        by_column(columns.X).T,
         columns.order(),
         columns.has_missing(),
         columns.categorical,
@@ -120,10 +120,9 @@ def _weighed(weight: FloatArray, z: Any) -> FloatArray:
 
 def _near(data: Data) -> Data:
     """Return room for the rows of a subtree, next to none if all rows are near enough."""
-    n, p = data.X.shape
-    room = _NEAR if n > 4 * _NEAR else min(n, 2)  # two rows have the layout of many
-    order: Any = "C" if data.X.flags.c_contiguous else "F"
-    X, wz = np.empty((room, p), order=order), np.empty((room, data.wz.shape[1]))
+    p, n = data.X.shape
+    room = _NEAR if n > 4 * _NEAR else min(n, 2)
+    X, wz = np.empty((p, room)), np.empty((room, data.wz.shape[1]))
     return data._replace(X=X, wz=wz, w=np.empty(room), code=np.empty(room, dtype=np.int32))
 
 
@@ -149,7 +148,7 @@ def _rules(o: GrowOptions, n: int, p: int, total: float) -> Rules:
 
 def _buffers(data: Data, rules: Rules) -> tuple[Scratch, Levels | None, Any]:
     """Return scratch buffers: of every search, of levels (None: no need), and of surrogates."""
-    n, p = data.X.shape
+    p, n = data.X.shape
     k = max(data.n_classes, 1)
     candidates, columns = np.empty(rules.n_thresholds), np.empty(p, dtype=np.int32)
     left, right, gone, f_l, f_r = (np.empty(k) for _ in range(5))

@@ -7,7 +7,7 @@ import numpy as np
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.typing import FloatArray, IntArray
-from bottega.tree._grow.columns import Columns
+from bottega.tree._grow.columns import Columns, by_column
 from bottega.tree._grow.options import THRESHOLDS, GrowOptions
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels import grow_joint as kernels
@@ -79,7 +79,7 @@ def grow_joint(
         max_features=p if options.max_features is None else int(options.max_features),
     )
     found = kernels.grow_joint(
-        columns.X,
+        by_column(columns.X).T,  # one column alone has the layout of many
         order,
         np.column_stack([weight, z]),
         rules,

@@ -207,7 +207,7 @@ def scan_category(j, rows, sums, W, mu, total, data, rules, scratch, levels):
 
     Writes the child of each level present to `levels.child`.
     """
-    x = data.X[:, j]
+    x = data.X[j]
     n = rows.size
     m = count_present(x, rows, data.has_missing[j])
     best, width, side = 0.0, 0, -1

@@ -20,7 +20,7 @@ EVERY_LEVEL = -1  # a child for each level
 class Data(NamedTuple):
     """What is known of the rows."""
 
-    X: Any
+    X: Any  # a row per column of the data: one column alone has the layout of many
     order: Any
     has_missing: Any
     categorical: Any

@@ -18,7 +18,7 @@ from bottega.tree._kernels.surrogates import add_surrogates
 @kernel
 def _best_split(rows_of, start, stop, sums, W, mu, total, data, rules, scratch, levels, limits):
     """Return gain, column, threshold and side of the best split of a node; column -1: none."""
-    X, wz, p = data.X, data.wz, data.X.shape[1]
+    X, wz, p = data.X.T, data.wz, data.X.shape[0]
     has_missing, categorical, monotone = data.has_missing, data.categorical, data.monotone
     candidates, columns = scratch.candidates, scratch.columns
     tie = TIE * total
@@ -137,7 +137,7 @@ def grow_exact(data, near, rules, scratch, levels, surrogates, work, child_of, m
     waiting = 0
     # With no limit on leaves the order of splits does not matter: the newest node is in the cache.
     best_first = rules.max_leaves < n_rows
-    gathers = not best_first and n_rows > 4 * near.X.shape[0] > 8
+    gathers = not best_first and n_rows > 4 * near.X.shape[1] > 8
 
     child_of[:] = 0
     stop[0] = n_rows
@@ -155,7 +155,7 @@ def grow_exact(data, near, rules, scratch, levels, surrogates, work, child_of, m
             )  # fmt: skip
             if split_column[t] < 0 and rules.min_gain <= 0.0 and rules.criterion != ERROR:
                 split_column[t], split_threshold[t] = even_split(
-                    data.X, rows_of, start[t], stop[t], data.wz, data.barred, rules.min_leaf,
+                    data.X.T, rows_of, start[t], stop[t], data.wz, data.barred, rules.min_leaf,
                     max(LIGHT * weight[t], rules.min_weight),
                 )  # fmt: skip
             if split_column[t] >= 0:
@@ -166,7 +166,7 @@ def grow_exact(data, near, rules, scratch, levels, surrogates, work, child_of, m
         waiting, t = pop(frontier, waiting, split_gain, best_first)
         if waiting < below:  # the subtree is done
             data, below = far, -1
-        if gathers and below < 0 and n[t] <= near.X.shape[0]:
+        if gathers and below < 0 and n[t] <= near.X.shape[1]:
             gather(far, near, rows_of, start[t], stop[t], buffer)
             data, below = near, waiting
         j = np.int64(split_column[t])
@@ -188,7 +188,7 @@ def grow_exact(data, near, rules, scratch, levels, surrogates, work, child_of, m
         reverse[n_tests] = False
         agreement[n_tests] = 1.0
         level_start[n_tests] = n_listed
-        x = data.X[:, j]
+        x = data.X[j]
         absent = ASTRAY if rules.surrogate and width == 2 else split_side[t]
         for r in rows:
             child_of[r] = absent if np.isnan(x[r]) else (1 if x[r] > split_threshold[t] else 0)

@@ -174,13 +174,14 @@ def _best_split(X, rows_of, start, stop, wz, barred, W, center, total, rules, co
 
 
 @kernel
-def grow_joint(X, order, wz, rules, candidates, random, most):
+def grow_joint(columns, order, wz, rules, candidates, random, most):
     """Grow a tree; return the arrays of its nodes.
 
     order : (p, n) row numbers by each column, missing last; with medians behind them (m, n) by z
     wz : (n, 1 + m) weights and responses
     most : how many nodes there can be
     """
+    X = columns.T
     n_rows, p, m = wz.shape[0], X.shape[1], wz.shape[1] - 1
     parent = np.full(most, -1, dtype=np.int32)
     depth = np.zeros(most, dtype=np.int32)

@@ -94,7 +94,7 @@ def gather(far, near, rows_of, start, stop, place):
 
     What is far apart in memory is waited for: below this node every look at a row finds it near.
     """
-    p = far.X.shape[1]
+    p = far.X.shape[0]
     for i in range(start, stop):
         r, to = rows_of[0, i], i - start
         place[r] = to
@@ -103,7 +103,7 @@ def gather(far, near, rows_of, start, stop, place):
         if far.n_classes:
             near.w[to], near.code[to] = far.w[r], far.code[r]
         for j in range(p):
-            near.X[to, j] = far.X[r, j]
+            near.X[j, to] = far.X[j, r]
     for j in range(p):
         for i in range(start, stop):
             rows_of[j, i] = place[rows_of[j, i]]

@@ -157,7 +157,7 @@ def scan_number(
 
     `sums`, W, mu and total (W psi) are of the whole node.
     """
-    x = data.X[:, j]
+    x = data.X[j]
     rows = rows_of[j, start:stop]
     n = stop - start
     m = count_present(x, rows, data.has_missing[j])
@@ -185,7 +185,7 @@ def scan_number(
         if moments:
             w_l, d = missing_left * w_gone, missing_left * d_gone
             gain, t = scan_moments(
-                data.X, j, rows_of, start, first, last, w_l, d, W, mu, data.wz, best / factor,
+                data.X.T, j, rows_of, start, first, last, w_l, d, W, mu, data.wz, best / factor,
                 tie / factor, least, rules.thresholds, scratch.candidates, *limits,
             )  # fmt: skip
             gain *= factor
@@ -194,7 +194,7 @@ def scan_number(
                 sums, total, scratch.gone, missing_left, data, rules, scratch.left, scratch.right
             )
             gain, t = _scan_counts(
-                data.X, j, rows_of, start, first, last, scratch.left, scratch.right, W, whole,
+                data.X.T, j, rows_of, start, first, last, scratch.left, scratch.right, W, whole,
                 data.w, data.code, best, tie, least, rules.criterion, data.xlogx, scratch.f_l,
                 scratch.f_r, rules.thresholds, scratch.candidates, *limits,
             )  # fmt: skip

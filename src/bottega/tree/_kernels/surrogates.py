@@ -15,7 +15,7 @@ from bottega.tree._kernels.weighed import weight_of
 @kernel
 def _imitate_number(k, rows, child_of, data):
     """Return the most weight a test on column k sends where the split does, and that test."""
-    x = data.X[:, k]
+    x = data.X[k]
     m = count_present(x, rows, data.has_missing[k])
     whole_0, whole_1, n = 0.0, 0.0, 0  # weight the split sends to child 0 and 1
     for i in range(m):
@@ -45,7 +45,7 @@ def _imitate_levels(k, rows, child_of, default, data, levels):
     Writes the levels and their children (`default` for an even level) to `levels`, and returns how
     many there are.
     """
-    x = data.X[:, k]
+    x = data.X[k]
     m = count_present(x, rows, data.has_missing[k])
     agree, L, wrong = 0.0, 0, 0
     i = 0
@@ -80,7 +80,7 @@ def _find_surrogates(j, rows_of, start, stop, child_of, w_0, w_1, data, levels, 
     columns, thresholds, reverses, agreements = found
     majority, default = max(w_0, w_1), 0 if w_0 >= w_1 else 1
     count = 0
-    for k in range(data.X.shape[1]):
+    for k in range(data.X.shape[0]):
         if k == j:
             continue
         rows = rows_of[k, start:stop]
@@ -159,5 +159,5 @@ def add_surrogates(
             n_listed += L
         level_stop[n_tests] = n_listed
         n_tests += 1
-    _place(rows, child_of, data.X, tests, lists, first, n_tests, side)
+    _place(rows, child_of, data.X.T, tests, lists, first, n_tests, side)
     return side, n_tests, lists, n_listed

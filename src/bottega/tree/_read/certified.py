@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.certificate import Certificate
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, NotKept
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.tree import rules
 from bottega.tree._grow.class_weights import code_of
@@ -71,7 +71,7 @@ class CertifiedTree(FittedTree):
         check_is_fitted(self)
         reason = self._no_bound(self._weighted)
         if reason:
-            raise InputError(f"There is no certificate: {reason}")
+            raise NotKept(f"There is no certificate: {reason}")
         tree = self.nodes_
         m = int(tree.n[0])
         error = float(tree.risk[tree.is_leaf].sum())
