@@ -181,7 +181,7 @@ def krippendorff_alpha(ratings: Any, *, measurement: str = "nominal") -> Krippen
     if measurement in ("interval", "ratio"):
         given = [_number(value, measurement) for value in given]
     try:
-        values, code = np.unique(np.array(given), return_inverse=True)
+        values, code = np.unique(np.array(given, dtype=object), return_inverse=True)
     except TypeError as error:
         raise InputError("ratings mixes texts and numbers; give one kind.") from error
     counts = np.zeros((len(cells), len(values)))

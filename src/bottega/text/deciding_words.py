@@ -82,7 +82,7 @@ class DecidingWords(Shown):
         note = f"Contributions to the {self.what} of {self.predicted[text]!s}."
         return importance_chart(
             [stem for stem, _ in pairs], [value for _, value in pairs],
-            what="contribution", note=note,
+            what="contribution", note=note, title="Deciding words",
         )  # fmt: skip
 
 
