@@ -39,6 +39,7 @@ from benchmarks import (
     ridge,
     smooth,
     support_vectors,
+    text,
     tree,
 )
 from bottega.core.parallel import available_cores
@@ -71,6 +72,7 @@ CASES = {
     "matrix_factorization": matrix_factorization,
     "nonnegative_factorization": nonnegative_factorization,
     "projections": projections,
+    "text": text,
     "bayesian_network": bayesian_network,
     "comparison": comparison,
 }

@@ -25,9 +25,9 @@ def encoder_for(card: Card, table: Table) -> Encoder | None:
     Levels of one row are taken together, and levels that are new in the folds, in the locked rows
     or in rows to predict are taken with them: no level stops anything. Dates become parts. Methods
     that take categories and missing values get a frame, where there is something to convert.
-    Methods that take texts get the table as it is; for the others texts become columns of stems.
+    Methods of texts alone get the table as it is; for the others texts become columns of stems.
     """
-    if "text" in card.takes:
+    if "text" in card.takes and "number" not in card.takes:
         return None
     policy: dict[str, Any] = {
         "kinds": table.kinds,

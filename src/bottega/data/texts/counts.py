@@ -14,7 +14,7 @@ from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.data.texts.cleaning import Cleaning
 from bottega.data.texts.numbering import Numbering, blocks_of
 
-_MOST_TERMS = 1 << 22  # distinct terms that are numbered before the numbering starts afresh
+_MOST_TERMS = 1 << 20  # distinct terms that are numbered before the numbering starts afresh
 
 
 def count_block(row: IntArray, column: IntArray, shape: tuple[int, int]) -> Any:
