@@ -122,6 +122,9 @@ def test_a_comparison_of_texts(compared, frame):
     errors = {name: result.error for name, result in found.results.items()}
     assert errors["naive_bayes"] < 0.1 < errors["baseline"]
     assert np.mean(found.predict(frame) == frame["label"]) > 0.9
+    explained = found.explain()
+    assert explained.importance.columns[0] == "review"
+    assert set(explained.effects) <= {"x", "city"}  # a level of its own says nothing
 
 
 def test_the_report_has_typical_stems_and_escapes_texts(compared):

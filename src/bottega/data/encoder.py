@@ -170,7 +170,7 @@ class Encoder(TransformerMixin, BaseEstimator):
             statistics, lambda: (self._read_numbers(convert.as_frame(chunk)) for chunk in chunks)
         )
         self._learn_levels(levels)
-        self.stems_ = []
+        self.stems_: list[StemColumns] = []
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:

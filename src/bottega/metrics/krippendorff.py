@@ -166,8 +166,8 @@ def krippendorff_alpha(ratings: Any, *, measurement: str = "nominal") -> Krippen
     0.4444
     """
     if measurement not in _MEASUREMENTS:
-        known = ", ".join(map(repr, _MEASUREMENTS))
-        raise ParameterError(f"measurement={measurement!r} is not allowed; use {known}.")
+        words = ", ".join(map(repr, _MEASUREMENTS))
+        raise ParameterError(f"measurement={measurement!r} is not allowed; use {words}.")
     cells = np.array(ratings, dtype=object)
     if cells.ndim != 2:
         raise InputError(

@@ -1,6 +1,5 @@
 """The words that decided the class of a text."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,9 +85,7 @@ class DecidingWords(Shown):
         )  # fmt: skip
 
 
-def deciding_words(
-    model: Any, S: Any, stems: Sequence[str] | None = None, *, most: int = 10
-) -> DecidingWords:
+def deciding_words(model: Any, S: Any, stems: Any = None, *, most: int = 10) -> DecidingWords:
     """Return the words that decided the class of each text.
 
     Parameters

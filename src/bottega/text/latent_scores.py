@@ -62,7 +62,7 @@ class LatentScores(Shown):
     def summary(self) -> Summary:
         """Return the stems of both ends of each dimension."""
         number = range(self.scores.shape[1])
-        columns = {
+        columns: dict[str, list[Any]] = {
             "dimension": [d + 1 for d in number],
             "low end": [", ".join(self.ends(d, 5)[0]) for d in number],
             "high end": [", ".join(self.ends(d, 5)[1]) for d in number],
@@ -79,7 +79,7 @@ class LatentScores(Shown):
 
 
 def latent_scores(
-    S: Any, estimator: Any, stems: Sequence[str] | None = None, *, high: Sequence[str] = ()
+    S: Any, estimator: Any, stems: Any = None, *, high: Sequence[str] = ()
 ) -> LatentScores:
     """Place texts along the dimensions that a method finds in their stem matrix.
 
@@ -127,7 +127,7 @@ def latent_scores(
     if unknown:
         raise InputError(f"high names the stem {unknown[0]!r}, which is no column of S.")
     model = clone(estimator)
-    taken = table.astype(np.float64)
+    taken: Any = table.astype(np.float64)
     if is_sparse(taken) and not get_tags(model).input_tags.sparse:
         taken = taken.toarray()
     scores = np.asarray(model.fit_transform(taken), dtype=np.float64)

@@ -187,9 +187,7 @@ class StemMatrix(TransformerMixin, TextEstimator):
         if self.n_features is None and self.vocabulary is None:
             counted.counts = count_terms(texts, cleaning, self._sizes, keep=counted.keep)
             return counted
-        known = self.n_features
-        if known is None:
-            known = self._given_columns()
+        known: Any = self._given_columns() if self.n_features is None else self.n_features
         width = known if isinstance(known, int) else len(known)
         total, in_texts = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
         n_texts = n_empty = 0
@@ -249,7 +247,7 @@ class StemMatrix(TransformerMixin, TextEstimator):
                 "frequency is infinite; give smooth_idf=True."
             )
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:  # type: ignore[override]
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn the stems of texts and return their matrix, in one pass.
 
         Parameters

@@ -1,6 +1,5 @@
 """The stems by which the texts of a class can be told."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,9 +86,7 @@ class TypicalStems(Shown):
         )
 
 
-def typical_stems(
-    S: Any, y: Any, stems: Sequence[str] | None = None, *, most: int = 10
-) -> TypicalStems:
+def typical_stems(S: Any, y: Any, stems: Any = None, *, most: int = 10) -> TypicalStems:
     r"""Return the stems that texts of a class have more often than other texts.
 
     Parameters

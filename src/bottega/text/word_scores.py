@@ -1,6 +1,6 @@
 """Texts along one dimension, by scores of words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -169,7 +169,7 @@ class WordScores(Unweighted):
         position = self.intercept_ + self.slope_ * found
         return (position, abs(self.slope_) * error) if return_std else position
 
-    def words(self, stems: Sequence[str]) -> Any:
+    def words(self, stems: Any) -> Any:
         """Return the scores of words as a data frame, the lowest first; those without are left out.
 
         Parameters
