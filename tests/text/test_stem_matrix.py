@@ -128,6 +128,14 @@ def test_blocks_of_any_size_give_the_same_matrix(in_small_blocks):
     assert_equal(ours.fit(Corpus(TEXTS)).transform(Corpus(TEXTS)), expected)
 
 
+def test_blocks_hold_so_many_texts_and_characters(monkeypatch):
+    monkeypatch.setattr(numbering, "BLOCK", 3)
+    monkeypatch.setattr(numbering, "_CHARACTERS", 4)
+    texts = ["a", "bb", "c", "", "dddddd", "ee", "ff", "g"]
+    blocks = [["a", "bb", "c"], [""], ["dddddd"], ["ee"], ["ff", "g"]]
+    assert list(numbering.blocks_of(iter(texts))) == blocks
+
+
 def test_stems_and_stop_words_are_those_of_the_cleaner():
     peer = CountVectorizer(tokenizer=str.split, token_pattern=None, ngram_range=(1, 2))
     texts = ["The runners were running", "He runs with other runners", "the with"]

@@ -113,13 +113,12 @@ class Numbering:
 
 def blocks_of(texts: Iterable[str]) -> Iterator[list[str]]:
     """Yield texts in blocks of moderate size; a text that is large alone is a block of its own."""
-    block: list[str] = []
-    size = 0
-    for text in texts:
-        if block and (len(block) == BLOCK or size + len(text) > _CHARACTERS):
-            yield block
-            block, size = [], 0
-        block.append(text)
-        size += len(text)
-    if block:
-        yield block
+    rest = iter(texts)
+    while block := list(islice(rest, BLOCK)):
+        ends = np.cumsum(np.fromiter(map(len, block), dtype=np.int64, count=len(block)))
+        start = 0
+        while start < len(block):
+            before = ends[start - 1] if start else 0
+            stop = max(int(np.searchsorted(ends, before + _CHARACTERS, side="right")), start + 1)
+            yield block[start:stop]
+            start = stop
