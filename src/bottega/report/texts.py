@@ -17,14 +17,14 @@ _LEAST_TEXTS = 2
 
 def text_figures(comparison: Any, figures: Figures) -> list[dict[str, Any]]:
     """Return the typical stems of each column of texts, from the training rows."""
-    table = comparison.train
-    if table.classes is None or not 2 <= len(table.classes) <= _MOST_CLASSES:
+    table = comparison.table
+    names = [each.name for each in table.columns if (each.kind, each.role) == ("text", "feature")]
+    if not names or table.classes is None or len(table.classes) > _MOST_CLASSES:
         return []
     found = []
-    for place, (name, kind) in enumerate(table.kinds.items()):
-        if kind == "text":
-            figure = figures.make(f"stems-{place}", partial(_typical, table, name))
-            found.append({"name": name, "figure": figure})
+    for place, name in enumerate(names):
+        figure = figures.make(f"stems-{place}", partial(_typical, comparison.train, name))
+        found.append({"name": name, "figure": figure})
     return [each for each in found if each["figure"] is not None]
 
 
