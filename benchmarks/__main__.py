@@ -34,6 +34,7 @@ from benchmarks import (
     ridge,
     smooth,
     support_vectors,
+    text,
     tree,
 )
 from benchmarks.results import keep, where
@@ -66,6 +67,7 @@ CASES = {
     "matrix_factorization": matrix_factorization,
     "nonnegative_factorization": nonnegative_factorization,
     "projections": projections,
+    "text": text,
     "bayesian_network": bayesian_network,
     "comparison": comparison,
 }

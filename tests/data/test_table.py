@@ -33,10 +33,11 @@ def columns():
 
 def test_roles_kinds_and_warnings(make, columns):
     table = Table(make(columns), target="y")
-    assert table.features == ("x", "c", "flag", "day")
-    assert table.kinds == {"x": "number", "c": "category", "flag": "boolean", "day": "date"}
-    left_out = {("id", "key"), ("constant", "flat"), ("text", "note")}
-    assert codes(table) == left_out | {("date", "day")}
+    assert table.features == ("x", "c", "flag", "day", "note")
+    kinds = {"x": "number", "c": "category", "flag": "boolean", "day": "date", "note": "text"}
+    assert table.kinds == kinds
+    left_out = {("id", "key"), ("constant", "flat")}
+    assert codes(table) == left_out | {("date", "day"), ("text", "note")}
     assert table.task == "regression"
     np.testing.assert_array_equal(table.y, columns["y"])
     assert table.classes is None

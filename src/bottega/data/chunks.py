@@ -174,7 +174,7 @@ class EncodedChunks:
         seen = {name: column.profile() for name, column in columns.items()}
         used = [name for name in names if name in given or not is_left_out(seen[name])]
         kinds = {name: given.get(name) or seen[name].kind for name in used}
-        kinds = {name: kind for name, kind in kinds.items() if kind not in UNUSABLE}
+        kinds = {n: kind for n, kind in kinds.items() if kind not in (*UNUSABLE, "text")}
         signs = {name: seen[name].decimal for name in used if name in seen}
         if not kinds:
             raise InputError(

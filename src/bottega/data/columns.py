@@ -18,7 +18,7 @@ KINDS = ("number", "category", "boolean", "date", "text", "id", "constant")
 ROLES = ("target", "feature", "weight", "group", "time", "ignore")
 FOREIGN = "foreign"  # what no method can use: lists, times of day, pictures
 DATELIKE = "dates?"  # texts that look like dates, but may be read in two ways
-UNUSABLE = ("text", "id", "constant", FOREIGN, DATELIKE)
+UNUSABLE = ("id", "constant", FOREIGN, DATELIKE)
 MAX_LEVELS = 1000  # one-hot columns beyond this are noise, and memory
 MIN_ID_ROWS = 20  # fewer rows are often all distinct by chance
 EXACT = 2.0**53  # whole numbers beyond this have no floating-point number of their own
@@ -27,7 +27,7 @@ _FEW_NUMBERS = 20  # as many distinct numbers, written as text, may be labels
 _FEW_WORDS = 0.1  # share of words among many numbers that are taken for missing values
 _SLIPS = 0.005  # and among few
 _DATELIKE = re.compile(r"(\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4})([ T].*)?")
-_TEXT_LEVELS = 50
+TEXT_LEVELS = 50
 _TEXT_LENGTH = 20
 _NAMED_ID = re.compile(r"(?:^|[^A-Za-z])(?:id|ID|Id|uuid|guid)(?:$|[^A-Za-z])|[a-z]I[Dd]$")
 
@@ -236,7 +236,7 @@ def text_profile(
     if all(_DATELIKE.fullmatch(level) for level in levels):
         return Profile(DATELIKE, missing, len(levels))
     length = sum(len(level) * times for level, times in levels.items()) / present
-    wordy = len(levels) > _TEXT_LEVELS and length >= _TEXT_LENGTH and len(levels) > present / 2
+    wordy = len(levels) > TEXT_LEVELS and length >= _TEXT_LENGTH and len(levels) > present / 2
     if len(levels) == n_values >= MIN_ID_ROWS:
         blanks = sum(" " in level.strip() for level in levels)
         kind = "text" if wordy and blanks > present / 2 else "id"

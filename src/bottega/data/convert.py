@@ -396,3 +396,10 @@ def refuse_infinite(values: np.ndarray, name: str) -> None:
             f"first in row {rows[0] + 1}; replace them by numbers or by missing values, or "
             f"{leave_out(name)}."
         )
+
+
+def joined_frames(frames: list[Any]) -> Any:
+    """Return frames of the same columns as one, row after row."""
+    if len(frames) == 1:
+        return frames[0]
+    return nw.concat([as_frame(each) for each in frames]).to_native()

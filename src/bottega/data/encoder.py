@@ -12,10 +12,12 @@ from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.frames import default_names
 from bottega.core.stored import stored
 from bottega.data import convert
-from bottega.data._encode.dates import date_parts, part_names
-from bottega.data._encode.layout import Layout
+from bottega.data._encode.dates import part_names
+from bottega.data._encode.layout import IN_WORDS, Layout
 from bottega.data._encode.levels import Category, Seen, check_policy, split_levels
+from bottega.data._encode.numbers import frame_or_none, read_numbers
 from bottega.data._encode.statistics import NumberStatistics
+from bottega.data._encode.stem_columns import StemColumns
 from bottega.data._inspect.examine import choose_kinds
 from bottega.data.columns import refuse_levels
 from bottega.data.convert import Frame
@@ -27,14 +29,15 @@ Labels = list[list[str | None]]
 
 @stored
 class Encoder(TransformerMixin, BaseEstimator):
-    """Turn numbers, booleans, dates and categories into one float64 matrix.
+    """Turn numbers, booleans, dates, categories and free texts into one float64 matrix.
 
     Numbers and dates (as days since 1970-01-01) have missing values replaced by the median, then
     mean 0 and standard deviation 1, or the range 0 to 1. Booleans become 0 and 1, the commoner
-    value where missing. Each column that had missing values in `fit` adds a 0/1 column that marks
+    value where missing. Each of these that had missing values in `fit` adds a 0/1 column that marks
     them, after all others. Categories become one 0/1 column per level, in sorted order; missing is
-    a level of its own if it was seen in `fit`. Columns come in the order of `fit`, whatever the
-    order at `transform`; other columns are ignored there.
+    a level of its own if it was seen in `fit`. Texts become one column per stem, its tf-idf weight:
+    the commonest stems, at most 200 and one per four rows. Columns come in the order of `fit`,
+    whatever the order at `transform`; other columns are ignored there.
 
     Cost: one pass over the data, and for each category a hash of each value. Methods that take
     categories and missing values themselves (trees) do better without it.
@@ -51,14 +54,14 @@ class Encoder(TransformerMixin, BaseEstimator):
         False leaves missing numbers NaN and adds no marks.
     kinds : dict of str to str, optional
         The kind of each column, as `Table.kinds` has it; inferred for columns not named. Columns of
-        kind id, text and constant are refused: a table leaves them out.
+        kind id and constant are refused: a table leaves them out.
     handle_unknown : {"error", "ignore", "infrequent_if_exist"}
         What to do with a level that `fit` has not seen: ``"ignore"`` codes it as all zeros (NaN
         with ``one_hot=False``), ``"infrequent_if_exist"`` as the rare levels, and as all zeros
         where there are none. Unless it is ``"error"``, infinite numbers of a frame are missing
         values.
     min_frequency : int or float, optional
-        Levels with fewer rows (a share of all rows, for a float below 1) are rare: they are taken
+        Levels with fewer rows (a share of them, for a float below 1) are rare: they are taken
         together as one level "other". Missing is never rare.
     dates : {"days", "parts"}
         ``"parts"`` adds year, month, weekday (0 for Monday) and hour to the day, each if it varies
@@ -69,7 +72,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         understood there, and words are missing values.
     keep_categories : bool
         True gives a data frame in which categories and missing values stay as they are, for methods
-        that take them: only dates, booleans and numbers written as text become numbers.
+        that take them: dates, booleans, texts and numbers written as text become numbers.
 
     Attributes
     ----------
@@ -89,6 +92,8 @@ class Encoder(TransformerMixin, BaseEstimator):
         the rare ones.
     missing_level_ : list of bool
         Whether missing is a level, for each category.
+    stems_ : list of StemColumns
+        What each column of texts becomes.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -152,6 +157,8 @@ class Encoder(TransformerMixin, BaseEstimator):
             frame = convert.as_frame(chunk)
             if not number:
                 self._read_names(frame)
+                if self._layout().named("text"):
+                    raise InputError("Texts are not learnt in chunks; leave these columns out.")
                 levels = [Counter() for kind in self.kinds_ if kind == "category"]
             matrix, labels = self._read(frame)
             statistics.update(matrix)
@@ -159,12 +166,11 @@ class Encoder(TransformerMixin, BaseEstimator):
                 seen.update(values)
         if not statistics.rows:
             raise InputError("There are no rows to learn from.")
-        names = self._names_in()
         self._learn_numbers(
-            statistics,
-            lambda: (self._read_numbers(convert.as_frame(chunk), names) for chunk in chunks),
+            statistics, lambda: (self._read_numbers(convert.as_frame(chunk)) for chunk in chunks)
         )
         self._learn_levels(levels)
+        self.stems_: list[StemColumns] = []
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
@@ -174,7 +180,7 @@ class Encoder(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Any:
         """Encode the columns of `X` that `fit` has seen."""
         check_is_fitted(self)
-        frame = _frame_or_none(X)
+        frame = frame_or_none(X)
         if frame is None:
             return self._encode(self._read_array(X, reset=False), [], None)
         return self._encode(*self._read(frame), frame)
@@ -203,16 +209,18 @@ class Encoder(TransformerMixin, BaseEstimator):
         """The columns to read from a text file as they are written: labels, written numbers."""
         check_is_fitted(self)
         kinds = zip(self._names_in(), self.kinds_, strict=True)
-        return [name for name, kind in kinds if kind == "category" or name in self.decimal_]
+        return [name for name, kind in kinds if kind in IN_WORDS or name in self.decimal_]
 
     def _names_out(self, names: list[str]) -> list[list[str]]:
         """Return the names of the columns that each input column becomes, marks left out."""
-        categories = iter(self._categories())
+        categories, stems = iter(self._categories()), iter(self.stems_)
         found = []
         for name, kind in zip(names, self.kinds_, strict=True):
             category = next(categories) if kind == "category" else None
             if kind == "date" and self.dates == "parts":
                 found.append(part_names(name, self.date_parts_[name], names))
+            elif kind == "text":
+                found.append([f"{name}: {stem}" for stem in next(stems).stems])
             elif category is None or not self.one_hot or self.keep_categories:
                 found.append([name])
             else:
@@ -238,7 +246,7 @@ class Encoder(TransformerMixin, BaseEstimator):
 
     def _learn(self, X: Any) -> tuple[np.ndarray, Labels, Frame | None]:
         self._check_params()
-        frame = _frame_or_none(X)
+        frame = frame_or_none(X)
         if frame is None:
             if self.kinds:
                 raise InputError("kinds needs a data frame; the columns of an array are numbers.")
@@ -255,8 +263,13 @@ class Encoder(TransformerMixin, BaseEstimator):
             self._read_names(frame)
             matrix, labels = self._read(frame)
         self._learn_numbers(NumberStatistics().update(matrix))
-        self._learn_levels([Counter(values) for values in labels])
+        in_words = self._by_kind(labels)
+        self._learn_levels([Counter(values) for kind, values in in_words if kind == "category"])
+        self.stems_ = [StemColumns.learn(texts) for kind, texts in in_words if kind == "text"]
         return matrix, labels, frame
+
+    def _by_kind(self, labels: Labels) -> list[tuple[str, list[str | None]]]:
+        return list(zip((k for k in self.kinds_ if k in IN_WORDS), labels, strict=True))
 
     def _read_names(self, frame: Frame) -> None:
         self.kinds_, self.decimal_ = choose_kinds(frame, self.kinds, self.decimal)
@@ -308,8 +321,10 @@ class Encoder(TransformerMixin, BaseEstimator):
         if self.date_parts_:
             matrix = matrix[:, self._layout().kept(self.date_parts_)]
         if self.keep_categories and frame is not None:
-            names_out = self._names_out(self._names_in())
-            return self._layout().frame(names_out, matrix, labels, frame.implementation)
+            names_out, stems = self._names_out(self._names_in()), iter(self.stems_)
+            pairs = self._by_kind(labels)
+            words = [next(stems).values(v) if kind == "text" else v for kind, v in pairs]
+            return self._layout().frame(names_out, matrix, words, frame.implementation)
         absent = np.isnan(matrix) if self.impute else None
         if absent is not None and absent.any():
             matrix = np.where(absent, self.fill_, matrix)
@@ -321,9 +336,14 @@ class Encoder(TransformerMixin, BaseEstimator):
         places = [list(range(s, s + w)) for s, w in zip(starts, widths, strict=False)]
         out = np.zeros((len(matrix), starts[-1] + self.marked_.size))
         out[:, self._layout().numeric(places)] = numeric
-        first = [s for s, kind in zip(starts, self.kinds_, strict=False) if kind == "category"]
-        for start, category, values in zip(first, self._categories(), labels, strict=True):
-            codes = category.codes(values, self.handle_unknown, self.one_hot)
+        first = [s for s, kind in zip(starts, self.kinds_, strict=False) if kind in IN_WORDS]
+        categories, stems = iter(self._categories()), iter(self.stems_)
+        for start, (kind, values) in zip(first, self._by_kind(labels), strict=True):
+            if kind == "text":
+                found = next(stems).values(values)
+                out[:, start : start + found.shape[1]] = found
+                continue
+            codes = next(categories).codes(values, self.handle_unknown, self.one_hot)
             if self.one_hot:
                 seen = np.flatnonzero(codes >= 0)
                 out[seen, start + codes[seen]] = 1.0
@@ -361,40 +381,17 @@ class Encoder(TransformerMixin, BaseEstimator):
         labels = [
             convert.labels(frame[name])
             for name, kind in zip(names, self.kinds_, strict=True)
-            if kind == "category"
+            if kind in IN_WORDS
         ]
-        return self._read_numbers(frame, names), labels
+        return self._read_numbers(frame), labels
 
-    def _read_numbers(self, frame: Frame, names: list[str]) -> np.ndarray:
-        chosen = [(n, k) for n, k in zip(names, self.kinds_, strict=True) if k != "category"]
-        if not chosen:
-            return np.empty((len(frame), 0))
-        if all(kind == "number" for _, kind in chosen):
-            wanted = [name for name, _ in chosen]
-            part = frame if frame.columns == wanted else frame.select(wanted)
-            matrix = part.to_numpy()
-            if matrix.dtype.kind in "fiu":  # every column was stored as numbers
-                matrix = np.asarray(matrix, dtype=np.float64)
-                if not np.isinf(matrix).any():
-                    return matrix
-        columns = []
-        for name, kind in chosen:
-            values = convert.as_numbers(frame[name], kind, self.decimal_.get(name))
-            if self.handle_unknown == "error":
-                convert.refuse_infinite(values, name)
-            values = np.where(np.isinf(values), np.nan, values)
-            columns.append(
-                date_parts(values) if kind == "date" and self.dates == "parts" else values
-            )
-        return np.column_stack(columns)
+    def _read_numbers(self, frame: Frame) -> np.ndarray:
+        named = zip(self._names_in(), self.kinds_, strict=True)
+        chosen = [(name, kind) for name, kind in named if kind not in IN_WORDS]
+        strict, in_parts = self.handle_unknown == "error", self.dates == "parts"
+        return read_numbers(frame, chosen, self.decimal_, in_parts=in_parts, strict=strict)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _frame_or_none(X: Any) -> Frame | None:
-    if isinstance(X, np.ndarray):
-        return None
-    return convert.frame_or_none(X)

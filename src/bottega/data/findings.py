@@ -20,8 +20,8 @@ class Finding:
     ----------
     code : str
         ``"time_order"`` (the rows look as if they were in order of time, and a split by time is
-        proposed); ``"id"``, ``"constant"``, ``"text"``, ``"empty"``, ``"levels"``,
-        ``"date_format"``, ``"unusable"`` (columns left out); ``"date"``, ``"mixed"``,
+        proposed); ``"id"``, ``"constant"``, ``"empty"``, ``"levels"``, ``"date_format"``,
+        ``"unusable"`` (columns left out); ``"text"`` (used, or left out); ``"date"``, ``"mixed"``,
         ``"number_format"``, ``"number_as_text"``, ``"rare_levels"``, ``"precision"``,
         ``"infinite"``, ``"far"`` (how columns are read, and what they hold);
         ``"missing_target"``, ``"few_rows"``, ``"wide"`` (more inputs than rows), ``"imbalance"``,
@@ -54,9 +54,10 @@ def about_width(n_columns: int, n_rows: int) -> Iterator[Finding]:
         yield Finding(
             "wide",
             None,
-            f"There are {n_columns:,} input columns (levels of categories counted) and {n_rows:,} "
-            "rows: least squares and backward selection have no unique answer, and splitting the "
-            "rows into parts leaves too few of them; use penalised methods and cross-validation.",
+            f"There are {n_columns:,} input columns (levels of categories and stems counted) and "
+            f"{n_rows:,} rows: least squares and backward selection have no unique answer, and "
+            "splitting the rows into parts leaves too few of them; use penalised methods and "
+            "cross-validation.",
         )
 
 

@@ -25,7 +25,10 @@ def encoder_for(card: Card, table: Table) -> Encoder | None:
     Levels of one row are taken together, and levels that are new in the folds, in the locked rows
     or in rows to predict are taken with them: no level stops anything. Dates become parts. Methods
     that take categories and missing values get a frame, where there is something to convert.
+    Methods of texts alone get the table as it is; for the others texts become columns of stems.
     """
+    if "text" in card.takes and "number" not in card.takes:
+        return None
     policy: dict[str, Any] = {
         "kinds": table.kinds,
         "decimal": table.decimal,
@@ -33,7 +36,7 @@ def encoder_for(card: Card, table: Table) -> Encoder | None:
         "handle_unknown": "infrequent_if_exist",
     }
     if card.missing and card.categories:
-        if "date" not in table.kinds.values() and not table.decimal:
+        if not {"date", "text"} & set(table.kinds.values()) and not table.decimal:
             return None
         return Encoder(keep_categories=True, standardize=False, impute=False, **policy)
     return Encoder(

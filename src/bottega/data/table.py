@@ -46,7 +46,7 @@ class Table:
         The column of row weights; of groups that must not be split; of the time order. Or their
         values, one per row, which become a column. ``time=True`` is the order of the rows.
     ignore : str or iterable of str
-        Columns to leave out. Columns of kind id, constant and text, and those without a value or
+        Columns to leave out. Columns of kind id and constant, and those without a value or
         with too many levels, are left out anyway, unless `kinds` gives them another kind.
     task : {"regression", "classification"}, optional
         Overrides the rule: a category, a boolean or a number with exactly two values is a
@@ -162,8 +162,8 @@ class Table:
                 + "; give kinds={...} to use one of them, or add columns."
             )
         used = {name: profiles[name] for name in self.features}
-        notes += about_kinds(used)
-        notes += findings.about_width(encoded_width(used), self.n_rows)
+        notes += about_kinds(used, self.n_rows)
+        notes += findings.about_width(encoded_width(used, self.n_rows), self.n_rows)
         notes += about_order(self)
         notes += search_leakers(self)
         self.warnings = tuple(notes)

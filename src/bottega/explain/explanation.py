@@ -49,10 +49,14 @@ class Explanation(Shown):
 
     @cached_property
     def effects(self) -> Effects:
-        """How the prediction changes with the six most important inputs, of those that are used."""
+        """How the prediction changes with the six most important inputs, of those that are used.
+
+        Texts are left out: one effect of each stem would say more.
+        """
         found = zip(self.importance.columns, self.importance.increase, strict=True)
-        used = [name for name, increase in found if increase != 0]
-        named = (used or list(self.importance.columns))[:LEADING]
+        shown = [(name, gain) for name, gain in found if not self.held.column(name).is_text]
+        used = [name for name, gain in shown if gain != 0]
+        named = (used or [name for name, _ in shown])[:LEADING]
         return Effects({name: self.effect(name) for name in named})
 
     def effect(self, column: str) -> Effect:

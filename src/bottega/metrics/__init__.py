@@ -6,6 +6,7 @@ from bottega.metrics.calibration import Calibration, calibration
 from bottega.metrics.confusion import Confusion, VersusMajority, confusion
 from bottega.metrics.costs import CostCurve, ThresholdCosts, cost_curve, threshold_costs
 from bottega.metrics.kappa import Kappa, kappa
+from bottega.metrics.krippendorff import KrippendorffAlpha, krippendorff_alpha
 from bottega.metrics.lift import Lift, lift
 from bottega.metrics.per_class import ClassCurves, pairwise_auc, per_class
 from bottega.metrics.precision_recall import PrecisionRecallPath, precision_recall_path
@@ -24,6 +25,7 @@ __all__ = [  # made by docs/generate.py
     "Confusion",
     "CostCurve",
     "Kappa",
+    "KrippendorffAlpha",
     "Lift",
     "PrecisionRecallCurve",
     "PrecisionRecallPath",
@@ -39,6 +41,7 @@ __all__ = [  # made by docs/generate.py
     "confusion",
     "cost_curve",
     "kappa",
+    "krippendorff_alpha",
     "lift",
     "log_loss",
     "pairwise_auc",

@@ -68,10 +68,12 @@ from bottega.plot.scree import scree_chart
 from bottega.plot.shrinkage import shrinkage_chart, threshold_chart
 from bottega.plot.silhouette import silhouette_chart
 from bottega.plot.staged_error import error_against_trees_chart
+from bottega.plot.stem_map import stem_map_chart
 from bottega.plot.target import target_chart
 from bottega.plot.terms import terms_chart
 from bottega.plot.theme import DARK, LIGHT, config
 from bottega.plot.tree import tree_chart
+from bottega.plot.typical_stems import typical_stems_chart
 from bottega.plot.worst_rows import worst_rows_chart
 
 __all__ = [  # made by docs/generate.py
@@ -165,6 +167,7 @@ __all__ = [  # made by docs/generate.py
     "silhouette_chart",
     "smooth_chart",
     "smooths_chart",
+    "stem_map_chart",
     "step_chart",
     "target_chart",
     "terms_chart",
@@ -172,5 +175,6 @@ __all__ = [  # made by docs/generate.py
     "threshold_cost_chart",
     "to_json",
     "tree_chart",
+    "typical_stems_chart",
     "worst_rows_chart",
 ]

@@ -155,3 +155,19 @@ def some_points(points: Any) -> tuple[FloatArray, FloatArray]:
         return x, y
     kept = np.argsort(x, kind="stable")[:: -(-len(x) // _MOST_POINTS)]
     return x[kept], y[kept]
+
+
+def words_apart(places: Any, gap: float) -> Any:
+    """Return places of words on the same side moved up or down until they are a line apart."""
+    found = places.copy()
+    for side in (found[:, 0] >= 0, found[:, 0] < 0):
+        members = np.flatnonzero(side)
+        members = members[np.argsort(found[members, 1], kind="stable")]
+        if not len(members):
+            continue
+        heights = found[members, 1].copy()
+        for i in range(1, len(heights)):
+            heights[i] = max(heights[i], heights[i - 1] + gap)
+        # What was pushed up moves back by half, so that both words of a pair move.
+        found[members, 1] = heights - (heights - found[members, 1]).max() / 2
+    return found

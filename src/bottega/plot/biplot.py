@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.plot._parts import colors, records, thinned, tips, x_axis, y_axis
+from bottega.plot._parts import colors, records, thinned, tips, words_apart, x_axis, y_axis
 from bottega.plot.theme import altair, finish, plain
 
 __all__ = ["biplot_chart"]
@@ -71,7 +71,7 @@ def biplot_chart(
     stretch = _REACH * size / (float(np.max(np.abs(V), initial=0.0)) or 1.0)
     tip = V * stretch
     edge = plain(1.12 * size)
-    words = _apart(tip * 1.07, 0.075 * size)
+    words = words_apart(tip * 1.07, 0.075 * size)
     options = {"domain": [-edge, edge], "nice": False, "grid": False}
     shown: dict[str, Any] = {"x": Z[kept, 0], "y": Z[kept, 1]}
     if groups is not None:
@@ -121,19 +121,3 @@ def biplot_chart(
         width=_SIZE,
         height=_SIZE,
     )
-
-
-def _apart(places: Any, gap: float) -> Any:
-    """Return places of words on the same side moved up or down until they are a line apart."""
-    found = places.copy()
-    for side in (found[:, 0] >= 0, found[:, 0] < 0):
-        members = np.flatnonzero(side)
-        members = members[np.argsort(found[members, 1], kind="stable")]
-        if not len(members):
-            continue
-        heights = found[members, 1].copy()
-        for i in range(1, len(heights)):
-            heights[i] = max(heights[i], heights[i - 1] + gap)
-        # What was pushed up moves back by half, so that both words of a pair move.
-        found[members, 1] = heights - (heights - found[members, 1]).max() / 2
-    return found

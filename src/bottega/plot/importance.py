@@ -21,6 +21,7 @@ def importance_chart(
     most: int = 25,
     what: str = "importance",
     note: str = "",
+    title: str = "Importance of the inputs",
 ) -> Any:
     """Draw what each input is worth, the most important on top, with its interval.
 
@@ -38,6 +39,8 @@ def importance_chart(
         Name of the measure, for the axis.
     note : str
         A sentence for the subtitle.
+    title : str
+        The title.
 
     Returns
     -------
@@ -81,7 +84,7 @@ def importance_chart(
     best = rows[0]
     return finish(
         alt.layer(*layers, data=alt.Data(values=rows)),
-        title="Importance of the inputs",
+        title=title,
         subtitle=[f"{words}.{rest}", *wrap(note, 90)],
         description=(
             f"Bars of the {what} of {len(rows)} inputs; the greatest is {best['name']} with "

@@ -26,6 +26,7 @@ from bottega.report.figures import Figure, Figures
 from bottega.report.overview import column_rows
 from bottega.report.parts import attempt
 from bottega.report.standing import leaderboard
+from bottega.report.texts import text_figures
 from bottega.report.units import error_in_words, units_of
 from bottega.report.verdict import certificate_sentence, verdict
 from bottega.report.wording import in_words_of
@@ -63,7 +64,7 @@ def content(comparison: Any, date: datetime | None = None) -> dict[str, Any]:
         "explained": explained(comparison, figures),
         "misses": {"title": best.card.title, "figures": misses or []},
         "methods": [each for each in methods if each is not None],
-        "data": _data(comparison, figures),
+        "data": _data(comparison, figures, troubles),
         "repeat": {
             "command": comparison.command,
             "seed": comparison.random_state,
@@ -254,7 +255,7 @@ def _findings(comparison: Any, *, urgent: bool) -> list[str]:
     ]
 
 
-def _data(comparison: Any, figures: Figures) -> dict[str, Any]:
+def _data(comparison: Any, figures: Figures, troubles: list[str]) -> dict[str, Any]:
     table = comparison.table
     rows, left_out = column_rows(table)
     return {
@@ -264,4 +265,5 @@ def _data(comparison: Any, figures: Figures) -> dict[str, Any]:
         "figure": figures.make(
             "target", lambda: target_chart(table.y, table.task, name=table.target)
         ),
+        "texts": attempt("The texts", lambda: text_figures(comparison, figures), troubles) or [],
     }

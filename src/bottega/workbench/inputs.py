@@ -132,7 +132,7 @@ def encoded_inputs(cards: dict[str, Card], table: Table) -> dict[str, EncodedInp
 
 def features_of(table: Table) -> ChosenColumns:
     """Return the first step of a procedure that takes the columns of a table as they are."""
-    labels = [name for name, kind in table.kinds.items() if kind == "category"]
+    labels = [name for name, kind in table.kinds.items() if kind in ("category", "text")]
     written = table.decimal or {}  # as people write numbers, which an encoder reads
     kinds = {name: kind for name, kind in table.kinds.items() if name not in written}
     return ChosenColumns(list(table.features), labels, kinds)

@@ -12,6 +12,8 @@ from bottega.data._encode.statistics import NumberStatistics
 
 T = TypeVar("T")
 
+IN_WORDS = ("category", "text")  # kinds of columns that are not read as numbers
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -36,7 +38,7 @@ class Layout:
     def numeric(self, parts: list[list[T]]) -> list[T]:
         """Return what belongs to columns of numbers, of what belongs to each input column."""
         pairs = zip(parts, self.kinds, strict=True)
-        return [each for part, kind in pairs if kind != "category" for each in part]
+        return [each for part, kind in pairs if kind not in IN_WORDS for each in part]
 
     @property
     def numeric_kinds(self) -> list[str]:
@@ -68,16 +70,17 @@ class Layout:
         self,
         names_out: list[list[str]],
         matrix: FloatArray,
-        labels: list[list[str | None]],
+        words: list[Any],
         library: Any,
     ) -> Any:
-        """Return columns of numbers and of labels as one frame of a library."""
-        numbers, texts = iter(np.asfortranarray(matrix).T), iter(labels)
+        """Return columns of numbers, labels and the numbers of stems as one frame of a library."""
+        numbers, others = iter(np.asfortranarray(matrix).T), iter(words)
         make: Any = nw.new_series
         columns = []
         for names, kind in zip(names_out, self.kinds, strict=True):
+            stems = iter(np.asfortranarray(next(others)).T) if kind == "text" else numbers
             for name in names:
-                values = next(texts) if kind == "category" else next(numbers)
+                values = next(others) if kind == "category" else next(stems)
                 dtype = nw.String if kind == "category" else nw.Float64
                 columns.append(make(name, values, dtype, backend=library))
         return columns[0].to_frame().with_columns(*columns[1:]).to_native()

@@ -205,7 +205,7 @@ def _convert(series: Series, role: str, seen: Profile, *, asked: bool) -> Series
     """Make a column be of its kind, or say why it cannot be."""
     kind = seen.kind
     stored = "mixed"
-    if kind not in (*UNUSABLE, "category"):
+    if kind not in (*UNUSABLE, "category", "text"):
         stored = convert.storage(series)
     if kind == "number":
         if seen.writing is not None:
@@ -224,6 +224,8 @@ def _convert(series: Series, role: str, seen: Profile, *, asked: bool) -> Series
     elif kind == "category" and role == "feature" and series.dtype != nw.String:
         keep = not asked and convert.storage(series) != "mixed"
         return None if keep else _replace(series, convert.labels(series), nw.String)
+    elif kind == "text" and series.dtype != nw.String:
+        return _replace(series, convert.labels(series), nw.String)
     return None
 
 

@@ -23,6 +23,8 @@ def search_leakers(table: "Table") -> Iterator[Finding]:
     codes = np.searchsorted(classes, table.y) if classes is not None else None
     frame = convert.as_frame(table.X)
     for name, kind in table.kinds.items():
+        if kind == "text":
+            continue
         series = frame[name]
         if classes is None or codes is None:
             found = kind != "category" and tells_number(convert.as_numbers(series, kind), table.y)

@@ -1,8 +1,10 @@
 """What is to be said about the columns of a table: left out, converted, or easily misread."""
 
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 
 from bottega.data import convert
+from bottega.data._encode.stem_columns import most_stems
 from bottega.data.columns import DATELIKE, FOREIGN, MAX_LEVELS, UNUSABLE, Profile
 from bottega.data.findings import Finding
 
@@ -10,18 +12,23 @@ from bottega.data.findings import Finding
 def is_left_out(seen: Profile) -> bool:
     """Return True if a feature cannot be used."""
     crowded = seen.kind == "category" and seen.distinct > MAX_LEVELS
-    return seen.kind in UNUSABLE or seen.distinct == 0 or crowded
+    return seen.kind in UNUSABLE or seen.distinct == 0 or crowded or _unread(seen)
 
 
-def encoded_width(profiles: Mapping[str, Profile]) -> int:
+def _unread(seen: Profile) -> bool:
+    """Return True for texts where no library is installed to find their stems."""
+    return seen.kind == "text" and find_spec("snowballstemmer") is None
+
+
+def encoded_width(profiles: Mapping[str, Profile], n_rows: int) -> int:
     """Return how many columns features become once categories are one column per level.
 
-    Levels of one row become one column together.
+    Levels of one row become one column together, texts at most as many columns as there may be.
     """
     width = 0
     for seen in profiles.values():
         levels = seen.distinct - seen.single + (seen.single > 0)
-        width += levels if seen.kind == "category" else 1
+        width += {"category": levels, "text": most_stems(n_rows)}.get(seen.kind, 1)
     return width
 
 
@@ -91,8 +98,10 @@ def _left_out(name: str, seen: Profile) -> Finding:
     reason = {
         "id": "has a different value in every row, like a key,",
         "constant": "has the same value in every row",
-        "text": "holds free text",
+        "text": "holds free text, for which the library 'snowballstemmer' is not installed,",
     }[seen.kind]
+    if seen.kind == "text":
+        cure = "; run  pip install 'bottega[text]'  to use it"
     if seen.kind == "constant":
         cure = ""
         if seen.rounded:
@@ -140,8 +149,19 @@ def _as_text(name: str, seen: Profile) -> Finding:
     )
 
 
-def about_kinds(profiles: Mapping[str, Profile]) -> Iterator[Finding]:
-    """Say what becomes of the dates and of the single levels of the features that are used."""
+def about_kinds(profiles: Mapping[str, Profile], n_rows: int) -> Iterator[Finding]:
+    """Say what becomes of texts, dates and single levels of the features that are used."""
+    texts = [name for name, seen in profiles.items() if seen.kind == "text"]
+    if texts:
+        one = len(texts) == 1
+        yield Finding(
+            "text",
+            texts[0] if one else None,
+            f"Column{'' if one else 's'} {', '.join(map(repr, texts))} "
+            f"hold{'s' if one else ''} free text, from which methods get the weights (tf-idf) of "
+            f"the {most_stems(n_rows):,} commonest stems{'' if one else ' of each'} at most; "
+            f"{'it says' if one else 'they say'} nothing to them beyond these.",
+        )
     dates = [name for name, seen in profiles.items() if seen.kind == "date"]
     if dates:
         one = len(dates) == 1

@@ -91,6 +91,9 @@ class DescribedInputs:
                 share = 100 * column.missing / table.n_rows
                 skipped[name] = f"missing in {share:.0f}% of the rows"
                 continue
+            if kind == "text":
+                skipped[name] = "it holds free text"
+                continue
             values = _numbers(table, name, kind) if kind in ("number", "date") else None
             block = _block(table, name, kind) if values is None else _scaled(name, kind, values)
             if block is None:

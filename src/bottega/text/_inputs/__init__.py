@@ -1,0 +1,1 @@
+"""Reading texts that a user gives."""
