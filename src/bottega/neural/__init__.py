@@ -1,0 +1,9 @@
+"""Neural networks on PyTorch, as scikit-learn estimators (extra ``neural``).
+
+PyTorch is imported when a network is fitted, not before. A fitted network keeps arrays and a
+description of its architecture, never code.
+"""
+
+from bottega.neural.network import NetworkClassifier, NetworkRegressor
+
+__all__ = ["NetworkClassifier", "NetworkRegressor"]  # made by docs/generate.py
