@@ -4,6 +4,7 @@ PyTorch is imported when a network is fitted, not before. A fitted network keeps
 description of its architecture, never code.
 """
 
-from bottega.neural.network import NetworkClassifier, NetworkRegressor
+from bottega.neural.classifier import NetworkClassifier
+from bottega.neural.regressor import NetworkRegressor
 
 __all__ = ["NetworkClassifier", "NetworkRegressor"]  # made by docs/generate.py
