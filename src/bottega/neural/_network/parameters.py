@@ -18,7 +18,7 @@ class LayerSizes(params.Parameter):
     def accepts(self, value: Any) -> bool:
         """Return True for whole numbers above zero; an empty sequence has no hidden layer."""
         if isinstance(value, Integral) and not isinstance(value, bool):
-            return value > 0
+            return int(value) > 0
         if not isinstance(value, list | tuple):
             return False
         whole = params.Integer(1)
