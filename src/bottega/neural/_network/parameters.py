@@ -74,7 +74,7 @@ TRAINING: Mapping[str, params.Parameter] = {
     ),
     "batch_size": params.Auto(params.Integer(1), help="rows of a step"),
     "learning_rate": params.Choice(
-        *("constant", "invscaling", "adaptive", "step", "cosine"),
+        *("constant", "inverse", "invscaling", "adaptive", "step", "cosine"),
         help="how the length of steps changes",
     ),
     "learning_rate_init": params.Real(0, open_low=True, log=True, help="first length of steps"),

@@ -121,7 +121,7 @@ class Training:
     def run_epoch(self) -> float:
         """Show every row once; return the mean of the objective over the epoch."""
         w, rules, optimizer = self.weights, self.rules, self.optimizer
-        rate = self.schedule.rate(self.epochs, self.epochs * len(self.rows))
+        rate = self.schedule.rate(self.epochs, self.epochs * len(self.rows), self.steps)
         generator = self.generator if rules.shuffle else None
         self.module.train()
         losses, sizes = [], []
