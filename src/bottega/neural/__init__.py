@@ -7,4 +7,7 @@ description of its architecture, never code.
 from bottega.neural.classifier import NetworkClassifier
 from bottega.neural.regressor import NetworkRegressor
 
-__all__ = ["NetworkClassifier", "NetworkRegressor"]  # made by docs/generate.py
+__all__ = [  # made by docs/generate.py
+    "NetworkClassifier",
+    "NetworkRegressor",
+]
