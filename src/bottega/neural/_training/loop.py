@@ -213,7 +213,8 @@ def evaluate(
     parts = zip(*(each.split(at_once) for each in inputs), strict=True)
     with torch.autocast(inputs[0].device.type, torch.bfloat16, autocast):
         found = [module(*part) for part in parts]
-    return torch.cat(found) if len(found) != 1 else found[0]
+    outputs = torch.cat(found) if len(found) != 1 else found[0]
+    return outputs.to(next(module.parameters()).dtype) if autocast else outputs
 
 
 def out_of_memory(error: BaseException, batch_size: int) -> InputError:
