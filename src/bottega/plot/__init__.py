@@ -72,6 +72,7 @@ from bottega.plot.stem_map import stem_map_chart
 from bottega.plot.target import target_chart
 from bottega.plot.terms import terms_chart
 from bottega.plot.theme import DARK, LIGHT, config
+from bottega.plot.training import activations_chart, training_chart
 from bottega.plot.tree import tree_chart
 from bottega.plot.typical_stems import typical_stems_chart
 from bottega.plot.worst_rows import worst_rows_chart
@@ -79,6 +80,7 @@ from bottega.plot.worst_rows import worst_rows_chart
 __all__ = [  # made by docs/generate.py
     "DARK",
     "LIGHT",
+    "activations_chart",
     "additive_effects_chart",
     "ascent_chart",
     "band_chart",
@@ -174,6 +176,7 @@ __all__ = [  # made by docs/generate.py
     "threshold_chart",
     "threshold_cost_chart",
     "to_json",
+    "training_chart",
     "tree_chart",
     "typical_stems_chart",
     "worst_rows_chart",

@@ -1,0 +1,13 @@
+"""Neural networks on PyTorch, as scikit-learn estimators (extra ``neural``).
+
+PyTorch is imported when a network is fitted, not before. A fitted network keeps arrays and a
+description of its architecture, never code.
+"""
+
+from bottega.neural.classifier import NetworkClassifier
+from bottega.neural.regressor import NetworkRegressor
+
+__all__ = [  # made by docs/generate.py
+    "NetworkClassifier",
+    "NetworkRegressor",
+]

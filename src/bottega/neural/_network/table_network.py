@@ -1,0 +1,181 @@
+"""Networks of dense layers on the rows of a table: what the classifier and the regressor share."""
+
+from collections.abc import Mapping
+from itertools import product
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from bottega.core.devices import torch_on
+from bottega.core.errors import InputError, ParameterError
+from bottega.core.files import write_atomically
+from bottega.core.rows import Rows
+from bottega.core.typing import Array, FloatArray
+from bottega.core.validate import read_response
+from bottega.data.mixed_inputs import MixedInputs
+from bottega.neural._network.estimator import Network
+from bottega.neural._network.tables import TableScale
+
+if TYPE_CHECKING:
+    from bottega.neural._network.work import NetworkWork
+    from bottega.neural._training.loop import Training
+
+__all__ = ["TabularNetwork"]
+
+_WIDEST = 16  # numbers that a category is embedded in, at most
+# What the path tries where the parameter is "auto"; decays up to a share of the rows that is felt.
+_OPEN: dict[str, tuple[Any, ...]] = {
+    "hidden_layer_sizes": ((16,), (64, 32), (128, 64)),
+    "alpha": (1.0, 0.1, 1e-2, 1e-4),
+}
+
+
+class TabularNetwork(Network):
+    """A network of dense layers: numbers in standard units, categories embedded, masks."""
+
+    knobs: ClassVar[tuple[str, ...]] = ("max_iter", "hidden_layer_sizes", "alpha")
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.drop is not None and self.keep is not None:
+            raise ParameterError(
+                f"{type(self).__name__}: drop={self.drop!r} and keep={self.keep!r} say the same "
+                "thing twice; give the share of units that is dropped, or the share that is kept."
+            )
+
+    @property
+    def _keep_share(self) -> float:
+        if self.keep is not None:
+            return float(self.keep)
+        return 1.0 if self.drop is None else 1.0 - float(self.drop)
+
+    def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
+        y = read_response(self, y)
+        self.columns_in_ = MixedInputs(self.categorical_features)
+        matrix = self._refuse_missing(self.columns_in_.fit(self, X))
+        check_consistent_length(matrix, y)
+        return matrix, y
+
+    def _check_new(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self._refuse_missing(self.columns_in_.read(self, X), new=True)
+
+    def _refuse_missing(self, matrix: FloatArray, new: bool = False) -> FloatArray:
+        """Return the matrix, or refuse numbers that are missing where the parameter says so."""
+        if self.missing == "mask":
+            return matrix
+        numbers = [
+            j for j, levels in enumerate(self.columns_in_.levels) if levels is None or not new
+        ]
+        bad = np.isnan(matrix[:, numbers]).any(axis=0)
+        if bad.any():
+            name = self.columns_in_.names[numbers[int(np.argmax(bad))]]
+            raise InputError(
+                f"Input X contains NaN: column {name!r} misses values, and missing='refuse'; fill "
+                "them in, or use missing='mask'."
+            )
+        return matrix
+
+    def _candidates(self, work: "NetworkWork") -> list[dict[str, Any]]:
+        """Return widths and decays that are left open: narrow to wide, strong to weak."""
+        open_ones = {
+            name: _OPEN[name]
+            for name in ("hidden_layer_sizes", "alpha")
+            if isinstance(getattr(self, name), str)
+        }
+        return [dict(zip(open_ones, each, strict=True)) for each in product(*open_ones.values())]
+
+    def _learn_inputs(self, rows: Rows) -> TableScale:
+        levels = [0 if each is None else len(each) for each in self.columns_in_.levels]
+        return TableScale.of(
+            rows.X, np.array(levels, dtype=np.int64), rows.weight, bool(self.standardize)
+        )
+
+    def _arrays(self, X: Any, learned: TableScale) -> tuple[Array, ...]:
+        return learned.arrays(X)
+
+    def _describe(self, work: "NetworkWork", setting: Mapping[str, Any]) -> dict[str, Any]:
+        if self.module is not None:
+            given = self.module
+            name = getattr(given, "__name__", type(given).__name__)
+            return {"kind": "module", "name": name, "n_outputs": self._n_outputs(work)}
+        sizes = setting.get("hidden_layer_sizes", self.hidden_layer_sizes)
+        levels = [int(n) for n in work.learned.levels]
+        return {
+            "kind": "dense",
+            "n_numbers": work.learned.n_numbers,
+            "levels": levels,
+            "embedding_widths": [min(_WIDEST, (n + 2) // 2) for n in levels],
+            "hidden_layer_sizes": [int(k) for k in np.atleast_1d(sizes)],
+            "n_outputs": self._n_outputs(work),
+            "activation": self.activation,
+            "keep": self._keep_share,
+            "batch_norm": bool(self.batch_norm),
+            "input_noise": float(self.input_noise),
+            "hidden_noise": float(self.hidden_noise),
+        }
+
+    def _keep(self, work: "NetworkWork", setting: Mapping[str, Any], training: "Training") -> None:
+        super()._keep(work, setting, training)
+        self.alpha_ = float(setting.get("alpha", self.alpha))
+        if self.description_["kind"] == "dense":
+            self.hidden_layer_sizes_ = tuple(self.description_["hidden_layer_sizes"])
+            self.n_layers_ = len(self.hidden_layer_sizes_) + 2
+
+    def _learn_block(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+        torch_on(self.device, instead="device='cpu'")
+        from bottega.neural._network.streams import learn_block
+
+        learn_block(self, X, y, classes, sample_weight)
+
+    @property
+    def coefs_(self) -> list[FloatArray]:
+        """Weights of each layer, (inputs, outputs) as in scikit-learn, in standard units."""
+        return [each.T for each in self._layers("weight")]
+
+    @property
+    def intercepts_(self) -> list[FloatArray]:
+        """Biases of each layer."""
+        return self._layers("bias")
+
+    def _layers(self, part: str) -> list[FloatArray]:
+        check_is_fitted(self)
+        layers = [
+            name.removesuffix("weight")
+            for name, each in self.arrays_.items()
+            if name.startswith("body.") and name.endswith("weight") and each.ndim == 2
+        ]
+        return [self.arrays_[layer + part] for layer in layers]
+
+    def to_onnx(self, path: Any) -> Any:
+        """Write the fitted network as an ONNX file, which other programs and languages run.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write, whole or not at all.
+
+        Returns
+        -------
+        pathlib.Path
+            The file. Its input ``X`` is the matrix of the columns in double precision, NaN where a
+            value is missing, the codes of levels (``columns_in_.levels``) for categories; its
+            output is ``probabilities``, one column per class, or ``prediction``.
+        """
+        check_is_fitted(self)
+        from bottega.neural._export.onnx import onnx_bytes
+
+        return write_atomically(path, onnx_bytes(self))
+
+    @staticmethod
+    def _build(description: Mapping[str, Any]) -> Any:
+        from bottega.neural._modules.dense import table_network
+
+        return table_network(description)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "mask"
+        return tags
