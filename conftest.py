@@ -3,6 +3,7 @@
 import itertools
 import os
 import signal
+import sys
 
 import pytest
 from hypothesis import settings
@@ -30,6 +31,13 @@ def own_ledger(tmp_path_factory, monkeypatch):
     """Give each test a ledger of its own: no test meets a test part that another one opened."""
     folder = tmp_path_factory.getbasetemp() / f"ledger-{os.getpid()}-{next(_numbers)}"
     monkeypatch.setenv("BOTTEGA_LEDGER", str(folder))
+
+
+@pytest.fixture(autouse=True)
+def as_installed(request, monkeypatch):
+    """Show the README what its reader installs: the extra `main`, in which networks take no part."""
+    if request.node.name == "README.md":
+        monkeypatch.setitem(sys.modules, "torch", None)
 
 
 def pytest_configure():
