@@ -35,7 +35,7 @@ def own_ledger(tmp_path_factory, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def as_installed(request, monkeypatch):
-    """Show the README what its reader installs: the extra `main`, in which networks take no part."""
+    """Show the README what its reader installs: the extra `main`, without networks."""
     if request.node.name == "README.md":
         monkeypatch.setattr(
             "bottega.workbench.entrants.find_spec",
