@@ -1,0 +1,1 @@
+"""Builders of PyTorch modules from descriptions: dictionaries of numbers, words and lists."""
