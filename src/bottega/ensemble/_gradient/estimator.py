@@ -15,6 +15,7 @@ from bottega.core.estimator import Walk
 from bottega.core.judge import mean_and_se
 from bottega.core.losses import Loss, get_loss
 from bottega.core.path import Path, along
+from bottega.core.rounds import round_numbers
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
 from bottega.core.tuned import Tuned
@@ -24,7 +25,6 @@ from bottega.ensemble._gradient.checked import check_boosted
 from bottega.tree._grow.column_reader import read_columns
 
 _FIRST = 32  # rounds after which it is first asked whether more are of use
-_RATIO = 1.15  # of the numbers of rounds on the path
 _TRAINING_ROWS = 2_000  # of each fold, by which the training error is judged
 _ROWS_PER_LEAF = 250  # of trees whose size is not given: small tables want small trees
 _MANY_ROWS = 20_000  # beyond this one part is held out, instead of each of five
@@ -316,16 +316,3 @@ class GradientBase(Tuned):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def round_numbers(most: int) -> list[int]:
-    """Return the numbers of rounds on a path, denser where they are few.
-
-    Examples
-    --------
-    >>> round_numbers(20)
-    [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 14, 16, 19, 20]
-    """
-    steps = int(np.ceil(np.log(max(most, 2)) / np.log(_RATIO))) + 1
-    found = np.unique(np.round(_RATIO ** np.arange(steps)).astype(np.int64))
-    return [*found[found < most].tolist(), most]

@@ -1,0 +1,1 @@
+"""What is wrong with a network, in numbers and words."""

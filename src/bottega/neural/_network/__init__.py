@@ -1,0 +1,1 @@
+"""What all networks share as estimators: parameters, reading rows, paths, results."""

@@ -1,0 +1,288 @@
+"""What all networks share: one way from rows to tensors, to a trained module, to predictions.
+
+A subclass gives hooks: how its inputs are read (`_check_rows`), what is learned from them
+(`_learn_inputs`), the arrays that its module takes (`_arrays`), a description of the module in
+plain words and numbers (`_describe`), the module of such a description (`_build`), and the output
+activation with its loss (`_criterion`). Fitted models keep arrays and the description; the module
+is built again when it is needed.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from bottega.core.classes import decided
+from bottega.core.devices import torch_on
+from bottega.core.errors import ParameterError
+from bottega.core.estimator import Walk
+from bottega.core.losses import Loss, get_loss
+from bottega.core.path import Path
+from bottega.core.row_order import own_order
+from bottega.core.rows import Rows
+from bottega.core.seeds import seed_of
+from bottega.core.tuned import Tuned
+from bottega.core.typing import Array, FloatArray
+from bottega.neural._network.parameters import DEFAULTS
+from bottega.neural._network.tables import ResponseScale
+
+if TYPE_CHECKING:
+    from bottega.neural._network.work import NetworkWork
+    from bottega.neural._training.criteria import Criterion
+    from bottega.neural._training.loop import Training
+
+__all__ = ["Network"]
+
+
+class Network(Tuned):
+    """A PyTorch module that is trained on rows, as a scikit-learn estimator.
+
+    Attributes that every network learns: ``arrays_`` (dict of parameters and running means),
+    ``description_`` (dict), ``loss_curve_``, ``n_iter_``, ``max_iter_``, ``loss_``, ``best_loss_``.
+    """
+
+    knob: ClassVar[str] = "max_iter"
+    simplifies: ClassVar[bool] = False
+
+    # ------------------------------------------------------------------ hooks of a subclass
+
+    def _learn_inputs(self, rows: Rows) -> Any:
+        """Return what the inputs are read by, learned from training rows; a `@stored` object."""
+        return None
+
+    @abstractmethod
+    def _arrays(self, X: Any, learned: Any) -> tuple[Array, ...]:
+        """Return what the module's ``forward`` takes: arrays with one entry per row.
+
+        Arrays of numbers become tensors in the network's precision, whole numbers codes (int64).
+        """
+
+    @abstractmethod
+    def _describe(self, work: "NetworkWork", setting: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the architecture: words, numbers, truth values, lists and dicts of them."""
+
+    @staticmethod
+    @abstractmethod
+    def _build(description: Mapping[str, Any]) -> Any:
+        """Return the torch module of a description; its first weights do not matter."""
+
+    def _criterion(self) -> "Criterion":
+        """Return the output activation and the loss: by the task, unless a class says otherwise."""
+        from bottega.neural._training import criteria
+
+        if not is_classifier(self):
+            return criteria.SquaredCost()
+        return criteria.BinaryCrossEntropy() if len(self.classes_) == 2 else criteria.CrossEntropy()
+
+    def _learn_responses(self, rows: Rows) -> Any:
+        """Return what responses are read by: standard units of numbers, None for classes."""
+        if is_classifier(self) or rows.y is None:
+            return None
+        y = rows.y.reshape(len(rows.y), -1)
+        return ResponseScale.of(y, rows.weight, bool(getattr(self, "standardize", True)))
+
+    def _targets(self, rows: Rows, responses: Any, criterion: "Criterion") -> Array:
+        """Return what the outputs are compared with: an array with one entry per row."""
+        if responses is not None:
+            return np.asarray(responses.inward(rows.y.reshape(len(rows.y), -1)))
+        if criterion.long_targets:
+            return np.asarray(rows.y, dtype=np.int64)
+        if len(self.classes_) == 2:
+            return np.asarray(rows.y, dtype=np.float64)[:, None]
+        return np.eye(len(self.classes_))[rows.y]
+
+    def _n_outputs(self, work: "NetworkWork") -> int:
+        """Return how many outputs the module has."""
+        if work.criterion.long_targets:
+            return len(self.classes_)
+        return int(work.resident.targets.shape[1])
+
+    def _order(self, rows: Rows) -> Any:
+        """Return the order in which batches take the rows: one that depends on them alone.
+
+        A class whose inputs are not an array of two dimensions orders them itself, or returns None.
+        """
+        if not self._option("shuffle") or np.ndim(rows.X) != 2:
+            return None
+        return own_order(rows.X, rows.y, rows.weight)
+
+    def _candidates(self, work: "NetworkWork") -> list[dict[str, Any]]:
+        """Return the settings of the other knobs among which the path chooses."""
+        return [{name: getattr(self, name) for name in self.knobs if name != self.knob}]
+
+    # ------------------------------------------------------------------ from rows to tensors
+
+    def _option(self, name: str) -> Any:
+        """Return a parameter, or what it is for a class that does not have it."""
+        return getattr(self, name, DEFAULTS.get(name))
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        torch_on(self._option("device"), instead="device='cpu'")
+        rows = super()._read(X, y, sample_weight)
+        self._seed = seed_of(getattr(self, "random_state", 0))
+        self._vector = rows.y is None or rows.y.ndim == 1
+        return rows
+
+    def _prepare(self, rows: Rows) -> "NetworkWork":
+        from bottega.neural._network.work import NetworkWork, precision, tensors
+        from bottega.neural._training.batches import ResidentRows
+
+        _, device, _ = torch_on(self._option("device"), instead="device='cpu'")
+        given, order = rows, self._order(rows)
+        if order is not None:
+            rows = rows.take(order)
+        learned, responses = self._learn_inputs(rows), self._learn_responses(rows)
+        criterion = self._criterion()
+        dtype = precision(self._option("dtype"), len(rows), device)
+        inputs = tensors(self._arrays(rows.X, learned), device, dtype)
+        (targets,) = tensors([self._targets(rows, responses, criterion)], device, dtype)
+        weight = None if rows.weight is None else tensors([rows.weight], device, dtype)[0]
+        epochs = self._option("max_iter")
+        return NetworkWork(
+            given=given,
+            rows=rows,
+            learned=learned,
+            responses=responses,
+            resident=ResidentRows(inputs, targets, weight),
+            criterion=criterion,
+            device=device,
+            dtype=dtype,
+            seed=self._seed,
+            horizon=self._option("max_epochs") if isinstance(epochs, str) else int(epochs),
+        )
+
+    # ------------------------------------------------------------------ training
+
+    def _batch_size(self, n: int) -> int:
+        given = self._option("batch_size")
+        if isinstance(given, str):
+            return min(200, n)
+        if given > n:
+            raise ParameterError(
+                f"{type(self).__name__}: batch_size={given} is larger than the {n} training rows; "
+                "give at most as many, or 'auto'."
+            )
+        return int(given)
+
+    def _training(
+        self, work: "NetworkWork", setting: Mapping[str, Any], start: int = 0
+    ) -> "Training":
+        """Return a training that has not begun: module, first weights, optimiser."""
+        from bottega.neural._network.trainings import new_training
+
+        return new_training(self, work, setting, start)
+
+    def _settle(self, work: "NetworkWork", setting: Mapping[str, Any]) -> None:
+        from bottega.neural._network.trainings import trained
+
+        epochs = int(setting[self.knob])
+        found = trained(self, work, setting, epochs)
+        self._keep(work, setting, found.training)
+        self.max_iter_ = epochs
+
+    def _keep(self, work: "NetworkWork", setting: Mapping[str, Any], training: "Training") -> None:
+        """Set the learned attributes of a module that is trained."""
+        from bottega.neural._network.work import arrays_of
+
+        self.inputs_, self.responses_ = work.learned, work.responses
+        self.description_ = self._describe(work, setting)
+        self.arrays_ = arrays_of(training.module)
+        self.precision_ = str(work.dtype).removeprefix("torch.")
+        self.out_activation_ = work.criterion.out_activation
+        self.loss_curve_ = list(training.history.loss)
+        self.loss_ = self.loss_curve_[-1]
+        self.best_loss_ = min(self.loss_curve_)
+        self.n_iter_ = training.epochs
+        self.n_outputs_ = self._n_outputs(work)
+        self._built = training.module
+
+    # ------------------------------------------------------------------ the path
+
+    @property
+    def _folds_by(self) -> Any:
+        return self._option("cv")
+
+    def _path(self, work: "NetworkWork", values: Any, loss: Loss | None) -> Path:
+        return self._curve(work, work.rows, Walk(values=values, loss=loss))
+
+    def _curve(
+        self, work: "NetworkWork", rows: Rows | None, walk: Walk, honest: bool = True
+    ) -> Path:
+        """Return the path, judged while it is made: epochs that are of no use are not run."""
+        from bottega.neural._network.paths import judged_curve
+
+        loss = self._own_loss(work) if walk.loss is None else get_loss(walk.loss, self.card.task)
+        assert loss is not None
+        if is_classifier(self):
+            loss = loss.for_classes(self.classes_)
+        values = None if walk.values is None else self._check_values(walk.values)
+        return judged_curve(self, work, values, walk.cv, loss)
+
+    def _predictions(
+        self,
+        work: "NetworkWork",
+        settings: Sequence[Mapping[str, Any]],
+        X_new: Any,
+        method: str,
+    ) -> Array:
+        from bottega.neural._network.paths import predictions_of
+
+        return predictions_of(self, work, settings, X_new, method)
+
+    # ------------------------------------------------------------------ predictions
+
+    def _module(self) -> Any:
+        """Return the trained module, built again from its arrays where a file held the model."""
+        built = getattr(self, "_built", None)
+        if built is None:
+            from bottega.neural._network.modules import rebuilt_module
+
+            torch, device, _ = torch_on(self._option("device"), instead="device='cpu'")
+            built = self._built = rebuilt_module(self, device, getattr(torch, self.precision_))
+        return built
+
+    def _raw_outputs(self, X: Any) -> Any:
+        """Return the outputs of the module, a tensor, for checked inputs."""
+        from bottega.neural._network.work import tensors
+        from bottega.neural._training.loop import evaluate
+
+        module = self._module()
+        p = next(module.parameters())
+        return evaluate(module, tensors(self._arrays(X, self.inputs_), p.device, p.dtype))
+
+    def _outputs(self, X: Any) -> FloatArray:
+        """Return numbers in the units of the responses, or probabilities, for checked inputs."""
+        return self._numbers(self._raw_outputs(X), self._criterion(), self.responses_)
+
+    def _numbers(self, outputs: Any, criterion: "Criterion", responses: Any) -> FloatArray:
+        """Return what a user reads, of the outputs of a module."""
+        found = criterion.predictions(outputs).double().cpu().numpy()
+        if responses is None:
+            return np.asarray(found)
+        found = responses.outward(found)
+        return np.asarray(found[:, 0] if self._single else found)
+
+    @property
+    def _single(self) -> bool:
+        """Whether there was one response, given as a vector."""
+        return bool(getattr(self, "_vector", True))
+
+    def _predicted(self, outputs: FloatArray, method: str) -> Array:
+        """Return numbers, probabilities, or codes of classes, of what `_outputs` gives."""
+        if not is_classifier(self) or method == "predict_proba":
+            return outputs
+        return decided(outputs)
+
+    def _forget(self) -> None:
+        warm = getattr(self, "arrays_", None) if self._option("warm_start") else None
+        super()._forget()
+        if warm is not None:
+            self._earlier = warm
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all but the built module: a file holds arrays, not code."""
+        state = dict(super().__getstate__())
+        state.pop("_built", None)
+        return state

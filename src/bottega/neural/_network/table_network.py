@@ -1,0 +1,111 @@
+"""Networks of dense layers on the rows of a table: what the classifier and the regressor share."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from bottega.core.errors import InputError, ParameterError
+from bottega.core.rows import Rows
+from bottega.core.typing import Array, FloatArray
+from bottega.core.validate import read_response
+from bottega.data.mixed_inputs import MixedInputs
+from bottega.neural._network.estimator import Network
+from bottega.neural._network.tables import TableScale
+
+if TYPE_CHECKING:
+    from bottega.neural._network.work import NetworkWork
+
+__all__ = ["TabularNetwork"]
+
+_WIDEST = 16  # numbers that a category is embedded in, at most
+
+
+class TabularNetwork(Network):
+    """A network of dense layers: numbers in standard units, categories embedded, masks."""
+
+    knobs: ClassVar[tuple[str, ...]] = ("max_iter", "hidden_layer_sizes", "alpha")
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.drop is not None and self.keep is not None:
+            raise ParameterError(
+                f"{type(self).__name__}: drop={self.drop!r} and keep={self.keep!r} say the same "
+                "thing twice; give the share of units that is dropped, or the share that is kept."
+            )
+
+    @property
+    def _keep_share(self) -> float:
+        if self.keep is not None:
+            return float(self.keep)
+        return 1.0 if self.drop is None else 1.0 - float(self.drop)
+
+    def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
+        y = read_response(self, y)
+        self.columns_in_ = MixedInputs(self.categorical_features)
+        matrix = self._refuse_missing(self.columns_in_.fit(self, X))
+        check_consistent_length(matrix, y)
+        return matrix, y
+
+    def _check_new(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self._refuse_missing(self.columns_in_.read(self, X), new=True)
+
+    def _refuse_missing(self, matrix: FloatArray, new: bool = False) -> FloatArray:
+        """Return the matrix, or refuse numbers that are missing where the parameter says so."""
+        if self.missing == "mask":
+            return matrix
+        numbers = [
+            j for j, levels in enumerate(self.columns_in_.levels) if levels is None or not new
+        ]
+        bad = np.isnan(matrix[:, numbers]).any(axis=0)
+        if bad.any():
+            name = self.columns_in_.names[numbers[int(np.argmax(bad))]]
+            raise InputError(
+                f"Input X contains NaN: column {name!r} misses values, and missing='refuse'; fill "
+                "them in, or use missing='mask'."
+            )
+        return matrix
+
+    def _learn_inputs(self, rows: Rows) -> TableScale:
+        levels = [0 if each is None else len(each) for each in self.columns_in_.levels]
+        return TableScale.of(
+            rows.X, np.array(levels, dtype=np.int64), rows.weight, bool(self.standardize)
+        )
+
+    def _arrays(self, X: Any, learned: TableScale) -> tuple[Array, ...]:
+        return learned.arrays(X)
+
+    def _describe(self, work: "NetworkWork", setting: Mapping[str, Any]) -> dict[str, Any]:
+        if self.module is not None:
+            given = self.module
+            name = getattr(given, "__name__", type(given).__name__)
+            return {"kind": "module", "name": name, "n_outputs": self._n_outputs(work)}
+        sizes = setting.get("hidden_layer_sizes", self.hidden_layer_sizes)
+        levels = [int(n) for n in work.learned.levels]
+        return {
+            "kind": "dense",
+            "n_numbers": work.learned.n_numbers,
+            "levels": levels,
+            "embedding_widths": [min(_WIDEST, (n + 2) // 2) for n in levels],
+            "hidden_layer_sizes": [int(k) for k in np.atleast_1d(sizes)],
+            "n_outputs": self._n_outputs(work),
+            "activation": self.activation,
+            "keep": self._keep_share,
+            "batch_norm": bool(self.batch_norm),
+            "input_noise": float(self.input_noise),
+            "hidden_noise": float(self.hidden_noise),
+        }
+
+    @staticmethod
+    def _build(description: Mapping[str, Any]) -> Any:
+        from bottega.neural._modules.dense import table_network
+
+        return table_network(description)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "mask"
+        return tags

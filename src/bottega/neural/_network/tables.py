@@ -1,0 +1,109 @@
+"""Rows of a table as a network takes them: standard units, masks of what is missing, codes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bottega.core.stored import stored
+from bottega.core.typing import Array, FloatArray, IntArray
+
+__all__ = ["ResponseScale", "TableScale"]
+
+
+def _center_and_scale(
+    X: FloatArray, weight: FloatArray | None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the weighted mean and standard deviation of what is known in each column.
+
+    A column that is constant has the scale 1, one that is unknown also the mean 0. The size of a
+    column is taken out first: squares neither vanish nor overflow.
+    """
+    known = ~np.isnan(X)
+    unit = np.max(np.abs(X), axis=0, initial=0.0, where=known)
+    unit = np.where(unit > 0, unit, 1.0)
+    Z = np.where(known, X / unit, 0.0)
+    w = known if weight is None else known * weight[:, None]
+    total = w.sum(axis=0)
+    total = np.where(total > 0, total, 1.0)
+    mean = (w * Z).sum(axis=0) / total
+    variance = (w * (Z - mean) ** 2).sum(axis=0) / total
+    spread = np.sqrt(variance)
+    scale = np.where(spread > 1e-12, spread, 1.0)
+    return mean * unit, scale * unit, known.all(axis=0)
+
+
+@stored
+@dataclass(frozen=True)
+class TableScale:
+    """What brings the columns of a table into standard units.
+
+    Attributes
+    ----------
+    numbers, categories : ndarray of int
+        Positions of the columns of either kind.
+    center, scale : ndarray
+        Mean and standard deviation of each column of numbers.
+    masked : ndarray of bool
+        Columns of numbers that miss values: each gets a column that is 1 where it does.
+    levels : ndarray of int
+        Number of levels of each category; the code after them is for missing and unknown ones.
+    """
+
+    numbers: IntArray
+    categories: IntArray
+    center: FloatArray
+    scale: FloatArray
+    masked: Array
+    levels: IntArray
+
+    @classmethod
+    def of(
+        cls, X: FloatArray, levels: IntArray, weight: FloatArray | None, standardize: bool
+    ) -> "TableScale":
+        """Learn from a matrix; `levels` has 0 for numbers, else the number of levels."""
+        numbers, categories = np.flatnonzero(levels == 0), np.flatnonzero(levels > 0)
+        center, scale, complete = _center_and_scale(X[:, numbers], weight)
+        if not standardize:
+            center, scale = np.zeros(len(numbers)), np.ones(len(numbers))
+        return cls(numbers, categories, center, scale, ~complete, levels[categories])
+
+    @property
+    def n_numbers(self) -> int:
+        """Number of columns of numbers that the network takes, with the masks."""
+        return len(self.numbers) + int(self.masked.sum())
+
+    def arrays(self, X: FloatArray) -> tuple[Array, ...]:
+        """Return the numbers in standard units, and the codes where there are categories."""
+        Z = (X[:, self.numbers] - self.center) / self.scale
+        if self.masked.any() or np.isnan(Z).any():
+            missing = np.isnan(Z)
+            Z = np.hstack([np.where(missing, 0.0, Z), missing[:, self.masked]])
+        if not len(self.categories):
+            return (Z,)
+        codes = X[:, self.categories]
+        return Z, np.where(np.isnan(codes), self.levels, codes).astype(np.int64)
+
+
+@stored
+@dataclass(frozen=True)
+class ResponseScale:
+    """What brings responses into standard units, and predictions back."""
+
+    center: FloatArray
+    scale: FloatArray
+
+    @classmethod
+    def of(cls, y: FloatArray, weight: FloatArray | None, standardize: bool) -> "ResponseScale":
+        """Learn from responses (n, q)."""
+        if not standardize:
+            return cls(np.zeros(y.shape[1]), np.ones(y.shape[1]))
+        center, scale, _ = _center_and_scale(y, weight)
+        return cls(center, scale)
+
+    def inward(self, y: FloatArray) -> FloatArray:
+        """Return responses in standard units."""
+        return (y - self.center) / self.scale
+
+    def outward(self, z: FloatArray) -> FloatArray:
+        """Return predictions in the units of the responses."""
+        return z * self.scale + self.center

@@ -1,0 +1,73 @@
+"""Rows that lie whole on a device, and the batches in which an epoch sees them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+
+__all__ = ["Batch", "ResidentRows"]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows: what the module takes, the targets, and the weights if there are any."""
+
+    inputs: tuple[torch.Tensor, ...]
+    targets: torch.Tensor
+    weight: torch.Tensor | None
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+
+@dataclass(frozen=True)
+class ResidentRows:
+    """All rows as tensors on the device: a batch is a list of their positions.
+
+    Attributes
+    ----------
+    inputs : tuple of torch.Tensor
+        What the module's ``forward`` takes, each with one entry per row.
+    targets : torch.Tensor
+        One entry per row.
+    weight : torch.Tensor of shape (n,) or None
+        Weights of the rows.
+    """
+
+    inputs: Sequence[torch.Tensor]
+    targets: torch.Tensor
+    weight: torch.Tensor | None = None
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def take(self, rows: torch.Tensor) -> Batch:
+        """Return the rows at some positions."""
+        return Batch(
+            tuple(each.index_select(0, rows) for each in self.inputs),
+            self.targets.index_select(0, rows),
+            None if self.weight is None else self.weight.index_select(0, rows),
+        )
+
+    def all(self) -> Batch:
+        """Return all rows as one batch."""
+        return Batch(tuple(self.inputs), self.targets, self.weight)
+
+    def epoch(self, size: int, generator: torch.Generator | None) -> Iterator[Batch]:
+        """Yield each row once, in batches of `size`: shuffled by `generator`, or as they come."""
+        n = len(self)
+        if size >= n:
+            yield self.all()
+            return
+        if generator is None:
+            for start in range(0, n, size):
+                rows = slice(start, min(start + size, n))
+                yield Batch(
+                    tuple(each[rows] for each in self.inputs),
+                    self.targets[rows],
+                    None if self.weight is None else self.weight[rows],
+                )
+            return
+        order = torch.randperm(n, generator=generator).to(self.targets.device)
+        for rows in order.split(size):
+            yield self.take(rows)

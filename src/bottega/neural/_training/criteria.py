@@ -1,0 +1,140 @@
+"""Pairs of an output layer and a loss: what a network predicts, and what a row costs.
+
+The outputs of a module are numbers without bounds (logits); each pair has the activation that makes
+predictions of them, and the loss of a row on the same numbers, which is exact where a probability
+would round to 0 or 1. In each pair the derivative of the loss by an output is prediction minus
+target, where the notes' pairs are kept (squared, logistic, softmax).
+"""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+
+__all__ = [
+    "CRITERIA",
+    "AbsoluteCost",
+    "BinaryCrossEntropy",
+    "Criterion",
+    "CrossEntropy",
+    "HuberCost",
+    "SquaredCost",
+]
+
+
+class Criterion(ABC):
+    """An output activation and the loss of a row that goes with it."""
+
+    name: ClassVar[str]
+    out_activation: ClassVar[str] = "identity"  # scikit-learn's word
+    long_targets: ClassVar[bool] = False
+
+    @abstractmethod
+    def rows(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        """Return the loss of each row, of shape (n,)."""
+
+    def mean(
+        self, outputs: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None
+    ) -> torch.Tensor:
+        """Return the (weighted) mean loss of the rows."""
+        losses = self.rows(outputs, y)
+        if weight is None:
+            return losses.mean()
+        return (weight * losses).sum() / weight.sum()
+
+    def predictions(self, outputs: torch.Tensor) -> torch.Tensor:
+        """Return numbers, or class probabilities, of the outputs."""
+        return outputs
+
+
+class SquaredCost(Criterion):
+    """Half the squared error, summed over the responses."""
+
+    name = "squared_error"
+
+    def rows(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        gap = outputs - y
+        return (gap * gap).sum(1) / 2
+
+    def mean(
+        self, outputs: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None
+    ) -> torch.Tensor:
+        if weight is None:
+            return F.mse_loss(outputs, y) * (outputs.shape[1] / 2)
+        return super().mean(outputs, y, weight)
+
+
+class AbsoluteCost(Criterion):
+    """The absolute error, summed over the responses."""
+
+    name = "absolute_error"
+
+    def rows(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return (outputs - y).abs().sum(1)
+
+
+class HuberCost(Criterion):
+    """Quadratic up to `delta`, linear beyond, summed over the responses."""
+
+    name = "huber"
+
+    def __init__(self, delta: float = 1.35) -> None:
+        self.delta = delta
+
+    def rows(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return F.huber_loss(outputs, y, reduction="none", delta=self.delta).sum(1)
+
+
+class BinaryCrossEntropy(Criterion):
+    """Logistic outputs with the binary cross-entropy.
+
+    One output for two classes; for K classes K outputs, each its class against the others.
+    """
+
+    name = "binary_cross_entropy"
+    out_activation = "logistic"
+
+    def rows(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return F.binary_cross_entropy_with_logits(outputs, y, reduction="none").sum(1)
+
+    def mean(
+        self, outputs: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None
+    ) -> torch.Tensor:
+        if weight is None:
+            return F.binary_cross_entropy_with_logits(outputs, y) * outputs.shape[1]
+        return super().mean(outputs, y, weight)
+
+    def predictions(self, outputs: torch.Tensor) -> torch.Tensor:
+        p = torch.sigmoid(outputs)
+        if p.shape[1] == 1:
+            return torch.cat([1 - p, p], 1)
+        total = p.sum(1, keepdim=True)
+        return torch.where(total > 0, p / total, 1 / p.shape[1])
+
+
+class CrossEntropy(Criterion):
+    """Softmax outputs with the cross-entropy; targets are codes of classes."""
+
+    name = "cross_entropy"
+    out_activation = "softmax"
+    long_targets = True
+
+    def rows(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return F.cross_entropy(outputs, y, reduction="none")
+
+    def mean(
+        self, outputs: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None
+    ) -> torch.Tensor:
+        if weight is None:
+            return F.cross_entropy(outputs, y)
+        return super().mean(outputs, y, weight)
+
+    def predictions(self, outputs: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(outputs, 1)
+
+
+CRITERIA = {
+    each.name: each
+    for each in (SquaredCost, AbsoluteCost, HuberCost, BinaryCrossEntropy, CrossEntropy)
+}

@@ -1,0 +1,203 @@
+"""Training a network: the one loop.
+
+An epoch shows every row once, in shuffled batches. For each batch: the outputs (forward), the loss
+and its derivative by every parameter (backward), and a step of the optimiser.
+"""
+
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+import torch
+
+from bottega.core import progress
+from bottega.core.errors import BottegaError, InputError
+from bottega.neural._training.batches import Batch, ResidentRows
+from bottega.neural._training.criteria import Criterion
+from bottega.neural._training.optimizers import Optimizer
+from bottega.neural._training.penalties import WeightPenalty, smoothness
+from bottega.neural._training.schedules import Schedule
+from bottega.neural._training.stopping import Patience
+from bottega.neural._training.weights import Weights
+
+__all__ = ["History", "Rules", "Training", "TrainingDiverged"]
+
+
+class TrainingDiverged(BottegaError, ArithmeticError):
+    """The loss left the range of numbers, and the training was stopped."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How an epoch is run.
+
+    Attributes
+    ----------
+    batch_size : int
+        Rows of a step.
+    shuffle : bool
+        Whether the rows come in another order in each epoch.
+    penalty : WeightPenalty
+        What the weights cost.
+    smoothness : float
+        Factor of the smoothness penalty.
+    clip : float or None
+        Each entry of the gradient is kept within [-clip, clip].
+    autocast : bool
+        Whether products of matrices are taken in bfloat16.
+    """
+
+    batch_size: int
+    shuffle: bool = True
+    penalty: WeightPenalty = field(default_factory=WeightPenalty)
+    smoothness: float = 0.0
+    clip: float | None = None
+    autocast: bool = False
+
+
+@dataclass
+class History:
+    """What was measured after each epoch: mean losses of the training and the validation rows."""
+
+    loss: list[float] = field(default_factory=list)
+    validation: list[float] = field(default_factory=list)
+
+
+class Training:
+    """A module in training: it can be advanced by epochs, stopped, stored and resumed.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        It is trained in place.
+    rows : ResidentRows
+        The training rows.
+    criterion : Criterion
+        Loss of a row.
+    optimizer : Optimizer
+        Made on the vector of `weights`.
+    schedule : Schedule
+        Length of the steps.
+    rules : Rules
+        Batches and penalties.
+    weights : Weights
+        The module's parameters as one vector.
+    generator : torch.Generator
+        Source of the order of the rows (on the processor).
+    patience : Patience or None
+        Ends the training once the training loss no longer falls.
+    """
+
+    def __init__(
+        self,
+        module: torch.nn.Module,
+        rows: ResidentRows,
+        criterion: Criterion,
+        optimizer: Optimizer,
+        schedule: Schedule,
+        rules: Rules,
+        weights: Weights,
+        generator: torch.Generator,
+        patience: Patience | None = None,
+    ) -> None:
+        self.module, self.rows, self.criterion = module, rows, criterion
+        self.optimizer, self.schedule, self.rules = optimizer, schedule, rules
+        self.weights, self.generator, self.patience = weights, generator, patience
+        self.history = History()
+        self.epochs = 0
+        self.steps = 0
+        self.finished = False
+
+    def run_epoch(self) -> float:
+        """Show every row once; return the mean of the objective over the epoch."""
+        w, rules, optimizer = self.weights, self.rules, self.optimizer
+        rate = self.schedule.rate(self.epochs, self.epochs * len(self.rows))
+        generator = self.generator if rules.shuffle else None
+        self.module.train()
+        losses, sizes = [], []
+        for batch in self.rows.epoch(rules.batch_size, generator):
+            w.gradient.zero_()
+            loss = self.objective(batch)
+            loss.backward()
+            m = float(len(batch)) if batch.weight is None else float(batch.weight.sum())
+            if rules.penalty.counts:
+                rules.penalty.add_gradient(w, m)
+            if rules.clip is not None:
+                w.gradient.clamp_(-rules.clip, rules.clip)
+            with torch.no_grad():
+                optimizer.step(w.values, w.gradient, rate)
+            losses.append(loss.detach())
+            sizes.append(m)
+        return self._mean_of(losses, sizes)
+
+    def objective(self, batch: Batch) -> torch.Tensor:
+        """Return the mean loss of a batch, and the smoothness penalty where there is one."""
+        with torch.autocast(self.weights.values.device.type, torch.bfloat16, self.rules.autocast):
+            outputs = self.module(*batch.inputs)
+        loss = self.criterion.mean(
+            outputs.to(self.weights.values.dtype), batch.targets, batch.weight
+        )
+        if self.rules.smoothness > 0:
+            loss = loss + self.rules.smoothness * smoothness(self.module, batch.inputs)
+        return loss
+
+    def _mean_of(self, losses: list[torch.Tensor], sizes: list[float]) -> float:
+        """Return the mean over the epoch's rows, with the penalty; refuse one that is no number."""
+        found = torch.stack(losses)
+        total = float(found.double().cpu() @ torch.tensor(sizes, dtype=torch.float64)) / sum(sizes)
+        if not isfinite(total):
+            bad = int(torch.nonzero(~torch.isfinite(found))[0])
+            raise TrainingDiverged(
+                f"The loss is no longer a finite number at step {self.steps + bad + 1} (epoch "
+                f"{self.epochs + 1}, batch {bad + 1}): the steps are too long. Lower "
+                f"learning_rate_init (now {self.schedule.start:g}), give clip=1.0, or standardise "
+                "the inputs."
+            )
+        self.steps += len(losses)
+        if self.rules.penalty.counts:
+            mean_size = sum(sizes) / len(sizes)
+            total += float(self.rules.penalty.value(self.weights, mean_size))
+        return total
+
+    def advance(self, to: int, *, stage: str = "epochs", total: int | None = None) -> None:
+        """Run epochs until there are `to` of them, or the training loss has stopped falling."""
+        while self.epochs < to and not self.finished:
+            loss = self.run_epoch()
+            self.epochs += 1
+            self.history.loss.append(loss)
+            progress.report(stage, self.epochs, total or to, f"loss {loss:.4g}", self.history)
+            if self.patience is not None and self.patience.used_up(loss):
+                self.patience.start_again()
+                self.finished = not self.schedule.goes_on()
+
+    @torch.no_grad()
+    def outputs(self, inputs: Any, at_once: int = 8192) -> torch.Tensor:
+        """Return the outputs of the module for all rows of `inputs`, as it predicts."""
+        return evaluate(self.module, inputs, at_once, self.rules.autocast)
+
+
+@torch.no_grad()
+def evaluate(
+    module: torch.nn.Module,
+    inputs: tuple[torch.Tensor, ...],
+    at_once: int = 8192,
+    autocast: bool = False,
+) -> torch.Tensor:
+    """Return the outputs of a module for all rows, some at once, as it predicts.
+
+    Dropout and noise are off, and batch normalisation uses its running means.
+    """
+    module.eval()
+    parts = zip(*(each.split(at_once) for each in inputs), strict=True)
+    with torch.autocast(inputs[0].device.type, torch.bfloat16, autocast):
+        found = [module(*part) for part in parts]
+    return torch.cat(found) if len(found) != 1 else found[0]
+
+
+def out_of_memory(error: BaseException, batch_size: int) -> InputError:
+    """Return the error that proposes a smaller batch, where a device is out of memory."""
+    return InputError(
+        f"The device has too little memory for batches of {batch_size} rows "
+        f"({str(error).splitlines()[0]}). Give a smaller batch_size, such as "
+        f"{max(batch_size // 4, 1)}, or device='cpu'."
+    )
