@@ -46,6 +46,8 @@ class Network(Tuned):
     knob: ClassVar[str] = "max_iter"
     simplifies: ClassVar[bool] = False
 
+    _most_at_once: ClassVar[int] = 200  # rows of a batch where its size is "auto"
+
     # ------------------------------------------------------------------ hooks of a subclass
 
     def _learn_inputs(self, rows: Rows) -> Any:
@@ -158,7 +160,7 @@ class Network(Tuned):
     def _batch_size(self, n: int) -> int:
         given = self._option("batch_size")
         if isinstance(given, str):
-            return min(200, n)
+            return min(self._most_at_once, n)
         if given > n:
             raise ParameterError(
                 f"{type(self).__name__}: batch_size={given} is larger than the {n} training rows; "
